@@ -1,0 +1,1 @@
+"""One file per theorem, each a short recipe of steps."""

@@ -1,0 +1,1 @@
+"""Earlier methods, each as strong as its authors meant it."""

@@ -1,0 +1,83 @@
+"""Matrices with a planted solution and noise, as in the paper's experiments (section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthant.arrays import Array
+from orthant.validation import as_choice, as_generator, as_n_components, as_tolerance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planted:
+    """A noisy matrix and the solution planted in it.
+
+    Attributes
+    ----------
+    X, X_truth
+        (n, m) the matrix with and without noise; rows are samples.
+    labels
+        (n,) the component of every sample; None when only features are orthogonal.
+    feature_labels
+        (m,) the component of every feature; None when only samples are orthogonal.
+    A_truth, W_truth
+        (m, k) and (k, n), the factors in the paper's orientation: ``M_truth = A_truth @ W_truth``.
+    """
+
+    X: Array
+    X_truth: Array
+    labels: Array | None
+    feature_labels: Array | None
+    A_truth: Array
+    W_truth: Array
+
+    @property
+    def M(self) -> Array:
+        """The noisy matrix in the paper's orientation, (m, n)."""
+        return self.X.T
+
+    @property
+    def M_truth(self) -> Array:
+        """The planted matrix in the paper's orientation, (m, n)."""
+        return self.X_truth.T
+
+
+def make_planted(
+    n_samples: int,
+    n_features: int,
+    n_components: int,
+    noise: float,
+    orthogonal: str = "samples",
+    random_state: Any = None,
+) -> Planted:
+    """Draw a planted solution and add noise.
+
+    Every non-zero entry of the factors is exponential with mean 1. Where a factor is orthogonal
+    every sample (or feature) has one non-zero entry, in a place drawn uniformly. The noise of
+    every entry is exponential with mean ``noise``.
+    """
+    n = as_n_components(n_samples, "n_samples")
+    m = as_n_components(n_features, "n_features")
+    k = as_n_components(n_components)
+    level = as_tolerance(noise, "noise")
+    as_choice(orthogonal, ("samples", "features", "both"), "orthogonal")
+    rng = as_generator(random_state)
+    W, labels = _factor(n, k, orthogonal in ("samples", "both"), rng)
+    A, feature_labels = _factor(m, k, orthogonal in ("features", "both"), rng)
+    X_truth = W.T @ A
+    X = X_truth + level * rng.exponential(size=(n, m))
+    return Planted(X, X_truth, labels, feature_labels, A.T, W)
+
+
+def _factor(
+    size: int, k: int, orthogonal: bool, rng: np.random.Generator
+) -> tuple[Array, Array | None]:
+    """A (k, size) factor and, where its rows are orthogonal, the place of each column's entry."""
+    factor = rng.exponential(size=(k, size))
+    if not orthogonal:
+        return factor, None
+    places = rng.integers(k, size=size)
+    return np.where(np.arange(k)[:, None] == places, factor, 0.0), places

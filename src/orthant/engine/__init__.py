@@ -1,0 +1,1 @@
+"""Passes over the rows: the only code that sees all of them."""

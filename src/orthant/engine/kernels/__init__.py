@@ -1,0 +1,1 @@
+"""How one block of rows is computed."""

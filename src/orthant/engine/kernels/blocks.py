@@ -1,0 +1,67 @@
+"""What the kernels return for one block of rows, and the rules of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from orthant.arrays import Array
+
+Rows = Any  # a C-ordered (b, m) array or a (b, m) csr_array: only the kernels ask which
+
+
+@dataclass(frozen=True, slots=True)
+class BlockScan:
+    """What one look at a block tells: is it acceptable, how large, how heavy."""
+
+    offence: tuple[int, int, float] | None  # row in the block, column, value
+    largest: float
+    row_squares: Array  # (b,) float64
+    column_squares: Array  # (m,) float64, rows weighted, columns not
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSweep:
+    """Winners of the rows of a block, and the sums that make the next directions."""
+
+    labels: Array  # (b,) the winning direction
+    products: Array  # (b,) the inner product with it
+    sums: Array  # (k, m) float64, sum of coefficient times row over the winners' rows
+
+
+@dataclass(frozen=True, slots=True)
+class BlockColumns:
+    """Products of all columns with k combinations of columns, from one block of rows."""
+
+    products: Array  # (k, m) float64
+    squares: Array  # (k,) float64, squared length of each combination within this block
+
+
+class Kernel(Protocol):
+    """The operations on one block; arrays in, arrays out, arguments never changed.
+
+    Modules satisfy it: ``dense`` and ``sparse`` beside this file.
+    """
+
+    scaled: Callable[[Rows, int], Rows]
+    scan_block: Callable[[Rows, Array | None, Array | None], BlockScan]
+    products_block: Callable[[Rows, Array], Array]
+    sweep_block: Callable[..., BlockSweep]
+    columns_block: Callable[[Rows, Array, Array | None], BlockColumns]
+    sums_block: Callable[[Rows, Array, Array, int], Array]
+    multiplied: Callable[[Rows, Array, Array], Rows]
+    stacked: Callable[[list[Rows]], Rows]
+    residual_block: Callable[[Rows, Any, Array, Array | None], Array]
+    dense_rows: Callable[[Rows, Array], Array]
+    column_gram: Callable[[Rows], Array]
+    row_gram: Callable[[Rows, Rows], Array]
+
+
+def first_offence(values: Array) -> int | None:
+    """Position of the first value that is NaN, infinite or negative; None if all are fine."""
+    bad = ~((values >= 0) & np.isfinite(values))
+    position = int(bad.argmax())
+    return position if bad[position] else None

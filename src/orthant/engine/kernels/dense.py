@@ -1,0 +1,161 @@
+"""Kernels for blocks of rows held as C-ordered arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from orthant.arrays import Array
+from orthant.engine.kernels.blocks import BlockColumns, BlockScan, BlockSweep, first_offence
+
+# Rows per step where a float64 copy of a block would not stay in cache.
+CHUNK_ENTRIES = 2**17
+
+
+def scaled(rows: Array, exponent: int) -> Array:
+    """Rows times ``2**-exponent``, exact unless it underflows."""
+    return np.ldexp(rows, -exponent) if exponent else rows
+
+
+def scan_block(rows: Array, row_weights: Array | None, column_weights: Array | None) -> BlockScan:
+    """Look at every entry once: bad values, the largest, and sums of squares in float64."""
+    lowest, largest = rows.min(), rows.max()
+    offence = None
+    if not (lowest >= 0 and np.isfinite(largest)):
+        row, column = divmod(first_offence(rows.ravel()) or 0, rows.shape[1])
+        offence = (row, column, float(rows[row, column]))
+    row_squares = np.empty(len(rows))
+    column_squares = np.zeros(rows.shape[1])
+    for start, stop in _chunks(rows):
+        chunk = rows[start:stop].astype(np.float64, copy=False)
+        squares = np.square(chunk)
+        if column_weights is None:
+            row_squares[start:stop] = squares.sum(axis=1)
+        else:
+            row_squares[start:stop] = squares @ column_weights
+        if row_weights is None:
+            column_squares += squares.sum(axis=0)
+        else:
+            column_squares += row_weights[start:stop] @ squares
+    return BlockScan(offence, float(largest), row_squares, column_squares)
+
+
+def products_block(rows: Array, directions: Array) -> Array:
+    """Inner products of rows with directions, (b, c), in float64 whatever the data."""
+    products = np.empty((len(rows), len(directions)))
+    for start, stop in _chunks(rows):
+        chunk = rows[start:stop].astype(np.float64, copy=False)
+        np.matmul(chunk, directions.T, out=products[start:stop])
+    return products
+
+
+def sweep_block(
+    rows: Array,
+    directions: Array,
+    penalty: tuple[Array, Array] | None,
+    row_weights: Array | None,
+) -> BlockSweep:
+    """Give every row to the direction with the highest score, and sum the rows of each.
+
+    The score is ``<x, d>``, and the row enters the sum with its product. A penalty of offsets (k,)
+    and lengths (b,) makes the score ``<x, d> - offset * length``, and then the row enters with
+    its length. Both times its weight.
+    """
+    k = len(directions)
+    directions = np.asarray(directions, dtype=rows.dtype)
+    # Which layout of the product is fast depends on the dtype; the winner wants (k, b).
+    if rows.dtype == np.float64:
+        scores = directions @ rows.T
+    else:
+        scores = np.ascontiguousarray((rows @ directions.T).T)
+    if penalty is not None:
+        offsets, lengths = (part.astype(rows.dtype, copy=False) for part in penalty)
+        scores -= np.multiply.outer(offsets, lengths)
+    best = scores.max(axis=0)
+    labels = _winners(scores, best)
+    products, coefficients = best, best
+    if penalty is not None:
+        products, coefficients = best + offsets[labels] * lengths, lengths
+    if row_weights is not None:
+        coefficients = coefficients * row_weights
+    return BlockSweep(labels, products, sums_block(rows, labels, coefficients, k))
+
+
+def sums_block(rows: Array, labels: Array, coefficients: Array, k: int) -> Array:
+    """Sum of coefficient times row over the rows of each label, (k, m)."""
+    # One non-zero per row of the block: a sparse product is one scaled addition per row.
+    values = coefficients.astype(rows.dtype, copy=False)
+    ends = np.arange(len(rows) + 1, dtype=np.int32)
+    members = csc_array((values, labels.astype(np.int32, copy=False), ends), shape=(k, len(rows)))
+    return np.asarray(members @ rows, dtype=np.float64)
+
+
+def multiplied(rows: Array, row_scales: Array, column_scales: Array) -> Array:
+    """Rows with every row and every column multiplied by its scale."""
+    return (rows * row_scales[:, None] * column_scales).astype(rows.dtype, copy=False)
+
+
+def stacked(blocks: list[Array]) -> Array:
+    """Blocks joined to one array."""
+    return np.concatenate(blocks)
+
+
+def _winners(scores: Array, best: Array) -> Array:
+    """Row of the maximum in every column of a (k, b) array, the lowest on ties."""
+    if len(scores) <= 127:
+        # Without ties every column has one True, and or-ing the row numbers there is the answer;
+        # this reads bytes where argmax would read floats.
+        hits = scores == best
+        if np.count_nonzero(hits) == hits.shape[1]:
+            numbers = np.arange(len(scores), dtype=np.int8)[:, None]
+            return np.bitwise_or.reduce(hits.view(np.int8) * numbers, axis=0).astype(np.int32)
+    return scores.argmax(axis=0).astype(np.int32)
+
+
+def columns_block(rows: Array, combinations: Array, row_weights: Array | None) -> BlockColumns:
+    """Combine columns, then multiply every column with each combination, in one read."""
+    combined = rows @ np.asarray(combinations, dtype=rows.dtype).T
+    weighted = combined if row_weights is None else combined * row_weights[:, None]
+    products = weighted.astype(rows.dtype, copy=False).T @ rows
+    squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
+    return BlockColumns(products.astype(np.float64, copy=False), squares)
+
+
+def residual_block(
+    rows: Array, loadings: Any, components: Array, column_factors: Array | None
+) -> Array:
+    """Squared distance of every row to ``loadings @ components``, by direct difference.
+
+    ``loadings`` is (b, k), dense or sparse; differences are multiplied by the column factors.
+    """
+    squares = np.empty(len(rows))
+    for start, stop in _chunks(rows):
+        chunk = rows[start:stop].astype(np.float64, copy=False)
+        difference = chunk - loadings[start:stop] @ components
+        if column_factors is not None:
+            difference *= column_factors
+        squares[start:stop] = np.square(difference).sum(axis=1)
+    return squares
+
+
+def dense_rows(rows: Array, indices: Array) -> Array:
+    """Some rows of the block in float64."""
+    return rows[indices].astype(np.float64)
+
+
+def column_gram(rows: Array) -> Array:
+    """``rows.T @ rows`` in float64, (m, m)."""
+    wide = rows.astype(np.float64, copy=False)
+    return wide.T @ wide
+
+
+def row_gram(rows: Array, others: Array) -> Array:
+    """``rows @ others.T`` in float64."""
+    return rows.astype(np.float64, copy=False) @ others.astype(np.float64, copy=False).T
+
+
+def _chunks(rows: Array) -> list[tuple[int, int]]:
+    size = max(1, CHUNK_ENTRIES // max(1, rows.shape[1]))
+    return [(start, min(start + size, len(rows))) for start in range(0, len(rows), size)]

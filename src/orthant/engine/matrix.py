@@ -1,0 +1,380 @@
+"""Matrix: a source, an executor and a kernel joined; every pass over the rows is a method.
+
+Scales and weights live here and nowhere above. The matrix that algorithms see is
+
+    Y = 2**-exponent * diag(sqrt(row_weights)) @ X @ diag(column_factors)
+
+but Y is never formed: the power of two is applied block by block (and only when X leaves the
+safe range), column factors are folded into the k x m arrays that go in and come out, and row
+weights into the coefficients of a block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from orthant.arrays import Array
+from orthant.engine.executors import Executor
+from orthant.engine.kernels import dense, sparse
+from orthant.engine.kernels.blocks import BlockScan, Kernel, Rows
+from orthant.engine.sources import Source
+from orthant.errors import ScaleOverflowError
+
+# Within these powers of two the largest entry, products of two entries summed over a block, and
+# (in float64) squares of such sums neither overflow nor lose what matters to underflow.
+SAFE_EXPONENT = {np.dtype(np.float32): 40, np.dtype(np.float64): 120}
+# Rows whose square is below this share of the largest cannot be multiplied safely any more.
+LIGHT_ROW = {np.dtype(np.float32): 2.0**-120, np.dtype(np.float64): 2.0**-800}
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The result of looking at every entry of a source once."""
+
+    offence: tuple[int, int, float] | None  # row, column, value of the first bad entry
+    exponent: int  # of the power of two that brings the largest entry below 1; 0 in safe range
+    row_squares: Array  # (n,)
+    column_squares: Array  # (m,)
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixSweep:
+    """One pass that assigns every row and sums the rows of each direction."""
+
+    labels: Array  # (n,) int32
+    products: Array  # (n,) float64, of the scaled, unweighted row with its winner
+    sums: Array  # (k, m) float64
+
+
+def scan(
+    source: Source, executor: Executor, row_weights: Array | None, column_weights: Array | None
+) -> Scan:
+    """Check every entry, find the scale, and take the squared norms of rows and columns."""
+    first = _scan_at(source, executor, row_weights, column_weights, exponent=0)
+    largest, exponent = first.largest, 0
+    if first.offence is None and largest > 0:
+        _, power = np.frexp(largest)
+        if abs(int(power)) > SAFE_EXPONENT[source.dtype]:
+            exponent = int(power)
+            first = _scan_at(source, executor, row_weights, column_weights, exponent)
+    column_squares = first.column_squares
+    if column_weights is not None:
+        column_squares = column_squares * column_weights
+    return Scan(first.offence, exponent, first.row_squares, column_squares)
+
+
+def _scan_at(
+    source: Source,
+    executor: Executor,
+    row_weights: Array | None,
+    column_weights: Array | None,
+    exponent: int,
+) -> BlockScan:
+    kernel = kernel_for(source)
+    edges = source.boundaries
+    row_squares, column_squares = np.empty(source.shape[0]), np.zeros(source.shape[1])
+    offences: list[tuple[int, int, float]] = []
+    largest = 0.0
+
+    def task(b: int) -> BlockScan:
+        weights = None if row_weights is None else row_weights[edges[b] : edges[b + 1]]
+        with np.errstate(all="ignore"):  # the entries have not been checked yet
+            rows = kernel.scaled(source.block(b), exponent)
+            return kernel.scan_block(rows, weights, column_weights)
+
+    def absorb(b: int, block: BlockScan) -> None:
+        nonlocal largest, column_squares
+        row_squares[edges[b] : edges[b + 1]] = block.row_squares
+        with np.errstate(all="ignore"):
+            column_squares += block.column_squares
+        largest = max(largest, block.largest)
+        if block.offence is not None:
+            row, column, value = block.offence
+            offences.append((int(edges[b]) + row, column, value))
+
+    executor.fold(task, len(edges) - 1, absorb)
+    return BlockScan(offences[0] if offences else None, largest, row_squares, column_squares)
+
+
+def kernel_for(source: Source) -> Kernel:
+    """The kernel that computes blocks of this source."""
+    return cast(Kernel, sparse if source.sparse else dense)
+
+
+class Matrix:
+    """Passes over a checked, scaled and weighted non-negative matrix."""
+
+    def __init__(
+        self,
+        source: Source,
+        executor: Executor,
+        scan: Scan,
+        row_weights: Array | None = None,
+        column_weights: Array | None = None,
+        weight_exponent: int = 0,
+    ) -> None:
+        self.source, self.executor = source, executor
+        self.shape, self.dtype = source.shape, source.dtype
+        self.exponent = scan.exponent
+        self.row_weights = row_weights  # (n,) or None
+        self.column_factors = None if column_weights is None else np.sqrt(column_weights)
+        self.row_squares, self.column_squares = scan.row_squares, scan.column_squares
+        self._weight_exponent = weight_exponent  # of two, already divided out of the weights
+        self._kernel = kernel_for(source)
+
+    @property
+    def total(self) -> float:
+        """Squared Frobenius norm of Y."""
+        weights = self.row_squares if self.row_weights is None else self._weighted_squares()
+        return float(weights.sum())
+
+    def _weighted_squares(self) -> Array:
+        return self.row_squares * self.row_weights
+
+    def _pass(
+        self, task: Callable[[Rows, slice], Any], absorb: Callable[[slice, Any], None]
+    ) -> None:
+        """Run ``task`` on the scaled rows of every block, ``absorb`` the results in order."""
+        edges = self.source.boundaries
+
+        def on_block(b: int) -> Any:
+            rows = self._kernel.scaled(self.source.block(b), self.exponent)
+            return task(rows, slice(int(edges[b]), int(edges[b + 1])))
+
+        def in_order(b: int, result: Any) -> None:
+            absorb(slice(int(edges[b]), int(edges[b + 1])), result)
+
+        self.executor.fold(on_block, len(edges) - 1, in_order)
+
+    def _weights(self, part: slice) -> Array | None:
+        return None if self.row_weights is None else self.row_weights[part]
+
+    def _folded(self, directions: Array) -> Array:
+        return directions if self.column_factors is None else directions * self.column_factors
+
+    def products(self, directions: Array) -> Array:
+        """Inner products of the unweighted rows of Y with directions (c, m): (n, c) float64."""
+        folded = self._folded(directions)
+        products = np.empty((self.shape[0], len(directions)))
+
+        def absorb(part: slice, block: Array) -> None:
+            products[part] = block
+
+        self._pass(lambda rows, part: self._kernel.products_block(rows, folded), absorb)
+        return products
+
+    def sweep(self, directions: Array, penalty: tuple[Array, Array] | None = None) -> MatrixSweep:
+        """Assign every row to a direction and sum the rows of each, in one read.
+
+        Parameters
+        ----------
+        directions
+            (k, m).
+        penalty
+            None for the score ``<y, d>`` and coefficient ``<y, d>``; offsets (k,) and lengths
+            (n,) for the score ``<y, d> - offset * length`` and coefficient ``length``.
+        """
+        folded = self._folded(directions)
+        labels = np.empty(self.shape[0], dtype=np.int32)
+        products = np.empty(self.shape[0])
+        sums = np.zeros(directions.shape)
+
+        def task(rows: Rows, part: slice) -> Any:
+            of_block = None if penalty is None else (penalty[0], penalty[1][part])
+            return self._kernel.sweep_block(rows, folded, of_block, self._weights(part))
+
+        def absorb(part: slice, block: Any) -> None:
+            nonlocal sums
+            labels[part], products[part] = block.labels, block.products
+            sums += block.sums
+
+        self._pass(task, absorb)
+        return MatrixSweep(labels, products, self._folded(sums))
+
+    def row_sums(self, labels: Array, coefficients: Array, k: int) -> Array:
+        """Sums of coefficient times row of Y over the rows of each label, (k, m).
+
+        Label -1 takes part in no sum.
+        """
+        sums = np.zeros((k, self.shape[1]))
+        inside = labels >= 0
+        kept = np.where(inside, coefficients, 0.0)
+        places = np.where(inside, labels, 0)
+
+        def task(rows: Rows, part: slice) -> Array:
+            return self._kernel.sums_block(rows, places[part], kept[part], k)
+
+        def absorb(part: slice, block: Array) -> None:
+            nonlocal sums
+            sums += block
+
+        self._pass(task, absorb)
+        return self._folded(sums)
+
+    def column_products(self, combinations: Array, exact: bool = False) -> tuple[Array, Array]:
+        """Combine the columns of Y and multiply every column with each combination, in one read.
+
+        For C = combinations (k, m) and the k vectors S = Y C^T this gives the products of S with
+        the columns of Y before column factors (k, m), so that a column of weight zero is seen
+        too, and the squared lengths of the columns of S (k,). ``exact`` asks for float64 products
+        of float32 data.
+        """
+        folded = self._folded(combinations)
+        products, squares = np.zeros(combinations.shape), np.zeros(len(combinations))
+
+        def absorb(part: slice, block: Any) -> None:
+            nonlocal products, squares
+            products += block.products
+            squares += block.squares
+
+        def task(rows: Rows, part: slice) -> Any:
+            if exact:
+                rows = rows.astype(np.float64, copy=False)
+            return self._kernel.columns_block(rows, folded, self._weights(part))
+
+        self._pass(task, absorb)
+        return products, squares
+
+    def project(self, components: Array) -> tuple[Array, Array]:
+        """Winner of every row of X among unit components, and the product with it.
+
+        In the units of X, without weights: this is what new data get as well. Returns labels
+        (n,) int32, -1 where the product is zero, and scales (n,) in the dtype of X.
+        """
+        labels = np.empty(self.shape[0], dtype=np.int32)
+        scales = np.empty(self.shape[0], dtype=self.dtype)
+        heaviest = float(self.row_squares.max(initial=0.0))
+
+        def task(rows: Rows, part: slice) -> tuple[Array, Array]:
+            block = self._kernel.sweep_block(rows, components, None, None)
+            block_labels = block.labels
+            with np.errstate(over="ignore"):
+                block_scales = np.ldexp(block.products, self.exponent)
+            light = self.row_squares[part] < LIGHT_ROW[self.dtype] * heaviest
+            if light.any():
+                chosen = np.flatnonzero(light)
+                # Too small beside the largest row for the common scale: each by its own.
+                own = self._own_scale(part.start + chosen)
+                products = own.rows @ components.T.astype(np.float64)
+                block_labels[chosen] = products.argmax(axis=1)
+                with np.errstate(under="ignore"):
+                    block_scales[chosen] = np.ldexp(products.max(axis=1), own.exponents)
+            return np.where(block_scales > 0, block_labels, np.int32(-1)), block_scales
+
+        def absorb(part: slice, block: tuple[Array, Array]) -> None:
+            labels[part], scales[part] = block
+            _refuse_overflow(scales[part], part.start)
+
+        self._pass(task, absorb)
+        return labels, scales
+
+    def loadings(self, components: Array) -> Array:
+        """Products of the rows of X with components (k, m): (n, k) in the dtype of X."""
+        wide = components.astype(np.float64)
+        loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
+
+        def absorb(part: slice, block: Array) -> None:
+            with np.errstate(over="ignore", under="ignore"):
+                loadings[part] = np.ldexp(block, self.exponent)
+            _refuse_overflow(loadings[part].max(axis=1, initial=0.0), part.start)
+
+        self._pass(lambda rows, part: self._kernel.products_block(rows, wide), absorb)
+        return loadings
+
+    def energies(self, loadings: Any, labels: Array | None, k: int) -> Array:
+        """Weighted squared loadings of every component, (k,), in the units of Y.
+
+        ``loadings`` is (n, k) dense, or sparse with one entry per row and then ``labels`` tells
+        where.
+        """
+        if labels is None:
+            scaled = np.ldexp(loadings.astype(np.float64), -self.exponent)
+            weights = np.ones(len(scaled)) if self.row_weights is None else self.row_weights
+            return np.einsum("i,is,is->s", weights, scaled, scaled)
+        used = labels >= 0
+        squares = np.square(np.ldexp(loadings.data.astype(np.float64), -self.exponent))
+        if self.row_weights is not None:
+            squares *= self.row_weights[used]
+        return np.bincount(labels[used], weights=squares, minlength=k)
+
+    def in_units_of_x(self, length: float) -> float:
+        """A length in the units of Y as one in the units of X and of the weights given."""
+        try:
+            return math.ldexp(length, self.exponent + self._weight_exponent // 2)
+        except OverflowError as error:
+            raise ScaleOverflowError(
+                "the error is too large for a float64; divide X by a power of two"
+            ) from error
+
+    def _own_scale(self, indices: Array) -> _OwnScale:
+        rows = self.source.rows(indices)
+        _, exponents = np.frexp(rows.max(axis=1, initial=0.0))
+        return _OwnScale(np.ldexp(rows, -exponents[:, None]), exponents)
+
+    def residual(self, loadings: Any, components: Array) -> float:
+        """Weighted squared error of ``X ~ loadings @ components`` by direct difference.
+
+        In the units of Y; ``loadings`` (n, k), dense or sparse with rows that can be sliced.
+        """
+        total = 0.0
+        wide = components.astype(np.float64)
+
+        def task(rows: Rows, part: slice) -> float:
+            fitted = _ldexp(loadings[part], -self.exponent)
+            squares = self._kernel.residual_block(rows, fitted, wide, self.column_factors)
+            weights = self._weights(part)
+            return float(squares.sum() if weights is None else squares @ weights)
+
+        def absorb(part: slice, block: float) -> None:
+            nonlocal total
+            total += block
+
+        self._pass(task, absorb)
+        return total
+
+    def whole(self, row_scales: Array | None, column_scales: Array | None) -> Any:
+        """Y with rows and columns multiplied, as one array or CSR array, for foreign code."""
+        rows = np.ones(self.shape[0]) if row_scales is None else row_scales
+        if row_scales is None and self.row_weights is not None:
+            rows = np.sqrt(self.row_weights)
+        columns = np.ones(self.shape[1]) if column_scales is None else column_scales
+        blocks: list[Any] = []
+        self._pass(
+            lambda block, part: self._kernel.multiplied(block, rows[part], self._folded(columns)),
+            lambda part, block: blocks.append(block),
+        )
+        return self._kernel.stacked(blocks)
+
+    def take_rows(self, indices: Array) -> Array:
+        """Unweighted rows of Y at these positions, (c, m) dense float64."""
+        rows = self.source.rows(indices)
+        return self._folded(np.ldexp(rows, -self.exponent) if self.exponent else rows)
+
+
+def _refuse_overflow(values: Array, first_row: int) -> None:
+    finite = np.isfinite(values)
+    if not finite.all():
+        raise ScaleOverflowError(
+            f"the scale of row {first_row + int(finite.argmin())} is too large for "
+            f"{values.dtype}; divide X by a power of two"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnScale:
+    rows: Array  # (c, m), the largest entry of each in [1/2, 1)
+    exponents: Array  # (c,)
+
+
+def _ldexp(block: Any, exponent: int) -> Any:
+    """Scale an array or a sparse array by a power of two."""
+    if isinstance(block, np.ndarray):
+        return np.ldexp(block.astype(np.float64), exponent)
+    scaled = block.astype(np.float64)
+    scaled.data = np.ldexp(scaled.data, exponent)
+    return scaled

@@ -1,0 +1,228 @@
+"""Points: the rows, or the columns, of a matrix as weighted points on rays from the origin.
+
+Everything above the engine is written against this class, so every algorithm runs over samples
+and over features, dense or sparse, without knowing which.
+
+A set of k centres is always held as a k x m array, its *form*:
+
+* over samples the form is the centres themselves;
+* over features the centres are n-vectors, and the form holds the coefficients by which they
+  combine the columns: centre s is ``Y @ form[s]``. One read of the rows then gives the centres,
+  their lengths and the products of all columns with them, so features need no transposed copy.
+
+Forms may be scaled and added like centres.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from orthant.arrays import Array
+from orthant.engine.matrix import Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Every point given to one of k centres, and what the next centres need.
+
+    Attributes
+    ----------
+    labels
+        (N,) int32.
+    products
+        (N,) inner product of the point, its weight left out, with its centre (for directions:
+        with the unit vector of its direction).
+    lengths
+        (N,) lengths of the points, their weights left out.
+    form
+        (k, m) form of the sums over the points of each label: of ``weight * normalised point``
+        for centres (divide by the cluster weight to get means), of ``product * point`` for
+        directions (one power step towards the top singular vector of the cluster).
+    squares
+        (k,) squared lengths of the centres that were passed in.
+    captured
+        (k,) weighted sum of squared products over the points of each label; for directions only.
+    """
+
+    labels: Array
+    products: Array
+    lengths: Array
+    form: Array
+    squares: Array
+    captured: Array | None = None
+
+    @property
+    def cosines(self) -> Array:
+        """(N,) inner product of the normalised point with its centre."""
+        return divided(self.products, self.lengths)
+
+
+class Points(Protocol):
+    """What algorithms may ask of points; implemented by Samples and Features."""
+
+    matrix: Matrix
+    weights: Array  # (N,) squared length of each point in Y; zero points take part in no sum
+    dimension: int  # how many coordinates a point has
+
+    def at(self, indices: Array) -> Array:
+        """The form whose centres are the normalised points at these positions."""
+
+    def cosines_with(self, form: Array) -> tuple[Array, Array]:
+        """Products of all normalised points with the centres of a form, and squared lengths.
+
+        (N, c) and (c,), computed in float64 whatever the data: these decide probabilities and
+        comparisons that carry a proof.
+        """
+
+    def sweep_centers(self, form: Array) -> Sweep:
+        """Nearest centre of every normalised point."""
+
+    def sweep_directions(self, form: Array) -> Sweep:
+        """The direction that captures most of every point; lengths of the centres are ignored."""
+
+    def sums(self, labels: Array, k: int) -> Array:
+        """The form of the sums of ``weight * normalised point`` over the points of each label.
+
+        Label -1 takes part in no sum.
+        """
+
+    def components(self, form: Array) -> Array:
+        """The components (k, m) that centres stand for, in the geometry of X, of any length.
+
+        Over samples they are the centres. Over features the centres are directions of the rows,
+        and the components hold the scale of every column along its best direction.
+        """
+
+    def coordinates(self) -> Any:
+        """All normalised points as a dense or CSR array: only for code that brings its own."""
+
+
+class Samples:
+    """The rows of a matrix as points."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix = matrix
+        self.dimension = matrix.shape[1]
+        squares, multipliers = matrix.row_squares, matrix.row_weights
+        self._lengths = np.sqrt(squares)
+        self.weights = squares if multipliers is None else squares * multipliers
+
+    def at(self, indices: Array) -> Array:
+        """The normalised rows at these positions."""
+        return divided(self.matrix.take_rows(indices), self._lengths[indices][:, None])
+
+    def cosines_with(self, form: Array) -> tuple[Array, Array]:
+        """Products of all normalised rows with centres (c, m), and squared lengths."""
+        products = self.matrix.products(form)
+        return divided(products, self._lengths[:, None]), _squares(form)
+
+    def sweep_centers(self, form: Array) -> Sweep:
+        """Nearest centre of every normalised row: the largest ``<x, c>/|x| - |c|^2/2``."""
+        squares = _squares(form)
+        swept = self.matrix.sweep(form, (squares / 2, self._lengths))
+        return Sweep(swept.labels, swept.products, self._lengths, swept.sums, squares)
+
+    def sweep_directions(self, form: Array) -> Sweep:
+        """The direction that captures most of every row: the largest ``<x, u>``."""
+        squares = _squares(form)
+        unit = divided(form, np.sqrt(squares)[:, None])
+        swept = self.matrix.sweep(unit)
+        # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
+        captured = np.einsum("sh,sh->s", swept.sums, unit)
+        return Sweep(swept.labels, swept.products, self._lengths, swept.sums, squares, captured)
+
+    def sums(self, labels: Array, k: int) -> Array:
+        """Sums of ``weight * normalised row`` over the rows of each label, (k, m)."""
+        return self.matrix.row_sums(labels, divided(self.weights, self._lengths), k)
+
+    def components(self, form: Array) -> Array:
+        """The centres with the column factors taken out again."""
+        factors = self.matrix.column_factors
+        return form if factors is None else divided(form, factors[None, :])
+
+    def coordinates(self) -> Any:
+        """All normalised rows."""
+        return self.matrix.whole(divided(np.ones(len(self._lengths)), self._lengths), None)
+
+
+class Features:
+    """The columns of a matrix as points."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix = matrix
+        self.dimension = matrix.shape[0]
+        self.weights = matrix.column_squares
+        self._lengths = np.sqrt(matrix.column_squares)
+
+    def at(self, indices: Array) -> Array:
+        """The form that picks the normalised columns at these positions."""
+        form = np.zeros((len(indices), self.matrix.shape[1]))
+        lengths = self._lengths[indices]
+        form[np.arange(len(indices)), indices] = divided(np.ones(len(indices)), lengths)
+        return form
+
+    def cosines_with(self, form: Array) -> tuple[Array, Array]:
+        """Products of all normalised columns with the centres of a form, and squared lengths."""
+        products, squares = self._products(form, exact=True)
+        return divided(products, self._lengths).T, squares
+
+    def _products(self, form: Array, exact: bool = False) -> tuple[Array, Array]:
+        """Products of the columns of Y with the centres of a form, and the squared lengths."""
+        products, squares = self.matrix.column_products(form, exact)
+        if self.matrix.column_factors is not None:
+            products = products * self.matrix.column_factors
+        return products, squares
+
+    def sweep_centers(self, form: Array) -> Sweep:
+        """Nearest centre of every normalised column."""
+        products, squares = self._products(form)
+        # Dividing by the length would not move a maximum over centres, but zero columns stay safe.
+        labels = (products - np.multiply.outer(squares / 2, self._lengths)).argmax(axis=0)
+        return self._swept(labels, products, squares, use_lengths=True)
+
+    def sweep_directions(self, form: Array) -> Sweep:
+        """The direction that captures most of every column."""
+        products, squares = self._products(form)
+        products = divided(products, np.sqrt(squares)[:, None])
+        return self._swept(products.argmax(axis=0), products, squares, use_lengths=False)
+
+    def _swept(self, labels: Array, products: Array, squares: Array, use_lengths: bool) -> Sweep:
+        columns = np.arange(len(labels))
+        winning = products[labels, columns]
+        form = np.zeros(products.shape)
+        form[labels, columns] = self._lengths if use_lengths else winning
+        captured = None if use_lengths else _squares(form)
+        return Sweep(labels.astype(np.int32), winning, self._lengths, form, squares, captured)
+
+    def sums(self, labels: Array, k: int) -> Array:
+        """The form that sums ``weight * normalised column`` over the columns of each label."""
+        form = np.zeros((k, len(labels)))
+        inside = np.flatnonzero(labels >= 0)
+        form[labels[inside], inside] = self._lengths[inside]
+        return form
+
+    def components(self, form: Array) -> Array:
+        """The product of every column with the unit direction that captures most of it."""
+        products, squares = self.matrix.column_products(form)
+        products = divided(products, np.sqrt(squares)[:, None])
+        labels, columns = products.argmax(axis=0), np.arange(products.shape[1])
+        components = np.zeros(products.shape)
+        components[labels, columns] = products[labels, columns]
+        return components
+
+    def coordinates(self) -> Any:
+        """All normalised columns, as rows."""
+        return self.matrix.whole(None, divided(np.ones(len(self._lengths)), self._lengths)).T
+
+
+def divided(values: Array, by: Array) -> Array:
+    """``values / by``, zero where ``by`` is zero."""
+    shape = np.broadcast_shapes(values.shape, by.shape)
+    return np.divide(values, by, out=np.zeros(shape), where=by > 0)
+
+
+def _squares(form: Array) -> Array:
+    return np.einsum("sh,sh->s", form, form)

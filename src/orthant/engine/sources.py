@@ -1,0 +1,112 @@
+"""Where the rows lie: a source hands out blocks of rows and owns their boundaries.
+
+Every block reaches a kernel C-ordered (or as CSR), in float32 or float64, in native byte order.
+Boundaries follow from the shape, the item size and, for sparse data, the number of entries: never
+from the number of threads or a memory budget. That is what makes results equal bit for bit
+whoever works on the blocks.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthant.arrays import Array
+
+# A block should be large enough to hide the cost of handing it to a thread and small enough that
+# the products of one block stay in cache while the next step reads them.
+FEWEST_ENTRIES = 2**18
+MOST_ENTRIES = 2**23
+MOST_ROWS = 2**14
+BLOCKS_WANTED = 16
+SPARSE_ENTRIES = 2**20
+
+
+class Source(Protocol):
+    """What the engine needs to know about a matrix."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    sparse: bool
+    boundaries: Array  # (blocks + 1,), block b holds rows boundaries[b] up to boundaries[b + 1]
+
+    def block(self, index: int) -> Array | csr_array:
+        """Rows of one block, C-ordered or CSR, in the working dtype."""
+
+    def rows(self, indices: Array) -> Array:
+        """Some rows as a dense float64 array, in the order asked for."""
+
+
+def working_dtype(dtype: np.dtype) -> np.dtype:
+    """Float32 stays float32, every other real type is computed in float64."""
+    return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
+
+
+class ArraySource:
+    """Rows of an array in memory or of a memory map, in any order of storage."""
+
+    sparse = False
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+        self.shape = (int(array.shape[0]), int(array.shape[1]))
+        self.dtype = working_dtype(array.dtype)
+        self.boundaries = dense_boundaries(*self.shape)
+
+    def block(self, index: int) -> Array:
+        """Rows of one block; a copy only where order or dtype asks for one."""
+        rows = self._array[self.boundaries[index] : self.boundaries[index + 1]]
+        return np.ascontiguousarray(np.asarray(rows), dtype=self.dtype)
+
+    def rows(self, indices: Array) -> Array:
+        """Some rows in float64."""
+        return np.asarray(self._array[indices], dtype=np.float64)
+
+
+class CsrSource:
+    """Rows of a CSR array with 32- or 64-bit indices; values are held as floats."""
+
+    sparse = True
+
+    def __init__(self, matrix: csr_array) -> None:
+        self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+        self.dtype = working_dtype(matrix.data.dtype)
+        values = np.asarray(matrix.data, dtype=self.dtype)
+        self._matrix = csr_array((values, matrix.indices, matrix.indptr), shape=self.shape)
+        self.boundaries = sparse_boundaries(self._matrix.indptr)
+        self._blocks = [self._view(index) for index in range(len(self.boundaries) - 1)]
+
+    def _view(self, index: int) -> csr_array:
+        start, stop = self.boundaries[index], self.boundaries[index + 1]
+        indptr = self._matrix.indptr[start : stop + 1]
+        entries = slice(indptr[0], indptr[-1])
+        parts = (self._matrix.data[entries], self._matrix.indices[entries], indptr - indptr[0])
+        return csr_array(parts, shape=(stop - start, self.shape[1]))
+
+    def block(self, index: int) -> csr_array:
+        """A view of the rows of one block."""
+        return self._blocks[index]
+
+    def rows(self, indices: Array) -> Array:
+        """Some rows, dense, in float64."""
+        return self._matrix[indices].toarray().astype(np.float64, copy=False)
+
+
+def dense_boundaries(n_rows: int, n_columns: int) -> Array:
+    """Block boundaries of a dense matrix of this shape."""
+    fewest = max(1, FEWEST_ENTRIES // max(n_columns, 1))
+    most = max(1, min(MOST_ROWS, MOST_ENTRIES // max(n_columns, 1)))
+    size = int(np.clip(-(-n_rows // BLOCKS_WANTED), min(fewest, most), most))
+    n_blocks = max(1, -(-n_rows // size))
+    return np.linspace(0, n_rows, n_blocks + 1).astype(np.int64)
+
+
+def sparse_boundaries(indptr: Array) -> Array:
+    """Block boundaries that give every block about the same number of entries."""
+    n_rows, n_entries = len(indptr) - 1, int(indptr[-1])
+    n_blocks = min(max(1, n_rows), max(2, -(-n_entries // SPARSE_ENTRIES)))
+    wanted = np.arange(1, n_blocks) * (n_entries / n_blocks)
+    inner = np.searchsorted(indptr, wanted)
+    return np.unique(np.concatenate(([0], inner, [n_rows]))).astype(np.int64)

@@ -1,0 +1,29 @@
+"""Every exception and warning that orthant raises on purpose.
+
+Each error is also the builtin error that callers expect, so ``except ValueError`` keeps
+working, while ``except orthant.OrthantError`` catches everything that orthant refuses.
+"""
+
+
+class OrthantError(Exception):
+    """Base of every error that orthant raises on purpose."""
+
+
+class InvalidInputError(OrthantError, ValueError):
+    """A value in the data or in a parameter is not acceptable; the message names the place."""
+
+
+class InvalidTypeError(OrthantError, TypeError):
+    """An argument has a type that cannot be used; the message says what to pass instead."""
+
+
+class ScaleOverflowError(OrthantError, OverflowError):
+    """A factor is too large for its dtype; the message names the row."""
+
+
+class TooLargeError(OrthantError, MemoryError):
+    """The work would need more memory than is allowed; the message gives the estimate."""
+
+
+class FewerComponentsWarning(UserWarning):
+    """Fewer components than asked for were found; the message says why."""

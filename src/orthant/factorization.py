@@ -1,0 +1,134 @@
+"""Factorization: what every algorithm returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array
+
+from orthant.arrays import Array
+from orthant.certificate import Certificate
+from orthant.errors import InvalidInputError
+from orthant.validation import as_matrix
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factorization:
+    """``X ~ loadings @ components``, with parts that do not overlap.
+
+    Held as directions, labels and scales, so that orthogonality is a fact of the storage: over
+    samples row i of the approximation is ``scales[i] * components[labels[i]]``.
+
+    Attributes
+    ----------
+    orthogonal
+        "samples", "features" or "both": what the components share none of.
+    n_components
+        How many were asked for.
+    components
+        (k', m), unit rows, ordered by the energy they capture, largest first. k' is
+        ``n_components_found``. Over features and both their supports are disjoint.
+    loadings
+        (n, k'); CSR with at most one entry per row for samples and both, dense for features.
+    labels, scales
+        (n,) for samples and both, else None; label -1 exactly where the scale is 0.
+    feature_labels, feature_scales
+        (m,) for features and both, else None; label -1 exactly where the scale is 0.
+    error
+        Frobenius norm of ``X - loadings @ components``, weighted if the fit was.
+    relative_squared_error
+        Its square divided by the squared norm of X; 0 for a zero matrix.
+    history
+        The relative squared error, or for the paper's algorithm the relative k-means cost,
+        after each sweep of the start that was kept.
+    n_sweeps
+        How often the data were read to assign all points, over all starts.
+    steps_run
+        Names of the steps the fit went through.
+    certificate
+        What is proven about the error.
+    seconds
+        Time of the fit, without the certificate's.
+    """
+
+    orthogonal: str
+    n_components: int
+    components: Array
+    loadings: Any
+    labels: Array | None
+    scales: Array | None
+    feature_labels: Array | None
+    feature_scales: Array | None
+    error: float
+    relative_squared_error: float
+    history: tuple[float, ...] = ()
+    n_sweeps: int = 0
+    steps_run: tuple[str, ...] = ()
+    certificate: Certificate = field(default_factory=Certificate)
+    seconds: float = 0.0
+
+    @property
+    def n_components_found(self) -> int:
+        """How many components are in use."""
+        return len(self.components)
+
+    @property
+    def A(self) -> Any:
+        """The paper's left factor, (m, k'): sparse where its columns are orthogonal."""
+        return self.components.T if self.feature_labels is None else csc_array(self.components.T)
+
+    @property
+    def W(self) -> Any:
+        """The paper's right factor, (k', n): sparse where its rows are orthogonal."""
+        return self.loadings.T
+
+    def transform(self, X: Any, *, n_jobs: int | None = None) -> Any:
+        """Loadings of new rows on these components, in closed form.
+
+        For samples and both every row is given to the component that captures most of it (CSR,
+        one entry per row); for features it is the product with the components (dense).
+        """
+        return project(as_matrix(X, n_jobs=n_jobs), self.components, self.orthogonal).loadings
+
+    def __repr__(self) -> str:
+        n, m = self.loadings.shape[0], self.components.shape[1]
+        return (
+            f"Factorization({n} x {m}, orthogonal={self.orthogonal!r}, "
+            f"components={self.n_components_found}, "
+            f"relative_squared_error={self.relative_squared_error:.6g})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Rows expressed by given components."""
+
+    loadings: Any
+    labels: Array | None
+    scales: Array | None
+
+
+def project(matrix: Any, components: Array, orthogonal: str) -> Projection:
+    """Express every row by the components: the one closed form, for the fit and for new data."""
+    k, m = components.shape
+    if matrix.shape[1] != m:
+        raise InvalidInputError(
+            f"X has {matrix.shape[1]} features, but the components have {m} features"
+        )
+    if orthogonal == "features":
+        return Projection(matrix.loadings(components), None, None)
+    if k == 0:
+        n = matrix.shape[0]
+        labels, scales = np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=matrix.dtype)
+    else:
+        labels, scales = matrix.project(components)
+    return Projection(one_per_row(labels, scales, k), labels, scales)
+
+
+def one_per_row(labels: Array, scales: Array, k: int) -> csr_array:
+    """CSR array with ``scales[i]`` in column ``labels[i]`` of row i; nothing where it is -1."""
+    used = labels >= 0
+    starts = np.concatenate(([0], np.cumsum(used)))
+    return csr_array((scales[used], labels[used], starts), shape=(len(labels), k))

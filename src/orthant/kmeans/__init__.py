@@ -1,0 +1,1 @@
+"""Weighted k-means of the normalised rows, written against Points."""

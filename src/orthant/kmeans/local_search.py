@@ -1,0 +1,157 @@
+"""Exchanging one centre for one point: random exchanges (LS++), and all of them.
+
+Both keep the distances of all points to all centres, N x k numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthant.arrays import Array
+from orthant.engine.points import Points
+from orthant.kmeans.clustering import Ratio
+from orthant.kmeans.geometry import UNIT_ROUNDOFF, Distance, distance_rounding, plain
+from orthant.kmeans.seeding import draw
+
+# Distances from all points to a batch of candidates are held at once.
+BATCH_BYTES = 2**26
+
+
+class Exchange:
+    """Centres that may be exchanged for points, with the distances that tell what it gains."""
+
+    def __init__(self, points: Points, form: Array, distance: Distance = plain) -> None:
+        self.points, self.form, self._distance = points, form.copy(), distance
+        self._distances = self.distances_to(form)
+        self._refresh()
+
+    def distances_to(self, form: Array) -> Array:
+        """(N, c) squared distances of all points to the centres of a form."""
+        return self._distance(*self.points.cosines_with(form))
+
+    def to_points(self, candidates: Array) -> Array:
+        """(N, c) squared distances of all points to the points at these positions."""
+        distances = self.distances_to(self.points.at(candidates))
+        distances[candidates, np.arange(len(candidates))] = 0.0
+        return distances
+
+    def _refresh(self) -> None:
+        everyone = np.arange(len(self._distances))
+        self.labels = self._distances.argmin(axis=1)
+        self.nearest = self._distances[everyone, self.labels]
+        others = self._distances.copy()
+        others[everyone, self.labels] = np.inf
+        self.second = others.min(axis=1)  # infinite where there is only one centre
+        self.cost = float(self.points.weights @ self.nearest)
+
+    def gains(self, new: Array) -> Array:
+        """(k, c) drop of the cost when centre s is exchanged for the candidate of column j.
+
+        ``new`` holds the distances to the candidates, (N, c). Points of other clusters gain
+        ``(nearest - new)_+``; points of cluster s may use the new centre or their second nearest
+        instead of the one removed.
+        """
+        weights, k = self.points.weights, len(self.form)
+        if k == 1:
+            return (self.cost - weights @ new)[None, :]
+        kept = np.minimum(self.nearest[:, None], new)
+        starts = np.arange(len(weights) + 1)
+        members = csr_array((weights, self.labels, starts), shape=(len(weights), k))
+        without = members.T @ (np.minimum(self.second[:, None], new) - kept)
+        return self.cost - weights @ kept - without
+
+    def hopeful(self, new: Array) -> Array:
+        """Which candidates (columns of ``new``) could lower the cost at all, (c,) booleans.
+
+        The gain is at most ``sum w (second - new)_+`` less the cheapest removal. (With nearest
+        in place of second the test would drop exchanges that do help.)
+        """
+        k, weights = len(self.form), self.points.weights
+        if k == 1:
+            return np.ones(new.shape[1], dtype=bool)
+        losses = np.bincount(self.labels, weights * (self.second - self.nearest), minlength=k)
+        most = weights @ np.maximum(self.second[:, None] - new, 0.0)
+        # A little slack: rounding must not skip an exchange that helps.
+        return most > losses.min() * (1 - 1e-9) - 1e-12 * self.cost
+
+    def apply(self, center: int, point: int) -> None:
+        """Put a point in the place of a centre."""
+        form = self.points.at(np.array([point]))
+        self.form[center] = form[0]
+        self._distances[:, center] = self.distances_to(form)[:, 0]
+        self._distances[point, center] = 0.0
+        self._refresh()
+
+
+def random_exchanges(
+    exchange: Exchange, n_steps: int, rng: np.random.Generator, batch: int = 5
+) -> int:
+    """LS++: draw points like seeding does and exchange the best centre when that helps.
+
+    Candidates are drawn a few at a time and tried in turn. Returns how many were accepted.
+    """
+    accepted = 0
+    for start in range(0, n_steps, batch):
+        chances = exchange.points.weights * exchange.nearest
+        if not chances.sum() > 0:
+            break
+        for candidate in draw(chances, min(batch, n_steps - start), rng):
+            gains = exchange.gains(exchange.to_points(np.array([candidate])))[:, 0]
+            center = int(gains.argmax())
+            if gains[center] > 1e-12 * exchange.cost:
+                exchange.apply(center, int(candidate))
+                accepted += 1
+    return accepted
+
+
+@dataclass(frozen=True, slots=True)
+class BestExchange:
+    """The exchange that lowers the cost most, of all there are."""
+
+    gain: float
+    center: int
+    point: int
+
+
+def best_exchange(exchange: Exchange) -> BestExchange:
+    """Test every exchange of one centre for one point of positive weight."""
+    everyone = np.flatnonzero(exchange.points.weights > 0)
+    batch = max(1, BATCH_BYTES // (8 * max(1, len(exchange.points.weights))))
+    best = BestExchange(-math.inf, -1, -1)
+    for start in range(0, len(everyone), batch):
+        candidates = everyone[start : start + batch]
+        new = exchange.to_points(candidates)
+        hopeful = exchange.hopeful(new)
+        if not hopeful.any():
+            continue
+        candidates = candidates[hopeful]
+        gains = exchange.gains(new[:, hopeful])
+        center, number = np.unravel_index(int(gains.argmax()), gains.shape)
+        if gains[center, number] > best.gain:
+            best = BestExchange(float(gains[center, number]), int(center), int(candidates[number]))
+    return best
+
+
+def stability_ratio(exchange: Exchange, gain_left: float) -> Ratio | None:
+    """What follows when no exchange lowers the cost by more than ``gain_left``.
+
+    Single exchanges: with h = k (gain_left + rounding) / (cost - rounding) the cost is within
+    ``((2 + sqrt(4 + 6 (1 - h))) / (1 - h))^2`` of the optimum, 26.65 for h = 0. None when the
+    cost is too close to rounding to say anything.
+    """
+    n, k = len(exchange.points.weights), len(exchange.form)
+    sum_rounding = (n + 2) * UNIT_ROUNDOFF / (1.0 - (n + 2) * UNIT_ROUNDOFF)
+    rounding = (distance_rounding(exchange.points.dimension) + sum_rounding) * float(
+        exchange.points.weights.sum()
+    )
+    if not exchange.cost > rounding:
+        return None
+    h = k * (max(gain_left, 0.0) + 2 * rounding) / (exchange.cost - rounding)
+    if h >= 1.0:
+        return None
+    root = (2.0 + math.sqrt(4.0 + 6.0 * (1.0 - h))) / (1.0 - h)
+    return Ratio(math.nextafter(root * root * (1 + 1e-12), math.inf), "always")

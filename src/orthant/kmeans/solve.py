@@ -1,0 +1,145 @@
+"""The k-means subroutines by name, restarts, and the door for subroutines brought along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from orthant.arrays import Array
+from orthant.engine.points import Points
+from orthant.errors import InvalidInputError
+from orthant.kmeans.clustering import Clustering, Ratio, cluster_weights, means
+from orthant.kmeans.lloyd import lloyd
+from orthant.kmeans.local_search import Exchange, best_exchange, random_exchanges, stability_ratio
+from orthant.kmeans.seeding import greedy_candidates, seed, seeding_ratio
+
+MAX_ITER = 300
+TOL = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Subroutine:
+    """A recipe for one start: how to draw, whether and how to exchange, then Lloyd."""
+
+    greedy: bool = False
+    random_exchanges: int = 0
+    exhaustive: bool = False
+
+    def run(
+        self, points: Points, k: int, rng: np.random.Generator, max_iter: int, tol: float
+    ) -> Clustering:
+        """One start."""
+        picks = seed(points, k, rng, candidates=greedy_candidates(k) if self.greedy else 1)
+        form = points.at(picks)
+        if self.random_exchanges:
+            exchange = Exchange(points, form)
+            random_exchanges(exchange, self.random_exchanges, rng)
+            form = exchange.form
+        clustering = lloyd(points, form, max_iter=max_iter, tol=tol)
+        if self.exhaustive:
+            return exchange_until_stable(points, clustering, max_iter=max_iter, tol=tol)
+        if self.greedy:
+            return replace(clustering, reason="greedy seeding carries no known constant")
+        return replace(clustering, ratio=seeding_ratio(k))
+
+
+SUBROUTINES = {
+    "k-means++": Subroutine(),
+    "greedy-k-means++": Subroutine(greedy=True),
+    "ls++": Subroutine(random_exchanges=25),
+    "local-search": Subroutine(random_exchanges=25, exhaustive=True),
+}
+
+
+def exchange_until_stable(
+    points: Points, clustering: Clustering, *, max_iter: int, tol: float
+) -> Clustering:
+    """Exchange centres for points, Lloyd after each, until no exchange helps; then claim it.
+
+    The test reads all pairs of points, so the time grows with their number squared.
+    """
+    while True:
+        exchange = Exchange(points, clustering.form)
+        best = best_exchange(exchange)
+        # Gains below this are not worth a round, and the claim accounts for what is left.
+        if best.gain <= 1e-7 * exchange.cost / len(exchange.form):
+            ratio = stability_ratio(exchange, best.gain)
+            reason = "" if ratio else "the cost is at the level of rounding"
+            return replace(clustering, ratio=ratio, reason=reason)
+        exchange.apply(best.center, best.point)
+        improved = lloyd(points, exchange.form, max_iter=max_iter, tol=tol)
+        clustering = replace(
+            improved,
+            n_sweeps=clustering.n_sweeps + improved.n_sweeps,
+            history=clustering.history + improved.history,
+        )
+
+
+def weighted_kmeans(
+    points: Points,
+    k: int,
+    *,
+    rng: np.random.Generator,
+    subroutine: str | Callable[..., Any] = "k-means++",
+    n_init: int = 1,
+    max_iter: int = MAX_ITER,
+    tol: float = TOL,
+) -> Clustering:
+    """Cluster normalised points by their weights: the cheapest of ``n_init`` independent starts.
+
+    The expected ratio of one start holds for the best of several, and "always" stays "always".
+    """
+    best: Clustering | None = None
+    for _ in range(n_init):
+        if isinstance(subroutine, str):
+            start = SUBROUTINES[subroutine].run(points, k, rng, max_iter, tol)
+        else:
+            start = brought_along(subroutine, points, k, rng)
+        if best is None or start.cost < best.cost:
+            best = start
+    assert best is not None
+    return best
+
+
+def brought_along(
+    subroutine: Callable[..., Any], points: Points, k: int, rng: np.random.Generator
+) -> Clustering:
+    """Call a k-means of the user's with (normalised non-zero points, weights, k, rng).
+
+    It returns labels, or something with ``labels`` (or scikit-learn's ``labels_``) that may also
+    carry ``ratio``: that number is trusted as the subroutine's guarantee.
+    """
+    heavy = np.flatnonzero(points.weights > 0)
+    answer = subroutine(points.coordinates()[heavy], points.weights[heavy], k, rng)
+    given = getattr(answer, "labels", getattr(answer, "labels_", answer))
+    found = np.asarray(given)
+    if found.shape != heavy.shape or found.dtype.kind not in "iu":
+        raise InvalidInputError(
+            f"kmeans must return one integer label for each of the {len(heavy)} points; got "
+            f"shape {found.shape} of dtype {found.dtype}"
+        )
+    if len(found) and (found.min() < 0 or found.max() >= k):
+        place = int(np.flatnonzero((found < 0) | (found >= k))[0])
+        raise InvalidInputError(
+            f"kmeans must return labels from 0 to {k - 1}; label {place} is {found[place]}"
+        )
+    labels = np.full(len(points.weights), -1, dtype=np.int32)
+    labels[heavy] = found
+    ratio = getattr(answer, "ratio", None)
+    claim = None if ratio is None else Ratio(float(ratio), getattr(answer, "kind", "always"))
+    return with_means(points, labels, k, claim)
+
+
+def with_means(points: Points, labels: Array, k: int, ratio: Ratio | None) -> Clustering:
+    """The clustering of given labels: means, weights and cost."""
+    weights = cluster_weights(points, labels, k)
+    form = means(points.sums(labels, k), weights)
+    products, squares = points.cosines_with(form)
+    inside = np.flatnonzero(labels >= 0)
+    distances = 1.0 - 2.0 * products[inside, labels[inside]] + squares[labels[inside]]
+    cost = float(points.weights[inside] @ np.maximum(distances, 0.0))
+    reason = "" if ratio else "the k-means subroutine claims no ratio"
+    return Clustering(labels, form, weights, cost, ratio, reason, n_sweeps=1, history=(cost,))

@@ -1,0 +1,289 @@
+"""The one door: raw input is checked here, once, and becomes a Matrix that code may trust."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from orthant.arrays import Array
+from orthant.engine.executors import executor_for
+from orthant.engine.matrix import Matrix, scan
+from orthant.engine.sources import ArraySource, CsrSource, Source
+from orthant.errors import InvalidInputError, InvalidTypeError
+
+
+def as_matrix(
+    X: Any,
+    *,
+    sample_weight: Any = None,
+    feature_weight: Any = None,
+    n_jobs: int | None = None,
+) -> Matrix:
+    """Check a non-negative matrix and its weights, and make it ready for passes.
+
+    Raises
+    ------
+    InvalidInputError, InvalidTypeError
+        Naming the first offending position and what to do about it.
+    """
+    source = as_source(X)
+    row_weights = as_weights(sample_weight, source.shape[0], "sample_weight")
+    column_weights = as_weights(feature_weight, source.shape[1], "feature_weight")
+    executor = executor_for(as_n_jobs(n_jobs))
+    scanned = scan(source, executor, row_weights, column_weights)
+    if scanned.offence is not None:
+        raise InvalidInputError(_offence_message(*scanned.offence))
+    exponent = weight_exponent(sample_weight) + weight_exponent(feature_weight)
+    return Matrix(source, executor, scanned, row_weights, column_weights, exponent)
+
+
+def as_source(X: Any) -> Source:
+    """A source for an array, a memory map, a frame or a sparse matrix; structure is checked."""
+    if issparse(X):
+        return CsrSource(_checked_csr(X))
+    return ArraySource(_checked_array(X))
+
+
+def _checked_array(X: Any) -> Array:
+    if isinstance(X, np.matrix):
+        raise InvalidTypeError("np.matrix is not supported; convert X with numpy.asarray(X)")
+    if isinstance(X, np.ma.MaskedArray):
+        if np.ma.is_masked(X):
+            where = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(X))[0])
+            raise InvalidInputError(
+                f"X is a masked array with {int(np.ma.count_masked(X))} masked entries, the first "
+                f"at {_place(*where)}; fill them, for instance with X.filled(0)"
+            )
+        X = X.data
+    if X is None or isinstance(X, str | bytes):
+        raise InvalidInputError(f"Expected a 2-D matrix, got {X!r}")
+    array = X if isinstance(X, np.ndarray) else _converted(X)
+    if array.ndim != 2:
+        raise InvalidInputError(
+            f"Expected a 2-D matrix, got {array.ndim} dimension(s). Reshape your data with "
+            "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one sample"
+        )
+    check_shape(array.shape)
+    return _real(array, X)
+
+
+def _converted(X: Any) -> Array:
+    if callable(getattr(X, "to_numpy", None)) and hasattr(X, "columns"):
+        return np.asarray(X.to_numpy())
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise InvalidInputError(f"X cannot be read as a matrix: {error}") from error
+
+
+def _real(array: Array, original: Any) -> Array:
+    """Refuse what is not a real number; object arrays of numbers are converted."""
+    kind = array.dtype.kind
+    if kind == "c":
+        raise InvalidInputError(
+            "Complex data not supported: X is complex; take the real part or the modulus"
+        )
+    if kind in "USTOmM" and hasattr(original, "columns"):
+        _refuse_text_columns(original)
+    if kind in "UST":
+        raise InvalidTypeError(
+            "X holds text; convert it to numbers first, for instance with X.astype(float)"
+        )
+    if kind in "mM":
+        raise InvalidTypeError("X holds dates or durations; they are not non-negative amounts")
+    if kind == "O":
+        return _numbers_from_objects(array)
+    if kind not in "biuf":
+        raise InvalidTypeError(f"X has dtype {array.dtype}, which holds no real numbers")
+    if kind == "f" and array.dtype.itemsize > 8:
+        raise InvalidTypeError(
+            f"X has dtype {array.dtype}; computations run in float64, so convert it knowingly "
+            "with X.astype(numpy.float64)"
+        )
+    return array
+
+
+def _refuse_text_columns(frame: Any) -> None:
+    for name in frame.columns:
+        kind = np.asarray(frame[name]).dtype.kind
+        if kind not in "biuf" and any(isinstance(v, str) for v in np.asarray(frame[name])):
+            raise InvalidInputError(
+                f"column {name!r} of X holds text; drop it or encode it as numbers first"
+            )
+
+
+def _numbers_from_objects(array: Array) -> Array:
+    for (row, column), value in np.ndenumerate(array):
+        if isinstance(value, str | bytes):
+            raise InvalidTypeError(
+                f"X holds text: {_place(row, column)} = {value!r}; convert it to numbers first"
+            )
+        if value is None:
+            raise InvalidInputError(f"Input X contains NaN: {_place(row, column)} is None")
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        # scikit-learn's wording for the same offence, so that users recognise it.
+        raise InvalidTypeError(f"X cannot be read as numbers: argument must be {error}") from error
+
+
+def _checked_csr(X: Any) -> csr_array:
+    """A canonical-enough CSR array of a sparse matrix; the input is never modified.
+
+    Structure comes first: a corrupt index would make every later step read foreign memory.
+    """
+    if X.ndim != 2:
+        raise InvalidInputError(f"Expected a 2-D matrix, got {X.ndim} dimension(s)")
+    check_shape(X.shape)
+    if X.format in ("csr", "csc", "bsr"):
+        try:
+            parts = (X.data, X.indices, X.indptr)
+            # A twin that shares the arrays: the check may drop spare room at their ends.
+            twin = type(X)(parts, shape=X.shape) if X.format != "bsr" else X.copy()
+            twin.check_format(full_check=True)
+        except (ValueError, IndexError, TypeError) as error:
+            raise InvalidInputError(f"the sparse structure of X is corrupt: {error}") from error
+    elif X.format == "coo":
+        _check_coordinates(X)
+    _real(X.data if X.format != "lil" and X.format != "dok" else np.zeros(0, X.dtype), X)
+    rows = csr_array(X)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def _check_coordinates(X: Any) -> None:
+    for axis, (name, indices) in enumerate(zip(("row", "column"), X.coords, strict=True)):
+        if len(indices) != len(X.data):
+            raise InvalidInputError("the sparse structure of X is corrupt: lengths differ")
+        if len(indices) and (indices.min() < 0 or indices.max() >= X.shape[axis]):
+            raise InvalidInputError(
+                f"the sparse structure of X is corrupt: a {name} index is outside 0 to "
+                f"{X.shape[axis] - 1}"
+            )
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Refuse a matrix without rows or without columns, in scikit-learn's words."""
+    for count, name in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise InvalidInputError(
+                f"Found array with 0 {name}(s) (shape={shape}) while a minimum of 1 is required."
+            )
+
+
+def _offence_message(row: int, column: int, value: float) -> str:
+    place = _place(row, column)
+    if math.isnan(value):
+        return (
+            f"Input X contains NaN, the first at {place}. Remove or impute missing values, "
+            "for instance with sklearn.impute.SimpleImputer"
+        )
+    if math.isinf(value) and value > 0:
+        return f"Input X contains infinity, the first at {place}. Cap or remove such values"
+    return (
+        f"Negative values in data: the first is {place} = {value:g}. The factorization needs a "
+        "non-negative matrix; clip it with numpy.maximum(X, 0) or shift it to start at zero"
+    )
+
+
+def _place(row: int, column: int) -> str:
+    return f"X[{row}, {column}]"
+
+
+def as_weights(weights: Any, n: int, name: str) -> Array | None:
+    """Non-negative weights scaled by a power of four so that squares of them stay in range.
+
+    The scale does not move a relative error, and callers that report an absolute one undo it
+    with :func:`weight_exponent`.
+    """
+    if weights is None:
+        return None
+    if isinstance(weights, numbers.Real):
+        weights = np.full(n, float(weights))
+    array = np.asarray(weights)
+    if array.dtype.kind not in "biuf" or array.ndim != 1 or len(array) != n:
+        raise InvalidInputError(
+            f"{name} must hold {n} real numbers in one dimension; got shape {array.shape} of "
+            f"dtype {array.dtype}"
+        )
+    array = array.astype(np.float64)
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        first = int(bad.argmax())
+        raise InvalidInputError(
+            f"{name} must be finite and non-negative; {name}[{first}] = {array[first]}"
+        )
+    if not array.any():
+        raise InvalidInputError(f"{name} is zero everywhere; at least one weight must be positive")
+    return np.ldexp(array, -weight_exponent(array))
+
+
+def weight_exponent(weights: Any) -> int:
+    """The even exponent of two by which :func:`as_weights` divides."""
+    if weights is None:
+        return 0
+    _, exponent = np.frexp(np.max(np.asarray(weights, dtype=np.float64)))
+    return int(exponent) // 2 * 2 if abs(int(exponent)) > 64 else 0
+
+
+def as_n_components(n_components: Any, name: str = "n_components") -> int:
+    """A positive integer; booleans and fractions are refused."""
+    if isinstance(n_components, bool | np.bool_):
+        raise InvalidTypeError(f"{name} must be a positive integer, got {n_components!r}")
+    try:
+        count = operator.index(n_components)
+    except TypeError as error:
+        raise InvalidTypeError(
+            f"{name} must be a positive integer, got {n_components!r}"
+        ) from error
+    if count < 1:
+        raise InvalidInputError(f"{name} must be a positive integer, got {count}")
+    return count
+
+
+def as_n_jobs(n_jobs: Any) -> int | None:
+    """None (all cores) or a positive integer; -1 also means all cores, as in scikit-learn."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    return as_n_components(n_jobs, "n_jobs")
+
+
+def as_tolerance(tol: Any, name: str = "tol") -> float:
+    """A finite non-negative number."""
+    if isinstance(tol, bool) or not isinstance(tol, numbers.Real):
+        raise InvalidTypeError(f"{name} must be a number, got {tol!r}")
+    number = float(tol)
+    if not (math.isfinite(number) and number >= 0):
+        raise InvalidInputError(f"{name} must be finite and not negative, got {tol!r}")
+    return number
+
+
+def as_choice(value: Any, choices: tuple[Any, ...], name: str) -> Any:
+    """One of the given choices."""
+    if not any(
+        value is choice or (isinstance(value, str) and value == choice) for choice in choices
+    ):
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise InvalidInputError(f"{name} must be one of {listed}; got {value!r}")
+    return value
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """A NumPy generator from a seed, a Generator, a RandomState, a SeedSequence or None."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31, size=4, dtype=np.int64))
+    if random_state is np.random:
+        return np.random.default_rng(np.random.randint(0, 2**31, size=4))  # noqa: NPY002
+    if isinstance(random_state, bool | float | str):
+        raise InvalidTypeError(f"random_state cannot be {random_state!r}; pass an integer seed")
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"random_state cannot be {random_state!r}: {error}") from error

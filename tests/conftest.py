@@ -1,0 +1,57 @@
+"""What all tests share: the real data, and an account of how many tests used them."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from scipy.sparse import csr_array, load_npz
+
+# Machines differ in speed and a test never asserts on time; examples are the same in every run.
+settings.register_profile("orthant", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("orthant")
+
+REAL_SETS = {
+    "amazon-commerce-reviews": "amazon_commerce_reviews.npz",
+    "arcene-train": "arcene_train.npz",
+    "mfeat-pix": "mfeat_pix.npz",
+    "bow-kos": "bow_kos.npz",
+    "bow-nips": "bow_nips.npz",
+}
+
+
+@pytest.fixture(scope="session")
+def real_set():
+    """A function from the name of a real data set to its matrix; skips where it is absent."""
+
+    def load(name):
+        home = os.environ.get("ORTHANT_DATA_HOME")
+        if not home:
+            pytest.skip("real data: ORTHANT_DATA_HOME is not set")
+        path = Path(home) / REAL_SETS[name]
+        if not path.exists():
+            pytest.skip(f"real data: {path.name} is not in ORTHANT_DATA_HOME")
+        with np.load(path) as held:
+            if "X" in held:
+                return held["X"].astype(np.float64)
+        return csr_array(load_npz(path)).astype(np.float64)
+
+    return load
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "real_set" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.real_data)
+
+
+def pytest_terminal_summary(terminalreporter):
+    def of_real_data(outcome):
+        reports = terminalreporter.stats.get(outcome, [])
+        return sum("real_data" in getattr(report, "keywords", ()) for report in reports)
+
+    ran = of_real_data("passed") + of_real_data("failed")
+    skipped = of_real_data("skipped")
+    why = "; set ORTHANT_DATA_HOME to the folder that holds them" if skipped else ""
+    terminalreporter.write_line(f"real-data tests: {ran} ran, {skipped} skipped{why}")

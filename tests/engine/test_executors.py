@@ -1,0 +1,156 @@
+"""Whoever works on the blocks, the bits are the same, and failures reach the caller."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from threadpoolctl import threadpool_info
+
+import orthant
+from orthant.engine import sources
+from orthant.engine.executors import Serial, Threads, one_blas_thread
+
+
+@pytest.mark.parametrize("executor", [Serial(), Threads(2), Threads(4)])
+def test_results_are_absorbed_in_block_order(executor):
+    seen = []
+
+    def task(index):
+        time.sleep(0.002 * (7 - index % 7))
+        return index * index
+
+    executor.fold(task, 23, lambda index, result: seen.append((index, result)))
+    assert seen == [(index, index * index) for index in range(23)]
+
+
+@pytest.mark.parametrize("executor", [Serial(), Threads(3)])
+def test_an_error_in_a_block_reaches_the_caller_and_stops_the_rest(executor):
+    started = []
+
+    def task(index):
+        started.append(index)
+        if index == 5:
+            raise ValueError("block five")
+        time.sleep(0.001)
+
+    with pytest.raises(ValueError, match="block five"):
+        executor.fold(task, 1000, lambda index, result: None)
+    assert len(started) < 100
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_one_two_and_four_threads_give_the_same_bits(orthogonal, store, dtype, monkeypatch):
+    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 2000)
+    monkeypatch.setattr(sources, "SPARSE_ENTRIES", 2000)
+    X = store(orthant.datasets.make_planted(700, 40, 4, 0.3, random_state=1).X.astype(dtype))
+    fits = [
+        orthant.factorize(X, 4, orthogonal=orthogonal, algorithm="paper", random_state=0, n_jobs=n)
+        for n in (1, 2, 4)
+    ]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(fits[0].components, other.components)
+        assert fits[0].error == other.error
+        assert fits[0].history == other.history
+        loadings = [f.loadings.toarray() if orthogonal == "samples" else f.loadings for f in fits]
+        np.testing.assert_array_equal(loadings[0], loadings[1])
+        np.testing.assert_array_equal(loadings[0], loadings[2])
+
+
+def test_blas_gets_its_threads_back_after_the_last_of_several_fits():
+    before = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    with one_blas_thread():
+        with one_blas_thread():
+            pass
+        inside = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    after = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    assert set(inside) == {1}
+    assert after == before
+
+
+def test_two_fits_in_two_threads_agree_with_one():
+    X = orthant.datasets.make_planted(3000, 60, 5, 0.5, random_state=0).X
+    alone = orthant.factorize(X, 5, algorithm="paper", random_state=3)
+    results = []
+    workers = [
+        threading.Thread(
+            target=lambda: results.append(
+                orthant.factorize(X, 5, algorithm="paper", random_state=3)
+            )
+        )
+        for _ in range(2)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for result in results:
+        np.testing.assert_array_equal(result.components, alone.components)
+
+
+def _fit_error(seed):
+    X = orthant.datasets.make_planted(3000, 60, 5, 0.5, random_state=0).X
+    return orthant.factorize(X, 5, algorithm="paper", random_state=seed, n_jobs=2).error
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_fit_works_in_a_forked_and_in_a_spawned_process(method, tmp_path):
+    script = tmp_path / "fit_in_a_pool.py"
+    script.write_text(
+        textwrap.dedent(
+            f"""
+            import multiprocessing
+            from tests.engine.test_executors import _fit_error
+            if __name__ == "__main__":
+                _fit_error(1)  # so that a fork finds threads to lose
+                with multiprocessing.get_context({method!r}).Pool(1) as pool:
+                    print(repr(pool.apply(_fit_error, (1,))))
+            """
+        )
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", script],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": os.getcwd()},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) == _fit_error(1)
+
+
+def test_an_interrupt_ends_a_fit_within_a_second_and_leaves_no_work_behind():
+    script = textwrap.dedent(
+        """
+        import threading, time
+        import numpy as np, orthant
+        X = np.random.default_rng(0).random((60000, 200))
+        print("ready", flush=True)
+        try:
+            while True:
+                orthant.factorize(X, 20, algorithm="paper", n_jobs=2, random_state=0)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        before = time.process_time()
+        time.sleep(0.3)
+        assert time.process_time() - before < 0.1, "threads still work"
+        """
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out == "interrupted\n", err
+    assert process.returncode == 0, err

@@ -1,0 +1,238 @@
+"""Passes of the engine against the plainest formula, over samples and features."""
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csc_array, csr_array
+
+from orthant.engine import sources
+from orthant.engine.points import Features, Samples
+from orthant.validation import as_matrix
+
+
+@pytest.fixture(params=["dense", "sparse"])
+def small_blocks(request, monkeypatch):
+    """Many blocks even for small matrices, and a way to store a matrix."""
+    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 64)
+    monkeypatch.setattr(sources, "SPARSE_ENTRIES", 40)
+    return {"dense": np.asarray, "sparse": csr_array}[request.param]
+
+
+def some_matrix(n=37, m=9, seed=0, zeros=0.4):
+    rng = np.random.default_rng(seed)
+    X = rng.exponential(size=(n, m)) * (rng.random((n, m)) > zeros)
+    X[3] = 0.0
+    X[:, 2] = 0.0
+    return X
+
+
+def weighted(X, sample_weight, feature_weight):
+    return X * np.sqrt(sample_weight)[:, None] * np.sqrt(feature_weight)
+
+
+WEIGHTS = [(None, None), ("rows", None), (None, "columns"), ("rows", "columns")]
+
+
+def weights_for(X, which):
+    rng = np.random.default_rng(1)
+    rows = rng.exponential(size=X.shape[0]) if which[0] else np.ones(X.shape[0])
+    columns = rng.exponential(size=X.shape[1]) if which[1] else np.ones(X.shape[1])
+    rows[5] = 0.0 if which[0] else 1.0
+    return rows, columns
+
+
+def points_over(side, X, rows, columns, store):
+    matrix = as_matrix(store(X), sample_weight=rows, feature_weight=columns)
+    return Samples(matrix) if side == "samples" else Features(matrix)
+
+
+def plain_points(side, X, rows, columns):
+    Y = weighted(X, rows, columns)
+    return Y if side == "samples" else Y.T
+
+
+def centers_of(side, points_form, Y):
+    """The explicit centres of a form."""
+    return points_form if side == "samples" else points_form @ Y
+
+
+@pytest.mark.parametrize("which", WEIGHTS)
+@pytest.mark.parametrize("side", ["samples", "features"])
+def test_weights_are_the_squared_lengths_of_the_weighted_points(side, which, small_blocks):
+    X = some_matrix()
+    rows, columns = weights_for(X, which)
+    points = points_over(side, X, rows, columns, small_blocks)
+    Y = plain_points(side, X, rows, columns)
+    np.testing.assert_allclose(points.weights, np.sum(Y**2, axis=1), rtol=1e-13, atol=1e-300)
+    assert points.matrix.total == pytest.approx(np.sum(Y**2), rel=1e-13)
+    assert points.dimension == Y.shape[1]
+
+
+@pytest.mark.parametrize("which", WEIGHTS)
+@pytest.mark.parametrize("side", ["samples", "features"])
+def test_a_sweep_of_centers_agrees_with_the_plain_formula(side, which, small_blocks):
+    X = some_matrix()
+    rows, columns = weights_for(X, which)
+    points = points_over(side, X, rows, columns, small_blocks)
+    Y = plain_points(side, X, rows, columns)
+    lengths = np.linalg.norm(Y, axis=1)
+    heavy = np.flatnonzero(lengths > 0)
+    unit = np.zeros_like(Y)
+    unit[heavy] = Y[heavy] / lengths[heavy][:, None]
+    form = 0.7 * points.at(heavy[[0, 4, 6]])
+    centers = 0.7 * unit[heavy[[0, 4, 6]]]
+    sweep = points.sweep_centers(form)
+    distances = np.sum((unit[:, None] - centers) ** 2, axis=2)
+    labels = distances.argmin(axis=1)
+    np.testing.assert_array_equal(sweep.labels[heavy], labels[heavy])
+    np.testing.assert_allclose(sweep.squares, 0.49, rtol=1e-12)
+    found = 1 - 2 * sweep.cosines + sweep.squares[sweep.labels]
+    np.testing.assert_allclose(found[heavy], distances.min(axis=1)[heavy], atol=1e-12)
+    sums = np.zeros((3, Y.shape[1]))
+    np.add.at(sums, labels[heavy], (lengths[:, None] * Y)[heavy])
+    big_y = weighted(X, rows, columns).T
+    np.testing.assert_allclose(centers_of(side, sweep.form, big_y), sums, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(
+        centers_of(side, points.sums(labels, 3), big_y), sums, rtol=1e-11, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("which", WEIGHTS)
+@pytest.mark.parametrize("side", ["samples", "features"])
+def test_a_sweep_of_directions_is_one_power_step_per_cluster(side, which, small_blocks):
+    X = some_matrix(seed=3)
+    rows, columns = weights_for(X, which)
+    points = points_over(side, X, rows, columns, small_blocks)
+    Y = plain_points(side, X, rows, columns)
+    heavy = np.flatnonzero(np.any(Y > 0, axis=1))
+    form = 5.0 * points.at(heavy[[1, 3, 7]])
+    units = Y[heavy[[1, 3, 7]]]
+    units = units / np.linalg.norm(units, axis=1, keepdims=True)
+    sweep = points.sweep_directions(form)
+    products = Y @ units.T
+    labels = products.argmax(axis=1)
+    np.testing.assert_array_equal(sweep.labels[heavy], labels[heavy])
+    steps = np.array(
+        [(products[labels == s, s][:, None] * Y[labels == s]).sum(axis=0) for s in range(3)]
+    )
+    big_y = weighted(X, rows, columns).T
+    np.testing.assert_allclose(centers_of(side, sweep.form, big_y), steps, rtol=1e-11, atol=1e-12)
+    captured = [np.sum(products[labels == s, s] ** 2) for s in range(3)]
+    np.testing.assert_allclose(sweep.captured, captured, rtol=1e-11)
+
+
+@pytest.mark.parametrize("side", ["samples", "features"])
+def test_coordinates_are_the_normalised_points(side, small_blocks):
+    X = some_matrix()
+    rows, columns = weights_for(X, ("rows", "columns"))
+    points = points_over(side, X, rows, columns, small_blocks)
+    Y = plain_points(side, X, rows, columns)
+    lengths = np.linalg.norm(Y, axis=1)
+    coordinates = points.coordinates()
+    given = coordinates.toarray() if hasattr(coordinates, "toarray") else coordinates
+    heavy = lengths > 0
+    np.testing.assert_allclose(given[heavy], Y[heavy] / lengths[heavy][:, None], atol=1e-14)
+
+
+def test_features_are_the_samples_of_the_transpose(small_blocks):
+    X = some_matrix(seed=8)
+    over_features = Features(as_matrix(small_blocks(X)))
+    over_samples = Samples(as_matrix(small_blocks(np.ascontiguousarray(X.T))))
+    chosen = np.array([0, 3, 5])
+    for name in ("sweep_centers", "sweep_directions"):
+        one = getattr(over_features, name)(over_features.at(chosen))
+        other = getattr(over_samples, name)(over_samples.at(chosen))
+        heavy = over_samples.weights > 0
+        np.testing.assert_array_equal(one.labels[heavy], other.labels[heavy])
+        np.testing.assert_allclose(one.cosines, other.cosines, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        np.asfortranarray,
+        lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+        lambda X: np.ascontiguousarray(X[::-1])[::-1],
+        lambda X: X.astype(">f8"),
+        lambda X: X.tolist(),
+    ],
+    ids=["fortran", "strided", "negative strides", "big-endian", "list"],
+)
+def test_the_layout_of_a_dense_matrix_does_not_change_a_bit(store):
+    X = some_matrix()
+    plain, stored = Samples(as_matrix(X)), Samples(as_matrix(store(X)))
+    form = plain.at(np.array([0, 1]))
+    one, other = plain.sweep_directions(form), stored.sweep_directions(form)
+    np.testing.assert_array_equal(one.form, other.form)
+    np.testing.assert_array_equal(one.labels, other.labels)
+
+
+@pytest.mark.parametrize("build", [csr_array, csc_array, coo_array])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sparse_formats_and_index_types_agree_with_dense(build, index):
+    X = some_matrix()
+    stored = build(X)
+    if build is not coo_array:
+        stored.indices, stored.indptr = stored.indices.astype(index), stored.indptr.astype(index)
+    dense, sparse = Samples(as_matrix(X)), Samples(as_matrix(stored))
+    form = dense.at(np.array([0, 1, 4]))
+    one, other = dense.sweep_directions(form), sparse.sweep_directions(form)
+    np.testing.assert_allclose(one.form, other.form, rtol=1e-12)
+    np.testing.assert_array_equal(one.labels, other.labels)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int8, np.uint8, np.int64, bool])
+def test_integers_and_half_floats_are_computed_in_float64(dtype):
+    X = (some_matrix() > 0.5).astype(dtype)
+    matrix = as_matrix(X)
+    assert matrix.dtype == np.float64
+    np.testing.assert_allclose(matrix.row_squares, (X.astype(float) ** 2).sum(axis=1))
+
+
+def test_float32_stays_float32_and_norms_are_taken_in_float64():
+    X = some_matrix().astype(np.float32)
+    matrix = as_matrix(X)
+    assert matrix.dtype == np.float32
+    exact = np.sum(X.astype(np.float64) ** 2, axis=1)
+    np.testing.assert_allclose(matrix.row_squares, exact, rtol=1e-15)
+    sweep = Samples(matrix).sweep_directions(Samples(matrix).at(np.array([0, 1])))
+    wide = Samples(as_matrix(X.astype(np.float64))).sweep_directions(
+        Samples(matrix).at(np.array([0, 1]))
+    )
+    np.testing.assert_allclose(sweep.form, wide.form, rtol=2e-6)
+
+
+def test_a_memory_map_is_read_block_by_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 64)
+    X = some_matrix()
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    one, other = Samples(as_matrix(mapped)), Samples(as_matrix(X))
+    form = other.at(np.array([0, 1]))
+    np.testing.assert_array_equal(one.sweep_centers(form).form, other.sweep_centers(form).form)
+
+
+def test_ties_go_to_the_lowest_index():
+    X = np.array([[1.0, 1.0], [2.0, 2.0], [1.0, 0.0]])
+    for store in (np.asarray, csr_array):
+        for k in (3, 200):
+            points = Samples(as_matrix(store(X)))
+            sweep = points.sweep_directions(np.tile([[1.0, 1.0]], (k, 1)))
+            np.testing.assert_array_equal(sweep.labels, 0)
+
+
+def test_block_boundaries_depend_on_the_shape_alone():
+    for n, m in [(1, 1), (7, 100_000), (5000, 100), (200_000, 100), (50_000, 1000), (10**6, 3)]:
+        edges = sources.dense_boundaries(n, m)
+        assert edges[0] == 0
+        assert edges[-1] == n
+        assert np.all(np.diff(edges) > 0)
+        assert np.diff(edges).max() <= sources.MOST_ROWS
+
+
+def test_sparse_blocks_hold_about_the_same_number_of_entries():
+    rng = np.random.default_rng(0)
+    X = csr_array(rng.random((5000, 400)) * (rng.random((5000, 400)) < 0.9))
+    edges = sources.sparse_boundaries(X.indptr)
+    entries = np.diff(X.indptr[edges])
+    assert len(entries) >= 2
+    assert entries.max() < 1.5 * entries.min()

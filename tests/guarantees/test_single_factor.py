@@ -1,0 +1,120 @@
+"""Theorem 3 and every ratio the code claims, against all partitions."""
+
+import numpy as np
+import pytest
+
+import orthant
+from tests.oracles.single_factor import best_single_factor_error
+from tests.oracles.weighted_kmeans import exact_kmeans, kmeans_cost
+
+ROUNDING = 1e-9
+
+
+def tiny_matrix(seed, n=6, m=3):
+    rng = np.random.default_rng(seed)
+    X = rng.exponential(size=(n, m)) ** rng.choice([0.5, 1, 3])
+    X[rng.random((n, m)) < rng.choice([0.0, 0.3, 0.6])] = 0.0
+    X[0, 0] = 1.0
+    return X
+
+
+def oriented(X, orthogonal):
+    """The matrix whose rows are the points of the setting."""
+    return X if orthogonal == "samples" else X.T
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+def test_exact_kmeans_gives_at_most_twice_the_optimum(orthogonal):  # Theorem 3 with r = 1
+    for seed in range(60):
+        points = tiny_matrix(seed)
+        k = 2 + seed % 2
+        X = oriented(points, orthogonal)
+        found = orthant.factorize(
+            X, k, orthogonal=orthogonal, algorithm="paper", kmeans=exact_kmeans
+        )
+        optimum = best_single_factor_error(points, k)
+        assert found.error**2 <= 2 * optimum + ROUNDING, seed
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+def test_local_search_keeps_its_promise_every_time(orthogonal):
+    claimed = 0
+    for seed in range(60):
+        points = tiny_matrix(seed, n=7)
+        X = oriented(points, orthogonal)
+        found = orthant.factorize(
+            X, 2, orthogonal=orthogonal, algorithm="paper", kmeans="local-search", random_state=seed
+        )
+        ratio = found.certificate.a_priori_ratio
+        if ratio is None:
+            continue
+        claimed += 1
+        assert found.certificate.a_priori_kind == "always"
+        assert 53.2 < ratio < 53.5
+        assert found.error**2 <= ratio * best_single_factor_error(points, 2) + ROUNDING, seed
+    assert claimed > 50
+
+
+@pytest.mark.parametrize("kmeans", ["k-means++", "ls++"])
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+def test_the_expected_ratio_holds_on_average(kmeans, k):
+    for seed in range(8):
+        X = tiny_matrix(seed, n=7)
+        fits = [
+            orthant.factorize(X, k, algorithm="paper", kmeans=kmeans, random_state=start)
+            for start in range(30)
+        ]
+        certificate = fits[0].certificate
+        assert certificate.a_priori_kind == "expected"
+        assert certificate.a_priori_ratio == pytest.approx(
+            2 * 5 * (1 + sum(1 / j for j in range(1, k))), rel=3e-3
+        )
+        mean = np.mean([fit.error**2 for fit in fits])
+        optimum = best_single_factor_error(X, k)
+        assert mean <= certificate.a_priori_ratio * optimum + ROUNDING, seed
+
+
+def test_greedy_seeding_and_foreign_subroutines_promise_nothing():
+    X = tiny_matrix(0)
+    greedy = orthant.factorize(X, 2, algorithm="paper", kmeans="greedy-k-means++", random_state=0)
+    assert greedy.certificate.a_priori_ratio is None
+    assert "greedy" in greedy.certificate.reason
+    foreign = orthant.factorize(X, 2, algorithm="paper", kmeans=exact_kmeans)
+    assert foreign.certificate.a_priori_ratio is None
+    assert "subroutine" in foreign.certificate.reason
+
+
+def test_a_subroutine_may_bring_its_own_ratio():
+    class Answer:
+        def __init__(self, labels):
+            self.labels, self.ratio = labels, 1.0
+
+    def exact(points, weights, k, rng):
+        return Answer(exact_kmeans(points, weights, k))
+
+    found = orthant.factorize(tiny_matrix(4), 2, algorithm="paper", kmeans=exact)
+    assert found.certificate.a_priori_ratio == 2.0
+    assert found.certificate.a_priori_kind == "always"
+
+
+def test_one_component_is_within_twice_always_and_in_fact_close():
+    X = tiny_matrix(5)
+    found = orthant.factorize(X, 1, algorithm="paper", random_state=0)
+    assert found.certificate.a_priori_ratio == 2.0
+    assert found.certificate.a_priori_kind == "always"
+    assert found.error**2 <= 2 * best_single_factor_error(X, 1) + ROUNDING
+
+
+def test_the_kmeans_cost_bounds_the_error_of_its_own_partition():
+    # The inequality behind Theorem 3: with scales |x| the error is the k-means cost.
+    for seed in range(30):
+        X = tiny_matrix(seed)
+        X = X[X.any(axis=1)]
+        lengths = np.linalg.norm(X, axis=1)
+        labels = exact_kmeans(X / lengths[:, None], lengths**2, 2)
+        found = orthant.factorize(X, 2, algorithm="paper", kmeans=lambda p, w, k, rng, a=labels: a)
+        cost = kmeans_cost(X / lengths[:, None], lengths**2, labels)
+        assert found.error**2 <= cost + ROUNDING

@@ -1,0 +1,23 @@
+"""Every way to put a few things into groups: the ground of all brute-force answers."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+
+def partitions(n: int, k: int) -> Iterator[np.ndarray]:
+    """Yield the labels of every partition of ``n`` things into at most ``k`` groups.
+
+    Labels are restricted growth strings: the first thing is in group 0, and every other is in
+    a group already opened or in the next new one, so no partition is seen twice.
+    """
+
+    def extend(prefix: list[int], opened: int) -> Iterator[list[int]]:
+        if len(prefix) == n:
+            yield prefix
+            return
+        for label in range(min(opened + 1, k)):
+            yield from extend([*prefix, label], max(opened, label + 1))
+
+    for labels in extend([], 0):
+        yield np.array(labels, dtype=np.int64)

@@ -1,0 +1,67 @@
+"""Planted data are those of the paper's experiments."""
+
+import numpy as np
+import pytest
+
+from orthant.datasets import make_planted
+
+
+def test_the_noise_has_the_mean_and_deviation_the_paper_states():
+    n, m, noise, repeats = 40, 25, 0.3, 600
+    squares = np.array(
+        [
+            np.sum((data.M - data.M_truth) ** 2)
+            for data in (make_planted(n, m, 3, noise, random_state=seed) for seed in range(repeats))
+        ]
+    )
+    mean, deviation = 2 * m * n * noise**2, np.sqrt(20 * m * n) * noise**2
+    assert abs(squares.mean() - mean) < 4 * deviation / np.sqrt(repeats)
+    assert abs(squares.std() - deviation) < 0.15 * deviation
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_factors_multiply_to_the_truth_and_are_orthogonal_where_asked(orthogonal):
+    data = make_planted(30, 20, 4, 0.0, orthogonal=orthogonal, random_state=0)
+    np.testing.assert_allclose(data.A_truth @ data.W_truth, data.M_truth)
+    np.testing.assert_array_equal(data.X, data.X_truth)
+    np.testing.assert_array_equal(data.M, data.X.T)
+    one_per_sample = np.count_nonzero(data.W_truth, axis=0)
+    one_per_feature = np.count_nonzero(data.A_truth, axis=1)
+    assert np.all(one_per_sample == (1 if orthogonal != "features" else 4))
+    assert np.all(one_per_feature == (1 if orthogonal != "samples" else 4))
+    assert (data.labels is None) == (orthogonal == "features")
+    assert (data.feature_labels is None) == (orthogonal == "samples")
+    if data.labels is not None:
+        np.testing.assert_array_equal(data.W_truth.argmax(axis=0), data.labels)
+    if data.feature_labels is not None:
+        np.testing.assert_array_equal(data.A_truth.argmax(axis=1), data.feature_labels)
+
+
+def test_entries_are_exponential_with_mean_one_and_places_uniform():
+    data = make_planted(20_000, 50, 5, 0.0, random_state=1)
+    entries = data.W_truth[data.W_truth > 0]
+    assert abs(entries.mean() - 1) < 0.03
+    assert abs(entries.std() - 1) < 0.05
+    assert abs(data.A_truth.mean() - 1) < 0.3
+    np.testing.assert_allclose(np.bincount(data.labels) / 20_000, 0.2, atol=0.015)
+
+
+def test_the_same_seed_gives_the_same_data():
+    one, other = (make_planted(10, 8, 2, 0.5, random_state=7) for _ in range(2))
+    np.testing.assert_array_equal(one.X, other.X)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"n_samples": 0}, "n_samples"),
+        ({"noise": -1.0}, "noise"),
+        ({"noise": np.nan}, "noise"),
+        ({"orthogonal": "rows"}, "orthogonal"),
+        ({"n_components": 0}, "n_components"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, match):
+    good = {"n_samples": 5, "n_features": 4, "n_components": 2, "noise": 0.1}
+    with pytest.raises(ValueError, match=match):
+        make_planted(**{**good, **arguments})

@@ -1,0 +1,358 @@
+"""What a factorization holds, and what must not change it: scale, order, copies, weights."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.sparse import csr_array, issparse
+from sklearn.cluster import KMeans
+
+import orthant
+from orthant.datasets import make_planted
+
+SETTINGS = ["samples", "features"]
+
+
+def fit(X, k=3, **options):
+    return orthant.factorize(X, k, **{"algorithm": "paper", "random_state": 0, **options})
+
+
+def quiet_fit(X, k=3, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", orthant.FewerComponentsWarning)
+        return fit(X, k, **options)
+
+
+def approximation(found):
+    loadings = found.loadings.toarray() if issparse(found.loadings) else found.loadings
+    return loadings @ found.components
+
+
+# Everything from the smallest subnormal to the largest float, zeros in plenty.
+magnitudes = st.one_of(
+    st.just(0.0),
+    st.floats(min_value=0.0, max_value=np.finfo(float).max / 1e4, allow_subnormal=True),
+    st.floats(min_value=5e-324, max_value=1e-300, allow_subnormal=True),
+    st.floats(min_value=0.1, max_value=10.0),
+)
+matrices = hnp.arrays(
+    np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=7), elements=magnitudes
+)
+
+
+@given(X=matrices, k=st.integers(1, 4), orthogonal=st.sampled_from(SETTINGS), sparse=st.booleans())
+def test_orthogonality_is_exact_and_nothing_is_nan_whatever_the_data(X, k, orthogonal, sparse):
+    found = quiet_fit(csr_array(X) if sparse else X, k, orthogonal=orthogonal)
+    factor = found.W if orthogonal == "samples" else found.A.T
+    dense = factor.toarray()
+    assert np.all(np.count_nonzero(dense, axis=0) <= 1)
+    gram = dense @ np.where(dense > 0, 1.0, 0.0).T  # positive exactly where supports meet
+    assert np.all(gram[~np.eye(len(gram), dtype=bool)] == 0.0)
+    assert np.all(np.isfinite(found.components))
+    assert np.all(found.components >= 0)
+    assert np.isfinite(found.error)
+    assert 0 <= found.relative_squared_error <= 1 + 1e-12
+    np.testing.assert_allclose(np.linalg.norm(found.components, axis=1), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("power", [900, -900, 30, -30])
+def test_a_power_of_two_changes_no_label_and_no_bit_of_the_components(orthogonal, power):
+    X = make_planted(60, 15, 3, 0.3, random_state=0).X
+    X[4] = 0.0
+    plain, scaled = fit(X, orthogonal=orthogonal), fit(np.ldexp(X, power), orthogonal=orthogonal)
+    np.testing.assert_array_equal(plain.components, scaled.components)
+    assert plain.relative_squared_error == scaled.relative_squared_error
+    assert scaled.error == np.ldexp(plain.error, power)
+    if orthogonal == "samples":
+        np.testing.assert_array_equal(plain.labels, scaled.labels)
+        np.testing.assert_array_equal(np.ldexp(plain.scales, power), scaled.scales)
+    else:
+        np.testing.assert_array_equal(plain.feature_labels, scaled.feature_labels)
+        np.testing.assert_array_equal(np.ldexp(plain.loadings, power), scaled.loadings)
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("factor", [1e-310, 1e-300, 1e-200, 1e160, 1e300])
+def test_tiny_and_huge_data_get_the_same_labels(orthogonal, store, factor):
+    X = make_planted(60, 15, 3, 0.3, random_state=0).X
+    plain, scaled = (fit(store(data), orthogonal=orthogonal) for data in (X, X * factor))
+    for name in ("labels", "feature_labels"):
+        np.testing.assert_array_equal(getattr(plain, name), getattr(scaled, name))
+    np.testing.assert_allclose(plain.components, scaled.components, rtol=1e-9, atol=1e-12)
+
+
+def test_float32_far_from_one_agrees_with_float64():
+    X = make_planted(60, 15, 3, 0.3, random_state=0).X
+    for factor in (1e30, 1e-30):
+        narrow = fit((X * factor).astype(np.float32))
+        np.testing.assert_array_equal(narrow.labels, fit(X).labels)
+        assert narrow.components.dtype == np.float32
+        assert narrow.scales.dtype == np.float32
+
+
+def test_float32_and_float64_errors_agree():
+    X = make_planted(500, 40, 5, 0.5, random_state=1).X
+    for orthogonal in SETTINGS:
+        narrow = fit(X.astype(np.float32), 5, orthogonal=orthogonal)
+        wide = fit(X, 5, orthogonal=orthogonal)
+        assert narrow.relative_squared_error == pytest.approx(wide.relative_squared_error, rel=1e-5)
+
+
+def test_rows_of_every_magnitude_are_labelled():
+    rng = np.random.default_rng(0)
+    directions = np.eye(3) + 0.01
+    labels = rng.integers(3, size=60)
+    X = directions[labels] * 10.0 ** rng.uniform(-150, 150, size=60)[:, None]
+    X[:3] = directions * 1e150
+    found = quiet_fit(X, n_init=10)
+    assert np.all(found.labels >= 0)
+    assert np.all(np.isfinite(found.scales))
+    assert np.all(found.scales > 0)
+    with np.errstate(all="raise"):
+        back = found.scales[:, None] * found.components[found.labels]
+    np.testing.assert_allclose(back, X, rtol=0.05)
+
+
+def test_rows_that_float32_cannot_multiply_are_labelled_by_their_own_scale():
+    X = np.array([[1e30, 1e28], [1e28, 1e30], [1e-30, 1e-32], [1e-32, 1e-30]], dtype=np.float32)
+    found = fit(X, 2)
+    np.testing.assert_array_equal(found.labels[:2], found.labels[2:])
+    assert np.all(found.scales > 0)
+
+
+def test_a_scale_that_does_not_fit_its_dtype_names_the_row():
+    X = np.full((3, 5), 1.0)
+    X[1] = np.finfo(float).max
+    with pytest.raises(OverflowError, match="row 1") as caught:
+        fit(X, 1)
+    assert isinstance(caught.value, orthant.OrthantError)
+    assert "NaN" not in str(caught.value)
+
+
+def test_zero_rows_and_columns_have_scale_zero_and_label_minus_one():
+    X = make_planted(30, 12, 3, 0.2, random_state=0).X
+    X[[0, 7]] = 0.0
+    X[:, [2, 11]] = 0.0
+    for store in (np.asarray, csr_array):
+        over_samples = fit(store(X))
+        assert list(np.flatnonzero(over_samples.labels == -1)) == [0, 7]
+        np.testing.assert_array_equal(over_samples.scales == 0, over_samples.labels == -1)
+        over_features = fit(store(X), orthogonal="features")
+        assert list(np.flatnonzero(over_features.feature_labels == -1)) == [2, 11]
+        np.testing.assert_array_equal(
+            over_features.feature_scales == 0, over_features.feature_labels == -1
+        )
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+def test_a_zero_matrix_has_no_components_and_no_error(orthogonal, store):
+    with pytest.warns(orthant.FewerComponentsWarning, match="X is zero"):
+        found = fit(store(np.zeros((4, 3))), 2, orthogonal=orthogonal)
+    assert found.n_components_found == 0
+    assert found.error == 0.0
+    assert found.relative_squared_error == 0.0
+    assert found.loadings.shape == (4, 0)
+    assert found.A.shape == (3, 0)
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_more_components_than_directions_warn_and_fit_exactly(orthogonal):
+    X = np.outer(np.arange(1.0, 9.0), [1.0, 2.0, 0.0])
+    X[3:] = np.outer(np.arange(1.0, 6.0), [0.0, 0.0, 2.0])
+    with pytest.warns(orthant.FewerComponentsWarning, match="2 of the 3"):
+        found = fit(X, 3, orthogonal=orthogonal)
+    assert found.n_components == 3
+    assert found.n_components_found == 2
+    assert found.relative_squared_error <= 1e-28
+
+
+def test_as_many_components_as_rows_fit_exactly():
+    X = np.random.default_rng(0).random((5, 4))
+    assert fit(X, 5).relative_squared_error <= 1e-28
+    with pytest.warns(orthant.FewerComponentsWarning):
+        assert fit(X, 9).relative_squared_error <= 1e-28
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("shape", [(1, 6), (6, 1), (1, 1)])
+def test_one_row_and_one_column_work(orthogonal, shape):
+    X = np.random.default_rng(0).random(shape) + 0.1
+    assert fit(X, 1, orthogonal=orthogonal).relative_squared_error <= 1e-28
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("weighting", [(), ("sample_weight",), ("sample_weight", "feature_weight")])
+def test_the_error_is_that_of_the_factors(orthogonal, store, weighting):
+    rng = np.random.default_rng(5)
+    X = rng.exponential(size=(40, 12)) * (rng.random((40, 12)) < 0.7)
+    weights = {
+        "sample_weight": rng.exponential(size=40),
+        "feature_weight": rng.exponential(size=12),
+    }
+    given = {name: weights[name] for name in weighting}
+    found = fit(store(X), orthogonal=orthogonal, **given)
+    rows = given.get("sample_weight", np.ones(40))[:, None]
+    columns = given.get("feature_weight", np.ones(12))
+    squares = rows * columns * (X - approximation(found)) ** 2
+    assert found.error**2 == pytest.approx(squares.sum(), rel=1e-10)
+    total = (rows * columns * X**2).sum()
+    assert found.relative_squared_error == pytest.approx(squares.sum() / total, rel=1e-10)
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("noise", [0.0, 1e-9, 1e-6])
+def test_a_nearly_perfect_fit_has_an_error_without_cancellation(store, noise):
+    rng = np.random.default_rng(0)
+    X = make_planted(50, 20, 3, 0.0, random_state=0).X
+    X = X * (1 + noise * rng.random(X.shape))
+    found = fit(store(X), n_init=10)
+    exact = np.linalg.norm(X.astype(np.longdouble) - approximation(found).astype(np.longdouble))
+    assert found.error == pytest.approx(float(exact), rel=1e-6, abs=1e-13 * np.linalg.norm(X))
+    assert found.relative_squared_error <= max(noise, 1e-15) ** 2
+
+
+def test_the_attributes_have_the_documented_shapes():
+    X = make_planted(40, 15, 3, 0.3, random_state=2).X
+    found = fit(X)
+    assert found.components.shape == (3, 15)
+    assert issparse(found.loadings)
+    assert found.loadings.shape == (40, 3)
+    assert found.W.shape == (3, 40)
+    assert found.A.shape == (15, 3)
+    np.testing.assert_array_equal(found.A, found.components.T)
+    assert found.labels.shape == found.scales.shape == (40,)
+    assert found.feature_labels is None
+    assert found.feature_scales is None
+    over = fit(X, orthogonal="features")
+    assert isinstance(over.loadings, np.ndarray)
+    assert over.loadings.shape == (40, 3)
+    assert issparse(over.A)
+    assert over.labels is None
+    assert over.scales is None
+    assert over.feature_labels.shape == over.feature_scales.shape == (15,)
+    for result in (found, over):
+        assert result.n_sweeps >= len(result.history) > 0
+        assert result.steps_run == ("weighted k-means", "final assignment")
+        assert result.seconds > 0
+        assert "relative_squared_error" in repr(result)
+        energies = np.linalg.norm(
+            result.loadings.toarray() if issparse(result.loadings) else result.loadings, axis=0
+        )
+        assert np.all(np.diff(energies) <= 0)
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_transforming_the_same_data_gives_the_same_bits(orthogonal, store, dtype):
+    X = store(make_planted(300, 30, 4, 0.5, random_state=3).X.astype(dtype))
+    found = fit(X, 4, orthogonal=orthogonal)
+    again = found.transform(X)
+    one, other = (part.toarray() if issparse(part) else part for part in (found.loadings, again))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_transform_refuses_another_number_of_features():
+    found = fit(np.random.default_rng(0).random((9, 4)), 2)
+    with pytest.raises(ValueError, match="3 features, but the components have 4"):
+        found.transform(np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+def test_an_integer_weight_equals_repetition(store):
+    X = make_planted(40, 12, 3, 0.4, random_state=4).X
+    counts = np.random.default_rng(0).integers(1, 4, size=40)
+    weighted = fit(store(X), sample_weight=counts)
+    repeated = fit(store(np.repeat(X, counts, axis=0)))
+    np.testing.assert_allclose(weighted.components, repeated.components, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(np.repeat(weighted.labels, counts), repeated.labels)
+    assert weighted.error == pytest.approx(repeated.error, rel=1e-10)
+
+
+def test_an_integer_feature_weight_equals_repetition_over_features():
+    X = make_planted(12, 40, 3, 0.4, orthogonal="features", random_state=4).X
+    counts = np.random.default_rng(0).integers(1, 4, size=40)
+    weighted = fit(X, orthogonal="features", feature_weight=counts)
+    repeated = fit(np.repeat(X, counts, axis=1), orthogonal="features")
+    np.testing.assert_array_equal(
+        np.repeat(weighted.feature_labels, counts), repeated.feature_labels
+    )
+
+
+def test_weights_of_any_size_only_matter_relative_to_each_other():
+    X = make_planted(40, 12, 3, 0.4, random_state=4).X
+    weights = np.random.default_rng(0).exponential(size=40)
+    plain = fit(X, sample_weight=weights)
+    for power in (900, -900):
+        scaled = fit(X, sample_weight=np.ldexp(weights, power))
+        np.testing.assert_array_equal(plain.components, scaled.components)
+        assert scaled.error == pytest.approx(np.ldexp(plain.error, power // 2), rel=1e-12)
+
+
+def test_a_row_of_weight_zero_shapes_nothing_but_is_labelled():
+    X = make_planted(40, 12, 3, 0.2, random_state=4).X
+    weights = np.ones(40)
+    weights[:5] = 0.0
+    found, without = fit(X, sample_weight=weights), fit(X[5:])
+    np.testing.assert_allclose(found.components, without.components, rtol=1e-10)
+    np.testing.assert_array_equal(found.labels[5:], without.labels)
+    assert np.all(found.labels[:5] >= 0)
+
+
+def test_the_order_of_rows_does_not_matter_for_a_given_partition():
+    X = make_planted(80, 12, 3, 0.2, random_state=6).X
+    order = np.random.default_rng(0).permutation(80)
+    one, other = fit(X, n_init=10), fit(X[order], n_init=10)
+    np.testing.assert_array_equal(one.labels[order], other.labels)
+    np.testing.assert_allclose(one.components, other.components, rtol=1e-9)
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_may_not():
+    X = make_planted(200, 12, 6, 1.0, random_state=6).X
+    one, again = fit(X, 6), fit(X, 6)
+    np.testing.assert_array_equal(one.components, again.components)
+    others = [fit(X, 6, random_state=seed).error for seed in range(1, 6)]
+    assert any(error != one.error for error in others)
+
+
+def test_exactly_orthogonal_blocks_are_recovered():
+    rng = np.random.default_rng(0)
+    X = np.zeros((30, 12))
+    labels = np.arange(30) % 3
+    for part in range(3):
+        X[np.ix_(labels == part, np.arange(12) % 3 == part)] = np.outer(
+            rng.exponential(size=10), rng.exponential(size=4)
+        )
+    for orthogonal in SETTINGS:
+        assert fit(X, orthogonal=orthogonal, n_init=10).relative_squared_error < 1e-28
+
+
+def test_scikit_learns_kmeans_is_a_subroutine():
+    X = make_planted(300, 20, 4, 0.3, random_state=7).X
+
+    def kmeans(points, weights, k, rng):
+        model = KMeans(k, n_init=3, random_state=int(rng.integers(2**31)))
+        return model.fit(points, sample_weight=weights)
+
+    for store in (np.asarray, csr_array):
+        for orthogonal in SETTINGS:
+            found = fit(store(X), 4, orthogonal=orthogonal, kmeans=kmeans)
+            ours = fit(X, 4, orthogonal=orthogonal, n_init=5)
+            assert found.error == pytest.approx(ours.error, rel=0.02)
+
+
+def test_frames_are_taken_and_a_text_column_is_named():
+    pandas = pytest.importorskip("pandas")
+    X = make_planted(30, 4, 2, 0.3, random_state=8).X
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    np.testing.assert_array_equal(fit(frame, 2).components, fit(X, 2).components)
+    frame["c"] = "text"
+    with pytest.raises(ValueError, match="'c'"):
+        fit(frame, 2)
