@@ -12,6 +12,7 @@ LEVELS = [
     {"cli"},
     {"report"},
     {"experiments"},
+    {"persistence", "selection", "saved_arrays"},
     {"estimators", "baselines"},
     {"fitting"},
     {"algorithms"},
@@ -20,7 +21,7 @@ LEVELS = [
     {"validation", "measures"},
     {"steps", "kmeans", "bounds"},
     {"engine"},
-    {"errors", "arrays", "certificate"},
+    {"errors", "arrays", "certificate", "progress", "extras"},
 ]
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 PRIVATE_IS_FORBIDDEN = ("numpy", "scipy", "sklearn", "typer", "rich", "threadpoolctl", "networkx")

@@ -1,19 +1,25 @@
 """Orthogonal non-negative matrix factorization, with a proof of how good the answer is."""
 
-from orthant import datasets, measures
+from orthant import baselines, datasets, measures
+from orthant.biadjacency import Biadjacency, biadjacency_from_edges
 from orthant.certificate import Certificate
 from orthant.errors import FewerComponentsWarning, OrthantError
+from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 from orthant.factorization import Factorization
 from orthant.fitting import factorize
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Biadjacency",
+    "BipartiteCorrelationClustering",
     "Certificate",
     "Factorization",
     "FewerComponentsWarning",
     "OrthantError",
     "__version__",
+    "baselines",
+    "biadjacency_from_edges",
     "datasets",
     "factorize",
     "measures",

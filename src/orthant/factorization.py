@@ -47,6 +47,8 @@ class Factorization:
         How often the data were read to assign all points, over all starts.
     steps_run
         Names of the steps the fit went through.
+    shortage
+        Why fewer components than asked for are in use; empty when all are.
     certificate
         What is proven about the error.
     seconds
@@ -66,6 +68,7 @@ class Factorization:
     history: tuple[float, ...] = ()
     n_sweeps: int = 0
     steps_run: tuple[str, ...] = ()
+    shortage: str = ""
     certificate: Certificate = field(default_factory=Certificate)
     seconds: float = 0.0
 

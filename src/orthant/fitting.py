@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from orthant.algorithms.best import factorize_best
+from orthant.algorithms.best_double import factorize_best_double
+from orthant.algorithms.certify import CERTIFICATES, certify
+from orthant.algorithms.double_factor import factorize_as_many_as_rows, factorize_double
+from orthant.algorithms.options import Options
+from orthant.algorithms.outcome import Outcome
+from orthant.algorithms.publish import Trace, publish
 from orthant.algorithms.single_factor import factorize_single
-from orthant.certificate import Certificate
+from orthant.engine.matrix import Matrix
+from orthant.errors import FewerComponentsWarning
 from orthant.factorization import Factorization
-from orthant.kmeans.solve import MAX_ITER, SUBROUTINES, TOL
+from orthant.kmeans.solve import SUBROUTINES
 from orthant.validation import (
     as_choice,
+    as_directions,
     as_generator,
     as_matrix,
     as_n_components,
     as_tolerance,
 )
+
+SETTINGS = ("samples", "features", "both")
+SEEDINGS = ("auto", "lines", "k-means++")
 
 
 def factorize(
@@ -25,11 +40,13 @@ def factorize(
     n_components: int = 8,
     *,
     orthogonal: str = "samples",
-    algorithm: str = "paper",
+    algorithm: str = "best",
+    seeding: Any = "auto",
     kmeans: str | Callable[..., Any] | None = None,
     n_init: int = 1,
-    max_iter: int = MAX_ITER,
-    tol: float = TOL,
+    max_iter: int = 300,
+    tol: float = 1e-6,
+    certificate: str | None = "svd",
     sample_weight: Any = None,
     feature_weight: Any = None,
     random_state: Any = None,
@@ -44,18 +61,28 @@ def factorize(
     n_components
         How many parts.
     orthogonal
-        What the parts share none of: "samples" (every row belongs to one part) or "features"
-        (every column does).
+        What the parts share none of: "samples" (every row belongs to one part), "features"
+        (every column does) or "both" (disjoint blocks).
     algorithm
-        "paper": the published algorithm, step by step.
+        "best": seeding by lines, descent, single moves and, with several starts, escapes; as
+        good an answer as we can find. "paper": the published algorithm, step by step.
+    seeding
+        For "best", where directions start. "auto": drawn by what is not yet captured, from a
+        sample of the points when there are many. "lines": the same from all points, which keeps
+        the promise of the draws. "k-means++": the paper's route. Or an array of components
+        (at most ``n_components`` rows, as many columns as X).
     kmeans
-        The k-means subroutine: "k-means++" (the default), "greedy-k-means++", "ls++",
-        "local-search" (proves its ratio, in time quadratic in the number of points), or a
-        function of (normalised points, weights, k, rng) that returns labels.
+        For "paper", the k-means subroutine: "k-means++" (the default), "greedy-k-means++",
+        "ls++", "local-search" (proves its ratio, in time quadratic in the number of points), or
+        a function of (normalised points, weights, k, rng) that returns labels.
     n_init
-        Independent starts; the best is kept.
+        Independent starts; the best is kept. With more than one, "best" also recombines them.
     max_iter, tol
-        At most this many Lloyd iterations; stop when one lowers the cost by less than this share.
+        A descent stops after this many sweeps, or when a sweep lowers the squared error (for
+        "paper" the k-means cost) by less than this share of itself.
+    certificate
+        "svd": a lower bound from the singular values. "dual": a stronger one that takes longer.
+        None: no bound, only what the algorithm promises.
     sample_weight, feature_weight
         Non-negative weights of the squared errors of rows and columns.
     random_state
@@ -67,29 +94,59 @@ def factorize(
     -------
     Factorization
     """
+    as_choice(orthogonal, SETTINGS, "orthogonal")
+    as_choice(algorithm, tuple(ALGORITHMS), "algorithm")
+    as_choice(certificate, CERTIFICATES, "certificate")
     k = as_n_components(n_components)
-    as_choice(orthogonal, ("samples", "features"), "orthogonal")
-    as_choice(algorithm, ("paper",), "algorithm")
     subroutine = "k-means++" if kmeans is None else kmeans
     if not callable(subroutine):
         as_choice(subroutine, tuple(SUBROUTINES), "kmeans")
-    starts = as_n_components(n_init, "n_init")
-    iterations = as_n_components(max_iter, "max_iter")
-    tolerance = as_tolerance(tol)
-    rng = as_generator(random_state)
-    matrix = as_matrix(X, sample_weight=sample_weight, feature_weight=feature_weight, n_jobs=n_jobs)
-    started = time.perf_counter()
-    result, promise = factorize_single(
-        matrix,
-        k,
+    if isinstance(seeding, str):
+        as_choice(seeding, SEEDINGS, "seeding")
+    options = Options(
+        n_components=k,
         orthogonal=orthogonal,
-        rng=rng,
+        seeding=seeding,
         kmeans=subroutine,
-        n_init=starts,
-        max_iter=iterations,
-        tol=tolerance,
+        n_init=as_n_components(n_init, "n_init"),
+        max_iter=as_n_components(max_iter, "max_iter"),
+        tol=as_tolerance(tol),
+        rng=as_generator(random_state),
     )
-    certificate = Certificate(
-        a_priori_ratio=promise.ratio, a_priori_kind=promise.kind, reason=promise.reason
-    )
-    return replace(result, certificate=certificate, seconds=time.perf_counter() - started)
+    started = time.perf_counter()
+    matrix = as_matrix(X, sample_weight=sample_weight, feature_weight=feature_weight, n_jobs=n_jobs)
+    if not isinstance(seeding, str):
+        options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
+    outcome = fit(matrix, algorithm, options)
+    seconds = time.perf_counter() - started
+    proven = certify(matrix, outcome, certificate, options.rng)
+    if outcome.result.shortage:
+        warnings.warn(outcome.result.shortage, FewerComponentsWarning, stacklevel=2)
+    return replace(outcome.result, certificate=proven, seconds=seconds)
+
+
+def fit(matrix: Matrix, algorithm: str, options: Options) -> Outcome:
+    """Run an algorithm on a checked matrix."""
+    if not matrix.total > 0:
+        empty = np.zeros((0, matrix.shape[1]))
+        trace = Trace(steps_run=("zero matrix",))
+        k, orthogonal = options.n_components, options.orthogonal
+        return Outcome(publish(matrix, empty, orthogonal, k, trace, "X is zero"))
+    return ALGORITHMS[algorithm](matrix, options)
+
+
+def _paper(matrix: Matrix, options: Options) -> Outcome:
+    if options.orthogonal != "both":
+        return factorize_single(matrix, options)
+    if options.n_components >= min(matrix.shape):
+        return factorize_as_many_as_rows(matrix, options)
+    return factorize_double(matrix, options)
+
+
+def _best(matrix: Matrix, options: Options) -> Outcome:
+    if options.orthogonal == "both":
+        return factorize_best_double(matrix, options)
+    return factorize_best(matrix, options)
+
+
+ALGORITHMS: dict[str, Callable[[Matrix, Options], Outcome]] = {"best": _best, "paper": _paper}

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, issparse
 
 from orthant.arrays import Array
 from orthant.engine.executors import executor_for
+from orthant.engine.masked import FilledSource, MaskedMatrix, has_missing
 from orthant.engine.matrix import Matrix, scan
 from orthant.engine.sources import ArraySource, CsrSource, Source
 from orthant.errors import InvalidInputError, InvalidTypeError
@@ -22,9 +23,12 @@ def as_matrix(
     *,
     sample_weight: Any = None,
     feature_weight: Any = None,
+    missing_values: Any = None,
     n_jobs: int | None = None,
 ) -> Matrix:
     """Check a non-negative matrix and its weights, and make it ready for passes.
+
+    With ``missing_values=numpy.nan`` the result is a MaskedMatrix when any entry is NaN.
 
     Raises
     ------
@@ -35,11 +39,23 @@ def as_matrix(
     row_weights = as_weights(sample_weight, source.shape[0], "sample_weight")
     column_weights = as_weights(feature_weight, source.shape[1], "feature_weight")
     executor = executor_for(as_n_jobs(n_jobs))
-    scanned = scan(source, executor, row_weights, column_weights)
+    masked = may_be_missing(missing_values) and has_missing(source, executor)
+    values = FilledSource(source) if masked else source
+    scanned = scan(values, executor, row_weights, column_weights)
     if scanned.offence is not None:
         raise InvalidInputError(_offence_message(*scanned.offence))
     exponent = weight_exponent(sample_weight) + weight_exponent(feature_weight)
-    return Matrix(source, executor, scanned, row_weights, column_weights, exponent)
+    kind = MaskedMatrix if masked else Matrix
+    return kind(source, executor, scanned, row_weights, column_weights, exponent)
+
+
+def may_be_missing(missing_values: Any) -> bool:
+    """Whether NaN stands for a missing entry; None (never) and NaN are the two choices."""
+    if missing_values is None:
+        return False
+    if isinstance(missing_values, numbers.Real) and math.isnan(missing_values):
+        return True
+    raise InvalidInputError(f"missing_values must be None or numpy.nan; got {missing_values!r}")
 
 
 def as_source(X: Any) -> Source:
@@ -182,8 +198,9 @@ def _offence_message(row: int, column: int, value: float) -> str:
     place = _place(row, column)
     if math.isnan(value):
         return (
-            f"Input X contains NaN, the first at {place}. Remove or impute missing values, "
-            "for instance with sklearn.impute.SimpleImputer"
+            f"Input X contains NaN, the first at {place}. Pass missing_values=numpy.nan to leave "
+            "missing entries out of the error (over samples or features), or impute them, for "
+            "instance with sklearn.impute.SimpleImputer"
         )
     if math.isinf(value) and value > 0:
         return f"Input X contains infinity, the first at {place}. Cap or remove such values"
@@ -246,6 +263,27 @@ def as_n_components(n_components: Any, name: str = "n_components") -> int:
     if count < 1:
         raise InvalidInputError(f"{name} must be a positive integer, got {count}")
     return count
+
+
+def as_directions(directions: Any, k: int, n_features: int) -> Array:
+    """Up to k non-negative, non-zero rows of ``n_features`` finite numbers, in float64."""
+    source = as_source(directions)
+    rows = source.rows(np.arange(source.shape[0]))
+    if source.shape[0] > k or source.shape[1] != n_features:
+        raise InvalidInputError(
+            f"seeding must hold at most {k} rows of {n_features} numbers; got shape {source.shape}"
+        )
+    bad = ~(np.isfinite(rows) & (rows >= 0))
+    if bad.any():
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        raise InvalidInputError(
+            f"seeding must be finite and non-negative; seeding[{row}, {column}] = "
+            f"{rows[row, column]}"
+        )
+    empty = np.flatnonzero(~rows.any(axis=1))
+    if len(empty):
+        raise InvalidInputError(f"seeding[{int(empty[0])}] is zero everywhere")
+    return rows
 
 
 def as_n_jobs(n_jobs: Any) -> int | None:

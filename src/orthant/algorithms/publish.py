@@ -7,7 +7,6 @@ the same data again gives the same bits. That assignment can only lower the erro
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy as np
 from orthant.arrays import Array
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import divided
-from orthant.errors import FewerComponentsWarning
 from orthant.factorization import Factorization, Projection, project
 
 # Below this share of the squared norm the difference "norm minus captured" has lost its digits.
@@ -42,7 +40,7 @@ def publish(
     """A Factorization from components (k, m) of any length, in the geometry of X.
 
     Over features and both the supports of the components must be disjoint already. ``reason``
-    completes the warning when fewer components than asked for are in use.
+    says why, when fewer components than asked for are in use.
     """
     unit = unit_rows(components).astype(matrix.dtype)
     unit = unit[unit.any(axis=1)]
@@ -55,7 +53,6 @@ def publish(
             break
         unit = unit[order]
         projection, energies = _projected(matrix, unit, orthogonal)
-    warn_if_fewer(len(unit), n_components, reason)
     squared = squared_error(matrix, unit, projection, energies)
     feature_labels, feature_scales = None, None
     if orthogonal != "samples":
@@ -75,6 +72,7 @@ def publish(
         history=trace.history,
         n_sweeps=trace.n_sweeps + 1,
         steps_run=(*trace.steps_run, "final assignment"),
+        shortage=shortage(len(unit), n_components, reason),
     )
 
 
@@ -112,11 +110,8 @@ def winners_of_columns(components: Array) -> tuple[Array, Array]:
     return np.where(scales > 0, labels, np.int32(-1)), scales
 
 
-def warn_if_fewer(found: int, n_components: int, reason: str) -> None:
-    """Say so when fewer components than asked for are in use."""
-    if found < n_components:
-        warnings.warn(
-            f"{found} of the {n_components} components asked for are in use: {reason}",
-            FewerComponentsWarning,
-            stacklevel=4,
-        )
+def shortage(found: int, n_components: int, reason: str) -> str:
+    """A sentence when fewer components than asked for are in use; empty otherwise."""
+    if found >= n_components:
+        return ""
+    return f"{found} of the {n_components} components asked for are in use: {reason}"

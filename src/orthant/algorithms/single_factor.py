@@ -2,51 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from orthant.algorithms.claims import APriori, single_from_means
+from orthant.algorithms.claims import single_from_means
+from orthant.algorithms.options import Options
+from orthant.algorithms.outcome import Outcome
 from orthant.algorithms.publish import Trace, publish
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Features, Points, Samples
-from orthant.factorization import Factorization
-from orthant.kmeans.solve import MAX_ITER, TOL, weighted_kmeans
+from orthant.kmeans.clustering import Clustering
+from orthant.kmeans.solve import weighted_kmeans
 
 TOO_FEW = "the data hold no more distinct directions than that"
 
 
-def factorize_single(
-    matrix: Matrix,
-    n_components: int,
-    *,
-    orthogonal: str,
-    rng: np.random.Generator,
-    kmeans: str | Callable[..., Any] = "k-means++",
-    n_init: int = 1,
-    max_iter: int = MAX_ITER,
-    tol: float = TOL,
-) -> tuple[Factorization, APriori]:
+def factorize_single(matrix: Matrix, options: Options) -> Outcome:
     """Give every sample, or every feature, to one component (Theorem 3).
 
     Points are scaled to length one and weighted by their squared length. If the clustering costs
     at most r times the optimum, the squared error is at most 2r times the smallest possible.
     """
-    points: Points = Samples(matrix) if orthogonal == "samples" else Features(matrix)
-    if not points.weights.any():
-        empty = np.zeros((0, matrix.shape[1]))
-        trace = Trace(steps_run=("zero matrix",))
-        return publish(matrix, empty, orthogonal, n_components, trace, "X is zero"), APriori()
-    clusters = weighted_kmeans(
-        points,
-        n_components,
-        rng=rng,
-        subroutine=kmeans,
-        n_init=n_init,
-        max_iter=max_iter,
-        tol=tol,
-    )
+    points: Points = Samples(matrix) if options.orthogonal == "samples" else Features(matrix)
+    clusters = clustered(points, options)
     components = points.components(clusters.form)
     total = float(points.weights.sum())
     trace = Trace(
@@ -54,5 +29,18 @@ def factorize_single(
         n_sweeps=clusters.n_sweeps,
         steps_run=("weighted k-means",),
     )
-    result = publish(matrix, components, orthogonal, n_components, trace, TOO_FEW)
-    return result, single_from_means(clusters)
+    result = publish(matrix, components, options.orthogonal, options.n_components, trace, TOO_FEW)
+    return Outcome(result, single_from_means(clusters))
+
+
+def clustered(points: Points, options: Options) -> Clustering:
+    """Weighted k-means of the points by the subroutine asked for."""
+    return weighted_kmeans(
+        points,
+        options.n_components,
+        rng=options.rng,
+        subroutine=options.kmeans,
+        n_init=options.n_init,
+        max_iter=options.max_iter,
+        tol=options.tol,
+    )

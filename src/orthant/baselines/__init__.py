@@ -1,1 +1,16 @@
-"""Earlier methods, each as strong as its authors meant it."""
+"""Earlier methods, each as strong as its authors meant it, behind one function."""
+
+from orthant.baselines.harden import harden
+from orthant.baselines.interface import Baseline, BaselineResult, Hardened, History, Iterate
+from orthant.baselines.registry import BASELINES, solve
+
+__all__ = [
+    "BASELINES",
+    "Baseline",
+    "BaselineResult",
+    "Hardened",
+    "History",
+    "Iterate",
+    "harden",
+    "solve",
+]

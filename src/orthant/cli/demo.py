@@ -13,7 +13,7 @@ from orthant.factorization import Factorization
 from orthant.fitting import factorize
 from orthant.measures import non_orthogonality
 
-SETTINGS = ("samples", "features")
+SETTINGS = ("samples", "features", "both")
 
 
 def demo(
@@ -27,8 +27,7 @@ def demo(
     console = Console()
     console.print(f"Handwritten digits: {X.shape[0]:,} images of {X.shape[1]} pixels each.")
     results = [
-        factorize(X, components, orthogonal=setting, algorithm="paper", random_state=seed)
-        for setting in SETTINGS
+        factorize(X, components, orthogonal=setting, random_state=seed) for setting in SETTINGS
     ]
     console.print(results_table(results, components))
     for result in results:

@@ -128,6 +128,11 @@ class Matrix:
         self._kernel = kernel_for(source)
 
     @property
+    def n_entries(self) -> int:
+        """How many numbers one pass reads."""
+        return self.source.n_entries
+
+    @property
     def total(self) -> float:
         """Squared Frobenius norm of Y."""
         weights = self.row_squares if self.row_weights is None else self._weighted_squares()
@@ -135,6 +140,44 @@ class Matrix:
 
     def _weighted_squares(self) -> Array:
         return self.row_squares * self.row_weights
+
+    def part(self, rows: Array | slice, row_weights: Array | None = None) -> Matrix:
+        """Some rows as a matrix of their own, in memory, with other row weights if given."""
+        weights = row_weights
+        if weights is None and self.row_weights is not None:
+            weights = self.row_weights[rows]
+        return self._like(
+            self.source.part(rows), self.row_squares[rows], self.column_squares, weights
+        )
+
+    def transposed(self) -> Matrix | None:
+        """The matrix whose rows are the columns of this one; None when it is not in memory."""
+        source = self.source.transposed()
+        if source is None:
+            return None
+        factors, weights = self.column_factors, self.row_weights
+        row_squares = self.column_squares
+        if factors is not None:  # squares of rows leave their own weight out
+            row_squares = np.divide(
+                row_squares, factors**2, out=np.zeros_like(row_squares), where=factors > 0
+            )
+        column_squares = self.row_squares if weights is None else self.row_squares * weights
+        flipped = self._like(
+            source, row_squares, column_squares, None if factors is None else factors**2
+        )
+        flipped.column_factors = None if weights is None else np.sqrt(weights)
+        return flipped
+
+    def _like(
+        self, source: Source, row_squares: Array, column_squares: Array, row_weights: Array | None
+    ) -> Matrix:
+        """Another source in the same units and with the same column factors."""
+        scanned = Scan(None, self.exponent, row_squares, column_squares)
+        matrix = Matrix(
+            source, self.executor, scanned, row_weights, weight_exponent=self._weight_exponent
+        )
+        matrix.column_factors = self.column_factors
+        return matrix
 
     def _pass(
         self, task: Callable[[Rows, slice], Any], absorb: Callable[[slice, Any], None]
@@ -154,12 +197,13 @@ class Matrix:
     def _weights(self, part: slice) -> Array | None:
         return None if self.row_weights is None else self.row_weights[part]
 
-    def _folded(self, directions: Array) -> Array:
+    def folded(self, directions: Array) -> Array:
+        """Vectors (c, m) over the columns of X as vectors over those of Y."""
         return directions if self.column_factors is None else directions * self.column_factors
 
     def products(self, directions: Array) -> Array:
         """Inner products of the unweighted rows of Y with directions (c, m): (n, c) float64."""
-        folded = self._folded(directions)
+        folded = self.folded(directions)
         products = np.empty((self.shape[0], len(directions)))
 
         def absorb(part: slice, block: Array) -> None:
@@ -179,7 +223,7 @@ class Matrix:
             None for the score ``<y, d>`` and coefficient ``<y, d>``; offsets (k,) and lengths
             (n,) for the score ``<y, d> - offset * length`` and coefficient ``length``.
         """
-        folded = self._folded(directions)
+        folded = self.folded(directions)
         labels = np.empty(self.shape[0], dtype=np.int32)
         products = np.empty(self.shape[0])
         sums = np.zeros(directions.shape)
@@ -194,7 +238,24 @@ class Matrix:
             sums += block.sums
 
         self._pass(task, absorb)
-        return MatrixSweep(labels, products, self._folded(sums))
+        return MatrixSweep(labels, products, self.folded(sums))
+
+    def step(self, labels: Array, directions: Array) -> MatrixSweep:
+        """One power step per direction on the rows of its label; label -1 takes no part."""
+        folded = self.folded(directions)
+        products = np.zeros(self.shape[0])
+        sums = np.zeros(directions.shape)
+
+        def task(rows: Rows, part: slice) -> Any:
+            return self._kernel.step_block(rows, folded, labels[part], self._weights(part))
+
+        def absorb(part: slice, block: Any) -> None:
+            nonlocal sums
+            products[part] = block.products
+            sums += block.sums
+
+        self._pass(task, absorb)
+        return MatrixSweep(labels, products, self.folded(sums))
 
     def row_sums(self, labels: Array, coefficients: Array, k: int) -> Array:
         """Sums of coefficient times row of Y over the rows of each label, (k, m).
@@ -214,7 +275,7 @@ class Matrix:
             sums += block
 
         self._pass(task, absorb)
-        return self._folded(sums)
+        return self.folded(sums)
 
     def column_products(self, combinations: Array, exact: bool = False) -> tuple[Array, Array]:
         """Combine the columns of Y and multiply every column with each combination, in one read.
@@ -224,7 +285,7 @@ class Matrix:
         too, and the squared lengths of the columns of S (k,). ``exact`` asks for float64 products
         of float32 data.
         """
-        folded = self._folded(combinations)
+        folded = self.folded(combinations)
         products, squares = np.zeros(combinations.shape), np.zeros(len(combinations))
 
         def absorb(part: slice, block: Any) -> None:
@@ -337,23 +398,57 @@ class Matrix:
         self._pass(task, absorb)
         return total
 
-    def whole(self, row_scales: Array | None, column_scales: Array | None) -> Any:
-        """Y with rows and columns multiplied, as one array or CSR array, for foreign code."""
-        rows = np.ones(self.shape[0]) if row_scales is None else row_scales
-        if row_scales is None and self.row_weights is not None:
-            rows = np.sqrt(self.row_weights)
+    def whole(
+        self,
+        row_scales: Array | None = None,
+        column_scales: Array | None = None,
+        transposed: bool = False,
+    ) -> Any:
+        """Y, or its transpose, as one float64 array or CSR array.
+
+        Scales, where given, take the place of the row weights or multiply the columns. For code
+        that needs all pairs of rows, and for code that users bring along.
+        """
+        rows = row_scales
+        if rows is None:
+            weights = self.row_weights
+            rows = np.ones(self.shape[0]) if weights is None else np.sqrt(weights)
         columns = np.ones(self.shape[1]) if column_scales is None else column_scales
+        folded = self.folded(columns)
         blocks: list[Any] = []
         self._pass(
-            lambda block, part: self._kernel.multiplied(block, rows[part], self._folded(columns)),
+            lambda block, part: self._kernel.multiplied(block, rows[part], folded),
             lambda part, block: blocks.append(block),
         )
-        return self._kernel.stacked(blocks)
+        return self._kernel.stacked(blocks, transposed)
+
+    def gram(self) -> Array:
+        """The Gram matrix of the columns of Y, (m, m) float64; transpose first for the rows."""
+        gram = np.zeros((self.shape[1], self.shape[1]))
+
+        def task(rows: Rows, part: slice) -> Array:
+            weights = self._weights(part)
+            scales = np.ones(part.stop - part.start) if weights is None else np.sqrt(weights)
+            ones = self.folded(np.ones(self.shape[1]))
+            return self._kernel.column_gram(self._kernel.multiplied(rows, scales, ones))
+
+        def absorb(part: slice, block: Array) -> None:
+            nonlocal gram
+            gram += block
+
+        self._pass(task, absorb)
+        return gram
+
+    def row_gram(self) -> Array:
+        """The Gram matrix of the rows of Y, (n, n) float64, for a matrix of few rows."""
+        whole = self.whole()
+        gram = whole @ whole.T
+        return np.asarray(gram if isinstance(gram, np.ndarray) else gram.toarray())
 
     def take_rows(self, indices: Array) -> Array:
         """Unweighted rows of Y at these positions, (c, m) dense float64."""
         rows = self.source.rows(indices)
-        return self._folded(np.ldexp(rows, -self.exponent) if self.exponent else rows)
+        return self.folded(np.ldexp(rows, -self.exponent) if self.exponent else rows)
 
 
 def _refuse_overflow(values: Array, first_row: int) -> None:

@@ -43,8 +43,6 @@ class Sweep:
         directions (one power step towards the top singular vector of the cluster).
     squares
         (k,) squared lengths of the centres that were passed in.
-    captured
-        (k,) weighted sum of squared products over the points of each label; for directions only.
     """
 
     labels: Array
@@ -52,12 +50,24 @@ class Sweep:
     lengths: Array
     form: Array
     squares: Array
-    captured: Array | None = None
 
     @property
     def cosines(self) -> Array:
         """(N,) inner product of the normalised point with its centre."""
         return divided(self.products, self.lengths)
+
+
+@dataclass(frozen=True, slots=True)
+class DirectionSweep(Sweep):
+    """A sweep by directions, which also tells how much each captures.
+
+    Attributes
+    ----------
+    captured
+        (k,) weighted sum of squared products over the points of each label.
+    """
+
+    captured: Array
 
 
 class Points(Protocol):
@@ -80,7 +90,7 @@ class Points(Protocol):
     def sweep_centers(self, form: Array) -> Sweep:
         """Nearest centre of every normalised point."""
 
-    def sweep_directions(self, form: Array) -> Sweep:
+    def sweep_directions(self, form: Array) -> DirectionSweep:
         """The direction that captures most of every point; lengths of the centres are ignored."""
 
     def sums(self, labels: Array, k: int) -> Array:
@@ -125,18 +135,54 @@ class Samples:
         swept = self.matrix.sweep(form, (squares / 2, self._lengths))
         return Sweep(swept.labels, swept.products, self._lengths, swept.sums, squares)
 
-    def sweep_directions(self, form: Array) -> Sweep:
+    def sweep_directions(self, form: Array) -> DirectionSweep:
         """The direction that captures most of every row: the largest ``<x, u>``."""
         squares = _squares(form)
         unit = divided(form, np.sqrt(squares)[:, None])
         swept = self.matrix.sweep(unit)
         # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
         captured = np.einsum("sh,sh->s", swept.sums, unit)
-        return Sweep(swept.labels, swept.products, self._lengths, swept.sums, squares, captured)
+        return DirectionSweep(
+            swept.labels, swept.products, self._lengths, swept.sums, squares, captured
+        )
 
     def sums(self, labels: Array, k: int) -> Array:
         """Sums of ``weight * normalised row`` over the rows of each label, (k, m)."""
         return self.matrix.row_sums(labels, divided(self.weights, self._lengths), k)
+
+    def raw_products(self, directions: Array) -> Array:
+        """Products of all rows, weights left out, with directions (c, m): (n, c) float64."""
+        return self.matrix.products(directions)
+
+    def multipliers(self) -> Array:
+        """(n,) the weights that were given to the rows; ones where none were."""
+        given = self.matrix.row_weights
+        return np.ones(self.matrix.shape[0]) if given is None else given
+
+    def step(self, labels: Array, form: Array) -> DirectionSweep:
+        """One power step of every direction on the rows of its label, labels held fixed."""
+        squares = _squares(form)
+        unit = divided(form, np.sqrt(squares)[:, None])
+        swept = self.matrix.step(labels, unit)
+        captured = np.einsum("sh,sh->s", swept.sums, unit)
+        return DirectionSweep(labels, swept.products, self._lengths, swept.sums, squares, captured)
+
+    def sums_of(self, indices: Array, labels: Array, coefficients: Array, k: int) -> Array:
+        """Sums of coefficient times row over the given rows of each label, (k, m)."""
+        everyone = np.full(self.matrix.shape[0], -1, dtype=np.int32)
+        everyone[indices] = labels
+        spread = np.zeros(self.matrix.shape[0])
+        spread[indices] = coefficients
+        return self.matrix.row_sums(everyone, spread, k)
+
+    def gram_of(self, indices: Array) -> Array:
+        """Gram matrix of the weighted rows at these positions, (c, c) float64."""
+        return self.matrix.part(indices).row_gram()
+
+    def sample(self, indices: Array, counts: Array) -> Samples:
+        """Normalised copies of some rows, each with the given weight, as points in memory."""
+        weights = divided(counts.astype(np.float64), self.matrix.row_squares[indices])
+        return Samples(self.matrix.part(indices, weights))
 
     def components(self, form: Array) -> Array:
         """The centres with the column factors taken out again."""
@@ -145,7 +191,7 @@ class Samples:
 
     def coordinates(self) -> Any:
         """All normalised rows."""
-        return self.matrix.whole(divided(np.ones(len(self._lengths)), self._lengths), None)
+        return self.matrix.whole(row_scales=divided(np.ones(len(self._lengths)), self._lengths))
 
 
 class Features:
@@ -181,21 +227,20 @@ class Features:
         products, squares = self._products(form)
         # Dividing by the length would not move a maximum over centres, but zero columns stay safe.
         labels = (products - np.multiply.outer(squares / 2, self._lengths)).argmax(axis=0)
-        return self._swept(labels, products, squares, use_lengths=True)
+        columns = np.arange(len(labels))
+        sums = np.zeros(products.shape)
+        sums[labels, columns] = self._lengths
+        winning = products[labels, columns]
+        return Sweep(labels.astype(np.int32), winning, self._lengths, sums, squares)
 
-    def sweep_directions(self, form: Array) -> Sweep:
+    def sweep_directions(self, form: Array) -> DirectionSweep:
         """The direction that captures most of every column."""
         products, squares = self._products(form)
-        products = divided(products, np.sqrt(squares)[:, None])
-        return self._swept(products.argmax(axis=0), products, squares, use_lengths=False)
-
-    def _swept(self, labels: Array, products: Array, squares: Array, use_lengths: bool) -> Sweep:
-        columns = np.arange(len(labels))
-        winning = products[labels, columns]
-        form = np.zeros(products.shape)
-        form[labels, columns] = self._lengths if use_lengths else winning
-        captured = None if use_lengths else _squares(form)
-        return Sweep(labels.astype(np.int32), winning, self._lengths, form, squares, captured)
+        steps = winners_only(divided(products, np.sqrt(squares)[:, None]))
+        labels, winning = steps.argmax(axis=0), steps.max(axis=0, initial=0.0)
+        return DirectionSweep(
+            labels.astype(np.int32), winning, self._lengths, steps, squares, _squares(steps)
+        )
 
     def sums(self, labels: Array, k: int) -> Array:
         """The form that sums ``weight * normalised column`` over the columns of each label."""
@@ -207,15 +252,20 @@ class Features:
     def components(self, form: Array) -> Array:
         """The product of every column with the unit direction that captures most of it."""
         products, squares = self.matrix.column_products(form)
-        products = divided(products, np.sqrt(squares)[:, None])
-        labels, columns = products.argmax(axis=0), np.arange(products.shape[1])
-        components = np.zeros(products.shape)
-        components[labels, columns] = products[labels, columns]
-        return components
+        return winners_only(divided(products, np.sqrt(squares)[:, None]))
 
     def coordinates(self) -> Any:
         """All normalised columns, as rows."""
-        return self.matrix.whole(None, divided(np.ones(len(self._lengths)), self._lengths)).T
+        scales = divided(np.ones(len(self._lengths)), self._lengths)
+        return self.matrix.whole(column_scales=scales, transposed=True)
+
+
+def winners_only(values: Array) -> Array:
+    """A (k, m) array with only the largest entry of every column kept, the first of equals."""
+    kept = np.zeros_like(values)
+    labels, columns = values.argmax(axis=0), np.arange(values.shape[1])
+    kept[labels, columns] = values[labels, columns]
+    return kept
 
 
 def divided(values: Array, by: Array) -> Array:

@@ -22,6 +22,7 @@ MOST_ENTRIES = 2**23
 MOST_ROWS = 2**14
 BLOCKS_WANTED = 16
 SPARSE_ENTRIES = 2**20
+MOST_BYTES_TO_COPY = 2**28
 
 
 class Source(Protocol):
@@ -30,6 +31,8 @@ class Source(Protocol):
     shape: tuple[int, int]
     dtype: np.dtype
     sparse: bool
+    n_entries: int  # how many numbers one pass reads
+    in_memory: bool  # whether single rows can be had without reading blocks from disk
     boundaries: Array  # (blocks + 1,), block b holds rows boundaries[b] up to boundaries[b + 1]
 
     def block(self, index: int) -> Array | csr_array:
@@ -37,6 +40,12 @@ class Source(Protocol):
 
     def rows(self, indices: Array) -> Array:
         """Some rows as a dense float64 array, in the order asked for."""
+
+    def part(self, rows: Array | slice) -> Source:
+        """A source of some rows, held in memory."""
+
+    def transposed(self) -> Source | None:
+        """A source whose rows are the columns; None where that would need a pass over disk."""
 
 
 def working_dtype(dtype: np.dtype) -> np.dtype:
@@ -51,6 +60,8 @@ class ArraySource:
 
     def __init__(self, array: Array) -> None:
         self._array = array
+        self.n_entries = array.shape[0] * array.shape[1]
+        self.in_memory = not isinstance(array, np.memmap)
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = working_dtype(array.dtype)
         self.boundaries = dense_boundaries(*self.shape)
@@ -64,17 +75,31 @@ class ArraySource:
         """Some rows in float64."""
         return np.asarray(self._array[indices], dtype=np.float64)
 
+    def part(self, rows: Array | slice) -> ArraySource:
+        """A source of some rows; a slice is a view."""
+        return ArraySource(np.asarray(self._array[rows]))
+
+    def transposed(self) -> ArraySource | None:
+        """The columns as rows: a copy while that is small, else a view; None for a memory map."""
+        if not self.in_memory:
+            return None
+        flipped = self._array.T
+        small = self._array.nbytes <= MOST_BYTES_TO_COPY
+        return ArraySource(np.ascontiguousarray(flipped) if small else flipped)
+
 
 class CsrSource:
     """Rows of a CSR array with 32- or 64-bit indices; values are held as floats."""
 
     sparse = True
+    in_memory = True
 
     def __init__(self, matrix: csr_array) -> None:
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
         self.dtype = working_dtype(matrix.data.dtype)
         values = np.asarray(matrix.data, dtype=self.dtype)
         self._matrix = csr_array((values, matrix.indices, matrix.indptr), shape=self.shape)
+        self.n_entries = int(self._matrix.nnz)
         self.boundaries = sparse_boundaries(self._matrix.indptr)
         self._blocks = [self._view(index) for index in range(len(self.boundaries) - 1)]
 
@@ -92,6 +117,14 @@ class CsrSource:
     def rows(self, indices: Array) -> Array:
         """Some rows, dense, in float64."""
         return self._matrix[indices].toarray().astype(np.float64, copy=False)
+
+    def part(self, rows: Array | slice) -> CsrSource:
+        """A source of some rows."""
+        return CsrSource(self._matrix[rows])
+
+    def transposed(self) -> CsrSource:
+        """The columns as rows: a copy ordered by column."""
+        return CsrSource(self._matrix.T.tocsr())
 
 
 def dense_boundaries(n_rows: int, n_columns: int) -> Array:

@@ -78,12 +78,10 @@ class Exchange:
         # A little slack: rounding must not skip an exchange that helps.
         return most > losses.min() * (1 - 1e-9) - 1e-12 * self.cost
 
-    def apply(self, center: int, point: int) -> None:
-        """Put a point in the place of a centre."""
-        form = self.points.at(np.array([point]))
-        self.form[center] = form[0]
-        self._distances[:, center] = self.distances_to(form)[:, 0]
-        self._distances[point, center] = 0.0
+    def apply(self, center: int, point: int, distances: Array) -> None:
+        """Put a point, to which the distances (N,) are known, in the place of a centre."""
+        self.form[center] = self.points.at(np.array([point]))[0]
+        self._distances[:, center] = distances
         self._refresh()
 
 
@@ -99,11 +97,13 @@ def random_exchanges(
         chances = exchange.points.weights * exchange.nearest
         if not chances.sum() > 0:
             break
-        for candidate in draw(chances, min(batch, n_steps - start), rng):
-            gains = exchange.gains(exchange.to_points(np.array([candidate])))[:, 0]
+        candidates = draw(chances, min(batch, n_steps - start), rng)
+        new = exchange.to_points(candidates)  # one read for the whole batch
+        for number in range(len(candidates)):
+            gains = exchange.gains(new[:, [number]])[:, 0]
             center = int(gains.argmax())
             if gains[center] > 1e-12 * exchange.cost:
-                exchange.apply(center, int(candidate))
+                exchange.apply(center, int(candidates[number]), new[:, number])
                 accepted += 1
     return accepted
 

@@ -69,7 +69,8 @@ def exchange_until_stable(
             ratio = stability_ratio(exchange, best.gain)
             reason = "" if ratio else "the cost is at the level of rounding"
             return replace(clustering, ratio=ratio, reason=reason)
-        exchange.apply(best.center, best.point)
+        new = exchange.to_points(np.array([best.point]))
+        exchange.apply(best.center, best.point, new[:, 0])
         improved = lloyd(points, exchange.form, max_iter=max_iter, tol=tol)
         clustering = replace(
             improved,

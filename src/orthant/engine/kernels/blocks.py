@@ -50,14 +50,13 @@ class Kernel(Protocol):
     scan_block: Callable[[Rows, Array | None, Array | None], BlockScan]
     products_block: Callable[[Rows, Array], Array]
     sweep_block: Callable[..., BlockSweep]
+    step_block: Callable[[Rows, Array, Array, Array | None], BlockSweep]
     columns_block: Callable[[Rows, Array, Array | None], BlockColumns]
     sums_block: Callable[[Rows, Array, Array, int], Array]
     multiplied: Callable[[Rows, Array, Array], Rows]
-    stacked: Callable[[list[Rows]], Rows]
+    stacked: Callable[[list[Rows], bool], Rows]
     residual_block: Callable[[Rows, Any, Array, Array | None], Array]
-    dense_rows: Callable[[Rows, Array], Array]
     column_gram: Callable[[Rows], Array]
-    row_gram: Callable[[Rows, Rows], Array]
 
 
 def first_offence(values: Array) -> int | None:

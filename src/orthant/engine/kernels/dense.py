@@ -12,6 +12,8 @@ from orthant.engine.kernels.blocks import BlockColumns, BlockScan, BlockSweep, f
 
 # Rows per step where a float64 copy of a block would not stay in cache.
 CHUNK_ENTRIES = 2**17
+# With more directions than this, reading each row's own one beats multiplying with all.
+GATHER_FROM = 24
 
 
 def scaled(rows: Array, exponent: int) -> Array:
@@ -83,25 +85,6 @@ def sweep_block(
     return BlockSweep(labels, products, sums_block(rows, labels, coefficients, k))
 
 
-def sums_block(rows: Array, labels: Array, coefficients: Array, k: int) -> Array:
-    """Sum of coefficient times row over the rows of each label, (k, m)."""
-    # One non-zero per row of the block: a sparse product is one scaled addition per row.
-    values = coefficients.astype(rows.dtype, copy=False)
-    ends = np.arange(len(rows) + 1, dtype=np.int32)
-    members = csc_array((values, labels.astype(np.int32, copy=False), ends), shape=(k, len(rows)))
-    return np.asarray(members @ rows, dtype=np.float64)
-
-
-def multiplied(rows: Array, row_scales: Array, column_scales: Array) -> Array:
-    """Rows with every row and every column multiplied by its scale."""
-    return (rows * row_scales[:, None] * column_scales).astype(rows.dtype, copy=False)
-
-
-def stacked(blocks: list[Array]) -> Array:
-    """Blocks joined to one array."""
-    return np.concatenate(blocks)
-
-
 def _winners(scores: Array, best: Array) -> Array:
     """Row of the maximum in every column of a (k, b) array, the lowest on ties."""
     if len(scores) <= 127:
@@ -112,6 +95,47 @@ def _winners(scores: Array, best: Array) -> Array:
             numbers = np.arange(len(scores), dtype=np.int8)[:, None]
             return np.bitwise_or.reduce(hits.view(np.int8) * numbers, axis=0).astype(np.int32)
     return scores.argmax(axis=0).astype(np.int32)
+
+
+def step_block(
+    rows: Array, directions: Array, labels: Array, row_weights: Array | None
+) -> BlockSweep:
+    """Products of the rows with the directions of their labels, and the sums of product times row.
+
+    Rows of label -1 have product 0.
+    """
+    places = np.maximum(labels, 0)
+    narrow = np.asarray(directions, dtype=rows.dtype)
+    if len(directions) <= GATHER_FROM:
+        products = (rows @ narrow.T)[np.arange(len(rows)), places]
+    else:
+        products = np.empty(len(rows), dtype=rows.dtype)
+        for start, stop in _chunks(rows):
+            own = narrow[places[start:stop]]
+            products[start:stop] = np.einsum("ij,ij->i", rows[start:stop], own)
+    products = np.where(labels >= 0, products, 0)
+    coefficients = products if row_weights is None else products * row_weights
+    return BlockSweep(labels, products, sums_block(rows, places, coefficients, len(directions)))
+
+
+def sums_block(rows: Array, labels: Array, coefficients: Array, k: int) -> Array:
+    """Sum of coefficient times row over the rows of each label, (k, m)."""
+    # One non-zero per row of the block: a sparse product is one scaled addition per row.
+    values = coefficients.astype(rows.dtype, copy=False)
+    ends = np.arange(len(rows) + 1, dtype=np.int32)
+    members = csc_array((values, labels.astype(np.int32, copy=False), ends), shape=(k, len(rows)))
+    return np.asarray(members @ rows, dtype=np.float64)
+
+
+def multiplied(rows: Array, row_scales: Array, column_scales: Array) -> Array:
+    """Rows, in float64, with every row and every column multiplied by its scale."""
+    return rows * row_scales[:, None] * column_scales
+
+
+def stacked(blocks: list[Array], transposed: bool) -> Array:
+    """Blocks joined to one array, C-ordered."""
+    whole = np.concatenate(blocks)
+    return np.ascontiguousarray(whole.T) if transposed else whole
 
 
 def columns_block(rows: Array, combinations: Array, row_weights: Array | None) -> BlockColumns:
@@ -140,20 +164,9 @@ def residual_block(
     return squares
 
 
-def dense_rows(rows: Array, indices: Array) -> Array:
-    """Some rows of the block in float64."""
-    return rows[indices].astype(np.float64)
-
-
 def column_gram(rows: Array) -> Array:
-    """``rows.T @ rows`` in float64, (m, m)."""
-    wide = rows.astype(np.float64, copy=False)
-    return wide.T @ wide
-
-
-def row_gram(rows: Array, others: Array) -> Array:
-    """``rows @ others.T`` in float64."""
-    return rows.astype(np.float64, copy=False) @ others.astype(np.float64, copy=False).T
+    """``rows.T @ rows`` of float64 rows, (m, m)."""
+    return rows.T @ rows
 
 
 def _chunks(rows: Array) -> list[tuple[int, int]]:

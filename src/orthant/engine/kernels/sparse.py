@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array, vstack
+from scipy.sparse import csr_array, vstack
 
 from orthant.arrays import Array
 from orthant.engine.kernels import dense
 from orthant.engine.kernels.blocks import BlockColumns, BlockScan, BlockSweep, first_offence
+
+# What one multiplication of a sparse product costs, in multiplications of a dense one.
+SPARSE_OVERHEAD = 40
+GRAM_CHUNK = 2**21
 
 
 def scaled(rows: csr_array, exponent: int) -> csr_array:
@@ -66,31 +70,53 @@ def sweep_block(
     return BlockSweep(labels, products, sums_block(rows, labels, coefficients, k))
 
 
-def sums_block(rows: csr_array, labels: Array, coefficients: Array, k: int) -> Array:
-    """Sum of coefficient times row over the rows of each label, (k, m).
+def step_block(
+    rows: csr_array, directions: Array, labels: Array, row_weights: Array | None
+) -> BlockSweep:
+    """Products of the rows with the directions of their labels, and the sums of product times row.
 
-    With ``label * m`` added to its column number every entry knows its place in the flattened
-    result, and all sums are one matrix-vector product.
+    Rows of label -1 have product 0. The cost does not grow with the number of directions.
+    """
+    k, n_columns = directions.shape
+    places = np.maximum(labels, 0)
+    flat = _shifted(rows, places, k)
+    products = flat @ np.ascontiguousarray(directions, dtype=rows.dtype).ravel()
+    products = np.where(labels >= 0, products, 0)
+    coefficients = products if row_weights is None else products * row_weights
+    sums = (flat.T @ coefficients.astype(rows.dtype, copy=False)).reshape(k, n_columns)
+    return BlockSweep(labels, products, sums.astype(np.float64, copy=False))
+
+
+def sums_block(rows: csr_array, labels: Array, coefficients: Array, k: int) -> Array:
+    """Sum of coefficient times row over the rows of each label, (k, m)."""
+    sums = _shifted(rows, labels, k).T @ coefficients.astype(rows.dtype, copy=False)
+    return sums.reshape(k, rows.shape[1]).astype(np.float64, copy=False)
+
+
+def _shifted(rows: csr_array, labels: Array, k: int) -> csr_array:
+    """The rows spread over k times as many columns: row i stands in copy ``labels[i]``.
+
+    With ``label * m`` added to its column number every entry knows its place in a flattened k x m
+    array, so what differs by label becomes one product with a vector.
     """
     n_columns = rows.shape[1]
     wide = k * n_columns >= 2**31 or rows.indices.dtype == np.int64
     index_dtype = np.int64 if wide else np.int32
     places = rows.indices.astype(index_dtype)
     places += np.repeat(labels.astype(index_dtype) * n_columns, np.diff(rows.indptr))
-    flat = csc_array((rows.data, places, rows.indptr), shape=(k * n_columns, rows.shape[0]))
-    sums = flat @ coefficients.astype(rows.dtype, copy=False)
-    return sums.reshape(k, n_columns).astype(np.float64, copy=False)
+    return csr_array((rows.data, places, rows.indptr), shape=(rows.shape[0], k * n_columns))
 
 
 def multiplied(rows: csr_array, row_scales: Array, column_scales: Array) -> csr_array:
-    """Rows with every row and every column multiplied by its scale."""
+    """Rows, in float64, with every row and every column multiplied by its scale."""
     values = rows.data * np.repeat(row_scales, np.diff(rows.indptr)) * column_scales[rows.indices]
-    return _with_values(rows, values.astype(rows.dtype, copy=False))
+    return _with_values(rows, values)
 
 
-def stacked(blocks: list[csr_array]) -> csr_array:
-    """Blocks joined to one array."""
-    return vstack(blocks, format="csr")
+def stacked(blocks: list[csr_array], transposed: bool) -> csr_array:
+    """Blocks joined to one array, CSR."""
+    whole = vstack(blocks, format="csr")
+    return whole.T.tocsr() if transposed else whole
 
 
 def columns_block(rows: csr_array, combinations: Array, row_weights: Array | None) -> BlockColumns:
@@ -119,20 +145,18 @@ def residual_block(
     return squares
 
 
-def dense_rows(rows: csr_array, indices: Array) -> Array:
-    """Some rows of the block, dense, in float64."""
-    return rows[indices].toarray().astype(np.float64)
-
-
 def column_gram(rows: csr_array) -> Array:
-    """``rows.T @ rows`` in float64, dense (m, m)."""
-    wide = rows.astype(np.float64)
-    return (wide.T @ wide).toarray()
-
-
-def row_gram(rows: csr_array, others: csr_array) -> Array:
-    """``rows @ others.T`` in float64, dense."""
-    return (rows.astype(np.float64) @ others.astype(np.float64).T).toarray()
+    """``rows.T @ rows`` of float64 rows, dense (m, m)."""
+    n_rows, n_columns = rows.shape
+    work = int(np.square(np.diff(rows.indptr).astype(np.int64)).sum())
+    if SPARSE_OVERHEAD * work < n_rows * n_columns**2:
+        return (rows.T @ rows).toarray()
+    gram = np.zeros((n_columns, n_columns))
+    size = max(1, GRAM_CHUNK // max(1, n_columns))
+    for start in range(0, n_rows, size):
+        chunk = rows[start : start + size].toarray()
+        gram += chunk.T @ chunk
+    return gram
 
 
 def _with_values(rows: csr_array, values: Array) -> csr_array:

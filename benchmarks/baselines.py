@@ -1,0 +1,141 @@
+"""Time of one iteration of every baseline against the matrix products that it does.
+
+Run as ``python -m benchmarks.baselines``. One run notes the operands of every matrix product of
+some iterations; then these iterations, and these products alone, are timed in turns, on the same
+data: M is 100 x 5,000, k = 10. A ratio near 1 means that the rest of an iteration is free. With
+``--errors`` every method also runs to its end, and its errors are shown raw and hardened.
+"""
+
+import argparse
+from itertools import islice
+from time import perf_counter
+
+import numpy as np
+
+from orthant.baselines import BASELINES, solve
+from orthant.measures import recovery_error
+
+TARGET = 1.5
+FIRST, LAST = 3, 9  # the iterations that are timed
+M_FEATURES, N_SAMPLES, K, NOISE = 100, 5000, 10, 0.5
+
+
+class Noted(np.ndarray):
+    """An array that notes the operands of every matrix product it or its offspring enter."""
+
+    products: list = []  # noqa: RUF012 - one list for all is the point
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        plain = [np.asarray(x) if isinstance(x, Noted) else x for x in inputs]
+        if ufunc is np.matmul:
+            Noted.products.append(tuple(plain))
+        if out is not None:
+            kwargs["out"] = tuple(np.asarray(x) if isinstance(x, Noted) else x for x in out)
+        result = getattr(ufunc, method)(*plain, **kwargs)
+        if out is not None:
+            return out[0]
+        return result.view(Noted) if isinstance(result, np.ndarray) else result
+
+
+class NotedGenerator:
+    """A random generator whose arrays are noted, so that a drawn start is as well."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def __getattr__(self, name):
+        draw = getattr(self.rng, name)
+        return lambda *args, **kwargs: np.asarray(draw(*args, **kwargs)).view(Noted)
+
+
+def planted(m, n, k, noise, seed):
+    """Return M and its noiseless part: one non-zero per column of W, exponential entries."""
+    rng = np.random.default_rng(seed)
+    A, W = rng.exponential(size=(m, k)), np.zeros((k, n))
+    W[rng.integers(k, size=n), np.arange(n)] = rng.exponential(size=n)
+    return A @ W + rng.exponential(noise, size=(m, n)), A @ W
+
+
+def start(baseline, M, rng):
+    """Return the iterates of a baseline, with those before the timed ones done."""
+    steps = baseline.iterates(M, K, rng=rng, **baseline.options)
+    for _ in islice(steps, FIRST):
+        pass
+    return steps
+
+
+def seconds_of_iterations(baseline, M):
+    steps = start(baseline, M, np.random.default_rng(0))
+    begin = perf_counter()
+    done = sum(1 for _ in islice(steps, LAST - FIRST))
+    return (perf_counter() - begin) / max(done, 1)
+
+
+def noted_products(baseline, M):
+    """Return the operands of all matrix products of the timed iterations, and their number."""
+    steps = start(baseline, M.view(Noted), NotedGenerator(0))
+    Noted.products = []
+    done = sum(1 for _ in islice(steps, LAST - FIRST))
+    return Noted.products, max(done, 1)
+
+
+def seconds_of_products(products, n_iterations):
+    begin = perf_counter()
+    for left, right in products:
+        np.matmul(left, right)
+    return (perf_counter() - begin) / n_iterations
+
+
+def measure(name, M, repeats):
+    """Return the shortest times of an iteration and of its products; noise only adds time."""
+    baseline = BASELINES[name]
+    products, n_iterations = noted_products(baseline, M)
+    iteration = floor = np.inf
+    for _ in range(repeats):
+        iteration = min(iteration, seconds_of_iterations(baseline, M))
+        floor = min(floor, seconds_of_products(products, n_iterations))
+    return iteration, floor
+
+
+def print_ratios(repeats):
+    M = np.asfortranarray(planted(M_FEATURES, N_SAMPLES, K, NOISE, 0)[0])  # as solve holds X.T
+    M /= M.max()
+    print(f"M {M_FEATURES} x {N_SAMPLES}, k = {K}; milliseconds of one iteration")
+    print(f"{'method':24s} {'iteration':>10s} {'products':>10s} {'ratio':>7s}")
+    for name in BASELINES:
+        iteration, floor = measure(name, M, 1 if name == "onmfs" else repeats)
+        ratio = iteration / floor
+        remark = "" if ratio <= TARGET else f"above {TARGET}"
+        print(f"{name:24s} {1e3 * iteration:10.3f} {1e3 * floor:10.3f} {ratio:7.2f} {remark}")
+
+
+def print_errors(time_limit):
+    M, truth = planted(M_FEATURES, N_SAMPLES, K, NOISE, 0)
+    print(f"\nrelative squared error and recovery error at noise {NOISE}, raw and hardened")
+    head = ("method", "iterations", "seconds", "raw", "hardened", "overlap", "recovery", "hardened")
+    print("{:24s} {:>10s} {:>8s} {:>9s} {:>9s} {:>9s} {:>9s} {:>9s}  stop".format(*head))
+    for name in BASELINES:
+        found = solve(name, M.T, K, random_state=0, time_limit=time_limit)
+        hard = found.hardened
+        print(
+            f"{name:24s} {found.iterations:10d} {found.seconds:8.2f} "
+            f"{found.relative_squared_error:9.5f} {hard.relative_squared_error:9.5f} "
+            f"{found.history.non_orthogonality[-1]:9.1e} "
+            f"{recovery_error(truth, found.left, found.W):9.2f} "
+            f"{recovery_error(truth, hard.A, hard.W):9.2f}  {found.stop_reason}"
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--errors", action="store_true", help="also run every method to its end")
+    parser.add_argument("--time-limit", type=float, default=20.0)
+    arguments = parser.parse_args()
+    print_ratios(arguments.repeats)
+    if arguments.errors:
+        print_errors(arguments.time_limit)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""The default: our seeding, several starts, refinement, escapes; the best answer is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from orthant.algorithms.canonical import canonical
+from orthant.algorithms.claims import APriori
+from orthant.algorithms.descent import descend
+from orthant.algorithms.escapes import breathed, recombined
+from orthant.algorithms.line_seeding import drawn_directions, may_sample, sampled_directions
+from orthant.algorithms.options import Options
+from orthant.algorithms.outcome import Outcome
+from orthant.algorithms.publish import Trace, publish
+from orthant.algorithms.single_moves import MoveBlocks, move_points
+from orthant.algorithms.solution import Solution
+from orthant.arrays import Array
+from orthant.engine.matrix import Matrix
+from orthant.engine.points import Features, Points, Samples
+from orthant.kmeans.seeding import seeding_ratio
+from orthant.kmeans.solve import weighted_kmeans
+
+MAX_MOVE_PASSES = 20
+# Single moves and escapes look at all products of points and directions at once.
+MOST_PRODUCTS = 2**24
+RECOMBINATIONS = 3
+TOO_FEW = "the data hold no more distinct directions than that"
+TRIALS = 3
+TRIAL_SWEEPS = 4
+
+
+@dataclass
+class Search:
+    """The options of a search and the steps it went through."""
+
+    points: Points
+    options: Options
+    given: Array | None = None  # the form of directions to start from instead of drawing them
+    steps: list[str] = field(default_factory=list)
+    n_sweeps: int = 0
+
+    def __post_init__(self) -> None:
+        points = self.points
+        self.k, self.rng = self.options.n_components, self.options.rng
+        self.n_init = 1 if self.given is not None else self.options.n_init
+        self.max_iter, self.tol = self.options.max_iter, self.options.tol
+        small = len(points.weights) * self.k <= MOST_PRODUCTS
+        at_hand = isinstance(points, Samples) and points.matrix.source.in_memory
+        self._samples = points if isinstance(points, Samples) and at_hand and small else None
+        self._blocks: MoveBlocks | None = None
+
+    def note(self, step: str) -> None:
+        """Remember a step that was run, once."""
+        if step not in self.steps:
+            self.steps.append(step)
+
+    def run(self) -> Solution:
+        """The best of all starts and of what the escapes make of them."""
+        if self.n_init == 1:
+            solutions = [self.refined(self.most_promising())]
+        else:
+            solutions = [self.refined(self.start(number)) for number in range(self.n_init)]
+        solutions.sort(key=lambda solution: -solution.captured)
+        best = solutions[0]
+        if self.n_init > 1 and self._samples is not None and self.k > 1:
+            best = self.escape(self._samples, solutions)
+        return best
+
+    def most_promising(self) -> Array:
+        """The best of a few starts after a few sweeps: cheaper than refining all of them."""
+        if self.given is not None or self.k == 1:
+            return self.start(0)
+        tried = [
+            descend(self.points, self.start(number), max_iter=TRIAL_SWEEPS, tol=self.tol)
+            for number in range(TRIALS)
+        ]
+        self.n_sweeps += sum(len(trial.history) for trial in tried)
+        return max(tried, key=lambda trial: trial.captured).form
+
+    def start(self, number: int) -> Array:
+        """The form of the first directions of one start; every second one without exchanges."""
+        points, k, rng = self.points, self.k, self.rng
+        exchanges = number % 2 == 0 and k > 1
+        if self.given is not None:
+            self.note("given directions")
+            return self.given
+        seeding = self.options.seeding
+        if seeding == "k-means++":
+            self.note("weighted k-means")
+            return weighted_kmeans(points, k, rng=rng).form
+        if seeding == "auto" and isinstance(points, Samples) and may_sample(points, k):
+            self.note("line seeding on a sample")
+            return sampled_directions(points, k, rng, exchanges=exchanges)
+        self.note("line seeding")
+        return drawn_directions(points, k, rng, exchanges=exchanges)
+
+    def refined(self, form: Array) -> Solution:
+        """Descend, then move single points, then descend again if that moved anything."""
+        self.note("descent")
+        solution = descend(self.points, form, max_iter=self.max_iter, tol=self.tol)
+        self.n_sweeps += len(solution.history)
+        if self._samples is None or self.k == 1:
+            return solution
+        self.note("single moves")
+        self._blocks = self._blocks or MoveBlocks(self._samples)
+        moved = move_points(self._blocks, solution, max_passes=MAX_MOVE_PASSES, tol=self.tol)
+        if moved.captured <= solution.captured:
+            return solution
+        again = descend(self.points, moved.form, max_iter=self.max_iter, tol=self.tol)
+        self.n_sweeps += len(moved.history) - len(solution.history) + len(again.history)
+        history = moved.history + again.history
+        return Solution(again.form, again.captured, history, again.labels)
+
+    def escape(self, points: Samples, solutions: list[Solution]) -> Solution:
+        """Recombine the best solutions, then breathe as often as there were starts."""
+        best = solutions[0]
+        self.note("recombination")
+        for other in solutions[1 : 1 + RECOMBINATIONS]:
+            best = self.better(best, recombined(points, best.form, other.form, self.k))
+        self.note("breathing")
+        for number in range(self.n_init):
+            best = self.better(best, breathed(points, best.form, 1 + number % 3, self.rng))
+        return best
+
+    def better(self, best: Solution, form: Array) -> Solution:
+        """What refining a form gives, if it captures more than the best so far."""
+        found = self.refined(form)
+        if found.captured <= best.captured:
+            return best
+        return Solution(found.form, found.captured, (*best.history, found.captured), found.labels)
+
+    def promise(self) -> APriori:
+        """What the draws guarantee for the answer."""
+        if "line seeding" in self.steps:
+            # Lines compare with the error itself, so the ratio of the draws is not doubled.
+            drawn = seeding_ratio(self.k)
+            value = drawn.value if self.k > 1 else 2.004
+            return APriori(value, "expected")
+        if "weighted k-means" in self.steps:
+            drawn = seeding_ratio(self.k)
+            return APriori(2 * drawn.value, drawn.kind)
+        if "given directions" in self.steps:
+            return APriori(reason="the first directions were given, not drawn")
+        return APriori(
+            reason="directions were drawn from a sample of the points; "
+            "seeding='lines' draws from all of them and keeps the promise of the draws"
+        )
+
+
+def factorize_best(matrix: Matrix, options: Options) -> Outcome:
+    """Give every sample, or every feature, to one component, with as small an error as we can."""
+    orthogonal = options.orthogonal
+    points = points_at_hand(matrix, orthogonal)
+    given = None
+    if not isinstance(options.seeding, str):
+        given = directions_from(matrix, options.seeding, points)
+    search = Search(points, options, given)
+    solution = search.run()
+    form = solution.form
+    if isinstance(points, Samples):
+        search.note("exact directions")
+        form = canonical(points, form)
+    components = points.components(form)
+    if orthogonal == "features" and isinstance(points, Samples):
+        components = components_of_columns(points, form)
+    total = float(points.weights.sum())
+    history = tuple(1.0 - captured / total for captured in solution.history)
+    trace = Trace(history, search.n_sweeps, tuple(search.steps))
+    result = publish(matrix, components, orthogonal, options.n_components, trace, TOO_FEW)
+    return Outcome(result, search.promise())
+
+
+def points_at_hand(matrix: Matrix, orthogonal: str) -> Points:
+    """The points of a setting; columns as rows of their own where the data are in memory."""
+    if orthogonal == "samples":
+        return Samples(matrix)
+    flipped = matrix.transposed()
+    return Features(matrix) if flipped is None else Samples(flipped)
+
+
+def directions_from(matrix: Matrix, components: Array, points: Points) -> Array:
+    """The form of the directions that given components (k, m) of X stand for.
+
+    Over features these are the combinations of columns that the components describe.
+    """
+    if points.matrix is matrix:
+        return matrix.folded(components)
+    labels = np.arange(components.shape[1], dtype=np.int32) * 0
+    return np.concatenate([points.matrix.row_sums(labels, row, 1) for row in components])
+
+
+def components_of_columns(points: Samples, form: Array) -> Array:
+    """Components (k, m) from directions over the rows, where the points are the columns."""
+    swept = points.sweep_directions(form)
+    components = np.zeros((len(form), len(swept.labels)))
+    components[swept.labels, np.arange(len(swept.labels))] = swept.products
+    return components

@@ -1,0 +1,187 @@
+"""Both factors orthogonal, as well as we can: many starts, descent, and escapes.
+
+The start of the published algorithm is always among them, so its guarantee holds for the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from orthant.algorithms.best import Search, components_of_columns, points_at_hand
+from orthant.algorithms.canonical import canonical
+from orthant.algorithms.claims import APriori, double_from_means
+from orthant.algorithms.double_descent import descend_double
+from orthant.algorithms.double_factor import disjoint_directions, full_rank_components
+from orthant.algorithms.escapes import missed_energy
+from orthant.algorithms.options import Options
+from orthant.algorithms.outcome import Outcome
+from orthant.algorithms.publish import Trace, publish
+from orthant.algorithms.solution import Solution
+from orthant.algorithms.spectral_start import MOST_ENTRIES, spectral_components
+from orthant.arrays import Array
+from orthant.bounds.lower_bound import LowerBound
+from orthant.engine.matrix import Matrix
+from orthant.engine.points import Samples, divided
+from orthant.kmeans.clustering import Clustering
+from orthant.kmeans.seeding import draw
+from orthant.kmeans.solve import weighted_kmeans
+from orthant.steps.coordinate_split import split_coordinates
+
+ESCAPES_PER_START = 6
+PATIENCE = 20
+
+
+@dataclass
+class DoubleSearch:
+    """The options of a search and the steps it went through."""
+
+    points: Samples
+    options: Options
+    steps: list[str] = field(default_factory=list)
+    n_sweeps: int = 0
+    clusters: Clustering | None = None
+    best: Solution | None = None
+
+    def __post_init__(self) -> None:
+        # The searches over one side draw their own directions.
+        self.options = replace(self.options, seeding="auto")
+        self.k, self.rng = self.options.n_components, self.options.rng
+        self.n_init = self.options.n_init
+
+    def run(self) -> Solution:
+        """The best of all starts and of what the escapes make of it."""
+        for step, form in self.starts():
+            self.consider(step, form)
+        assert self.best is not None
+        fruitless = 0
+        for number in range(ESCAPES_PER_START * self.n_init if self.k > 1 else 0):
+            before = self.best.captured
+            self.consider("block replacement", self.replaced(number))
+            fruitless = fruitless + 1 if self.best.captured <= before else 0
+            if fruitless == PATIENCE:
+                break
+        return self.best
+
+    def consider(self, step: str, form: Array) -> None:
+        """Descend from a form and keep what it gives if that captures more."""
+        if step not in self.steps:
+            self.steps.append(step)
+        if not form.any():
+            return
+        found = descend_double(
+            self.points, form, max_iter=self.options.max_iter, tol=self.options.tol
+        )
+        self.n_sweeps += len(found.history)
+        if self.best is None or found.captured > self.best.captured:
+            past = () if self.best is None else self.best.history
+            history = found.history if self.best is None else (*past, found.captured)
+            self.best = Solution(found.form, found.captured, history, found.labels)
+
+    def starts(self) -> Iterator[tuple[str, Array]]:
+        """First components: published, unreduced, reordered, from each side, spectral, one."""
+        points, k, rng = self.points, self.k, self.rng
+        for number in range(self.n_init):
+            clusters = weighted_kmeans(points, k, rng=rng)
+            self.clusters = self.clusters or clusters
+            yield from self._from_centers(clusters.form, clusters.weights, number)
+        yield "one block", self._one_block()
+        single = Search(points, self.options)
+        solution = single.run()
+        self.n_sweeps += single.n_sweeps
+        assert solution.labels is not None
+        energies = np.bincount(solution.labels, points.weights, minlength=len(solution.form))
+        unit = divided(solution.form, np.linalg.norm(solution.form, axis=1, keepdims=True))
+        yield from self._from_centers(unit, energies, 0)
+        yield "features answer", self._features_answer()
+        n, m = points.matrix.shape
+        if points.matrix.source.in_memory and n * m <= MOST_ENTRIES:
+            yield "spectral start", spectral_components(points, k, rng)
+
+    def _from_centers(
+        self, centers: Array, weights: Array, number: int
+    ) -> Iterator[tuple[str, Array]]:
+        yield "published steps", disjoint_directions(centers, weights)
+        whole = split_coordinates(centers, weights, np.arange(len(centers)))
+        yield "no weight reduction", whole
+        if number == 0:
+            shuffled = disjoint_directions(centers, weights, self.rng.permutation)
+            yield "other pair orders", shuffled
+            yield "other pair orders", disjoint_directions(centers, weights, lambda p: p[::-1])
+
+    def _one_block(self) -> Array:
+        """The sum of all rows by weight: descent makes it the top singular vector."""
+        return self.points.sums(np.zeros(len(self.points.weights), dtype=np.int32), 1)
+
+    def _features_answer(self) -> Array:
+        matrix = self.points.matrix
+        columns = points_at_hand(matrix, "features")
+        search = Search(columns, self.options)
+        form = search.run().form
+        self.n_sweeps += search.n_sweeps
+        if isinstance(columns, Samples):
+            return matrix.folded(components_of_columns(columns, form))
+        return matrix.folded(columns.components(form))
+
+    def replaced(self, number: int) -> Array:
+        """The best components with one replaced by a row that is captured badly.
+
+        The weakest (or an unused) component gives way two times of three, any other the third.
+        Components may overlap now; the first sweep of the descent separates them.
+        """
+        assert self.best is not None
+        form = np.zeros((self.k, self.best.form.shape[1]))
+        form[: len(self.best.form)] = self.best.form
+        sweep = self.points.sweep_directions(form)
+        weakest = int(sweep.captured.argmin())
+        leaving = weakest if number % 3 else int(self.rng.integers(self.k))
+        kept = divided(form, np.linalg.norm(form, axis=1, keepdims=True))
+        missed = missed_energy(self.points, sweep)
+        if not missed.any():
+            return kept
+        row = self.points.at(draw(missed, 1, self.rng))[0]
+        labels = np.flatnonzero(kept.any(axis=1))
+        if number % 2 and len(labels) > 1:
+            # A part of one block only: what the row has in common with a component.
+            inside = kept[self.rng.choice(labels)] > 0
+            if (row * inside).any():
+                row = row * inside
+        kept[leaving] = row
+        return kept
+
+    def promise(self) -> APriori:
+        """What the published start guarantees for the answer."""
+        assert self.clusters is not None
+        return double_from_means(self.clusters)
+
+
+FEWER = (
+    "the best answer found uses fewer blocks; every further block would lose more between the "
+    "blocks than it gains inside"
+)
+
+
+def factorize_best_double(matrix: Matrix, options: Options) -> Outcome:
+    """Disjoint blocks of samples and features, with as small an error as we can."""
+    points = Samples(matrix)
+    search = DoubleSearch(points, options)
+    n_components = options.n_components
+    bounds: tuple[LowerBound, ...] = ()
+    promise = None
+    if not isinstance(options.seeding, str):
+        search.consider("given components", matrix.folded(options.seeding))
+    if n_components >= min(matrix.shape):
+        published = full_rank_components(matrix)
+        search.consider("published steps", published.form)
+        promise, bounds = published.promise, published.bounds
+    solution = search.run()
+    search.steps.append("exact directions")
+    form = canonical(points, solution.form, disjoint=True)
+    total = float(points.weights.sum())
+    history = tuple(1.0 - captured / total for captured in solution.history)
+    trace = Trace(history, search.n_sweeps, tuple(search.steps))
+    components = points.components(form)
+    result = publish(matrix, components, "both", n_components, trace, FEWER)
+    return Outcome(result, promise or search.promise(), bounds)

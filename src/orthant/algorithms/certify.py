@@ -1,0 +1,158 @@
+"""From an outcome to its certificate: lower bounds, and the ratio that follows from them."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+from orthant.algorithms.claims import in_floating_point
+from orthant.algorithms.outcome import Outcome
+from orthant.algorithms.publish import CANCELLATION
+from orthant.bounds.dual import dual_bound, dual_bound_in_batches
+from orthant.bounds.lower_bound import LowerBound
+from orthant.bounds.pair_packing import pair_packing_bound
+from orthant.bounds.rounding import error_upper_bound, growth, rounded_down
+from orthant.bounds.singular_values import tail_from_gram, tail_from_ritz
+from orthant.certificate import Certificate, ratio_rounded_up
+from orthant.engine.executors import one_blas_thread
+from orthant.engine.matrix import Matrix
+from orthant.engine.points import Features, Points, Samples
+
+CERTIFICATES = ("svd", "dual", None)
+# Sides up to which the Gram matrix of the smaller side is formed, and up to which its tail is
+# computed tightly whatever the number of components; beyond, that takes long for many of them.
+LARGEST_SIDE = 4000
+TIGHT_SIDE = 2000
+TIGHT_COMPONENTS = 20
+# Points in one batch of the dual bound, and the seconds it may take in all.
+DUAL_BATCH = 250
+DUAL_SECONDS = 60.0
+# Pairs of points are compared for blocks while there are at most this many points.
+PACKING_POINTS = 20_000
+# Roundings that an entry of Y may have gone through before it is multiplied.
+WEIGHT_ROUNDINGS = 4
+
+
+def certify(
+    matrix: Matrix, outcome: Outcome, wanted: str | None, rng: np.random.Generator
+) -> Certificate:
+    """What is proven about a factorization.
+
+    ``ratio`` compares an upper bound on its error, rounding included, with the best lower bound
+    on the error of every factorization.
+    """
+    started = time.perf_counter()
+    result, promise = outcome.result, outcome.promise
+    k = result.n_components
+    promise = in_floating_point(promise, result.relative_squared_error, matrix.shape, k)
+    promised = {
+        "a_priori_ratio": promise.ratio,
+        "a_priori_kind": promise.kind,
+        "reason": promise.reason,
+    }
+    total = matrix.total
+    if not total > 0:
+        return Certificate(0.0, 1.0, "X being zero", reason="")
+    if wanted is None and not outcome.bounds:
+        return Certificate(**promised)  # type: ignore[arg-type]
+    bounds, reason = list(outcome.bounds), ""
+    if wanted is not None:
+        found, reason = lower_bounds(matrix, outcome, wanted, rng)
+        bounds += found
+    best = max(bounds, key=lambda bound: bound.value, default=LowerBound(0.0, ""))
+    if not best.value > 0:
+        return Certificate(**{**promised, "reason": reason or promise.reason or NOTHING})  # type: ignore[arg-type]
+    squared = squared_error_from_above(matrix, outcome)
+    return Certificate(
+        lower_bound=rounded_down(best.value / total, matrix.shape[0] + matrix.shape[1] + 4),
+        ratio=ratio_rounded_up(squared, best.value),
+        method=best.method,
+        **promised,  # type: ignore[arg-type]
+        seconds=time.perf_counter() - started,
+    )
+
+
+NOTHING = "every lower bound tried is zero"
+
+
+def squared_error_from_above(matrix: Matrix, outcome: Outcome) -> float:
+    """An upper bound on the exact squared error of the stored factors, in the units of Y."""
+    result, total = outcome.result, matrix.total
+    n, m = matrix.shape
+    squared = result.relative_squared_error * total
+    if matrix.dtype != np.float64 or squared < CANCELLATION[matrix.dtype] * total * 1.01:
+        squared = matrix.residual(result.loadings, result.components)
+        return error_upper_bound(squared, total, n * m)
+    if matrix.column_factors is not None:
+        return error_upper_bound(squared, total, n * m)
+    # total - captured: scales and lengths are products of m terms, both are summed over rows.
+    return squared + total * (4 * growth(m + 4) + 2 * growth(n + m + 4))
+
+
+def lower_bounds(
+    matrix: Matrix, outcome: Outcome, wanted: str, rng: np.random.Generator
+) -> tuple[list[LowerBound], str]:
+    """Bounds of the kind asked for, and a sentence when one could not be had."""
+    result = outcome.result
+    bounds: list[LowerBound] = []
+    tail, reason = singular_value_bound(matrix, result.n_components)
+    bounds += tail
+    sides: list[Points] = []
+    if result.orthogonal in ("samples", "both"):
+        sides.append(Samples(matrix))
+    if result.orthogonal in ("features", "both"):
+        flipped = matrix.transposed()
+        sides.append(Features(matrix) if flipped is None else Samples(flipped))
+    if wanted == "dual":
+        upper = result.relative_squared_error * matrix.total
+        seconds = DUAL_SECONDS / len(sides)
+        for side in sides:
+            if isinstance(side, Samples) and side.matrix.source.in_memory:
+                bounds.append(dual(side, result.n_components, upper, seconds, rng))
+        reason = reason if not bounds else ""
+    if result.orthogonal == "both":
+        for points in sides:
+            small = len(points.weights) <= PACKING_POINTS
+            if small and points.matrix.source.in_memory:
+                bounds.append(pair_packing_bound(points.coordinates(), points.weights))
+    return bounds, reason
+
+
+def singular_value_bound(matrix: Matrix, k: int) -> tuple[list[LowerBound], str]:
+    """The tail of the singular values, or why it was not computed."""
+    n, m = matrix.shape
+    side = min(n, m)
+    if side > LARGEST_SIDE:
+        return [], (
+            f"the smaller side of X is {side}; the bound from singular values is computed up to "
+            f"{LARGEST_SIDE}. certificate='dual' gives one from batches of points"
+        )
+    tall = matrix if m <= n else matrix.transposed()
+    if tall is None:
+        return [], "X is wide and not in memory, so the Gram matrix of its rows was not formed"
+    gram = tall.gram()
+    tight = side <= TIGHT_SIDE or k <= TIGHT_COMPONENTS
+    tail = tail_from_gram if tight else tail_from_ritz
+    return [tail(gram, k, max(n, m) + WEIGHT_ROUNDINGS)], ""
+
+
+def dual(
+    points: Samples, k: int, upper: float, seconds: float, rng: np.random.Generator
+) -> LowerBound:
+    """The dual bound over points, in batches of random points when there are many."""
+    heavy = np.flatnonzero(points.weights > 0)
+    inner_length = points.dimension + WEIGHT_ROUNDINGS
+    n_batches = max(1, math.ceil(len(heavy) / DUAL_BATCH))
+    if n_batches == 1:
+        with one_blas_thread():
+            return dual_bound(
+                points.gram_of(heavy), k, inner_length, upper=upper, time_limit=seconds
+            )
+    batches = np.array_split(rng.permutation(heavy), n_batches)
+    grams = (points.gram_of(batch) for batch in batches)
+    with one_blas_thread():
+        return dual_bound_in_batches(
+            grams, k, inner_length, n_batches=n_batches, time_limit=seconds
+        )

@@ -1,0 +1,25 @@
+"""Options: the checked keywords of a fit, as every algorithm gets them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthant.arrays import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a fit was asked for; ``factorize`` describes each of them."""
+
+    n_components: int
+    orthogonal: str
+    seeding: str | Array
+    kmeans: str | Callable[..., Any]
+    n_init: int
+    max_iter: int
+    tol: float
+    rng: np.random.Generator

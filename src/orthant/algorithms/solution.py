@@ -1,0 +1,30 @@
+"""Solution: directions and the assignment they were fitted to, while a fit is still at work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from orthant.arrays import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """Directions, who belongs to them, and how much they capture.
+
+    Attributes
+    ----------
+    form
+        (k, m) form of the directions, of any length.
+    captured
+        Energy captured when every point goes to its best direction; more is better.
+    history
+        Captured energy after each sweep on the way here, never falling.
+    labels
+        (N,) int32 winners by the directions *before* the last update of ``form``; None when not
+        known.
+    """
+
+    form: Array
+    captured: float
+    history: tuple[float, ...] = ()
+    labels: Array | None = None

@@ -1,0 +1,216 @@
+"""What a baseline is, what it returns, and the loop, the clock and the stopping they share.
+
+Baselines speak the paper's language: M (m x n) ~ A (m x k) W (k x n), or A S W for three factors.
+A caller's X has one sample per row, so M = X.T: the rows of W that a method keeps apart are sets
+of samples.
+"""
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+
+from orthant.arrays import Array
+from orthant.measures import non_orthogonality, reconstruction_error
+
+Matrix = Any  # M: an ndarray or a SciPy sparse array; both answer A.T @ M and M @ W.T
+Orthogonal = Literal["none", "samples", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class Iterate:
+    """The factors after one iteration: M ~ A W, or M ~ A S W."""
+
+    A: Array
+    W: Array
+    S: Array | None = None
+
+    @property
+    def left(self) -> Array:
+        """The m x k matrix that multiplies W: A, or A S."""
+        return self.A if self.S is None else self.A @ self.S
+
+
+# A method yields its start and then one Iterate per iteration. It may end by itself and then
+# returns the reason in words; arrays that it has yielded it never changes.
+Steps = Generator[Iterate, None, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """One earlier method: where it comes from, and how it makes its iterates."""
+
+    name: str
+    label: str
+    orthogonal: Orthogonal  # which factors the method wants orthogonal
+    exact: bool  # whether the factors it returns are exactly so
+    sources: tuple[str, ...]
+    iterates: Callable[..., Steps]  # (M, k, rng=..., **options)
+    max_iter: int
+    tol: float
+    period: int = 1  # the change of the factors is looked at, and history kept, this often
+    stops_itself: bool = False  # tol then goes to `iterates`, and the loop checks no change
+    our_reading: str | None = None  # what we had to fill in where the publication was not at hand
+    options: Mapping[str, Any] = field(default_factory=dict)  # names and defaults
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The state of a run at its start, at every check and at its end; all arrays are as long."""
+
+    iterations: Array
+    seconds: Array  # spent by the method alone; measuring these very figures is not counted
+    error: Array  # |M - A W|_F
+    non_orthogonality: Array  # of the rows of W
+    column_non_orthogonality: Array  # of the columns of A
+
+
+@dataclass(frozen=True, slots=True)
+class Hardened:
+    """Exactly orthogonal factors made from those of a method, refitted to the data."""
+
+    A: Array
+    W: Array
+    error: float
+    relative_squared_error: float
+    sweeps: int
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineResult:
+    """What a baseline found: M ~ A W (or A S W) with M = X.T, and how it got there."""
+
+    name: str
+    A: Array  # m x k
+    W: Array  # k x n
+    S: Array | None  # k x k, for three factors
+    error: float  # |M - A W|_F of the factors as the method left them
+    relative_squared_error: float
+    history: History
+    iterations: int
+    seconds: float  # of the method alone
+    stop_reason: str
+    hardened: Hardened | None  # the same at exact orthogonality; None only when not asked for
+
+    @property
+    def left(self) -> Array:
+        """The m x k matrix that multiplies W: A, or A S."""
+        return self.A if self.S is None else self.A @ self.S
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The last iterate of a run with its history."""
+
+    last: Iterate
+    history: History
+    iterations: int
+    seconds: float
+    stop_reason: str
+
+
+def repeated(
+    update: Callable[[Matrix, Array, Array], tuple[Array, Array]],
+    start: Callable[[Matrix, int, np.random.Generator], tuple[Array, Array]],
+) -> Callable[..., Steps]:
+    """Return the iterates of a method that is one update of (A, W), applied again and again."""
+
+    def iterates(M: Matrix, k: int, *, rng: np.random.Generator) -> Steps:
+        A, W = start(M, k, rng)
+        while True:
+            yield Iterate(A, W)
+            A, W = update(M, A, W)
+
+    return iterates
+
+
+def run(
+    baseline: Baseline,
+    M: Matrix,
+    k: int,
+    *,
+    rng: np.random.Generator,
+    max_iter: int,
+    tol: float,
+    time_limit: float | None,
+    record_every: int,
+    options: Mapping[str, Any],
+) -> Run:
+    """Run a baseline until it stops, its factors stop changing, or a limit is reached."""
+    if baseline.stops_itself:
+        options = {**options, "tol": tol}
+    steps = baseline.iterates(M, k, rng=rng, **options)
+    recorder = _Recorder(M)
+    clock = _Clock()
+    reason = "max_iter"
+    current = clock.time(steps)
+    assert isinstance(current, Iterate)
+    recorder.record(0, clock.seconds, current)
+    done = 0
+    while done < max_iter:
+        previous, outcome = current, clock.time(steps)
+        if not isinstance(outcome, Iterate):
+            reason = outcome
+            break
+        current, done = outcome, done + 1
+        if done % record_every == 0:
+            recorder.record(done, clock.seconds, current)
+        if time_limit is not None and clock.seconds >= time_limit:
+            reason = "time_limit"
+            break
+        at_check = not baseline.stops_itself and done % baseline.period == 0
+        if at_check and _change(previous, current) <= tol:
+            reason = "converged"
+            break
+    recorder.record(done, clock.seconds, current)
+    return Run(current, recorder.history(), done, clock.seconds, reason)
+
+
+def _change(previous: Iterate, current: Iterate) -> float:
+    """Return the largest relative Frobenius change of a factor in one iteration."""
+    pairs = [(previous.A, current.A), (previous.W, current.W), (previous.S, current.S)]
+    changes = [
+        float(np.linalg.norm(new - old) / (np.linalg.norm(old) or 1.0))
+        for old, new in pairs
+        if old is not None and new is not None
+    ]
+    return max(changes)
+
+
+class _Clock:
+    """Counts the time that a method takes, and only that."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def time(self, steps: Steps) -> Iterate | str:
+        """Return the next iterate, or the reason why there is none."""
+        start = perf_counter()
+        try:
+            return next(steps)
+        except StopIteration as end:
+            return end.value or "finished"
+        finally:
+            self.seconds += perf_counter() - start
+
+
+class _Recorder:
+    """Collects the history."""
+
+    def __init__(self, M: Matrix) -> None:
+        self.M = M
+        self.rows: list[tuple[float, ...]] = []
+
+    def record(self, iteration: int, seconds: float, iterate: Iterate) -> None:
+        if self.rows and self.rows[-1][0] == iteration:
+            self.rows[-1] = (iteration, seconds, *self.rows[-1][2:])
+            return
+        error = reconstruction_error(self.M, iterate.left, iterate.W)
+        overlaps = non_orthogonality(iterate.W), non_orthogonality(iterate.A.T)
+        self.rows.append((iteration, seconds, error, *overlaps))
+
+    def history(self) -> History:
+        iterations, *others = np.array(self.rows, dtype=np.float64).T
+        return History(iterations.astype(np.int64), *others)

@@ -1,0 +1,36 @@
+"""Non-negative Hebbian learning, the multiplicative form of Oja's subspace rule."""
+
+from orthant.arrays import Array
+from orthant.baselines.interface import Baseline, Matrix, repeated
+from orthant.baselines.multiplicative import (
+    floored,
+    of_unit_spectral_norm,
+    positive,
+    projective_start,
+)
+
+
+def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:
+    """Make W <- W * WK / (WKW^T W) with K = M^T M, and bring it back to spectral norm one.
+
+    A is M W^T on entry and on exit, so W K = A^T M and W K W^T = A^T A. At a fixed point that is
+    positive W K = W K W^T W: the rows of W span what Oja's rule would find.
+    """
+    products = A.T @ M
+    products = products * W
+    products /= positive((A.T @ A) @ W)
+    W = of_unit_spectral_norm(floored(products))
+    return M @ W.T, W
+
+
+NHL = Baseline(
+    name="nhl",
+    label="NHL",
+    orthogonal="samples",
+    exact=False,
+    sources=("Z. Yang, J. Laaksonen. Multiplicative updates for non-negative projections. 2007.",),
+    iterates=repeated(update, projective_start),
+    max_iter=5000,
+    tol=1e-4,
+    period=5,
+)

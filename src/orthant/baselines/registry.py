@@ -1,0 +1,193 @@
+"""All baselines by name, and the one function that runs them."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from orthant.arrays import Array
+from orthant.baselines.ding_double import ONMF_DING_DOUBLE, ONMF_DING_DOUBLE_NOISY
+from orthant.baselines.em_onmf import EM_ONMF, EM_ONMF_SEEDED
+from orthant.baselines.ep4orth import EP4ORTH
+from orthant.baselines.hals import HALS
+from orthant.baselines.harden import harden as harden_factors
+from orthant.baselines.interface import (
+    Baseline,
+    BaselineResult,
+    Hardened,
+    History,
+    Iterate,
+    Matrix,
+    run,
+)
+from orthant.baselines.nhl import NHL
+from orthant.baselines.nmf import NMF
+from orthant.baselines.nrcg_onmf import NRCG_ONMF
+from orthant.baselines.onfs_ding import ONFS_DING
+from orthant.baselines.onmf_a import ONMF_A
+from orthant.baselines.onmfs import ONMFS
+from orthant.baselines.onp_mf import ONP_MF
+from orthant.baselines.pnmf import PNMF
+from orthant.baselines.sncp import SNCP
+from orthant.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError
+from orthant.measures import relative_squared_error
+
+BASELINES: dict[str, Baseline] = {
+    baseline.name: baseline
+    for baseline in (
+        NMF,
+        PNMF,
+        ONFS_DING,
+        NHL,
+        ONMF_A,
+        HALS,
+        EM_ONMF,
+        EM_ONMF_SEEDED,
+        ONMFS,
+        ONMF_DING_DOUBLE,
+        ONMF_DING_DOUBLE_NOISY,
+        NRCG_ONMF,
+        SNCP,
+        EP4ORTH,
+        ONP_MF,
+    )
+}
+
+
+def solve(
+    name: str,
+    X: Any,
+    k: int,
+    *,
+    random_state: Any = None,
+    max_iter: int | None = None,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    harden: bool = True,
+    record_every: int | None = None,
+    **options: Any,
+) -> BaselineResult:
+    """Run the baseline of this name on X (n samples x m features, dense or sparse).
+
+    The result is in the paper's orientation, M ~ A W with M = X.T: A is m x k, W is k x n.
+    ``max_iter`` and ``tol`` default to what suits the method; ``time_limit`` is in seconds of the
+    method itself and looked at after every iteration. The history is kept every ``record_every``
+    iterations. ``options`` are the method's own, listed in ``BASELINES[name].options``. The
+    result for 2^j X is that for X with A (or S) times 2^j, bit by bit.
+    """
+    baseline = _baseline(name, options)
+    M, exponent = _check(X)
+    k = _positive_integer(k, "k")
+    iterations = baseline.max_iter if max_iter is None else int(max_iter)
+    rng = _generator(random_state)
+    if exponent is None:
+        return _zero_result(name, M.shape, k)
+    outcome = run(
+        baseline,
+        M,
+        k,
+        rng=rng,
+        max_iter=iterations,
+        tol=baseline.tol if tol is None else float(tol),
+        time_limit=time_limit,
+        record_every=_positive_integer(record_every or baseline.period, "record_every"),
+        options={**baseline.options, **options},
+    )
+    last = outcome.last
+    hardened = harden_factors(M, last, baseline.orthogonal) if harden else None
+    history = outcome.history
+    return BaselineResult(
+        name=name,
+        A=last.A if last.S is not None else _unscaled(last.A, exponent),
+        W=last.W,
+        S=None if last.S is None else _unscaled(last.S, exponent),
+        error=float(np.ldexp(history.error[-1], exponent)),
+        relative_squared_error=relative_squared_error(M, last.left, last.W),
+        history=_unscaled_history(history, exponent),
+        iterations=outcome.iterations,
+        seconds=outcome.seconds,
+        stop_reason=outcome.stop_reason,
+        hardened=None if hardened is None else _unscaled_hardened(hardened, exponent),
+    )
+
+
+def _baseline(name: str, options: dict[str, Any]) -> Baseline:
+    if name not in BASELINES:
+        raise InvalidInputError(f"No baseline is called {name!r}; there are {sorted(BASELINES)}.")
+    unknown = set(options) - set(BASELINES[name].options)
+    if unknown:
+        known = sorted(BASELINES[name].options) or "none"
+        raise InvalidTypeError(f"{name} has no option {sorted(unknown)}; its options are {known}.")
+    return BASELINES[name]
+
+
+def _check(X: Any) -> tuple[Matrix, int | None]:
+    """Return M = X.T times 2^-e, largest entry in [1/2, 1), and e; None for a zero matrix."""
+    if sparse.issparse(X):
+        rows = sparse.csr_array(X, dtype=np.float64, copy=True)
+        rows.sum_duplicates()
+        entries = rows.data
+    else:
+        rows = np.array(X, dtype=np.float64, order="C")
+        entries = rows
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise InvalidInputError(f"X must have rows and columns; its shape is {rows.shape}.")
+    if not np.isfinite(entries).all() or (entries.size and entries.min() < 0):
+        raise InvalidInputError("X must be finite and non-negative.")
+    largest = float(entries.max()) if entries.size else 0.0
+    if largest == 0:
+        return rows.T, None
+    exponent = int(np.frexp(largest)[1])
+    np.ldexp(entries, -exponent, out=entries)
+    return rows.T, exponent
+
+
+def _positive_integer(value: Any, name: str) -> int:
+    if isinstance(value, bool) or int(value) != value or value < 1:
+        raise InvalidInputError(f"{name}={value!r} must be a positive integer.")
+    return int(value)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    return np.random.default_rng(random_state)
+
+
+def _unscaled(factor: Array, exponent: int) -> Array:
+    with np.errstate(over="ignore"):
+        scaled = np.ldexp(factor, exponent)
+    if not np.isfinite(scaled).all():
+        row = int(np.flatnonzero(~np.isfinite(scaled).all(axis=1))[0])
+        raise ScaleOverflowError(f"Row {row} of a factor is too large for float64; scale X down.")
+    return scaled
+
+
+def _unscaled_history(history: History, exponent: int) -> History:
+    return History(
+        history.iterations,
+        history.seconds,
+        np.ldexp(history.error, exponent),
+        history.non_orthogonality,
+        history.column_non_orthogonality,
+    )
+
+
+def _unscaled_hardened(hardened: Hardened, exponent: int) -> Hardened:
+    # A holds directions; the scale of the data goes into W there.
+    return Hardened(
+        hardened.A,
+        _unscaled(hardened.W, exponent),
+        float(np.ldexp(hardened.error, exponent)),
+        hardened.relative_squared_error,
+        hardened.sweeps,
+    )
+
+
+def _zero_result(name: str, shape: tuple[int, int], k: int) -> BaselineResult:
+    factors = Iterate(np.zeros((shape[0], k)), np.zeros((k, shape[1])))
+    history = History(np.zeros(1, dtype=np.int64), *np.zeros((4, 1)))
+    hardened = Hardened(factors.A, factors.W, 0.0, 0.0, 0)
+    return BaselineResult(
+        name, factors.A, factors.W, None, 0.0, 0.0, history, 0, 0.0, "zero matrix", hardened
+    )

@@ -1,0 +1,61 @@
+"""Matrices with orthonormal columns: the nearest one, the leading subspace, tangent directions."""
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import svds
+
+from orthant.arrays import Array
+from orthant.baselines.interface import Matrix
+from orthant.errors import InvalidInputError
+
+# A dense decomposition is taken below this many entries, and where all singular vectors are asked.
+SMALL = 1 << 16
+
+
+def nearest_orthonormal(U: Array) -> Array:
+    """Return the orthonormal polar factor of U (n x k), by the k x k eigenproblem of U^T U."""
+    values, vectors = np.linalg.eigh(U.T @ U)
+    if values[0] <= 1e-14 * values[-1]:
+        left, _, right = np.linalg.svd(U, full_matrices=False)
+        return left @ right
+    return U @ (vectors / np.sqrt(values)) @ vectors.T
+
+
+def leading_subspace(M: Matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return the top k right singular vectors of M (n x k) and their singular values.
+
+    Where M has fewer, random directions orthogonal to them fill up, with the value 0.
+    """
+    m, n = M.shape
+    if k > n:
+        raise InvalidInputError(
+            f"n_components={k} orthonormal rows of W need at least as many samples, X has {n}."
+        )
+    if k >= min(m, n) or m * n <= SMALL:
+        dense = M.toarray() if sparse.issparse(M) else M
+        _, values, rows = np.linalg.svd(dense, full_matrices=False)
+        V, values = rows[:k].T, values[:k]
+    else:
+        _, values, rows = svds(M, k=k, v0=rng.standard_normal(min(m, n)))
+        order = np.argsort(values)[::-1]
+        V, values = rows[order].T, values[order]
+    sound = values > 1e-12 * values[0]
+    filled = rng.standard_normal((n, k))
+    filled[:, : len(values)][:, sound] = V[:, sound]
+    basis, triangle = np.linalg.qr(filled)
+    # QR may turn the sign of a column; the singular vectors keep theirs.
+    basis *= np.where(np.diagonal(triangle) < 0, -1.0, 1.0)
+    return basis, np.concatenate([np.where(sound, values, 0.0), np.zeros(k - len(values))])
+
+
+def mostly_positive(U: Array) -> Array:
+    """Turn the sign of every column whose negative part is the longer one."""
+    positive = np.einsum("ij,ij->j", np.maximum(U, 0), np.maximum(U, 0))
+    negative = np.einsum("ij,ij->j", np.minimum(U, 0), np.minimum(U, 0))
+    return U * np.where(negative > positive, -1.0, 1.0)
+
+
+def tangent(U: Array, G: Array) -> Array:
+    """Project G onto the tangent space of the Stiefel manifold at U: G - U sym(U^T G)."""
+    inner = U.T @ G
+    return G - U @ ((inner + inner.T) / 2)

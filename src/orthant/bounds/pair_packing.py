@@ -1,0 +1,154 @@
+"""A lower bound for parts disjoint in rows and columns at once: a packing of row pairs.
+
+Let x_i be the rows scaled to unit length and e_i >= 0 what a solution leaves of x_i, squared, so
+that its squared error is the sum of l_i e_i with l_i the squared norms. Take two rows i and j.
+
+* If they share a component, both are fitted by multiples of one vector, and
+  e_i + e_j >= the smaller eigenvalue of [[1, c], [c, 1]] = 1 - c, with c their cosine.
+* If not, no column belongs to both of their components, so at every column h at least one of the
+  two loses its whole entry: e_i + e_j >= sum_h min(x_ih, x_jh)^2.
+
+So e_i + e_j >= f_ij, the smaller of the two, for any number of components. Shares d_ij >= 0 of the
+row weights with sum_j d_ij <= l_i then give  sum_i l_i e_i >= sum_{i<j} d_ij f_ij.  Any selection
+of pairs and any such shares are valid; since min(x, y)^2 <= x y, also f <= min(1 - c, c), which
+tells the promising pairs from one matrix product. The columns may be packed likewise.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+from orthant.arrays import Array
+from orthant.bounds.lower_bound import LowerBound
+from orthant.bounds.rounding import SMALLEST, growth
+
+METHOD = "a packing of row pairs"
+
+BLOCK_ENTRIES = 2**22
+"""Numbers held at once while pairs are compared: 32 MiB of them."""
+
+TOO_SMALL = 1e-280
+"""What a pair must cost to be used: below that, squares may have underflowed."""
+
+
+def pair_packing_bound(
+    rows: Array | csr_array,
+    weights: Array,
+    *,
+    n_partners: int = 32,
+    linear_program: bool | None = None,
+) -> LowerBound:
+    """The cost of a packing of row pairs, for solutions disjoint in rows and in columns.
+
+    ``rows`` (n, m), dense or CSR, float64, are the rows of a non-negative matrix, each divided by
+    its computed norm (a zero row stays zero); ``weights`` (n,) the computed squared norms. Every
+    row is paired with its ``n_partners`` most promising partners. Shares go to the pairs greedily
+    by decreasing cost, which is at least half as good as the best shares; those are found by a
+    linear program if ``linear_program``, by default when there are few pairs. Memory
+    is bounded by a few blocks beside the list of pairs; time is that of one product of the rows
+    with themselves. The value never exceeds the squared error of any such solution with any
+    number of components, rounding included.
+    """
+    # One way for both: held by rows, dense data cost half as much again, once.
+    rows = csr_array(rows)
+    first, second = _promising_pairs(rows, n_partners)
+    costs = _pair_costs(rows, first, second)
+    useful = (costs > TOO_SMALL) & (np.minimum(weights[first], weights[second]) > 0.0)
+    first, second, costs = first[useful], second[useful], costs[useful]
+    if not len(costs):
+        return LowerBound(0.0, METHOD)
+    # The exact squared norm is at least the computed one less the rounding of m products.
+    capacities = weights * (1.0 - growth(rows.shape[1] + 2))
+    value = _value(
+        _greedy_shares(first, second, costs, capacities), first, second, costs, capacities
+    )
+    if linear_program or (linear_program is None and len(costs) <= 5000):
+        shares = _best_shares(first, second, costs, capacities)
+        if shares is not None:
+            value = max(value, _value(shares, first, second, costs, capacities))
+    return LowerBound(value, METHOD)
+
+
+def _promising_pairs(rows: csr_array, n_partners: int) -> tuple[Array, Array]:
+    """For every row the partners of largest min(c, 1 - c), each pair once, as two index arrays."""
+    n, m = rows.shape
+    count = min(n_partners, n)
+    height = max(1, BLOCK_ENTRIES // max(1, n, m))
+    keys = [np.empty(0, dtype=np.int64)]
+    for start in range(0, n, height):
+        cosines = (rows @ rows[start : start + height].toarray().T).T
+        promise = np.minimum(cosines, 1.0 - cosines)
+        own = np.arange(start, start + len(promise))
+        promise[own - start, own] = 0.0
+        partners = np.argpartition(-promise, count - 1, axis=1)[:, :count]
+        mates = np.repeat(own, count)
+        partners = partners.ravel()
+        keep = promise[mates - start, partners] > 0.0
+        mates, partners = mates[keep], partners[keep]
+        keys.append(np.minimum(mates, partners) * n + np.maximum(mates, partners))
+    return np.divmod(np.unique(np.concatenate(keys)), max(1, n))
+
+
+def _pair_costs(rows: csr_array, first: Array, second: Array) -> Array:
+    """Lower bounds on f for each pair.
+
+    Entries of computed unit rows are within m + 3 roundings of the exact ones, relatively: the
+    norm takes m + 1, the division one. A cosine therefore takes 3 m + 6 in all, and a sum of
+    squared minima, whose squares double the error of an entry, 3 m + 7.
+    """
+    n, m = rows.shape
+    rounding = growth(3 * m + 8)
+    costs = np.empty(len(first))
+    width = max(1, BLOCK_ENTRIES * n // max(1, rows.nnz))
+    for start in range(0, len(first), width):
+        part = slice(start, start + width)
+        left, right = rows[first[part]], rows[second[part]]
+        overlap = left.minimum(right).power(2).sum(axis=1)
+        cosines = left.multiply(right).sum(axis=1)
+        costs[part] = np.minimum(1.0 - cosines - rounding, overlap * (1.0 - rounding))
+    return np.maximum(costs, 0.0)
+
+
+def _greedy_shares(first: Array, second: Array, costs: Array, capacities: Array) -> Array:
+    """To each pair, dearest first, all that is left of the lighter of its rows."""
+    left = capacities.tolist()
+    shares = np.zeros(len(costs))
+    for pair in np.argsort(-costs, kind="stable").tolist():
+        i, j = int(first[pair]), int(second[pair])
+        share = min(left[i], left[j])
+        if share > 0.0:
+            shares[pair] = share
+            left[i] -= share
+            left[j] -= share
+    return shares
+
+
+def _best_shares(first: Array, second: Array, costs: Array, capacities: Array) -> Array | None:
+    """The shares of largest total cost by linear programming, feasible up to a tolerance only.
+
+    None when the solver gives up.
+    """
+    pairs = np.arange(len(costs))
+    incidence = csr_array(
+        (np.ones(2 * len(pairs)), (np.concatenate([first, second]), np.tile(pairs, 2))),
+        shape=(len(capacities), len(pairs)),
+    )
+    scale = float(capacities.max())
+    answer = linprog(-costs, A_ub=incidence, b_ub=capacities / scale, method="highs")
+    return None if answer.x is None else answer.x * scale
+
+
+def _value(shares: Array, first: Array, second: Array, costs: Array, capacities: Array) -> float:
+    """The proven value of shares that may overdraw some rows: those rows cut them back."""
+    shares = np.maximum(shares, 0.0)
+    n = len(capacities)
+    spent: Array = np.bincount(first, shares, minlength=n)
+    spent = (spent + np.bincount(second, shares, minlength=n)) * (1.0 + growth(2 * n))
+    allowed = np.ones(n)
+    np.divide(capacities, spent, out=allowed, where=spent > capacities)
+    shares = shares * np.minimum(allowed[first], allowed[second]) * (1.0 - growth(6))
+    return max(0.0, math.fsum(shares * costs) * (1.0 - growth(4)) - len(costs) * SMALLEST)

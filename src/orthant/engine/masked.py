@@ -1,0 +1,257 @@
+"""MaskedMatrix: passes over a matrix of which some entries are missing.
+
+With components C (k, m) and loadings L (n, k) of which every row (over samples) or every column
+of C (over features) has one entry in use, both halves of an update are closed form over the
+observed entries alone:
+
+    L[i, s] = sum_h x_ih C_sh / sum_h C_sh^2,        h observed in row i
+    C[s, h] = sum_i L_is x_ih / sum_i L_is^2,        i observed in column h
+
+Weights of columns enter the first line, weights of rows the second. One read of the rows does
+both, and only k x m arrays are kept between reads, in either setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthant.arrays import Array
+from orthant.engine.executors import Executor
+from orthant.engine.kernels.missing import (
+    MaskedBlock,
+    any_missing,
+    filled,
+    masked,
+    observed_residual,
+)
+from orthant.engine.matrix import Matrix, Scan, kernel_for
+from orthant.engine.points import divided
+from orthant.engine.sources import Source
+from orthant.errors import ScaleOverflowError
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedSweep:
+    """One pass that assigns every point and takes the best components for that.
+
+    Points are the rows over samples, the columns over features.
+    """
+
+    form: Array  # (k, m) the next components, of any length
+    labels: Array  # (N,) the component of every point
+    captured: Array  # (N,) energy captured of every point, weighted
+    second: Array  # (N,) energy the next best component would capture
+
+
+class FilledSource:
+    """A source with zeros in place of missing entries, block by block."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.shape, self.dtype, self.sparse = source.shape, source.dtype, source.sparse
+        self.n_entries, self.in_memory = source.n_entries, source.in_memory
+        self.boundaries = source.boundaries
+
+    def block(self, index: int) -> Array | csr_array:
+        """Rows of one block."""
+        return filled(self._source.block(index))
+
+    def rows(self, indices: Array) -> Array:
+        """Some rows, dense, in float64."""
+        return np.nan_to_num(self._source.rows(indices), nan=0.0, posinf=np.inf)
+
+    def part(self, rows: Array | slice) -> Source:
+        """A source of some rows."""
+        return FilledSource(self._source.part(rows))
+
+    def transposed(self) -> Source | None:
+        """The columns as rows."""
+        flipped = self._source.transposed()
+        return None if flipped is None else FilledSource(flipped)
+
+
+def has_missing(source: Source, executor: Executor) -> bool:
+    """Whether any entry is NaN; one read."""
+    found: list[bool] = []
+    executor.fold(
+        lambda b: any_missing(source.block(b)),
+        len(source.boundaries) - 1,
+        lambda b, one: found.append(one),
+    )
+    return any(found)
+
+
+class MaskedMatrix(Matrix):
+    """A checked matrix with missing entries.
+
+    What the base class computes treats them as zeros; what is overridden or added here leaves
+    them out. ``total`` is the squared norm of the observed entries either way.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        executor: Executor,
+        scan: Scan,
+        row_weights: Array | None = None,
+        column_weights: Array | None = None,
+        weight_exponent: int = 0,
+    ) -> None:
+        super().__init__(
+            FilledSource(source), executor, scan, row_weights, column_weights, weight_exponent
+        )
+        self.column_weights = column_weights
+        self._with_gaps = source
+
+    def masked_sweep(self, components: Array, orthogonal: str) -> MaskedSweep:
+        """Assign every row (or column) to a component, and update all components, in one read.
+
+        Neither the assignment nor the update can raise the weighted squared error over the
+        observed entries. A component entry that nothing observed determines keeps its value.
+        """
+        k, m = components.shape
+        over_samples = orthogonal == "samples"
+        row_labels, row_captured = np.empty(self.shape[0], np.int32), np.empty((2, self.shape[0]))
+        products, lengths = np.zeros((k, m)), np.zeros((k, m))
+
+        def task(block: MaskedBlock, part: slice) -> Any:
+            scores, loadings = self._fitted(block, components, self.column_weights)
+            labels = scores.argmax(axis=1)
+            rows = np.arange(len(labels))
+            best = _two_largest(scores, axis=1)
+            if over_samples:
+                kept = loadings[rows, labels]
+                loadings = np.zeros_like(loadings)
+                loadings[rows, labels] = kept
+            weights = self._weights(part)
+            weighted = loadings if weights is None else loadings * weights[:, None]
+            captured = np.square(best) if weights is None else np.square(best) * weights
+            return (
+                labels,
+                captured,
+                block.column_products(weighted),
+                block.observed_column_sums(weighted * loadings),
+            )
+
+        def absorb(part: slice, result: Any) -> None:
+            nonlocal products, lengths
+            row_labels[part], row_captured[:, part] = result[0], result[1]
+            products += result[2]
+            lengths += result[3]
+
+        self._masked_pass(task, absorb)
+        if over_samples:
+            form = np.where(lengths > 0, divided(products, lengths), components)
+            return MaskedSweep(form, row_labels, *row_captured)
+        return self._column_winners(products, lengths)
+
+    def _column_winners(self, products: Array, lengths: Array) -> MaskedSweep:
+        scores = divided(products, np.sqrt(lengths))
+        labels, columns = scores.argmax(axis=0), np.arange(scores.shape[1])
+        form = np.zeros(scores.shape)
+        form[labels, columns] = divided(products, lengths)[labels, columns]
+        captured = np.square(_two_largest(scores, axis=0))
+        if self.column_weights is not None:
+            captured *= self.column_weights
+        return MaskedSweep(form, labels.astype(np.int32), *captured)
+
+    def _fitted(
+        self, block: MaskedBlock, components: Array, column_weights: Array | None
+    ) -> tuple[Array, Array]:
+        """Square root of the energy every component captures of every row, and its loading."""
+        weighted = components if column_weights is None else components * column_weights
+        products = block.products(weighted)
+        lengths = block.observed_sums(weighted * components)
+        return divided(products, np.sqrt(lengths)), divided(products, lengths)
+
+    def project(self, components: Array) -> tuple[Array, Array]:
+        """Winner of every row among the components by its observed entries, and its scale."""
+        labels = np.empty(self.shape[0], dtype=np.int32)
+        scales = np.empty(self.shape[0], dtype=self.dtype)
+        wide = components.astype(np.float64)
+
+        def task(block: MaskedBlock, part: slice) -> tuple[Array, Array]:
+            scores, loadings = self._fitted(block, wide, None)
+            winners = scores.argmax(axis=1)
+            return winners, loadings[np.arange(len(winners)), winners]
+
+        def absorb(part: slice, result: tuple[Array, Array]) -> None:
+            scales[part] = self._unscaled(result[1], part.start)
+            labels[part] = np.where(scales[part] > 0, result[0], -1)
+
+        self._masked_pass(task, absorb)
+        return labels, scales
+
+    def loadings(self, components: Array) -> Array:
+        """Loadings of every row on components with disjoint supports, by its observed entries."""
+        loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
+        wide = components.astype(np.float64)
+
+        def absorb(part: slice, block: Array) -> None:
+            loadings[part] = self._unscaled(block, part.start)
+
+        self._masked_pass(lambda block, part: self._fitted(block, wide, None)[1], absorb)
+        return loadings
+
+    def residual(self, loadings: Any, components: Array) -> float:
+        """Weighted squared error of ``X ~ loadings @ components`` over the observed entries."""
+        total = 0.0
+        wide = components.astype(np.float64)
+        kernel, edges = kernel_for(self._with_gaps), self._with_gaps.boundaries
+
+        def task(b: int) -> float:
+            part = slice(int(edges[b]), int(edges[b + 1]))
+            rows = kernel.scaled(self._with_gaps.block(b), self.exponent)
+            given = loadings[part]
+            given = given if isinstance(given, np.ndarray) else given.toarray()
+            fitted = np.ldexp(given.astype(np.float64), -self.exponent)
+            squares = observed_residual(rows, fitted, wide, self.column_weights)
+            weights = self._weights(part)
+            return float(squares.sum() if weights is None else squares @ weights)
+
+        def absorb(b: int, block: float) -> None:
+            nonlocal total
+            total += block
+
+        self.executor.fold(task, len(edges) - 1, absorb)
+        return total
+
+    def _unscaled(self, values: Array, first_row: int) -> Array:
+        """Values of some rows, (b,) or (b, k), in the units and the dtype of X."""
+        with np.errstate(over="ignore", under="ignore"):
+            given = np.ldexp(values, self.exponent).astype(self.dtype)
+        fits = np.isfinite(given).reshape(len(given), -1).all(axis=1)
+        if not fits.all():
+            raise ScaleOverflowError(
+                f"the scale of row {first_row + int(fits.argmin())} is too large for "
+                f"{self.dtype}; divide X by a power of two"
+            )
+        return given
+
+    def _masked_pass(
+        self, task: Callable[[MaskedBlock, slice], Any], absorb: Callable[[slice, Any], None]
+    ) -> None:
+        kernel, edges = kernel_for(self._with_gaps), self._with_gaps.boundaries
+
+        def on_block(b: int) -> Any:
+            rows = kernel.scaled(self._with_gaps.block(b), self.exponent)
+            return task(masked(rows), slice(int(edges[b]), int(edges[b + 1])))
+
+        def in_order(b: int, result: Any) -> None:
+            absorb(slice(int(edges[b]), int(edges[b + 1])), result)
+
+        self.executor.fold(on_block, len(edges) - 1, in_order)
+
+
+def _two_largest(scores: Array, axis: int) -> Array:
+    """The largest and the second largest score along an axis, (2, N); 0 for a lack of two."""
+    if scores.shape[axis] == 1:
+        largest = scores.max(axis=axis)
+        return np.stack((largest, np.zeros_like(largest)))
+    upper = np.partition(scores, -2, axis=axis).take((-1, -2), axis=axis)
+    return upper if axis == 0 else upper.T

@@ -1,0 +1,125 @@
+"""Bipartite correlation clustering as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, BiclusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from orthant.algorithms.correlation_clustering import (
+    DEFAULT_N_INIT,
+    METHODS,
+    correlation_clustering,
+)
+from orthant.arrays import Array
+from orthant.biadjacency import Biadjacency, as_biadjacency
+from orthant.errors import InvalidInputError, InvalidTypeError
+
+
+class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
+    """Cluster the rows and columns of a 0/1 matrix together, with a proof of how well.
+
+    A cluster is a set of rows and columns. A disagreement is a 1 outside the clusters or a 0
+    inside one. The answer has at most 119.43 times as few disagreements as any, and a certificate
+    says how close to the best it really is; the number of clusters follows from the data.
+
+    Parameters
+    ----------
+    method : {"best", "paper"}, default="best"
+        "paper" is Theorem 9 and Lemma 1 of Charikar & Hu (2021). "best" adds other roundings,
+        random starts and local search and keeps the fewest disagreements.
+    binarize : float or None, default=None
+        None accepts nothing but 0 and 1; a number makes every entry above it a 1.
+    n_init : int, default=4
+        Random starts that "best" makes from each side.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the random starts and of the search for the lower bound.
+
+    Attributes
+    ----------
+    row_labels_, column_labels_ : ndarray of shape (n_rows,) and (n_columns,)
+        The cluster of every row and column. Clusters with both sides come first, the largest
+        first; rows and columns on their own have labels of their own after those.
+    rows_, columns_ : ndarray of shape (n_clusters, n_rows) and (n_clusters, n_columns)
+        Members of the clusters with both sides, built anew on every access.
+    disagreements_ : int
+        Ones outside the clusters plus zeros inside.
+    certificate_ : Certificate
+        What is proven; ``certificate_.lower_bound`` counts disagreements.
+    row_names_, column_names_ : ndarray or None
+        The labels of the vertices, when the graph came with names.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of a data frame.
+    """
+
+    def __init__(
+        self,
+        method: str = "best",
+        *,
+        binarize: float | None = None,
+        n_init: int = DEFAULT_N_INIT,
+        random_state: Any = None,
+    ) -> None:
+        self.method = method
+        self.binarize = binarize
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> BipartiteCorrelationClustering:
+        """Cluster the graph X.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_rows, n_columns), networkx graph, or Biadjacency
+            Lists of edges go through `orthant.biadjacency.biadjacency_from_edges` first.
+        y : ignored
+        """
+        self._check_parameters()
+        graph = as_biadjacency(X, self.binarize)
+        if isinstance(X, Biadjacency) or graph.row_names is not None:
+            self.n_features_in_ = graph.edges.shape[1]
+        else:
+            validate_data(self, X, skip_check_array=True)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        result = correlation_clustering(
+            graph.edges, self.method, n_init=self.n_init, rng=np.random.default_rng(seed)
+        )
+        self.row_labels_, self.column_labels_ = result.row_labels, result.column_labels
+        self.disagreements_, self.certificate_ = result.disagreements, result.certificate
+        self.row_names_, self.column_names_ = graph.row_names, graph.column_names
+        self._n_clusters = result.n_clusters
+        return self
+
+    @property
+    def rows_(self) -> Array:
+        """Which rows are in each cluster that has both sides (n_clusters x n_rows, boolean)."""
+        check_is_fitted(self)
+        return self.row_labels_ == np.arange(self._n_clusters)[:, None]
+
+    @property
+    def columns_(self) -> Array:
+        """Which columns are in each cluster that has both sides (n_clusters x n_columns)."""
+        check_is_fitted(self)
+        return self.column_labels_ == np.arange(self._n_clusters)[:, None]
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense; the threshold is checked with the data."""
+        if self.method not in METHODS:
+            choices = ", ".join(map(repr, METHODS))
+            raise InvalidInputError(f"method is {self.method!r}; choose one of {choices}.")
+        n_init: Any = self.n_init
+        if isinstance(n_init, bool) or not isinstance(n_init, Integral):
+            raise InvalidTypeError(f"n_init is {n_init!r}; pass an integer.")
+        if int(n_init) < 0:
+            raise InvalidInputError(f"n_init is {n_init}; pass an integer of at least 0.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

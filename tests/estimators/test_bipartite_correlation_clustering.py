@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import check_estimator
+
+from orthant.biadjacency import biadjacency_from_edges
+from orthant.errors import InvalidInputError, InvalidTypeError
+from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+
+M = np.kron(np.eye(3, dtype=int), np.ones((4, 3), dtype=int))
+M[0, 8] = 1
+
+
+def test_every_check_of_scikit_learn_passes():
+    results = check_estimator(BipartiteCorrelationClustering(binarize=0.0), on_skip=None)
+    assert {result["status"] for result in results} <= {"passed", "skipped"}
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("method", ["best", "paper"])
+def test_clusters_are_published_as_labels_and_as_biclusters(form, method):
+    model = BipartiteCorrelationClustering(method, random_state=0).fit(form(M))
+    assert model.disagreements_ == 1
+    assert model.certificate_.optimal
+    assert model.certificate_.lower_bound == 1
+    assert model.certificate_.a_priori_ratio == pytest.approx(119.4256, abs=1e-4)
+    assert model.rows_.shape == (3, 12)
+    assert model.columns_.shape == (3, 9)
+    assert np.array_equal(model.rows_.argmax(axis=0), model.row_labels_)
+    rows, columns = model.biclusters_
+    assert rows.dtype == columns.dtype == bool
+    assert model.get_shape(0) == (4, 3)
+    assert np.array_equal(model.get_submatrix(1, M), np.ones((4, 3)))
+
+
+def test_lone_vertices_are_in_labels_but_not_in_biclusters():
+    X = np.pad(M, ((0, 1), (0, 2)))
+    model = BipartiteCorrelationClustering(random_state=0).fit(X)
+    assert model.row_labels_[-1] == 3
+    assert model.column_labels_[-2:].tolist() == [4, 5]
+    assert not model.rows_[:, -1].any()
+    assert not model.columns_[:, -2:].any()
+
+
+def test_rows_and_columns_are_built_on_access():
+    model = BipartiteCorrelationClustering(random_state=0).fit(M)
+    assert "rows_" not in vars(model)
+    assert model.rows_ is not model.rows_
+    with pytest.raises(NotFittedError):
+        _ = BipartiteCorrelationClustering().rows_
+
+
+def test_weighted_matrices_need_a_threshold():
+    with pytest.raises(InvalidInputError, match=r"X\[0, 0\] = 0.5.*binarize"):
+        BipartiteCorrelationClustering().fit(M * 0.5)
+    model = BipartiteCorrelationClustering(binarize=0.25, random_state=0).fit(M * 0.5)
+    assert model.disagreements_ == 1
+
+
+def test_names_of_vertices_are_kept():
+    graph = biadjacency_from_edges([("ann", "tea"), ("bob", "tea"), ("eve", "milk")])
+    model = BipartiteCorrelationClustering(random_state=0).fit(graph)
+    assert model.n_features_in_ == 2
+    assert model.row_names_[model.rows_[0]].tolist() == ["ann", "bob"]
+    assert model.column_names_[model.columns_[0]].tolist() == ["tea"]
+    assert BipartiteCorrelationClustering().fit(M).row_names_ is None
+
+
+def test_networkx_graphs_are_clustered():
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.complete_bipartite_graph(3, 2)
+    model = BipartiteCorrelationClustering(random_state=0).fit(graph)
+    assert model.disagreements_ == 0
+    assert model.row_names_.tolist() == [0, 1, 2]
+
+
+def test_frames_give_feature_names():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(M, columns=list("abcdefghi"))
+    model = BipartiteCorrelationClustering(random_state=0).fit(frame)
+    assert model.feature_names_in_.tolist() == list("abcdefghi")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"method": "fast"}, InvalidInputError),
+        ({"n_init": -1}, InvalidInputError),
+        ({"n_init": 1.5}, InvalidTypeError),
+        ({"n_init": True}, InvalidTypeError),
+        ({"binarize": "yes"}, InvalidTypeError),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused_in_fit(parameters, error):
+    model = clone(BipartiteCorrelationClustering(**parameters))
+    with pytest.raises(error, match=next(iter(parameters))):
+        model.fit(M)
+
+
+def test_the_same_seed_gives_the_same_labels():
+    X = (np.random.default_rng(0).random((30, 20)) < 0.3).astype(int)
+    first = BipartiteCorrelationClustering(random_state=3).fit(X)
+    second = BipartiteCorrelationClustering(random_state=3).fit(X)
+    assert np.array_equal(first.row_labels_, second.row_labels_)
+    assert first.certificate_.lower_bound == second.certificate_.lower_bound

@@ -1,0 +1,186 @@
+"""How good the default is: against all partitions, against the paper, and its certificates."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import orthant
+from orthant.datasets import make_planted
+from tests.oracles.double_factor import best_double_factor_error
+from tests.oracles.single_factor import best_single_factor_error
+
+pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+ROUNDING = 1e-9
+
+
+def tiny_matrix(seed, orthogonal):
+    rng = np.random.default_rng(seed)
+    shape = {"samples": (7, 4), "features": (4, 7), "both": (5, 5)}[orthogonal]
+    X = rng.exponential(size=shape) ** rng.choice([0.5, 1.0, 2.0])
+    X[rng.random(shape) < rng.choice([0.0, 0.3])] = 0.0
+    X[0, 0] = 1.0
+    return X
+
+
+def optimum_of(X, k, orthogonal):
+    if orthogonal == "both":
+        return best_double_factor_error(X, k)
+    return best_single_factor_error(X if orthogonal == "samples" else X.T, k)
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_ten_starts_reach_the_optimum_of_small_matrices(orthogonal):
+    reached = 0
+    for seed in range(200):
+        X, k = tiny_matrix(seed, orthogonal), 2 + seed % 2
+        found = orthant.factorize(
+            X, k, orthogonal=orthogonal, n_init=10, random_state=seed, certificate=None
+        )
+        optimum = optimum_of(X, k, orthogonal)
+        assert found.error**2 >= optimum - ROUNDING
+        reached += found.error**2 <= optimum * (1 + 1e-6) + ROUNDING
+    print(f"{orthogonal}: the optimum was reached on {reached} of 200")
+    assert reached >= 190
+
+
+def compared(X, k, orthogonal, seed, n_init):
+    common = {"orthogonal": orthogonal, "n_init": n_init, "random_state": seed, "certificate": None}
+    best = orthant.factorize(X, k, **common)
+    paper = orthant.factorize(X, k, algorithm="paper", **common)
+    return best.relative_squared_error, paper.relative_squared_error
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+def test_the_default_is_hardly_ever_worse_than_the_paper(orthogonal):
+    worse = 0
+    for seed in range(200):
+        best, paper = compared(tiny_matrix(seed, orthogonal), 2 + seed % 3, orthogonal, seed, 10)
+        worse += best > paper * (1 + 1e-9) + 1e-12
+    for seed in range(20):
+        data = make_planted(
+            200, 60, 5, (0.1, 0.5, 1.0, 2.0)[seed % 4], orthogonal, random_state=seed
+        )
+        best, paper = compared(data.X, 5, orthogonal, seed, 10)
+        worse += best > paper * (1 + 1e-9) + 1e-12
+    print(f"{orthogonal}: worse than the paper on {worse} of 220")
+    assert worse <= 2
+
+
+def test_blocks_are_never_worse_than_the_paper():
+    for seed in range(100):
+        best, paper = compared(tiny_matrix(seed, "both"), 2 + seed % 3, "both", seed, 1)
+        assert best <= paper * (1 + 1e-9) + 1e-12, seed
+    for seed in range(12):
+        data = make_planted(100, 60, 4, (0.05, 0.3, 1.0)[seed % 3], "both", random_state=seed)
+        best, paper = compared(data.X, 4, "both", seed, 1)
+        assert best <= paper * (1 + 1e-9), seed
+
+
+@pytest.mark.parametrize("certificate", ["svd", "dual"])
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_no_certificate_claims_more_than_the_optimum(certificate, orthogonal, dtype):
+    proven = 0
+    for seed in range(60):
+        X, k = tiny_matrix(seed, orthogonal), 2 + seed % 2
+        X = (X * 10.0 ** np.random.default_rng(seed).choice([-12, 0, 12])).astype(dtype)
+        found = orthant.factorize(
+            X, k, orthogonal=orthogonal, certificate=certificate, random_state=seed
+        )
+        exact = X.astype(np.float64)
+        total = np.sum(exact**2)
+        optimum = optimum_of(exact / np.sqrt(total), k, orthogonal)
+        claim = found.certificate
+        if claim.lower_bound is not None:
+            proven += 1
+            assert claim.lower_bound <= optimum * (1 + 1e-9) + 1e-15, seed
+        if claim.ratio is not None:
+            loadings = found.loadings if orthogonal == "features" else found.loadings.toarray()
+            residual = exact - loadings.astype(np.float64) @ found.components.astype(np.float64)
+            error = np.sum(residual**2) / total
+            assert claim.ratio >= 1.0
+            assert error <= claim.ratio * optimum * (1 + 1e-9) + 1e-15, seed
+            assert claim.ratio == pytest.approx(
+                found.relative_squared_error / claim.lower_bound, rel=1e-3
+            )
+    assert proven > 40
+
+
+def test_weights_enter_the_certificate():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = tiny_matrix(seed, "samples")
+        rows, columns = rng.exponential(size=7), rng.exponential(size=4)
+        found = orthant.factorize(
+            X, 2, sample_weight=rows, feature_weight=columns, random_state=0, certificate="dual"
+        )
+        Y = X * np.sqrt(rows)[:, None] * np.sqrt(columns)
+        bound = found.certificate.lower_bound
+        if bound is not None:
+            assert bound * np.sum(Y**2) <= best_single_factor_error(Y, 2) + ROUNDING
+
+
+def test_multiple_singular_values_do_not_mislead_the_certificate():
+    for block in (np.eye(6), np.kron(np.eye(3), np.ones((2, 2))), np.ones((6, 6)) - np.eye(6)):
+        for k in (1, 2, 3):
+            found = orthant.factorize(block, k, n_init=5, random_state=0, certificate="dual")
+            optimum = best_single_factor_error(block, k) / np.sum(block**2)
+            bound = found.certificate.lower_bound
+            assert bound is None or bound <= optimum + 1e-12
+
+
+def test_an_exact_fit_is_not_called_far_from_optimal():
+    X = np.kron(np.eye(3), np.ones((4, 2)))
+    found = orthant.factorize(X, 3, n_init=5, random_state=0)
+    assert found.relative_squared_error < 1e-28
+    assert found.certificate.ratio is None
+
+
+@pytest.mark.parametrize("seeding", ["lines", "k-means++"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_what_the_draws_promise_holds_on_average(seeding, k):
+    harmonic = 5 * (1 + sum(1 / j for j in range(1, k)))
+    for seed in range(8):
+        X = tiny_matrix(seed, "samples")
+        fits = [
+            orthant.factorize(X, k, seeding=seeding, random_state=start, certificate=None)
+            for start in range(10)
+        ]
+        claim = fits[0].certificate
+        expected = harmonic * (1 if seeding == "lines" else 2)
+        assert claim.a_priori_ratio == pytest.approx(expected, rel=3e-3)
+        assert claim.a_priori_kind == "expected"
+        mean = np.mean([fit.error**2 for fit in fits])
+        assert mean <= claim.a_priori_ratio * best_single_factor_error(X, k) + ROUNDING
+
+
+def test_a_sample_of_the_points_promises_nothing_and_says_how_to_get_a_promise():
+    X = make_planted(6000, 10, 3, 0.5, random_state=0).X
+    sampled = orthant.factorize(X, 3, random_state=0, certificate=None)
+    assert sampled.certificate.a_priori_ratio is None
+    assert "seeding='lines'" in sampled.certificate.reason
+    assert str(sampled.certificate).startswith("nothing is proven")
+    drawn = orthant.factorize(X, 3, seeding="lines", random_state=0, certificate=None)
+    assert drawn.certificate.a_priori_kind == "expected"
+
+
+def test_a_large_smaller_side_gets_a_sentence_instead_of_a_bound():
+    X = csr_array(np.random.default_rng(0).random((4100, 4100)) < 0.002).astype(float)
+    found = orthant.factorize(X, 2, random_state=0)
+    assert found.certificate.ratio is None
+    assert "certificate='dual'" in found.certificate.reason
+
+
+def test_the_dual_bound_in_batches_is_valid_and_useful():
+    X = make_planted(600, 30, 3, 0.5, random_state=0).X
+    found = orthant.factorize(X, 3, random_state=0, certificate="dual")
+    assert found.certificate.method.startswith("dual") or "dual" in found.certificate.method
+    assert 1.0 <= found.certificate.ratio < 1.25
+
+
+def test_fewer_blocks_than_asked_come_with_a_reason():
+    X = np.random.default_rng(0).random((40, 30)) + 1.0
+    with pytest.warns(orthant.FewerComponentsWarning, match="1 of the 4"):
+        found = orthant.factorize(X, 4, orthogonal="both", random_state=0)
+    assert found.n_components_found == 1
+    assert "fewer blocks" in found.shortage

@@ -1,0 +1,234 @@
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from orthant.algorithms.bicluster_local_search import (
+    best_labels,
+    improve_biclusters,
+    merge_blocks,
+    open_blocks,
+)
+from orthant.algorithms.correlation_clustering import (
+    CORRELATION_CLUSTERING_RATIO,
+    correlation_clustering,
+)
+from orthant.algorithms.pivot_bicluster import pivot_bicluster
+from orthant.bounds.bad_squares import bad_square_bound
+from orthant.bounds.guided_packing import disagreement_keys, exchange_squares, pack_around
+from orthant.bounds.pairwise_packing import pack_by_pairs, pairs_by_similarity
+from orthant.steps.binary_rounding import cheapest_rows, nearest_rows, round_to_patterns
+from orthant.steps.blocks import Blocks, count_disagreements
+from tests.oracles.correlation_clustering import (
+    disagreements,
+    fewest_disagreements,
+    fewest_disagreements_by_ilp,
+)
+
+
+def random_graph(seed, n=5, m=6):
+    rng = np.random.default_rng(seed)
+    return (rng.random((n, m)) < rng.uniform(0.2, 0.8)).astype(np.uint8)
+
+
+def planted_graph(seed, n=40, m=40, n_clusters=4, flipped=0.05):
+    rng = np.random.default_rng(seed)
+    rows, columns = np.arange(n) * n_clusters // n, np.arange(m) * n_clusters // m
+    rows, columns = rng.permutation(rows), rng.permutation(columns)
+    flips = rng.random((n, m)) < flipped
+    return ((rows[:, None] == columns) ^ flips).astype(np.uint8), int(flips.sum())
+
+
+def cluster(M, method="best", seed=0):
+    return correlation_clustering(csr_array(M), method, rng=np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_two_oracles_agree(seed):
+    M = random_graph(seed, 4, 5)
+    assert fewest_disagreements(M) == fewest_disagreements_by_ilp(M)
+
+
+@pytest.mark.parametrize("rule", ["nearest", "cheapest"])
+def test_rounding_a_block_costs_at_most_eight_times_its_error(rule):  # Lemma 1
+    for seed in range(500):
+        rng = np.random.default_rng(seed)
+        n, m = rng.integers(1, 9, size=2)
+        M = (rng.random((n, m)) < rng.uniform(0.1, 0.95)).astype(float)
+        a, w = rng.uniform(0.05, 1.5, size=m), rng.uniform(0.05, 1.5, size=n)
+        if seed % 2:
+            vt = np.linalg.svd(M)[2]
+            a = np.abs(vt[0]) + 1e-9
+            w = np.maximum(M @ a / (a @ a), 1e-9)
+        matrix = csr_array(M)
+        block = Blocks(np.zeros(n, dtype=int), np.zeros(m, dtype=int))
+        if rule == "nearest":
+            pattern = nearest_rows(matrix, block, a, w)
+        else:
+            pattern = cheapest_rows(matrix, block)
+        cost = count_disagreements(matrix, round_to_patterns(matrix, block, pattern))
+        assert cost <= 8 * np.sum((M - np.outer(w, a)) ** 2) + 1e-9, seed
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_disagreements_are_within_the_ratio_and_above_the_bound(seed):
+    M = random_graph(seed) if seed % 2 else random_graph(seed, 6, 5)
+    optimum = fewest_disagreements_by_ilp(M)
+    paper, best = cluster(M, "paper"), cluster(M)
+    for result in (paper, best):
+        assert result.disagreements == disagreements(M, result.row_labels, result.column_labels)
+        assert optimum <= result.disagreements <= CORRELATION_CLUSTERING_RATIO * optimum
+        assert result.certificate.lower_bound <= optimum
+        assert result.certificate.ratio * max(optimum, 1) >= result.disagreements
+    assert best.disagreements <= paper.disagreements
+
+
+def test_best_is_the_optimum_on_nearly_all_small_graphs():
+    optimal = 0
+    for seed in range(100, 130):
+        M = random_graph(seed)
+        optimal += cluster(M).disagreements == fewest_disagreements(M)
+    assert optimal >= 28
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_packing_is_disjoint_and_bad_and_below_the_optimum(seed):
+    M = random_graph(seed)
+    matrix, rng = csr_array(M), np.random.default_rng(seed)
+    # Any clustering may guide the packing; a poor one must not make it invalid.
+    blocks = Blocks(rng.integers(-1, 3, size=5), rng.integers(-1, 3, size=6))
+    keys = disagreement_keys(matrix, blocks)
+    by_pairs = pack_by_pairs(matrix, rng.permutation(pairs_by_similarity(matrix)))
+    around = pack_around(matrix, keys, rng)
+    for squares in (by_pairs, around, exchange_squares(matrix, by_pairs, keys, rng)):
+        assert len(np.unique(squares)) == squares.size
+        assert np.all(M.ravel()[squares].sum(axis=1) == 3)
+        rows, columns = np.divmod(squares, 6)
+        assert all(len(set(r)) == len(set(c)) == 2 for r, c in zip(rows, columns, strict=True))
+    bound = bad_square_bound(matrix, blocks, rng)
+    assert bound <= fewest_disagreements(M)
+
+
+def test_the_disagreements_of_blocks_are_found_by_number():
+    M = random_graph(3)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        blocks = Blocks(rng.integers(-1, 3, size=5), rng.integers(-1, 3, size=6))
+        inside = (blocks.rows[:, None] == blocks.columns) & (blocks.rows[:, None] >= 0)
+        expected = np.flatnonzero(M.astype(bool) != inside)
+        assert disagreement_keys(csr_array(M), blocks).tolist() == expected.tolist()
+        assert count_disagreements(csr_array(M), blocks) == len(expected)
+
+
+def test_planted_graphs_are_clustered_at_most_at_the_planted_cost_and_proven_optimal():
+    proven = 0
+    for seed in range(10):
+        M, planted_cost = planted_graph(seed)
+        result = cluster(M, seed=seed)
+        assert result.disagreements <= planted_cost
+        proven += result.certificate.optimal
+    assert proven >= 8
+
+
+@pytest.mark.parametrize("method", ["paper", "best"])
+@pytest.mark.parametrize("seed", range(5))
+def test_noiseless_clusters_are_recovered_with_empty_rows_and_columns(method, seed):
+    rng = np.random.default_rng(seed)
+    rows = np.r_[rng.integers(0, 4, size=26), 0, 1, 2, 3, [-1] * 3]
+    columns = np.r_[rng.integers(0, 4, size=11), 0, 1, 2, 3, [-2] * 2]
+    rows, columns = rng.permutation(rows), rng.permutation(columns)
+    result = cluster(rows[:, None] == columns, method)
+    assert result.disagreements == 0
+    assert result.n_clusters == 4
+    assert result.certificate.optimal
+    same = result.row_labels[:, None] == result.column_labels
+    assert np.array_equal(same, rows[:, None] == columns)
+
+
+def test_labels_run_from_the_largest_cluster_to_lone_rows_and_lone_columns():
+    M = np.zeros((7, 8), dtype=np.uint8)
+    M[0, 0] = 1
+    M[1:3, 1:3] = 1
+    M[3:6, 3:7] = 1
+    result = cluster(M)
+    assert result.row_labels.tolist() == [2, 1, 1, 0, 0, 0, 3]
+    assert result.column_labels.tolist() == [2, 1, 1, 0, 0, 0, 0, 4]
+
+
+@pytest.mark.parametrize(
+    "M", [np.zeros((3, 2)), np.ones((3, 2)), np.ones((1, 1)), np.zeros((1, 4))]
+)
+def test_trivial_graphs_have_no_disagreements(M):
+    for method in ("paper", "best"):
+        result = cluster(M.astype(np.uint8), method)
+        assert result.disagreements == 0
+        assert result.certificate.ratio == 1.0
+        assert result.certificate.lower_bound == 0
+
+
+def test_pivot_costs_at_most_four_times_the_optimum_on_average():
+    for seed in range(12):
+        M = random_graph(seed)
+        matrix, rng = csr_array(M), np.random.default_rng(seed)
+        costs = [count_disagreements(matrix, pivot_bicluster(matrix, rng)) for _ in range(200)]
+        optimum = fewest_disagreements(M)
+        assert np.mean(costs) <= 4 * optimum
+        assert min(costs) >= optimum
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_move_of_the_local_search_raises_the_cost(seed):
+    M, _ = planted_graph(seed, 20, 15, 3, 0.2)
+    matrix, rng = csr_array(M), np.random.default_rng(seed)
+    transposed = csr_array(M.T)
+    blocks = Blocks(rng.integers(-1, 4, size=20), rng.integers(-1, 4, size=15))
+    cost = count_disagreements(matrix, blocks)
+    reassigned = Blocks(best_labels(matrix, blocks.columns), blocks.columns)
+    assert count_disagreements(matrix, reassigned) <= cost
+    assert count_disagreements(matrix, merge_blocks(matrix, blocks)) <= cost
+    assert count_disagreements(matrix, open_blocks(matrix, blocks, rng)) <= cost
+    assert count_disagreements(matrix, improve_biclusters(matrix, transposed, blocks, rng)) <= cost
+
+
+def test_every_row_takes_its_best_label():
+    M = random_graph(7)
+    columns = np.array([0, 0, 1, 1, 1, -1])
+    found = count_disagreements(csr_array(M), Blocks(best_labels(csr_array(M), columns), columns))
+    patterns = np.array([0, 1, -2])[:, None, None] == columns
+    choices = np.sum(patterns != M, axis=2)
+    assert found == choices.min(axis=0).sum()
+
+
+def test_the_same_seed_gives_the_same_answer_and_the_transpose_the_same_cost():
+    M, _ = planted_graph(11, 30, 20, 3, 0.15)
+    first, again, flipped = cluster(M), cluster(M), cluster(M.T)
+    assert np.array_equal(first.row_labels, again.row_labels)
+    assert first.certificate.lower_bound == again.certificate.lower_bound
+    together = flipped.row_labels[:, None] == flipped.column_labels
+    assert np.array_equal(together.T, first.row_labels[:, None] == first.column_labels)
+
+
+def test_pivot_finds_disjoint_complete_graphs_whatever_the_pivots():
+    M = np.kron(np.eye(3, dtype=np.uint8), np.ones((3, 4), dtype=np.uint8))
+    for seed in range(20):
+        blocks = pivot_bicluster(csr_array(M), np.random.default_rng(seed))
+        assert count_disagreements(csr_array(M), blocks) == 0
+
+
+def test_a_pivot_takes_its_columns_and_rows_that_share_half_of_them():
+    # Rows 1 and 2 have nothing beyond the pivot's columns, so they always decide.
+    M = csr_array(np.array([[1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 0, 0]], dtype=np.uint8))
+    seeds = (np.random.default_rng(seed) for seed in range(50))
+    first_pivot_is_0 = [rng for rng in seeds if _peek(rng) == 0]
+    assert first_pivot_is_0
+    for rng in first_pivot_is_0:
+        blocks = pivot_bicluster(M, rng)
+        assert blocks.rows.tolist() == [0, 0, -1]
+        assert blocks.columns.tolist() == [0, 0, 0, 0]
+
+
+def _peek(rng):
+    """The first pivot that a generator will draw among three rows, leaving it as it was."""
+    state = rng.bit_generator.state
+    first = rng.permutation(3)[0]
+    rng.bit_generator.state = state
+    return first

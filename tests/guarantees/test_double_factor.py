@@ -1,0 +1,152 @@
+"""Theorem 8, and Theorem 9 through the front door, against all partitions and column maps."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.sparse import csr_array, issparse
+from sklearn.decomposition import NMF
+
+import orthant
+from orthant.algorithms.double_factor import disjoint_directions
+from orthant.datasets import make_planted
+from orthant.measures import recovery_error
+from tests.oracles.double_factor import best_double_factor_error
+from tests.oracles.weighted_kmeans import exact_kmeans
+
+ROUNDING = 1e-9
+pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+
+
+class Exact:
+    """Optimal labels with the ratio 1 that they have."""
+
+    def __init__(self, points, weights, k, rng):
+        self.labels, self.ratio = exact_kmeans(np.asarray(points), weights, k), 1.0
+
+
+def tiny_matrix(seed, shape=(4, 4)):
+    rng = np.random.default_rng(seed)
+    X = rng.exponential(size=shape) ** rng.choice([0.5, 1.0, 3.0])
+    X[rng.random(shape) < rng.choice([0.0, 0.3, 0.6])] = 0.0
+    X[0, 0] = 1.0
+    return X
+
+
+def test_exact_kmeans_keeps_the_promise_of_theorem_8():
+    worst = 0.0
+    for seed in range(250):
+        X = tiny_matrix(seed)
+        found = orthant.factorize(
+            X, 2, orthogonal="both", algorithm="paper", kmeans=Exact, certificate=None
+        )
+        optimum = best_double_factor_error(X, 2)
+        ratio = 2 + 8 * (8 + 4 * np.sqrt(3))
+        if found.certificate.a_priori_ratio is not None:
+            assert found.certificate.a_priori_ratio == pytest.approx(ratio, rel=1e-5)
+            assert found.certificate.a_priori_kind == "always"
+        assert found.error**2 <= ratio * optimum + ROUNDING, seed
+        worst = max(worst, found.error**2 / max(optimum, 1e-12))
+    print(f"worst ratio of Theorem 8 with exact k-means: {worst:.2f}")
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (5, 3), (4, 4)])
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+def test_as_many_components_as_the_smaller_side_keep_the_promise_of_theorem_9(shape, store):
+    for seed in range(120):
+        X = tiny_matrix(seed, shape)
+        found = orthant.factorize(
+            store(X), 3 + seed % 3 if min(shape) == 3 else 4, orthogonal="both", algorithm="paper"
+        )
+        optimum = best_double_factor_error(X, min(shape))
+        assert found.error**2 <= 14.9283 * optimum + ROUNDING, seed
+        if found.certificate.a_priori_ratio is not None:
+            assert found.certificate.a_priori_ratio == pytest.approx(14.9282, rel=1e-4)
+            assert found.certificate.a_priori_kind == "always"
+        if found.certificate.lower_bound is not None:
+            assert found.certificate.lower_bound * np.sum(X**2) <= optimum + ROUNDING, seed
+
+
+def test_any_order_of_pairs_keeps_supports_disjoint():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        centers = rng.exponential(size=(5, 4)) ** 2
+        weights = rng.exponential(size=5)
+        split = disjoint_directions(centers, weights, rng.permutation)
+        assert np.all(np.count_nonzero(split, axis=0) <= 1)
+
+
+matrices = hnp.arrays(
+    np.float64,
+    hnp.array_shapes(min_dims=2, max_dims=2, max_side=7),
+    elements=st.one_of(
+        st.just(0.0),
+        st.floats(min_value=0.0, max_value=1e300, allow_subnormal=True),
+        st.floats(min_value=0.1, max_value=10.0),
+    ),
+)
+
+
+@given(
+    X=matrices,
+    k=st.integers(1, 8),
+    algorithm=st.sampled_from(["paper", "best"]),
+    sparse=st.booleans(),
+)
+def test_both_factors_are_exactly_orthogonal_whatever_the_data(X, k, algorithm, sparse):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", orthant.FewerComponentsWarning)
+        found = orthant.factorize(
+            csr_array(X) if sparse else X, k, orthogonal="both", algorithm=algorithm, random_state=0
+        )
+    assert issparse(found.A)
+    assert issparse(found.W)
+    assert np.all(np.count_nonzero(found.A.toarray(), axis=1) <= 1)
+    assert np.all(np.count_nonzero(found.W.toarray(), axis=0) <= 1)
+    assert np.isfinite(found.error)
+    assert found.certificate.ratio is None or found.certificate.ratio >= 1.0
+
+
+@pytest.mark.parametrize("algorithm", ["paper", "best"])
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("seed", range(4))
+def test_shuffled_blocks_without_noise_are_recovered_exactly(algorithm, orthogonal, store, seed):
+    rng = np.random.default_rng(seed)
+    X = np.zeros((33, 22))
+    rows, columns = rng.integers(4, size=33), rng.integers(4, size=22)
+    for block in range(4):
+        inside = np.ix_(rows == block, columns == block)
+        X[inside] = np.outer(
+            rng.exponential(size=np.sum(rows == block)),
+            rng.exponential(size=np.sum(columns == block)),
+        )
+    X[[3, 8]] = 0.0
+    X[:, [1, 20]] = 0.0
+    blocks = len(set(rows[X.any(axis=1)]) & set(columns[X.any(axis=0)]))
+    found = orthant.factorize(
+        store(X), blocks, orthogonal=orthogonal, algorithm=algorithm, n_init=5, random_state=0
+    )
+    assert found.relative_squared_error < 1e-24
+    assert found.n_components_found == blocks
+    if found.labels is not None:
+        np.testing.assert_array_equal(found.labels == -1, ~X.any(axis=1))
+        used = found.labels >= 0
+        assert len({(a, b) for a, b in zip(found.labels[used], rows[used], strict=True)}) == blocks
+    if found.feature_labels is not None:
+        np.testing.assert_array_equal(found.feature_labels == -1, ~X.any(axis=0))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_recovery_at_low_noise_is_better_than_that_of_plain_nmf(seed):
+    data = make_planted(500, 100, 5, 0.1, orthogonal="both", random_state=seed)
+    ours = orthant.factorize(
+        data.X, 5, orthogonal="both", algorithm="paper", n_init=5, random_state=seed
+    )
+    model = NMF(5, init="nndsvda", max_iter=2000, random_state=0)
+    loadings = model.fit_transform(data.X)
+    theirs = recovery_error(data.M_truth, model.components_.T, loadings.T)
+    assert recovery_error(data.M_truth, ours.A, ours.W) < theirs

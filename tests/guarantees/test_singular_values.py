@@ -1,0 +1,228 @@
+"""The tail of the singular values: never above the optimum, tight, and sound under rounding."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from orthant.bounds import eigenvalue_sums
+from orthant.bounds.eigenvalue_sums import (
+    Eigenpairs,
+    leading_eigenpairs,
+    top_sum_from_squares,
+    top_sum_upper_bound,
+)
+from orthant.bounds.rounding import error_upper_bound, growth
+from orthant.bounds.singular_values import tail_from_gram, tail_from_ritz
+from tests.guarantees.small_matrices import (
+    at_most,
+    factorizable,
+    small_matrices,
+    worst_computed_gram,
+)
+from tests.oracles.single_factor import best_single_factor_error
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    with threadpool_limits(1):
+        yield
+
+
+def unguarded_tail(gram, k):
+    return float(np.trace(gram) - np.linalg.eigvalsh(gram)[len(gram) - k :].sum())
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_tail_never_exceeds_the_optimum(seed, k):
+    rng = np.random.default_rng(seed)
+    for X in small_matrices(rng, 6, 4, 60):
+        optimum, total = best_single_factor_error(X, k), float(np.sum(X**2))
+        for gram, length in ((X @ X.T, 4), (X.T @ X, 6)):
+            assert at_most(tail_from_gram(gram, k, length).value, optimum, total)
+            assert at_most(tail_from_ritz(gram, k, length).value, optimum, total)
+
+
+def test_exactly_factorizable_matrices_get_no_bound_though_careless_rounding_finds_one():
+    rng = np.random.default_rng(0)
+    careless = 0
+    for _ in range(400):
+        X = factorizable(rng, 12, 9, 3)
+        for gram, length in ((X @ X.T, 9), (X.T @ X, 12)):
+            assert tail_from_gram(gram, 3, length).value == 0.0
+            assert tail_from_ritz(gram, 3, length).value == 0.0
+            careless += unguarded_tail(gram, 3) > 0.0
+    assert careless > 50
+
+
+@pytest.mark.parametrize("inner_length", [10**4, 10**7])
+def test_the_unluckiest_sums_of_the_stated_length_are_covered(inner_length):
+    rng = np.random.default_rng(11)
+    careless = 0
+    for _ in range(100):
+        X = factorizable(rng, 8, 5, 2)
+        gram = worst_computed_gram(X, inner_length)
+        assert tail_from_gram(gram, 2, inner_length).value == 0.0
+        assert tail_from_ritz(gram, 2, inner_length).value == 0.0
+        careless += tail_from_gram(gram, 2, 5).value > 0.0
+    assert careless > 50
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_tail_is_tight_on_random_matrices(seed):
+    X = np.random.default_rng(seed).exponential(size=(60, 90))
+    tail = float(np.sum(np.linalg.svd(X, compute_uv=False)[5:] ** 2))
+    tight = tail_from_gram(X @ X.T, 5, 90).value
+    assert tail * (1 - 1e-10) <= tight <= tail
+    assert 0.5 * tail <= tail_from_ritz(X @ X.T, 5, 90).value <= tight
+
+
+def test_the_cheap_form_uses_more_values_to_come_closer():
+    X = np.random.default_rng(1).exponential(size=(80, 100)) * 0.9 ** np.arange(100)
+    few, many = (tail_from_ritz(X @ X.T, 4, 100, n_ritz=count).value for count in (4, 30))
+    assert 0.0 < few < many <= tail_from_gram(X @ X.T, 4, 100).value
+
+
+@pytest.mark.parametrize("k", [3, 20])
+@pytest.mark.parametrize("kind", ["noise", "identity", "blocks", "sparse", "planted"])
+def test_iterations_for_large_sides_agree_with_the_direct_eigenproblem(kind, k):
+    rng = np.random.default_rng(2)
+    X = {
+        "noise": lambda: rng.random((900, 300)),
+        "identity": lambda: np.eye(900),
+        "blocks": lambda: np.kron(np.eye(30), np.ones((30, 10))),
+        "sparse": lambda: (rng.random((900, 400)) < 0.02) * 1.0,
+        "planted": lambda: (
+            rng.random((10, 300))[rng.integers(10, size=900)] + 0.1 * rng.random((900, 300))
+        ),
+    }[kind]()
+    gram = X @ X.T
+    exact = unguarded_tail(gram, k)
+    rounding = 1e-11 * np.trace(gram)
+    tight = tail_from_gram(gram, k, X.shape[1]).value
+    assert exact * (1 - 5e-3) - rounding <= tight <= exact + rounding
+    assert 0.0 <= tail_from_ritz(gram, k, X.shape[1]).value <= exact + rounding
+
+
+def test_proposals_of_any_quality_give_true_bounds():
+    rng = np.random.default_rng(3)
+    proven = 0
+    for _ in range(300):
+        p, k = 8, int(rng.integers(1, 6))
+        B = rng.standard_normal((p, p))
+        B = B + B.T
+        true_values = np.sort(np.linalg.eigvalsh(B))[::-1]
+        vectors = np.linalg.eigh(B)[1][:, ::-1][:, : k + 1]
+        vectors = vectors + 10.0 ** rng.uniform(-12, 0) * rng.standard_normal(vectors.shape)
+        values = true_values[: k + 1] + 10.0 ** rng.uniform(-12, 0) * rng.standard_normal(k + 1)
+        residual = float(np.linalg.norm(B @ vectors - vectors * values))
+        for bound in (
+            top_sum_upper_bound(B, k, Eigenpairs(np.sort(values)[::-1], vectors, residual)),
+            top_sum_from_squares(B, k, vectors),
+        ):
+            if bound is not None:
+                proven += 1
+                assert bound >= true_values[:k].sum() - 1e-12
+    assert proven > 200
+
+
+def test_a_wrong_factor_costs_tightness_never_truth(monkeypatch):
+    rng = np.random.default_rng(12)
+
+    def wrong_cholesky(matrix, **options):
+        return np.triu(rng.standard_normal(matrix.shape)) * 10.0 ** rng.uniform(-3, 1)
+
+    monkeypatch.setattr(eigenvalue_sums, "cholesky", wrong_cholesky)
+    for _ in range(300):
+        X = rng.exponential(size=(7, 7))
+        gram = X @ X.T
+        vectors = np.linalg.qr(rng.standard_normal((7, 3)))[0]
+        # Values far too small: the matrix that should be semidefinite is not.
+        values = np.sort(rng.random(3))[::-1] * 1e-3
+        bound = top_sum_upper_bound(gram, 2, Eigenpairs(values, vectors, 1e-9))
+        assert bound is not None
+        assert bound >= np.linalg.eigvalsh(gram)[-2:].sum()
+
+
+def test_the_proven_sum_is_as_good_as_the_eigenvalues_whatever_the_gap():
+    rng = np.random.default_rng(10)
+    for _ in range(300):
+        p = int(rng.integers(3, 40))
+        k = int(rng.integers(1, p))
+        rotation = np.linalg.qr(rng.standard_normal((p, p)))[0]
+        values = np.sort(10.0 ** rng.uniform(-3, 3, p))[::-1]
+        if rng.random() < 0.5:
+            values[k - 1 : k + 1] = values[k - 1]  # no gap
+        B = (rotation * values) @ rotation.T
+        B = np.maximum(B, B.T)
+        top = np.linalg.eigvalsh(B)[p - k :].sum()
+        bound = top_sum_upper_bound(B, k)
+        assert bound is not None
+        assert top * (1 - 1e-13) <= bound <= top + 1e-11 * k * values[0]
+
+
+def test_a_proposal_from_below_alone_would_break_the_bound():
+    X = np.random.default_rng(4).random((300, 400))
+    gram = X @ X.T
+    start = np.linalg.qr(np.random.default_rng(5).standard_normal((300, 14)))[0]
+    ritz_values = np.linalg.eigvalsh(start.T @ gram @ start)[-6:]
+    exact = unguarded_tail(gram, 6)
+    assert np.trace(gram) - ritz_values.sum() > exact * 1.01
+    assert tail_from_gram(gram, 6, 400).value <= exact
+    below = top_sum_from_squares(gram, 6, start)
+    assert below is None or np.trace(gram) - below <= exact
+
+
+def test_mates_that_differ_in_the_last_bits_are_allowed():
+    X = np.random.default_rng(6).random((20, 30))
+    gram = X @ X.T
+    noisy = gram * (1.0 + 2.0**-52 * np.random.default_rng(7).integers(-2, 3, gram.shape))
+    exact = unguarded_tail(gram, 3)
+    for bound in (tail_from_gram(noisy, 3, 30), tail_from_ritz(noisy, 3, 30)):
+        assert 0.9 * exact < bound.value <= exact
+
+
+@pytest.mark.parametrize("exponent", [-500, -400, 400, 500])
+def test_scale_does_not_matter(exponent):
+    X = np.random.default_rng(8).random((9, 12))
+    at_one = tail_from_gram(X @ X.T, 2, 12).value
+    scaled = np.ldexp(X, exponent)
+    assert tail_from_gram(scaled @ scaled.T, 2, 12).value == pytest.approx(
+        math.ldexp(at_one, 2 * exponent), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("gram", [np.zeros((3, 3)), np.eye(2), np.zeros((0, 0))])
+def test_nothing_follows_from_nothing(gram):
+    assert tail_from_gram(gram, 2, 5).value == 0.0
+    assert tail_from_ritz(gram, 2, 5).value == 0.0
+
+
+def test_the_direct_eigenproblem_gives_the_largest_first():
+    pairs = leading_eigenpairs(np.diag([1.0, 5.0, 3.0, 2.0]), 2)
+    assert np.allclose(pairs.values, [5.0, 3.0, 2.0])
+
+
+def test_the_error_bound_covers_the_exact_error_of_the_stored_factors():
+    rng = np.random.default_rng(9)
+    covered_only_by_the_guard = 0
+    for _ in range(200):
+        scales, component = rng.random(5), rng.random(4)
+        X = np.outer(scales, component) * (1.0 + 1e-15 * rng.integers(0, 3, (5, 4)))
+        computed = float(np.sum((X - np.outer(scales, component)) ** 2))
+        exact = sum(
+            (Fraction(X[i, j]) - Fraction(scales[i]) * Fraction(component[j])) ** 2
+            for i in range(5)
+            for j in range(4)
+        )
+        assert Fraction(error_upper_bound(computed, float(np.sum(X**2)), X.size)) >= exact
+        covered_only_by_the_guard += Fraction(computed) < exact
+    assert covered_only_by_the_guard > 20
+
+
+def test_growth_says_when_nothing_can_be_claimed():
+    assert 0.0 < growth(1) < 1e-15
+    assert growth(2.0**53) == math.inf

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orthant.steps.weight_reduction import (
+    COS_30,
+    COS_60,
+    cosine_slack,
+    pairs_above_band,
+    pairs_in_band,
+    pairwise_cosines,
+    reduce_weights,
+)
+
+
+def reduce_in_a_plain_loop(weights, pairs):
+    reduced, trace = np.array(weights, dtype=float), []
+    for i, j in pairs:
+        spent = min(reduced[i], reduced[j])
+        if spent > 0:
+            reduced[i] -= spent
+            reduced[j] -= spent
+            trace.append((i, j, spent))
+    return reduced, trace
+
+
+def all_pairs(k):
+    return [(i, j) for i in range(k) for j in range(i + 1, k)]
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("seed", range(40))
+def test_reduction_equals_a_plain_loop_to_the_bit_in_any_pair_order(seed, shuffled):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(1, 14))
+    weights = rng.exponential(size=k) * (rng.random(k) < 0.8)
+    if seed % 3 == 0:
+        weights = rng.integers(0, 4, size=k).astype(float)
+    pairs = [pair for pair in all_pairs(k) if rng.random() < 0.6]
+    if shuffled:
+        rng.shuffle(pairs)
+        pairs = [pair if rng.random() < 0.5 else pair[::-1] for pair in pairs]
+    expected, trace = reduce_in_a_plain_loop(weights, pairs)
+    result = reduce_weights(weights, pairs)
+    assert np.array_equal(result.weights, expected)
+    got = list(zip(result.first, result.second, result.removed, strict=True))
+    assert got == [tuple(removal) for removal in trace]
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=2, max_size=12), st.randoms(use_true_random=False))
+def test_one_end_of_every_pair_is_spent_exactly(weights, random):
+    pairs = all_pairs(len(weights))
+    random.shuffle(pairs)
+    result = reduce_weights(np.array(weights), np.array(pairs))
+    assert np.count_nonzero(result.weights) <= 1
+    assert np.all(result.weights >= 0)
+    assert len(result.removed) <= len(weights)
+
+
+def test_pieces_of_the_pairs_give_what_all_pairs_give_at_once():
+    rng = np.random.default_rng(1)
+    weights = rng.exponential(size=50)
+    pairs = np.array([pair for pair in all_pairs(50) if rng.random() < 0.3])
+    whole = reduce_weights(weights, pairs)
+    first = reduce_weights(weights, pairs[:100])
+    rest = reduce_weights(first.weights, pairs[100:])
+    assert np.array_equal(whole.weights, rest.weights)
+    assert np.array_equal(whole.removed, np.r_[first.removed, rest.removed])
+
+
+def test_the_weights_passed_in_are_not_changed():
+    weights = np.array([1.0, 2.0])
+    reduce_weights(weights, [(0, 1)])
+    assert weights.tolist() == [1.0, 2.0]
+
+
+ANGLE_PAIR = {
+    COS_30: np.array([[1.0, 0.0], [COS_30, 0.5]]),
+    COS_60: np.array([[1.0, 0.0], [0.5, COS_30]]),
+}
+
+
+@pytest.mark.parametrize("cosine", [COS_30, COS_60])
+@pytest.mark.parametrize("direction", [-np.inf, 0.0, np.inf])
+def test_vectors_at_the_ends_of_the_band_or_an_ulp_beside_are_in_it(cosine, direction):
+    vectors = ANGLE_PAIR[cosine].copy()
+    if direction:
+        vectors[1, 0] = np.nextafter(vectors[1, 0], direction)
+    cosines = pairwise_cosines(vectors)
+    assert pairs_in_band(cosines, cosine_slack(2)).tolist() == [[0, 1]]
+    assert len(pairs_above_band(cosines, cosine_slack(2))) == 0
+
+
+@pytest.mark.parametrize(("degrees", "band", "close"), [(29.99, 0, 1), (45, 1, 0), (60.01, 0, 0)])
+def test_angles_beside_the_band_are_told_apart(degrees, band, close):
+    angle = np.deg2rad(degrees)
+    cosines = pairwise_cosines(np.array([[1.0, 0.0], [np.cos(angle), np.sin(angle)]]))
+    assert len(pairs_in_band(cosines, cosine_slack(2))) == band
+    assert len(pairs_above_band(cosines, cosine_slack(2))) == close
+
+
+def test_cosines_of_huge_tiny_and_zero_rows_are_right():
+    cosines = pairwise_cosines(np.array([[1e300, 1e300], [1e-300, 0.0], [0.0, 0.0]]))
+    assert cosines[0, 1] == pytest.approx(np.sqrt(0.5), abs=1e-15)
+    assert np.all(cosines[2] == 0.0)
+    assert np.all((cosines >= 0.0) & (cosines <= 1.0))
+
+
+def test_the_slack_grows_with_the_dimension():
+    assert cosine_slack(10) == 1e-12
+    assert cosine_slack(100_000) == 4 * 100_004 * 2.0**-53

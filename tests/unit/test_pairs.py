@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from orthant.engine import pairs as pairs_module
+from orthant.engine.pairs import close_pairs, close_pairs_by_count, merge_parallel
+
+
+def found(chunks):
+    return [(i, j) for chunk in chunks for i, j in zip(chunk.first, chunk.second, strict=True)]
+
+
+@pytest.mark.parametrize("block", [1, 7, 1 << 20])
+@pytest.mark.parametrize("as_rows", [np.asarray, csr_array])
+def test_close_pairs_are_those_of_the_full_matrix_in_lexicographic_order(
+    monkeypatch, block, as_rows
+):
+    monkeypatch.setattr(pairs_module, "PRODUCTS_PER_BLOCK", block)
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(25, 6)) * (rng.random((25, 6)) < 0.5)
+    norms = np.linalg.norm(X, axis=1)
+    cosines = (X @ X.T) / np.maximum(np.outer(norms, norms), 1e-300)
+    expected = [tuple(pair) for pair in np.argwhere(np.triu(cosines, 1) >= 0.5)]
+    chunks = list(close_pairs(as_rows(X), norms, 0.5))
+    assert found(chunks) == expected
+    values = np.concatenate([chunk.values for chunk in chunks])
+    np.testing.assert_allclose(values, [cosines[pair] for pair in expected], rtol=1e-14)
+
+
+@pytest.mark.parametrize("overhead", [0, 10**9])
+def test_sparse_and_dense_products_find_the_same_pairs(monkeypatch, overhead):
+    monkeypatch.setattr(pairs_module, "SPARSE_OVERHEAD", overhead)
+    X = (np.random.default_rng(1).random((30, 12)) < 0.3).astype(float)
+    sizes, shared = X.sum(axis=1), X @ X.T
+    expected = [
+        (i, j)
+        for i, j in np.argwhere(np.triu(shared, 1) > 0)
+        if 4 * shared[i, j] ** 2 >= 3 * sizes[i] * sizes[j]
+    ]
+    assert found(close_pairs_by_count(csr_array(X), quarters=3)) == expected
+
+
+def test_counts_are_compared_exactly_at_60_and_30_degrees():
+    # 2 of 4 and 4 ones shared: cosine 1/2. 3 shared of 3 and 4 ones: cosine sqrt(3)/2.
+    X = np.array([[1, 1, 1, 1, 0, 0], [1, 1, 0, 0, 1, 1], [0, 1, 1, 1, 0, 0]])
+    assert found(close_pairs_by_count(csr_array(X), quarters=1)) == [(0, 1), (0, 2)]
+    assert found(close_pairs_by_count(csr_array(X), quarters=3)) == [(0, 2)]
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, csr_array])
+def test_exactly_parallel_rows_are_merged_and_no_others(as_rows):
+    x = np.array([0.1, 0.7, 0.0, 3.3])
+    nearly = x.copy()
+    nearly[0] = np.nextafter(np.nextafter(x[0], 1), 1)
+    integers = np.array([1.0, 2.0, 0.0, 7.0])
+    rows = np.array([x, np.zeros(4), 4 * x, nearly, integers, 3 * integers, 49 * integers])
+    assert merge_parallel(as_rows(rows)).tolist() == [0, -1, 0, 3, 4, 4, 4]
