@@ -1,6 +1,7 @@
 """What all tests share: the real data, and an account of how many tests used them."""
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,12 @@ def real_set():
         return csr_array(load_npz(path)).astype(np.float64)
 
     return load
+
+
+def pytest_configure():
+    # A shell that runs the tests in the background has interrupts ignored; some tests send them.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):

@@ -12,7 +12,7 @@ LEVELS = [
     {"cli"},
     {"report"},
     {"experiments"},
-    {"persistence", "selection", "saved_arrays"},
+    {"persistence", "selection"},
     {"estimators", "baselines"},
     {"fitting"},
     {"algorithms"},

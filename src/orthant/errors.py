@@ -25,5 +25,9 @@ class TooLargeError(OrthantError, MemoryError):
     """The work would need more memory than is allowed; the message gives the estimate."""
 
 
+class MissingExtraError(OrthantError, ImportError):
+    """An optional dependency is not installed; the message names the extra that brings it."""
+
+
 class FewerComponentsWarning(UserWarning):
     """Fewer components than asked for were found; the message says why."""

@@ -87,13 +87,15 @@ class Factorization:
         """The paper's right factor, (k', n): sparse where its rows are orthogonal."""
         return self.loadings.T
 
-    def transform(self, X: Any, *, n_jobs: int | None = None) -> Any:
+    def transform(self, X: Any, *, missing_values: Any = None, n_jobs: int | None = None) -> Any:
         """Loadings of new rows on these components, in closed form.
 
         For samples and both every row is given to the component that captures most of it (CSR,
-        one entry per row); for features it is the product with the components (dense).
+        one entry per row); for features it is the product with the components (dense). With
+        ``missing_values=numpy.nan`` both are taken over the observed entries of a row.
         """
-        return project(as_matrix(X, n_jobs=n_jobs), self.components, self.orthogonal).loadings
+        matrix = as_matrix(X, missing_values=missing_values, n_jobs=n_jobs)
+        return project(matrix, self.components, self.orthogonal).loadings
 
     def __repr__(self) -> str:
         n, m = self.loadings.shape[0], self.components.shape[1]
@@ -133,5 +135,9 @@ def project(matrix: Any, components: Array, orthogonal: str) -> Projection:
 def one_per_row(labels: Array, scales: Array, k: int) -> csr_array:
     """CSR array with ``scales[i]`` in column ``labels[i]`` of row i; nothing where it is -1."""
     used = labels >= 0
-    starts = np.concatenate(([0], np.cumsum(used)))
-    return csr_array((scales[used], labels[used], starts), shape=(len(labels), k))
+    index = np.int32 if len(labels) < 2**31 else np.int64
+    starts = np.zeros(len(labels) + 1, dtype=index)
+    np.cumsum(used, out=starts[1:])
+    if starts[-1] < len(labels):  # otherwise the arrays serve as they are
+        labels, scales = labels[used], scales[used]
+    return csr_array((scales, labels, starts), shape=(len(starts) - 1, k))

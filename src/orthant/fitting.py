@@ -14,14 +14,18 @@ from orthant.algorithms.best import factorize_best
 from orthant.algorithms.best_double import factorize_best_double
 from orthant.algorithms.certify import CERTIFICATES, certify
 from orthant.algorithms.double_factor import factorize_as_many_as_rows, factorize_double
+from orthant.algorithms.masked import factorize_masked
 from orthant.algorithms.options import Options
 from orthant.algorithms.outcome import Outcome
 from orthant.algorithms.publish import Trace, publish
 from orthant.algorithms.single_factor import factorize_single
+from orthant.engine.executors import one_blas_thread
+from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
 from orthant.errors import FewerComponentsWarning
 from orthant.factorization import Factorization
 from orthant.kmeans.solve import SUBROUTINES
+from orthant.progress import progress_line
 from orthant.validation import (
     as_choice,
     as_directions,
@@ -49,8 +53,10 @@ def factorize(
     certificate: str | None = "svd",
     sample_weight: Any = None,
     feature_weight: Any = None,
+    missing_values: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> Factorization:
     """Split a non-negative matrix into parts that do not overlap.
 
@@ -85,10 +91,15 @@ def factorize(
         None: no bound, only what the algorithm promises.
     sample_weight, feature_weight
         Non-negative weights of the squared errors of rows and columns.
+    missing_values
+        numpy.nan leaves entries that are NaN out of the error (samples and features; nothing is
+        proven then). None refuses them.
     random_state
         Seed, Generator or RandomState; the same seed gives the same bits for any ``n_jobs``.
     n_jobs
         Threads; None for all cores this process may use.
+    verbose
+        1 shows a progress line, 2 keeps every line.
 
     Returns
     -------
@@ -114,10 +125,18 @@ def factorize(
         rng=as_generator(random_state),
     )
     started = time.perf_counter()
-    matrix = as_matrix(X, sample_weight=sample_weight, feature_weight=feature_weight, n_jobs=n_jobs)
+    matrix = as_matrix(
+        X,
+        sample_weight=sample_weight,
+        feature_weight=feature_weight,
+        missing_values=missing_values,
+        n_jobs=n_jobs,
+    )
     if not isinstance(seeding, str):
         options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
-    outcome = fit(matrix, algorithm, options)
+    # One thread around all passes: entering costs as much as a small one.
+    with progress_line(verbose), one_blas_thread():
+        outcome = fit(matrix, algorithm, options)
     seconds = time.perf_counter() - started
     proven = certify(matrix, outcome, certificate, options.rng)
     if outcome.result.shortage:
@@ -127,6 +146,8 @@ def factorize(
 
 def fit(matrix: Matrix, algorithm: str, options: Options) -> Outcome:
     """Run an algorithm on a checked matrix."""
+    if isinstance(matrix, MaskedMatrix):
+        return factorize_masked(matrix, options)
     if not matrix.total > 0:
         empty = np.zeros((0, matrix.shape[1]))
         trace = Trace(steps_run=("zero matrix",))

@@ -15,7 +15,7 @@ ROUNDING = 1e-9
 
 def tiny_matrix(seed, orthogonal):
     rng = np.random.default_rng(seed)
-    shape = {"samples": (7, 4), "features": (4, 7), "both": (5, 5)}[orthogonal]
+    shape = {"samples": (7, 4), "features": (4, 7), "both": (4, 5)}[orthogonal]
     X = rng.exponential(size=shape) ** rng.choice([0.5, 1.0, 2.0])
     X[rng.random(shape) < rng.choice([0.0, 0.3])] = 0.0
     X[0, 0] = 1.0

@@ -14,7 +14,7 @@ from orthant.engine.points import Samples, divided
 # Krylov vectors kept before a restart, and restarts at most.
 BASIS = 6
 RESTARTS = 20
-RESIDUAL = 1e-13
+RESIDUAL = 1e-14
 ROUNDS = 10
 # More entries than this are not read a dozen times more for the last digits.
 MOST_ENTRIES = 2**24
@@ -49,10 +49,12 @@ def top_directions(
     belong to the block. Directions whose label no row carries come out zero.
     """
     vectors = _unit(form if support is None else np.where(support, form, 0.0))
+    last = np.inf
     for _ in range(RESTARTS):
         vectors, residual = _krylov(points, labels, vectors, support)
-        if residual <= RESIDUAL:
+        if residual <= RESIDUAL or residual > last / 4:  # as good as this arithmetic can tell
             break
+        last = residual
     # Non-negative data have a non-negative top vector; rounding may leave a sign behind.
     return np.abs(vectors)
 

@@ -17,6 +17,7 @@ from orthant.bounds.rounding import error_upper_bound, growth, rounded_down
 from orthant.bounds.singular_values import tail_from_gram, tail_from_ritz
 from orthant.certificate import Certificate, ratio_rounded_up
 from orthant.engine.executors import one_blas_thread
+from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Features, Points, Samples
 
@@ -31,6 +32,7 @@ DUAL_BATCH = 250
 DUAL_SECONDS = 60.0
 # Pairs of points are compared for blocks while there are at most this many points.
 PACKING_POINTS = 20_000
+PACKING_ENTRIES = 2**24  # how many entries of pairs may be compared
 # Roundings that an entry of Y may have gone through before it is multiplied.
 WEIGHT_ROUNDINGS = 4
 
@@ -45,6 +47,8 @@ def certify(
     """
     started = time.perf_counter()
     result, promise = outcome.result, outcome.promise
+    if isinstance(matrix, MaskedMatrix):  # the bounds hold for complete matrices only
+        return Certificate(reason=promise.reason)
     k = result.n_components
     promise = in_floating_point(promise, result.relative_squared_error, matrix.shape, k)
     promised = {
@@ -116,7 +120,10 @@ def lower_bounds(
         for points in sides:
             small = len(points.weights) <= PACKING_POINTS
             if small and points.matrix.source.in_memory:
-                bounds.append(pair_packing_bound(points.coordinates(), points.weights))
+                partners = int(np.clip(PACKING_ENTRIES // matrix.n_entries, 4, 32))
+                bounds.append(
+                    pair_packing_bound(points.coordinates(), points.weights, n_partners=partners)
+                )
     return bounds, reason
 
 
@@ -129,7 +136,7 @@ def singular_value_bound(matrix: Matrix, k: int) -> tuple[list[LowerBound], str]
             f"the smaller side of X is {side}; the bound from singular values is computed up to "
             f"{LARGEST_SIDE}. certificate='dual' gives one from batches of points"
         )
-    tall = matrix if m <= n else matrix.transposed()
+    tall = matrix if m <= n else matrix.transposed(many_passes=False)
     if tall is None:
         return [], "X is wide and not in memory, so the Gram matrix of its rows was not formed"
     gram = tall.gram()

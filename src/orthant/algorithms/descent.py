@@ -8,6 +8,7 @@ from orthant.algorithms.escapes import missed_energy
 from orthant.algorithms.solution import Solution
 from orthant.arrays import Array
 from orthant.engine.points import Points, Sweep
+from orthant.progress import announce
 
 
 def descend(points: Points, form: Array, *, max_iter: int, tol: float) -> Solution:
@@ -29,6 +30,7 @@ def descend(points: Points, form: Array, *, max_iter: int, tol: float) -> Soluti
         if gained < 0:  # the last directions were as good as this arithmetic can tell
             break
         history.append(captured)
+        announce("sweep", max(0.0, 1.0 - captured / total))
         labels, form = sweep.labels, sweep.form
         idle = np.flatnonzero(sweep.captured <= 0)
         moved = len(idle) > 0 and len(history) < max_iter and _reuse(points, form, idle, sweep)

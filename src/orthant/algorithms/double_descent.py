@@ -7,6 +7,7 @@ import numpy as np
 from orthant.algorithms.solution import Solution
 from orthant.arrays import Array
 from orthant.engine.points import Samples, divided, winners_only
+from orthant.progress import announce
 
 
 def descend_double(points: Samples, form: Array, *, max_iter: int, tol: float) -> Solution:
@@ -28,6 +29,7 @@ def descend_double(points: Samples, form: Array, *, max_iter: int, tol: float) -
         if gained < 0:  # the last components were as good as this arithmetic can tell
             break
         history.append(captured)
+        announce("sweep", max(0.0, 1.0 - captured / total))
         labels, form = sweep.labels, split
         if len(history) >= max_iter or gained <= tol * (total - captured):
             break

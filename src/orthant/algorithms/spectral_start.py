@@ -5,15 +5,15 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from scipy.cluster.vq import kmeans2
 from scipy.sparse.linalg import ArpackError, svds
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from orthant.arrays import Array
 from orthant.engine.points import Samples, divided
 
 # The balanced matrix is a copy; beyond this many entries it is not worth one.
 MOST_ENTRIES = 2**27
+LLOYD_ITERATIONS = 30
 
 
 def spectral_components(points: Samples, k: int, rng: np.random.Generator) -> Array:
@@ -42,13 +42,24 @@ def spectral_components(points: Samples, k: int, rng: np.random.Generator) -> Ar
     both = divided(both, np.linalg.norm(both, axis=1, keepdims=True))
     if len(both) < k:
         return np.zeros((k, m))
-    model = KMeans(k, n_init=3, random_state=int(rng.integers(2**31)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer blocks than asked are fine
-        labels = model.fit_predict(both)
+    labels = _clustered(both, k, rng)
     of_rows = np.full(n, -1, dtype=np.int32)
     of_rows[rows] = labels[: len(rows)]
     sums = points.sums(of_rows, k)
     mine = np.zeros((k, m), dtype=bool)
     mine[labels[len(rows) :], columns] = True
     return np.where(mine, sums, 0.0)
+
+
+def _clustered(vectors: Array, k: int, rng: np.random.Generator) -> Array:
+    """Labels of vectors of any sign: Lloyd from k vectors that are far from each other."""
+    first = int(rng.integers(len(vectors)))
+    chosen, distances = [first], np.full(len(vectors), np.inf)
+    while len(chosen) < k:
+        latest = np.square(vectors - vectors[chosen[-1]]).sum(axis=1)
+        distances = np.minimum(distances, latest)
+        chosen.append(int(distances.argmax()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # fewer blocks than asked for are fine
+        _, labels = kmeans2(vectors, vectors[chosen], minit="matrix", iter=LLOYD_ITERATIONS)
+    return labels

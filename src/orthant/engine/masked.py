@@ -69,9 +69,9 @@ class FilledSource:
         """A source of some rows."""
         return FilledSource(self._source.part(rows))
 
-    def transposed(self) -> Source | None:
+    def transposed(self, many_passes: bool = True) -> Source | None:
         """The columns as rows."""
-        flipped = self._source.transposed()
+        flipped = self._source.transposed(many_passes)
         return None if flipped is None else FilledSource(flipped)
 
 
@@ -108,11 +108,14 @@ class MaskedMatrix(Matrix):
         self.column_weights = column_weights
         self._with_gaps = source
 
-    def masked_sweep(self, components: Array, orthogonal: str) -> MaskedSweep:
+    def masked_sweep(
+        self, components: Array, orthogonal: str, fixed: Array | None = None
+    ) -> MaskedSweep:
         """Assign every row (or column) to a component, and update all components, in one read.
 
         Neither the assignment nor the update can raise the weighted squared error over the
         observed entries. A component entry that nothing observed determines keeps its value.
+        Labels (N,) that are given as ``fixed`` are kept instead of assigning.
         """
         k, m = components.shape
         over_samples = orthogonal == "samples"
@@ -124,6 +127,9 @@ class MaskedMatrix(Matrix):
             labels = scores.argmax(axis=1)
             rows = np.arange(len(labels))
             best = _two_largest(scores, axis=1)
+            if over_samples and fixed is not None:
+                labels = fixed[part]
+                best[0] = scores[rows, labels]
             if over_samples:
                 kept = loadings[rows, labels]
                 loadings = np.zeros_like(loadings)
@@ -148,14 +154,18 @@ class MaskedMatrix(Matrix):
         if over_samples:
             form = np.where(lengths > 0, divided(products, lengths), components)
             return MaskedSweep(form, row_labels, *row_captured)
-        return self._column_winners(products, lengths)
+        return self._column_winners(products, lengths, fixed)
 
-    def _column_winners(self, products: Array, lengths: Array) -> MaskedSweep:
+    def _column_winners(self, products: Array, lengths: Array, fixed: Array | None) -> MaskedSweep:
         scores = divided(products, np.sqrt(lengths))
         labels, columns = scores.argmax(axis=0), np.arange(scores.shape[1])
+        best = _two_largest(scores, axis=0)
+        if fixed is not None:
+            labels = fixed
+            best[0] = scores[labels, columns]
         form = np.zeros(scores.shape)
         form[labels, columns] = divided(products, lengths)[labels, columns]
-        captured = np.square(_two_largest(scores, axis=0))
+        captured = np.square(best)
         if self.column_weights is not None:
             captured *= self.column_weights
         return MaskedSweep(form, labels.astype(np.int32), *captured)

@@ -150,9 +150,9 @@ class Matrix:
             self.source.part(rows), self.row_squares[rows], self.column_squares, weights
         )
 
-    def transposed(self) -> Matrix | None:
-        """The matrix whose rows are the columns of this one; None when it is not in memory."""
-        source = self.source.transposed()
+    def transposed(self, many_passes: bool = True) -> Matrix | None:
+        """The matrix whose rows are the columns of this one; None when passes would be slow."""
+        source = self.source.transposed(many_passes)
         if source is None:
             return None
         factors, weights = self.column_factors, self.row_weights
@@ -357,11 +357,11 @@ class Matrix:
             scaled = np.ldexp(loadings.astype(np.float64), -self.exponent)
             weights = np.ones(len(scaled)) if self.row_weights is None else self.row_weights
             return np.einsum("i,is,is->s", weights, scaled, scaled)
-        used = labels >= 0
-        squares = np.square(np.ldexp(loadings.data.astype(np.float64), -self.exponent))
+        squares = np.ldexp(loadings.data, -self.exponent, dtype=np.float64)
+        np.square(squares, out=squares)
         if self.row_weights is not None:
-            squares *= self.row_weights[used]
-        return np.bincount(labels[used], weights=squares, minlength=k)
+            squares *= self.row_weights[labels >= 0]
+        return np.bincount(loadings.indices, weights=squares, minlength=k)
 
     def in_units_of_x(self, length: float) -> float:
         """A length in the units of Y as one in the units of X and of the weights given."""

@@ -44,8 +44,12 @@ class Source(Protocol):
     def part(self, rows: Array | slice) -> Source:
         """A source of some rows, held in memory."""
 
-    def transposed(self) -> Source | None:
-        """A source whose rows are the columns; None where that would need a pass over disk."""
+    def transposed(self, many_passes: bool = True) -> Source | None:
+        """A source whose rows are the columns; None where its passes would be slow.
+
+        That is a matrix on disk, or, unless one pass is all that is wanted, an array too large
+        to be copied.
+        """
 
 
 def working_dtype(dtype: np.dtype) -> np.dtype:
@@ -79,13 +83,12 @@ class ArraySource:
         """A source of some rows; a slice is a view."""
         return ArraySource(np.asarray(self._array[rows]))
 
-    def transposed(self) -> ArraySource | None:
-        """The columns as rows: a copy while that is small, else a view; None for a memory map."""
-        if not self.in_memory:
-            return None
-        flipped = self._array.T
+    def transposed(self, many_passes: bool = True) -> ArraySource | None:
+        """The columns as rows: a copy while that is small, else a view for a single pass."""
         small = self._array.nbytes <= MOST_BYTES_TO_COPY
-        return ArraySource(np.ascontiguousarray(flipped) if small else flipped)
+        if not self.in_memory or (many_passes and not small):
+            return None
+        return ArraySource(np.ascontiguousarray(self._array.T) if small else self._array.T)
 
 
 class CsrSource:
@@ -122,7 +125,7 @@ class CsrSource:
         """A source of some rows."""
         return CsrSource(self._matrix[rows])
 
-    def transposed(self) -> CsrSource:
+    def transposed(self, many_passes: bool = True) -> CsrSource:
         """The columns as rows: a copy ordered by column."""
         return CsrSource(self._matrix.T.tocsr())
 

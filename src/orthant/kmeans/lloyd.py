@@ -7,6 +7,7 @@ import numpy as np
 from orthant.arrays import Array
 from orthant.engine.points import Points, Sweep
 from orthant.kmeans.clustering import Clustering, cluster_weights, means
+from orthant.progress import announce
 
 
 def lloyd(points: Points, form: Array, *, max_iter: int, tol: float) -> Clustering:
@@ -27,6 +28,7 @@ def lloyd(points: Points, form: Array, *, max_iter: int, tol: float) -> Clusteri
         sweep = points.sweep_centers(form)
         costs = point_costs(points, sweep)
         history.append(float(costs.sum()))
+        announce("k-means sweep")
         settled = labels is not None and np.array_equal(labels, sweep.labels)
         labels = sweep.labels
         weights = cluster_weights(points, labels, k)

@@ -19,6 +19,8 @@ from orthant.kmeans.seeding import draw
 
 # Distances from all points to a batch of candidates are held at once.
 BATCH_BYTES = 2**26
+# Up to so many candidates counting label by label costs less than building a sparse matrix.
+FEW_CANDIDATES = 8
 
 
 class Exchange:
@@ -59,10 +61,8 @@ class Exchange:
         if k == 1:
             return (self.cost - weights @ new)[None, :]
         kept = np.minimum(self.nearest[:, None], new)
-        starts = np.arange(len(weights) + 1)
-        members = csr_array((weights, self.labels, starts), shape=(len(weights), k))
-        without = members.T @ (np.minimum(self.second[:, None], new) - kept)
-        return self.cost - weights @ kept - without
+        extra = weights[:, None] * (np.minimum(self.second[:, None], new) - kept)
+        return self.cost - weights @ kept - _sums_by_label(self.labels, extra, k)
 
     def hopeful(self, new: Array) -> Array:
         """Which candidates (columns of ``new``) could lower the cost at all, (c,) booleans.
@@ -83,6 +83,16 @@ class Exchange:
         self.form[center] = self.points.at(np.array([point]))[0]
         self._distances[:, center] = distances
         self._refresh()
+
+
+def _sums_by_label(labels: Array, values: Array, k: int) -> Array:
+    """(k, c) sums of the rows of values (N, c) that carry each label."""
+    if values.shape[1] <= FEW_CANDIDATES:
+        columns = [np.bincount(labels, column, minlength=k) for column in values.T]
+        return np.stack(columns, axis=1)
+    starts = np.arange(len(labels) + 1)
+    members = csr_array((np.ones(len(labels)), labels, starts), shape=(len(labels), k))
+    return members.T @ values
 
 
 def random_exchanges(

@@ -14,6 +14,8 @@ from orthant.engine.kernels.blocks import BlockColumns, BlockScan, BlockSweep, f
 CHUNK_ENTRIES = 2**17
 # With more directions than this, reading each row's own one beats multiplying with all.
 GATHER_FROM = 24
+# Below this size a product with zeros costs less than building a sparse matrix.
+SMALL_MEMBERS = 2**12
 
 
 def scaled(rows: Array, exponent: int) -> Array:
@@ -120,6 +122,10 @@ def step_block(
 
 def sums_block(rows: Array, labels: Array, coefficients: Array, k: int) -> Array:
     """Sum of coefficient times row over the rows of each label, (k, m)."""
+    if len(rows) * k <= SMALL_MEMBERS:
+        few = np.zeros((k, len(rows)), dtype=rows.dtype)
+        few[labels, np.arange(len(rows))] = coefficients
+        return np.asarray(few @ rows, dtype=np.float64)
     # One non-zero per row of the block: a sparse product is one scaled addition per row.
     values = coefficients.astype(rows.dtype, copy=False)
     ends = np.arange(len(rows) + 1, dtype=np.int32)

@@ -1,0 +1,7 @@
+"""Every benchmark in turn. `python -m benchmarks`."""
+
+import runpy
+
+for name in ("sweep", "memory", "baselines", "quality"):
+    print(f"== {name} ==", flush=True)
+    runpy.run_module(f"benchmarks.{name}", run_name="__main__")

@@ -1,0 +1,85 @@
+"""``save`` and ``load``: results and fitted estimators as plain arrays and a JSON header.
+
+A file is an ordinary ``.npz``: one array per name, and the JSON text as an array of bytes named
+``header``. Loading executes nothing, and checks that everything fits together before it is used.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from orthant.errors import InvalidInputError, InvalidTypeError
+from orthant.persistence.archive import open_archive, write_archive
+from orthant.persistence.content import Content
+from orthant.persistence.kinds import KINDS
+
+__all__ = ["load", "save"]
+
+FORMAT, FORMAT_VERSION = "orthant", 1
+MAX_BYTES = 2**32
+
+
+def save(obj: Any, path: str | os.PathLike[str]) -> None:
+    """Write a Factorization or a fitted estimator to a file.
+
+    The file is written beside ``path`` and renamed over it at the end, so an older file stays
+    intact if writing fails or the process is killed.
+
+    Parameters
+    ----------
+    obj
+        A Factorization, a fitted OrthogonalNMF or a fitted BipartiteCorrelationClustering.
+    path
+        Written exactly as named; ".npz" is the usual ending.
+
+    Raises
+    ------
+    InvalidTypeError
+        For other objects, and for parameters that are not plain values (functions, generators).
+    OSError
+        When the file cannot be written.
+    """
+    for name, kind in KINDS.items():
+        if type(obj) is kind.type:
+            content, arrays = kind.pack(obj)
+            header = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": name}
+            write_archive(path, {**header, "content": content}, arrays)
+            return
+    raise InvalidTypeError(f"cannot save a {type(obj).__name__}; pass one of {', '.join(KINDS)}")
+
+
+def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
+    """Read what :func:`save` wrote, equal in every bit.
+
+    Safe on files from others: nothing is executed, sizes are checked before anything is
+    decompressed, and arrays that do not fit together are refused.
+
+    Parameters
+    ----------
+    path
+        The file.
+    max_bytes
+        Refuse files that would take more than this when decompressed.
+
+    Raises
+    ------
+    InvalidInputError
+        When the file is damaged, too large, of a newer format or not from orthant.
+    OSError
+        When it cannot be opened.
+    """
+    with open_archive(path, max_bytes) as archive:
+        header = archive.header
+        version = header.get("format_version")
+        if header.get("format") != FORMAT or type(version) is not int:
+            raise InvalidInputError(f"{path} is not an orthant file")
+        if version > FORMAT_VERSION:
+            raise InvalidInputError(
+                f"{path} was written by a newer orthant: it has format version {version}, and "
+                f"this one reads up to {FORMAT_VERSION}; upgrade orthant to read it"
+            )
+        kind = KINDS.get(str(header.get("kind")))
+        if kind is None:
+            raise InvalidInputError(f"{path} holds a {header.get('kind')!r}, which is unknown")
+        return kind.unpack(Content(archive))

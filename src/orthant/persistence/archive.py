@@ -1,0 +1,211 @@
+"""Archives: ``.npz`` files of plain arrays and a JSON header, written whole and read with care.
+
+Nothing read here is executed or unpickled, and nothing is decompressed before its declared size
+has been compared with the limit and with the shape it claims to have.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import struct
+import tokenize
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from math import prod
+from pathlib import Path
+from secrets import token_hex
+from socket import gethostname
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from orthant.arrays import Array
+from orthant.errors import InvalidInputError
+
+HEADER = "header"
+MOST_MEMBERS = 1000
+TEMPORARY = ".orthant-tmp"
+PLAIN_KINDS = "biuf"
+HEADER_READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+# What reading a damaged or hostile zip file may raise.
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    tokenize.TokenError,
+    EOFError,
+    IndexError,
+    KeyError,
+    MemoryError,
+    OverflowError,
+    RuntimeError,  # also NotImplementedError and RecursionError
+    SyntaxError,
+    TypeError,
+    UserWarning,
+    ValueError,
+)
+
+
+def write_archive(
+    path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Array]
+) -> None:
+    """Write a file that is either whole or not there; an older file stays intact until then.
+
+    The content goes to a temporary file in the same folder, is flushed to the disk and renamed
+    over the old file. What a killed writer left behind is removed.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; name a file in it")
+    text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
+    _remove_leftovers(target)
+    with _replacing(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in {HEADER: text, **arrays}.items():
+            # A fixed date: the same content gives the same bytes.
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(entry, "w", force_zip64=True) as member:
+                npy.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Any]:
+    name = f".{target.name}.{gethostname()}.{os.getpid()}.{token_hex(4)}{TEMPORARY}"
+    temporary = target.with_name(name)
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _flush_folder(target.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the renaming itself survive a power cut, where the system can do that."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove temporary files for this target whose writers are gone."""
+    mine = f".{target.name}.{gethostname()}."
+    for entry in target.parent.iterdir() if target.parent.is_dir() else ():
+        if entry.name.startswith(mine) and entry.name.endswith(TEMPORARY):
+            process = entry.name.removeprefix(mine).split(".")[0]
+            if process.isdigit() and not _is_running(int(process)):
+                entry.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    if os.name != "posix":
+        return True  # no harmless way to ask
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+@contextmanager
+def _refusing(what: str) -> Iterator[None]:
+    """Turn what a damaged file leads to into one error; errors of the disk stay what they are."""
+    try:
+        yield
+    except InvalidInputError:
+        raise
+    except DAMAGE as error:
+        raise InvalidInputError(f"{what}: {error}") from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a damaged offset, before the start of the file
+            raise
+        raise InvalidInputError(f"{what}: {error}") from error
+
+
+class Archive:
+    """An open archive: its header, and its arrays one at a time."""
+
+    def __init__(self, file: Any, path: Any, max_bytes: int) -> None:
+        self.path = path
+        with _refusing(f"{path} is not an orthant file"):
+            self._zip = zipfile.ZipFile(file)
+        self._entries = self._checked_entries(max_bytes)
+        text = self.array(HEADER).tobytes() if HEADER in self else None
+        if text is None:
+            raise InvalidInputError(f"{path} is not an orthant file: it has no header")
+        try:
+            header = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise InvalidInputError(f"the header of {path} is damaged: {error}") from error
+        if not isinstance(header, dict):
+            raise InvalidInputError(f"the header of {path} is damaged: it is no JSON object")
+        self.header: dict[str, Any] = header
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    def _checked_entries(self, max_bytes: int) -> dict[str, zipfile.ZipInfo]:
+        """The entries by name, their sizes checked against the limit before any is read."""
+        listed = self._zip.infolist()
+        if len(listed) > MOST_MEMBERS:
+            raise InvalidInputError(f"{self.path} holds {len(listed)} entries: too many")
+        declared = sum(entry.file_size for entry in listed)
+        if declared > max_bytes:
+            raise InvalidInputError(
+                f"{self.path} declares {declared:,} bytes, more than the {max_bytes:,} allowed; "
+                "if you trust the file, pass a larger max_bytes"
+            )
+        entries = {entry.filename.removesuffix(".npy"): entry for entry in listed}
+        if len(entries) < len(listed):
+            raise InvalidInputError(f"{self.path} holds two entries of one name")
+        return entries
+
+    def array(self, name: str) -> Array:
+        """One array of plain numbers; its size is checked before memory is taken for it."""
+        if name not in self._entries:
+            raise InvalidInputError(f"{self.path} lacks the array {name!r}")
+        # The warning is NumPy's, about headers in old dialects: nothing that we write.
+        with _refusing(f"the array {name!r} in {self.path} is damaged"), warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            with self._zip.open(self._entries[name]) as member:
+                return self._read(member, name)
+
+    def _read(self, member: Any, name: str) -> Array:
+        where = f"the array {name!r} in {self.path}"
+        version = npy.read_magic(member)
+        if version not in HEADER_READERS:
+            raise InvalidInputError(f"{where} has version {version} of the array format")
+        shape, in_columns, dtype = HEADER_READERS[version](member)
+        if dtype.hasobject or dtype.kind not in PLAIN_KINDS or dtype.names is not None:
+            raise InvalidInputError(f"{where} has dtype {dtype}; only plain numbers are read")
+        n_bytes = prod(shape) * dtype.itemsize
+        if member.tell() + n_bytes != self._entries[name].file_size:
+            raise InvalidInputError(f"{where} is damaged: shape {shape} does not fit its size")
+        content = member.read(n_bytes)
+        if len(content) != n_bytes or member.read(1):
+            raise InvalidInputError(f"{where} is damaged: it ends early")
+        order: Any = "F" if in_columns else "C"
+        array = np.frombuffer(content, dtype=dtype).reshape(shape, order=order)
+        return array.astype(dtype.newbyteorder("="), order="C")
+
+
+@contextmanager
+def open_archive(path: str | os.PathLike[str], max_bytes: int) -> Iterator[Archive]:
+    """Open an archive for reading; files that cannot be opened raise the usual OSError."""
+    with open(path, "rb") as file:
+        yield Archive(file, path, max_bytes)

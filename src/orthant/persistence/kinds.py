@@ -1,0 +1,251 @@
+"""How each kind of object becomes plain values and arrays, and what must hold to make it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from orthant.arrays import Array
+from orthant.errors import InvalidTypeError
+from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+from orthant.estimators.orthogonal_nmf import OrthogonalNMF
+from orthant.factorization import Factorization, one_per_row
+from orthant.persistence.content import Content, plain, unplain
+
+
+def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str, Array]]:
+    content = {
+        "orthogonal": result.orthogonal,
+        "n_components": result.n_components,
+        "error": result.error,
+        "relative_squared_error": result.relative_squared_error,
+        "history": [float(error) for error in result.history],
+        "n_sweeps": int(result.n_sweeps),
+        "steps_run": list(result.steps_run),
+        "certificate": plain(asdict(result.certificate)),
+        "seconds": result.seconds,
+        "shortage": result.shortage,
+    }
+    arrays = {"components": result.components}
+    if result.labels is None:
+        arrays["loadings"] = result.loadings
+    # One entry per row: the labels and scales are the loadings.
+    for name in ("labels", "scales", "feature_labels", "feature_scales"):
+        if getattr(result, name) is not None:
+            arrays[name] = getattr(result, name)
+    return content, arrays
+
+
+def _unpack_factorization(content: Content) -> Factorization:
+    setting, components = content.setting(), content.components()
+    k, m = components.shape
+    labels, scales, feature_labels, feature_scales = None, None, None, None
+    if setting == "features":
+        loadings: Any = content.amounts("loadings", (None, k))
+    else:
+        labels, scales = _checked_labels(content, "", None, k)
+        loadings = one_per_row(labels, scales, k)
+    if setting != "samples":
+        feature_labels, feature_scales = _checked_labels(content, "feature_", m, k)
+        _check_columns(content, components, feature_labels, feature_scales)
+    return Factorization(
+        orthogonal=setting,
+        n_components=content.count("n_components"),
+        components=components,
+        loadings=loadings,
+        labels=labels,
+        scales=scales,
+        feature_labels=feature_labels,
+        feature_scales=feature_scales,
+        error=content.number("error"),
+        relative_squared_error=content.number("relative_squared_error"),
+        history=content.numbers("history"),
+        n_sweeps=content.count("n_sweeps"),
+        steps_run=content.texts("steps_run"),
+        certificate=content.certificate(),
+        seconds=content.number("seconds"),
+        shortage=content.value("shortage", str),
+    )
+
+
+def _checked_labels(content: Content, prefix: str, size: int | None, k: int) -> tuple[Array, Array]:
+    labels = content.labels(f"{prefix}labels", size, k)
+    scales = content.amounts(f"{prefix}scales", labels.shape)
+    if np.any((labels < 0) != (scales == 0)):
+        raise content.wrong(f"{prefix}labels and {prefix}scales contradict each other")
+    return labels, scales
+
+
+def _check_columns(content: Content, components: Array, labels: Array, scales: Array) -> None:
+    """Every column of the components has one entry at most, where and as large as it is said."""
+    used = np.flatnonzero(labels >= 0)
+    alone = np.count_nonzero(components, axis=0) == (labels >= 0)
+    if not alone.all() or not np.array_equal(components[labels[used], used], scales[used]):
+        raise content.wrong("feature_labels and components contradict each other")
+
+
+def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
+    check_is_fitted(model)
+    parameters, arrays = _pack_parameters(model)
+    content = {
+        "parameters": parameters,
+        "orthogonal": _setting_of(model),
+        "reconstruction_err": float(model.reconstruction_err_),
+        "relative_squared_error": float(model.relative_squared_error_),
+        "n_iter": int(model.n_iter_),
+        "certificate": plain(asdict(model.certificate_)),
+        "feature_names": _names(model),
+    }
+    arrays["components"] = model.components_
+    for name in ("labels", "feature_labels"):
+        if getattr(model, f"{name}_") is not None:
+            arrays[name] = getattr(model, f"{name}_")
+    return content, arrays
+
+
+def _setting_of(model: OrthogonalNMF) -> str:
+    if model.labels_ is None:
+        return "features"
+    return "samples" if model.feature_labels_ is None else "both"
+
+
+def _unpack_nmf(content: Content) -> OrthogonalNMF:
+    setting, components = content.setting(), content.components()
+    k, m = components.shape
+    labels = None if setting == "features" else content.labels("labels", None, k)
+    feature_labels = None
+    if setting != "samples":
+        feature_labels = content.labels("feature_labels", m, k)
+        scales = components.max(axis=0, initial=0.0)
+        _check_columns(content, components, feature_labels, scales)
+    model: OrthogonalNMF = _with_parameters(OrthogonalNMF, content)
+    model.components_, model.labels_, model.feature_labels_ = components, labels, feature_labels
+    model.reconstruction_err_ = content.number("reconstruction_err")
+    model.relative_squared_error_ = content.number("relative_squared_error")
+    model.certificate_ = content.certificate()
+    model.n_components_, model.n_features_in_ = k, m
+    model.n_iter_ = content.count("n_iter")
+    _set_names(model, content, m)
+    return model
+
+
+def _pack_clustering(
+    model: BipartiteCorrelationClustering,
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    check_is_fitted(model)
+    parameters, arrays = _pack_parameters(model)
+    content = {
+        "parameters": parameters,
+        "disagreements": int(model.disagreements_),
+        "n_clusters": len(model.rows_),
+        "certificate": plain(asdict(model.certificate_)),
+        "feature_names": _names(model),
+        "row_names": _listed(model.row_names_, "row_names_"),
+        "column_names": _listed(model.column_names_, "column_names_"),
+    }
+    return content, {
+        **arrays,
+        "row_labels": model.row_labels_,
+        "column_labels": model.column_labels_,
+    }
+
+
+def _unpack_clustering(content: Content) -> BipartiteCorrelationClustering:
+    rows = content.array("row_labels").shape
+    columns = content.array("column_labels").shape
+    n, m = (rows[0], columns[0]) if len(rows) == len(columns) == 1 else (0, 0)
+    model: BipartiteCorrelationClustering = _with_parameters(
+        BipartiteCorrelationClustering, content
+    )
+    model.row_labels_ = content.labels("row_labels", n, n + m, lowest=0)
+    model.column_labels_ = content.labels("column_labels", m, n + m, lowest=0)
+    model.disagreements_ = content.count("disagreements")
+    model.certificate_ = content.certificate()
+    n_clusters = content.count("n_clusters")
+    if n_clusters > n + m:
+        raise content.wrong(f"n_clusters is {n_clusters}")
+    model._n_clusters = n_clusters
+    for name, size in (("row_names", n), ("column_names", m)):
+        given = content.scalars(name, size)
+        setattr(model, f"{name}_", None if given is None else _objects(given))
+    model.n_features_in_ = m
+    _set_names(model, content, m)
+    return model
+
+
+def _pack_parameters(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Parameters that are plain values, and those that are arrays under ``parameter_`` names."""
+    values: dict[str, Any] = {}
+    arrays: dict[str, Array] = {}
+    for name, value in model.get_params(deep=False).items():
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            arrays[f"parameter_{name}"] = value
+            continue
+        try:
+            values[name] = plain(value)
+        except TypeError as error:
+            raise InvalidTypeError(
+                f"{name}={value!r} cannot be written to a file; "
+                f"save a copy with set_params({name}=None) or another plain value"
+            ) from error
+    return values, arrays
+
+
+def _with_parameters(kind: type, content: Content) -> Any:
+    model = kind()
+    known = model.get_params(deep=False)
+    stored = content.inner("parameters").items()
+    given = {name: unplain(value) for name, value in stored.items() if name in known}
+    for name in known:
+        if content.has_array(f"parameter_{name}"):
+            given[name] = content.array(f"parameter_{name}")
+    return model.set_params(**given)
+
+
+def _names(model: Any) -> list[str] | None:
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _set_names(model: Any, content: Content, size: int) -> None:
+    names = content.scalars("feature_names", size)
+    if names is not None:
+        model.feature_names_in_ = _objects(names)
+
+
+def _listed(names: Array | None, what: str) -> list[Any] | None:
+    """Names as JSON can hold them and give them back: texts and numbers, not tuples."""
+    if names is None:
+        return None
+    given = [name.item() if isinstance(name, np.generic) else name for name in names]
+    if not all(isinstance(name, str | int | float) for name in given):
+        raise InvalidTypeError(f"{what} cannot be written to a file: use texts or numbers")
+    return given
+
+
+def _objects(names: list[Any]) -> Array:
+    array = np.empty(len(names), dtype=object)
+    array[:] = names
+    return array
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How one type is turned into plain values and arrays, and back."""
+
+    type: type
+    pack: Callable[[Any], tuple[dict[str, Any], dict[str, Array]]]
+    unpack: Callable[[Content], Any]
+
+
+KINDS = {
+    "Factorization": Kind(Factorization, _pack_factorization, _unpack_factorization),
+    "OrthogonalNMF": Kind(OrthogonalNMF, _pack_nmf, _unpack_nmf),
+    "BipartiteCorrelationClustering": Kind(
+        BipartiteCorrelationClustering, _pack_clustering, _unpack_clustering
+    ),
+}

@@ -1,0 +1,141 @@
+"""How many components: error and its lower bound, a permuted null, and stability of halves."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+
+from orthant.engine.executors import available_cores
+from orthant.errors import FewerComponentsWarning, InvalidInputError
+from orthant.selection.choice import Selection, suggest, summed_up
+from orthant.selection.journal import Journal
+from orthant.selection.trial import Trial, run_trial
+from orthant.validation import as_generator, as_matrix, as_n_components, as_n_jobs
+
+__all__ = ["Selection", "select_n_components"]
+
+FEWEST_SAMPLES = 4
+
+
+def select_n_components(
+    X: Any,
+    candidates: Iterable[int] = range(2, 21),
+    *,
+    orthogonal: str = "samples",
+    algorithm: str = "best",
+    n_init: int = 1,
+    n_repetitions: int = 3,
+    results: str | os.PathLike[str] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Selection:
+    """Try several numbers of components and suggest one.
+
+    For every number, and every repetition: a fit to all data (the first one with its lower
+    bound), a fit to data in which every column was permuted by itself, and fits to two random
+    halves of the samples that are compared by their components and by the labels they give.
+
+    Parameters
+    ----------
+    X
+        (n, m) non-negative array, frame or sparse matrix; at least 4 rows.
+    candidates
+        The numbers of components to try.
+    orthogonal, algorithm, n_init
+        As in :func:`orthant.factorize`.
+    n_repetitions
+        How often everything is repeated, with other random choices.
+    results
+        A file that every finished trial is appended to, one JSON line each. Called again with
+        the same data and settings, trials found there are not run again.
+    random_state
+        Seed; the results do not depend on ``n_jobs``.
+    n_jobs
+        Trials at a time; None for all cores this process may use.
+    verbose
+        1 shows a progress bar.
+
+    Returns
+    -------
+    Selection
+        With ``suggestion``, ``reason``, ``table`` (a DataFrame) and ``plot()``.
+    """
+    numbers = sorted({as_n_components(k, "candidates") for k in candidates})
+    if not numbers:
+        raise InvalidInputError("candidates is empty; name at least one number of components")
+    repetitions = range(as_n_components(n_repetitions, "n_repetitions"))
+    workers = as_n_jobs(n_jobs) or available_cores()
+    matrix = as_matrix(X, n_jobs=n_jobs)
+    if matrix.shape[0] < FEWEST_SAMPLES:
+        raise InvalidInputError(
+            f"X has {matrix.shape[0]} samples; comparing halves needs {FEWEST_SAMPLES} or more"
+        )
+    data = matrix.whole(None, None)
+    options = {"orthogonal": orthogonal, "algorithm": algorithm, "n_init": n_init}
+    journal = Journal(results)
+    entropy = journal.open(data, options, _entropy(random_state))
+    wanted = [(k, repetition) for repetition in repetitions for k in numbers]
+    missing = [place for place in wanted if place not in journal.trials]
+
+    def run(place: tuple[int, int]) -> Trial:
+        return run_trial(data, *place, entropy, options)
+
+    with _progress(verbose, len(wanted), len(wanted) - len(missing)) as advance:
+        for trial in _in_parallel(run, missing, workers):
+            journal.add(trial)
+            advance()
+    trials = tuple(journal.trials[place] for place in sorted(wanted))
+    summary = summed_up(trials)
+    suggestion, reason = suggest(summary)
+    return Selection(suggestion, reason, summary, trials)
+
+
+def _entropy(random_state: Any) -> int | None:
+    if random_state is None:
+        return None
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        as_generator(random_state)  # refuses negative seeds
+        return int(random_state)
+    return int(as_generator(random_state).integers(2**63))
+
+
+def _in_parallel(
+    run: Callable[[tuple[int, int]], Trial], places: list[tuple[int, int]], workers: int
+) -> Iterator[Trial]:
+    """Trials as they finish; after an error or an interrupt no further one is started."""
+    # Threads: what takes time releases the interpreter lock.
+    pool = ThreadPoolExecutor(max(1, min(workers, len(places))), thread_name_prefix="select")
+    with warnings.catch_warnings():
+        # Fewer components than a large candidate asks for are an answer here, in the table.
+        warnings.simplefilter("ignore", FewerComponentsWarning)
+        try:
+            open_trials: set[Future[Trial]] = {pool.submit(run, place) for place in places}
+            while open_trials:
+                done, open_trials = wait(open_trials, return_when=FIRST_COMPLETED)
+                # Those that failed come last, so that no finished one is lost.
+                yield from (one.result() for one in sorted(done, key=_failed))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _failed(future: Future[Trial]) -> bool:
+    return future.exception() is not None
+
+
+@contextmanager
+def _progress(verbose: int, total: int, done: int) -> Iterator[Callable[[], None]]:
+    if not verbose:
+        yield lambda: None
+        return
+    with Progress(console=Console(stderr=True)) as bar:
+        task = bar.add_task("selecting n_components", total=total, completed=done)
+        yield lambda: bar.advance(task)

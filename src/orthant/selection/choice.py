@@ -1,0 +1,164 @@
+"""Selection: the trials summed up, a suggestion with its reason, a table and a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthant.extras import import_extra
+from orthant.selection.trial import Trial
+
+# Halves that agree this closely to the best are taken to agree as well.
+LEEWAY = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One number of components, over all repetitions.
+
+    ``gain`` and ``null_gain`` are the share of the error that went since the candidate before
+    (the first one: since no components at all), in the data and in permuted data.
+    """
+
+    n_components: int
+    n_components_found: int
+    relative_squared_error: float
+    lower_bound: float | None
+    null_error: float
+    gain: float
+    null_gain: float
+    matched_cosine: float
+    adjusted_rand: float
+    stability: float
+    stability_error: float
+
+    @property
+    def gains(self) -> bool:
+        """Whether the error fell faster than chance explains."""
+        return self.gain > self.null_gain
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What :func:`orthant.select_n_components` found.
+
+    Attributes
+    ----------
+    suggestion
+        A number of components.
+    reason
+        Why that one.
+    candidates
+        One record per number of components, ascending.
+    trials
+        All repetitions.
+    """
+
+    suggestion: int
+    reason: str
+    candidates: tuple[Candidate, ...]
+    trials: tuple[Trial, ...]
+
+    @property
+    def table(self) -> Any:
+        """The candidates as a pandas DataFrame indexed by ``n_components``."""
+        pandas = import_extra("pandas", "report")
+        names = [name for name in Candidate.__slots__ if name != "n_components"]
+        rows = [[getattr(one, name) for name in names] for one in self.candidates]
+        index = pandas.Index([one.n_components for one in self.candidates], name="n_components")
+        table = pandas.DataFrame(rows, columns=names, index=index)
+        table["lower_bound"] = table["lower_bound"].astype(float)
+        table["suggested"] = table.index == self.suggestion
+        return table
+
+    def plot(self) -> Any:
+        """A matplotlib Figure: errors and what is proven about them, and agreement of halves."""
+        figure = import_extra("matplotlib.figure", "report").Figure((9, 3.6), layout="constrained")
+        errors, stability = figure.subplots(1, 2)
+        k = [one.n_components for one in self.candidates]
+        self._line(errors, k, "relative_squared_error", "error", "o-", "C0")
+        self._line(errors, k, "lower_bound", "no error can be below", "v:", "C0")
+        self._line(errors, k, "null_error", "permuted columns", "s--", "0.6")
+        errors.set(xlabel="components", ylabel="relative squared error", ylim=(0, None))
+        self._line(stability, k, "adjusted_rand", "labels (adjusted Rand index)", "o-", "C1")
+        self._line(stability, k, "matched_cosine", "components (matched cosine)", "^-", "C2")
+        stability.set(xlabel="components", ylabel="agreement of two halves", ylim=(None, 1.02))
+        for axes in (errors, stability):
+            axes.axvline(self.suggestion, color="C3", lw=1, label=f"suggested: {self.suggestion}")
+            axes.legend(fontsize="small")
+        return figure
+
+    def _line(self, axes: Any, k: list[int], name: str, label: str, style: str, color: str) -> None:
+        values = [getattr(one, name) for one in self.candidates]
+        heights = [np.nan if value is None else value for value in values]
+        axes.plot(k, heights, style, color=color, label=label, ms=4)
+
+    def __repr__(self) -> str:
+        return f"Selection(suggestion={self.suggestion}: {self.reason})"
+
+
+def summed_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
+    """One record per number of components: the smallest error, means of the rest."""
+    by_k: dict[int, list[Trial]] = {}
+    for trial in sorted(trials, key=lambda one: (one.n_components, one.repetition)):
+        by_k.setdefault(trial.n_components, []).append(trial)
+    candidates: list[Candidate] = []
+    error_before, null_before = 1.0, 1.0
+    for k, group in by_k.items():
+        error = min(one.relative_squared_error for one in group)
+        null = float(np.mean([one.null_error for one in group]))
+        bounds = [one.lower_bound for one in group if one.lower_bound is not None]
+        stabilities = [(one.matched_cosine + one.adjusted_rand) / 2 for one in group]
+        candidates.append(
+            Candidate(
+                n_components=k,
+                n_components_found=max(one.n_components_found for one in group),
+                relative_squared_error=error,
+                lower_bound=max(bounds, default=None),
+                null_error=null,
+                gain=_share(error_before - error, error_before),
+                null_gain=_share(null_before - null, null_before),
+                matched_cosine=float(np.mean([one.matched_cosine for one in group])),
+                adjusted_rand=float(np.mean([one.adjusted_rand for one in group])),
+                stability=float(np.mean(stabilities)),
+                stability_error=_standard_error(stabilities),
+            )
+        )
+        error_before, null_before = error, null
+    return tuple(candidates)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 0.0
+
+
+def _standard_error(values: list[float]) -> float:
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+
+
+def suggest(candidates: tuple[Candidate, ...]) -> tuple[int, str]:
+    """The largest number whose halves agree as well as any while the error still gains.
+
+    Too few components are stable as well, so the largest of the stable ones is taken; too many
+    split parts by chance, so that halves disagree and the error falls no faster than in data
+    whose columns were permuted.
+    """
+    gaining = [one for one in candidates if one.gains]
+    if not gaining:
+        best = max(candidates, key=lambda one: one.stability)
+        return best.n_components, (
+            "the error never falls faster than in permuted data, so there may be no parts at "
+            f"all; two halves agree best here (stability {best.stability:.2f})"
+        )
+    best = max(gaining, key=lambda one: one.stability)
+    enough = best.stability - max(LEEWAY, best.stability_error)
+    chosen = [one for one in gaining if one.stability >= enough][-1]
+    return chosen.n_components, (
+        f"the largest number whose two halves agree as well as any (adjusted Rand index "
+        f"{chosen.adjusted_rand:.2f}, matched cosine {chosen.matched_cosine:.2f}) while the "
+        f"error still falls faster than in permuted data (by {chosen.gain:.0%} of itself "
+        f"against {chosen.null_gain:.0%})"
+    )

@@ -1,0 +1,98 @@
+"""One trial of one number of components: the fit, a permuted null, and two halves compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import adjusted_rand_score
+
+from orthant.arrays import Array
+from orthant.engine.shuffles import permuted_columns
+from orthant.factorization import Factorization
+from orthant.fitting import factorize
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What one repetition found for one number of components.
+
+    Attributes
+    ----------
+    n_components, repetition
+        Which trial it is.
+    n_components_found
+        How many components the fit used.
+    relative_squared_error
+        Of the fit to all data.
+    lower_bound
+        No factorization with that many components has a smaller relative squared error; None
+        where it was not asked for (repetitions after the first) or not found.
+    null_error
+        Relative squared error of a fit to data with permuted columns.
+    matched_cosine
+        Mean cosine of the components of two halves of the samples, matched one to one.
+    adjusted_rand
+        Agreement of the labels that the two halves give to the same samples (or features).
+    """
+
+    n_components: int
+    repetition: int
+    n_components_found: int
+    relative_squared_error: float
+    lower_bound: float | None
+    null_error: float
+    matched_cosine: float
+    adjusted_rand: float
+
+
+def run_trial(
+    data: Any, n_components: int, repetition: int, entropy: int, options: Mapping[str, Any]
+) -> Trial:
+    """Run one repetition for one number of components, in one thread.
+
+    ``data`` is an array or CSR array; the result depends on nothing but the arguments.
+    """
+    rng = np.random.default_rng([entropy, n_components, repetition])
+
+    def fit(rows: Any, certificate: str | None = None) -> Factorization:
+        return factorize(
+            rows, n_components, certificate=certificate, random_state=rng, n_jobs=1, **options
+        )
+
+    whole = fit(data, "svd" if repetition == 0 else None)
+    null = fit(permuted_columns(data, rng))
+    order = rng.permutation(data.shape[0])
+    half = data.shape[0] // 2
+    first, second = (fit(data[np.sort(part)]) for part in (order[:half], order[half:]))
+    return Trial(
+        n_components=n_components,
+        repetition=repetition,
+        n_components_found=whole.n_components_found,
+        relative_squared_error=whole.relative_squared_error,
+        lower_bound=whole.certificate.lower_bound,
+        null_error=null.relative_squared_error,
+        matched_cosine=matched_cosine(first.components, second.components, n_components),
+        adjusted_rand=float(adjusted_rand_score(labels(first, data), labels(second, data))),
+    )
+
+
+def matched_cosine(first: Array, second: Array, n_components: int) -> float:
+    """Mean cosine of unit rows (k, m) and (l, m) under the best matching; unmatched count 0."""
+    cosines = first.astype(np.float64) @ second.astype(np.float64).T
+    rows, columns = linear_sum_assignment(cosines, maximize=True)
+    return min(1.0, float(cosines[rows, columns].sum() / n_components))
+
+
+def labels(result: Factorization, data: Any) -> Array:
+    """Labels that a factorization of other samples gives: to these samples, or to features."""
+    if result.orthogonal == "features":
+        assert result.feature_labels is not None
+        return result.feature_labels
+    loadings = result.transform(data, n_jobs=1)
+    found = np.full(data.shape[0], -1)
+    found[np.diff(loadings.indptr) > 0] = loadings.indices
+    return found

@@ -1,0 +1,412 @@
+"""OrthogonalNMF is a scikit-learn transformer in every respect."""
+
+import inspect
+import pickle
+import signal
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix, issparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+
+import orthant
+from orthant.datasets import make_planted
+from orthant.errors import InvalidInputError, InvalidTypeError
+from orthant.estimators.orthogonal_nmf import OrthogonalNMF
+from orthant.progress import listening
+
+SETTINGS = ["samples", "features", "both"]
+
+
+def for_checks(**options):
+    # As many starts as the tiny data of the weight checks need to find the same partition.
+    return OrthogonalNMF(2, n_init=4, random_state=0, n_jobs=1, **options)
+
+
+CHECKED = [for_checks(orthogonal=setting) for setting in SETTINGS] + [
+    for_checks(orthogonal=setting, missing_values=np.nan) for setting in SETTINGS[:2]
+]
+
+
+# The checks fit single samples and constant data, where fewer components are the right answer.
+@pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", CHECKED, ids=str)
+def test_no_tag_silences_the_checks(estimator):
+    checks = [check for _, check in estimator_checks_generator(estimator)]
+    names = {getattr(check, "func", check).__name__ for check in checks}
+    assert len(checks) >= 45
+    assert {
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+        "check_transformer_general",
+        "check_transformer_preserve_dtypes",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+        "check_fit_non_negative",
+        "check_estimator_sparse_array",
+        "check_transformer_n_iter",
+    } <= names
+    tags = get_tags(estimator)
+    assert not tags.no_validation
+    assert not tags.non_deterministic
+    assert not getattr(tags, "_skip_test", False)
+
+
+def planted(orthogonal="samples", dtype=np.float64, n=80, m=30, k=4):
+    return make_planted(n, m, k, 0.2, orthogonal=orthogonal, random_state=0).X.astype(dtype)
+
+
+def dense(values):
+    return values.toarray() if issparse(values) else values
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, csr_array, csr_matrix, coo_array])
+def test_transform_repeats_fit_transform_bit_for_bit(orthogonal, dtype, form):
+    X = form(np.where(planted(orthogonal) > 0.3, planted(orthogonal), 0).astype(dtype))
+    model = OrthogonalNMF(4, orthogonal=orthogonal, random_state=0)
+    first = model.fit_transform(X)
+    second = model.transform(X)
+    third = OrthogonalNMF(4, orthogonal=orthogonal, random_state=0).fit(X).transform(X)
+    for other in (second, third):
+        assert type(other) is type(first)
+        np.testing.assert_array_equal(dense(first), dense(other))
+    assert first.dtype == model.components_.dtype == dtype
+    if orthogonal != "features":
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_the_container_of_the_output_follows_the_input(orthogonal):
+    X = planted(orthogonal)
+    model = OrthogonalNMF(4, orthogonal=orthogonal, random_state=0).fit(X)
+    assert isinstance(model.transform(X), np.ndarray)
+    sparse_out = orthogonal != "features"
+    assert isinstance(model.transform(csr_array(X)), csr_array if sparse_out else np.ndarray)
+    assert isinstance(model.transform(csc_matrix(X)), csr_matrix if sparse_out else np.ndarray)
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_what_is_published_is_what_factorize_finds(orthogonal):
+    X = planted(orthogonal)
+    model = OrthogonalNMF(4, orthogonal=orthogonal, random_state=0).fit(X)
+    result = orthant.factorize(X, 4, orthogonal=orthogonal, random_state=0)
+    np.testing.assert_array_equal(model.components_, result.components)
+    for found, wanted in (
+        (model.labels_, result.labels),
+        (model.feature_labels_, result.feature_labels),
+    ):
+        assert (found is None) == (wanted is None)
+        if found is not None:
+            np.testing.assert_array_equal(found, wanted)
+    assert model.reconstruction_err_ == result.error
+    assert model.relative_squared_error_ == result.relative_squared_error
+    assert model.certificate_.ratio == result.certificate.ratio
+    assert model.n_components_ == result.n_components_found
+    assert model.n_iter_ == result.n_sweeps
+    np.testing.assert_array_equal(dense(model.transform(X)), dense(result.transform(X)))
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_score_is_one_minus_the_relative_squared_error(orthogonal, form):
+    X = planted(orthogonal)
+    model = OrthogonalNMF(4, orthogonal=orthogonal, random_state=0).fit(form(X))
+    fitted = model.inverse_transform(model.transform(form(X)))
+    score = 1 - np.sum((X - fitted) ** 2) / np.sum(X**2)
+    assert model.score(form(X)) == pytest.approx(score, abs=1e-12)
+    assert model.score(form(X)) == pytest.approx(1 - model.relative_squared_error_, abs=1e-12)
+    assert model.score(form(np.zeros((2, 30)))) == 1.0
+
+
+def test_weights_enter_the_error_and_never_the_output_of_transform():
+    X = planted()
+    rng = np.random.default_rng(0)
+    weights, columns = rng.exponential(size=80), rng.exponential(size=30)
+    model = OrthogonalNMF(4, random_state=0)
+    first = model.fit_transform(X, sample_weight=weights, feature_weight=columns)
+    np.testing.assert_array_equal(first, model.transform(X))
+    error = np.sum(np.outer(weights, columns) * (X - first @ model.components_) ** 2)
+    assert model.reconstruction_err_**2 == pytest.approx(error, rel=1e-9)
+    products = X @ model.components_.T
+    np.testing.assert_allclose(first.max(axis=1), products.max(axis=1), rtol=1e-12)
+
+
+def test_predict_is_there_where_samples_belong_to_components():
+    X = planted()
+    assert not hasattr(OrthogonalNMF(orthogonal="features"), "predict")
+    for setting in ("samples", "both"):
+        assert hasattr(OrthogonalNMF(orthogonal=setting), "predict")
+    X[3] = 0
+    assert OrthogonalNMF(4, random_state=0).fit(X).predict(X)[3] == -1
+    model = OrthogonalNMF(4, orthogonal="features", random_state=0).fit(X)
+    with pytest.raises(InvalidInputError, match="fit again"):
+        model.set_params(orthogonal="samples").predict(X)
+
+
+def test_inverse_transform_is_the_product_and_checks_its_input():
+    X = planted()
+    model = OrthogonalNMF(4, random_state=0).fit(X)
+    loadings = model.transform(csr_array(X))
+    np.testing.assert_array_equal(
+        model.inverse_transform(loadings), model.inverse_transform(loadings.toarray())
+    )
+    with pytest.raises(InvalidInputError, match=r"X has 3 columns.*4 components"):
+        model.inverse_transform(np.ones((2, 3)))
+    with pytest.raises(NotFittedError):
+        OrthogonalNMF().inverse_transform(X)
+
+
+def test_wrong_numbers_and_names_of_features_are_refused_in_the_usual_words():
+    pandas = pytest.importorskip("pandas")
+    X = planted()
+    model = OrthogonalNMF(4, random_state=0).fit(X)
+    for method in (model.transform, model.predict, model.score):
+        with pytest.raises(
+            ValueError, match="X has 29 features, but OrthogonalNMF is expecting 30 features"
+        ):
+            method(X[:, 1:])
+    named = pandas.DataFrame(X, columns=[f"f{i}" for i in range(30)])
+    model.fit(named)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(named.rename(columns={"f0": "g0"}))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"n_components": 0}, InvalidInputError),
+        ({"n_components": 2.5}, InvalidTypeError),
+        ({"orthogonal": "rows"}, InvalidInputError),
+        ({"algorithm": "fast"}, InvalidInputError),
+        ({"seeding": "lucky"}, InvalidInputError),
+        ({"kmeans": "slow", "algorithm": "paper"}, InvalidInputError),
+        ({"n_init": 0}, InvalidInputError),
+        ({"max_iter": 0}, InvalidInputError),
+        ({"tol": -1.0}, InvalidInputError),
+        ({"certificate": "word"}, InvalidInputError),
+        ({"missing_values": 0}, InvalidInputError),
+        ({"random_state": "a"}, InvalidTypeError),
+        ({"n_jobs": 0}, InvalidInputError),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused_in_fit(parameters, error):
+    model = clone(OrthogonalNMF(**parameters))
+    get_tags(model)
+    with pytest.raises(error, match=next(iter(parameters))):
+        model.fit(planted())
+    assert not hasattr(model, "components_")
+
+
+def test_a_fit_that_fails_or_is_interrupted_leaves_the_old_one_intact():
+    X = planted()
+    model = OrthogonalNMF(4, missing_values=np.nan, random_state=0).fit(X)
+    before, loadings = dict(vars(model)), model.transform(X)
+    with pytest.raises(InvalidInputError):
+        model.fit(-X[:, :5])
+    assert vars(model) == before
+
+    gappy = X[:, :5].copy()
+    gappy[0, 0] = np.nan
+    sweeps = []
+
+    def interrupt(step, error):
+        sweeps.append(step)
+        if len(sweeps) == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    with listening(interrupt), pytest.raises(KeyboardInterrupt):
+        model.fit(gappy)
+    assert len(sweeps) == 2
+    assert vars(model) == before
+    np.testing.assert_array_equal(model.transform(X), loadings)
+
+
+def test_clones_pickles_and_joblib_files_are_equal_in_every_bit(tmp_path):
+    X = planted()
+    model = OrthogonalNMF(4, random_state=0).fit(X)
+    joblib.dump(model, tmp_path / "model.joblib")
+    for twin in (
+        pickle.loads(pickle.dumps(model)),
+        joblib.load(tmp_path / "model.joblib"),
+        clone(model).fit(X),
+    ):
+        np.testing.assert_array_equal(twin.transform(X), model.transform(X))
+        assert twin.certificate_.ratio == model.certificate_.ratio
+    assert not hasattr(clone(model), "components_")
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_pandas_frames_keep_their_names(orthogonal):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(
+        planted(orthogonal),
+        columns=[f"f{i}" for i in range(30)],
+        index=[f"s{i}" for i in range(80)],
+    )
+    model = OrthogonalNMF(4, orthogonal=orthogonal, random_state=0)
+    frame = model.set_output(transform="pandas").fit_transform(X)
+    assert frame.columns.tolist() == [f"orthogonalnmf{i}" for i in range(4)]
+    assert frame.index.tolist() == X.index.tolist()
+    assert model.feature_names_in_.tolist() == X.columns.tolist()
+    pandas.testing.assert_frame_equal(frame, model.transform(X))
+    assert model.get_feature_names_out().tolist() == frame.columns.tolist()
+
+
+def test_polars_frames_keep_their_names():
+    polars = pytest.importorskip("polars")
+    X = polars.DataFrame(planted(), schema=[f"f{i}" for i in range(30)])
+    model = OrthogonalNMF(4, random_state=0).set_output(transform="polars")
+    frame = model.fit_transform(X)
+    assert frame.columns == [f"orthogonalnmf{i}" for i in range(4)]
+    assert model.feature_names_in_.tolist() == X.columns
+    np.testing.assert_array_equal(frame.to_numpy(), model.transform(X).to_numpy())
+
+
+def test_it_works_in_a_pipeline_and_a_grid_search():
+    X, y = load_digits(n_class=4, return_X_y=True)
+    pipeline = make_pipeline(
+        OrthogonalNMF(orthogonal="features", random_state=0, certificate=None),
+        LogisticRegression(max_iter=2000),
+    )
+    search = GridSearchCV(pipeline, {"orthogonalnmf__n_components": [2, 12]}, cv=3)
+    search.fit(X[:150], y[:150])
+    assert search.best_params_ == {"orthogonalnmf__n_components": 12}
+    assert search.score(X[150:], y[150:]) > 0.9
+    own = GridSearchCV(
+        OrthogonalNMF(random_state=0, certificate=None), {"n_components": [1, 4]}, cv=2
+    )
+    assert own.fit(X[:100]).best_params_ == {"n_components": 4}
+
+
+def test_counted_words_go_straight_in():
+    texts = ["red apple", "green apple", "red green apple", "fast car", "slow car", "fast slow car"]
+    model = make_pipeline(CountVectorizer(), OrthogonalNMF(2, n_init=4, random_state=0))
+    labels = model.fit(texts).predict(texts)
+    assert len(set(labels[:3])) == len(set(labels[3:])) == 1
+    assert labels[0] != labels[3]
+    assert issparse(model.transform(texts))
+
+
+def test_it_has_a_picture_and_a_text():
+    model = OrthogonalNMF(3, orthogonal="both")
+    assert "OrthogonalNMF(n_components=3, orthogonal='both')" in repr(model)
+    assert "OrthogonalNMF" in model._repr_html_()
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_missing_values_are_left_out_in_every_method(orthogonal, form):
+    rng = np.random.default_rng(0)
+    X = planted(orthogonal)
+    gappy = form(np.where(rng.random(X.shape) < 0.2, np.nan, X))
+    model = OrthogonalNMF(4, orthogonal=orthogonal, missing_values=np.nan, random_state=0)
+    loadings = model.fit_transform(gappy)
+    np.testing.assert_array_equal(dense(loadings), dense(model.transform(gappy)))
+    assert model.score(gappy) == pytest.approx(1 - model.relative_squared_error_, abs=1e-12)
+    assert model.score(X) > 0.5
+    assert model.certificate_.ratio is None
+    assert get_tags(model).input_tags.allow_nan
+    if orthogonal == "samples":
+        np.testing.assert_array_equal(model.predict(gappy), model.labels_)
+    with pytest.raises(InvalidInputError, match="contains NaN"):
+        clone(model).set_params(missing_values=None).fit(gappy)
+
+
+def test_tags_say_what_is_true():
+    tags = get_tags(OrthogonalNMF())
+    assert tags.input_tags.positive_only
+    assert tags.input_tags.sparse
+    assert not tags.input_tags.allow_nan
+    assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
+    assert not get_tags(
+        OrthogonalNMF(orthogonal="both", missing_values=np.nan)
+    ).input_tags.allow_nan
+
+
+def test_the_keywords_are_those_of_factorize():
+    ours = inspect.signature(OrthogonalNMF).parameters
+    theirs = inspect.signature(orthant.factorize).parameters
+    left_out = {"X", "sample_weight", "feature_weight", "max_memory", "checkpoint"}
+    assert list(ours) == [name for name in theirs if name not in left_out]
+    for name, parameter in ours.items():
+        assert parameter.default == theirs[name].default, name
+
+
+def test_fewer_components_are_published_as_found():
+    X = np.kron(np.eye(2), np.ones((3, 2)))
+    model = OrthogonalNMF(4, random_state=0)
+    with pytest.warns(orthant.FewerComponentsWarning):
+        loadings = model.fit_transform(X)
+    assert model.n_components_ == loadings.shape[1] == 2
+    assert model.get_feature_names_out().tolist() == ["orthogonalnmf0", "orthogonalnmf1"]
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("gap", [False, True])
+def test_callbacks_see_the_fit_and_its_steps(orthogonal, gap):
+    if gap and orthogonal == "both":
+        return
+    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
+
+    class Recorder:
+        def __init__(self):
+            self.seen = []
+
+        def setup(self, estimator, context):
+            self.seen.append("setup")
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context, *, X=None, fitted_estimator=None):
+            self.seen.append(context.task_name)
+            if context.task_name == "fit":
+                assert fitted_estimator.transform(X).shape == (80, 3)
+
+        def teardown(self, estimator, context):
+            self.seen.append("teardown")
+
+    assert isinstance(Recorder(), callback.FitCallback)
+    recorder = Recorder()
+    X = planted(orthogonal)
+    X[0, 0] = np.nan if gap else X[0, 0]
+    model = OrthogonalNMF(3, orthogonal=orthogonal, missing_values=np.nan, random_state=0)
+    model.set_callbacks(recorder).fit(X)
+    assert recorder.seen[0] == "setup"
+    assert recorder.seen[-2:] == ["fit", "teardown"]
+    assert recorder.seen.count("sweep") >= 2
+    recorder.seen.clear()
+    with pytest.raises(InvalidInputError):
+        model.fit(-X)
+    assert recorder.seen == ["setup", "teardown"]
+
+
+def test_fits_are_silent_unless_asked_to_speak(capfd):
+    X = planted()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        OrthogonalNMF(4, random_state=0).fit(X)
+    out, err = capfd.readouterr()
+    assert out == err == ""
+    X[0, 0] = np.nan
+    OrthogonalNMF(4, missing_values=np.nan, random_state=0, verbose=2).fit(X)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "sweep 1" in err

@@ -1,0 +1,215 @@
+"""The choice of n_components: what is tried, kept, suggested and shown."""
+
+import builtins
+import json
+import sys
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from orthant.datasets import make_planted
+from orthant.engine.shuffles import permuted_columns
+from orthant.errors import InvalidInputError, OrthantError
+from orthant.selection import journal, select_n_components
+from orthant.selection import trial as trials
+from orthant.selection.choice import suggest, summed_up
+from orthant.selection.trial import Trial, matched_cosine
+
+X = make_planted(90, 30, 4, 0.1, random_state=0).X
+
+
+def select(data=X, candidates=range(2, 7), **options):
+    options = {"n_repetitions": 2, "random_state": 0, "n_jobs": 2, **options}
+    return select_n_components(data, candidates, **options)
+
+
+@pytest.fixture(scope="module")
+def selection():
+    return select()
+
+
+def test_the_planted_number_is_suggested_with_a_reason(selection):
+    assert selection.suggestion == 4
+    assert "permuted" in selection.reason
+    assert "4" in repr(selection)
+
+
+@pytest.mark.parametrize("orthogonal", ["features", "both"])
+def test_the_planted_number_is_found_in_every_setting(orthogonal):
+    data = make_planted(60, 50, 3, 0.1, orthogonal=orthogonal, random_state=0).X
+    assert select(data, range(2, 6), orthogonal=orthogonal).suggestion == 3
+
+
+def test_the_table_holds_the_curves(selection):
+    table = selection.table
+    assert table.index.tolist() == [2, 3, 4, 5, 6]
+    assert table["suggested"].tolist() == [False, False, True, False, False]
+    assert np.all(table["lower_bound"] <= table["relative_squared_error"])
+    assert np.all(np.diff(table["relative_squared_error"]) <= 1e-3)
+    assert table.loc[4, "null_error"] > table.loc[4, "relative_squared_error"]
+    assert table.loc[4, "adjusted_rand"] > 0.9
+    assert table.loc[4, "matched_cosine"] > 0.99
+
+
+def test_the_plot_shows_errors_and_agreement(selection, tmp_path):
+    pytest.importorskip("matplotlib")
+    figure = selection.plot()
+    labels = [text.get_text() for axes in figure.axes for text in axes.get_legend().texts]
+    assert {"error", "no error can be below", "suggested: 4"} <= set(labels)
+    figure.savefig(tmp_path / "selection.png")
+    assert (tmp_path / "selection.png").stat().st_size > 1000
+
+
+def test_results_do_not_depend_on_the_number_of_workers(selection):
+    assert select(n_jobs=1).trials == selection.trials
+
+
+def test_sparse_and_dense_data_give_the_same_numbers():
+    data = np.where(X > 0.5, X, 0.0)
+    dense, sparse = select(data, [3, 4]), select(csr_array(data), [3, 4])
+    for one, other in zip(dense.trials, sparse.trials, strict=True):
+        # The permutations are other ones, so only what does not rest on them must agree.
+        assert one.relative_squared_error == pytest.approx(other.relative_squared_error, rel=1e-6)
+
+
+def test_finished_trials_are_read_from_the_results_file(tmp_path, monkeypatch, selection):
+    path = tmp_path / "results.jsonl"
+    first = select(candidates=[2, 3], results=path)
+    lines = path.read_text().splitlines()
+    assert len(lines) == 1 + 4
+    assert {"n_components", "repetition", "null_error"} <= set(json.loads(lines[1]))
+    path.write_text("\n".join(lines[:3]) + '\n{"n_components": 3, "repe')  # killed while writing
+    ran = []
+    run_trial = trials.run_trial
+    monkeypatch.setattr(
+        "orthant.selection.run_trial",
+        lambda *given: ran.append(given[1:3]) or run_trial(*given),
+    )
+    assert select(candidates=[2, 3], results=path).trials == first.trials
+    assert len(ran) == 2
+    assert select(candidates=[2, 3], results=path, random_state=None).trials == first.trials
+    assert len(ran) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"data": X + 1}, "data differ"),
+        ({"orthogonal": "features"}, "orthogonal differ"),
+        ({"random_state": 1}, "random_state differ"),
+    ],
+)
+def test_results_of_another_selection_are_refused(tmp_path, change, message):
+    path = tmp_path / "results.jsonl"
+    select(candidates=[2], results=path, n_repetitions=1)
+    before = path.read_bytes()
+    with pytest.raises(InvalidInputError, match=message):
+        select(**{"candidates": [2], "results": path, "n_repetitions": 1, **change})
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("not json\n", "line 1 is damaged"),
+        ("[]\n", "line 1 is no JSON object"),
+        ('{"title": "shopping list"}\n', "not a results file"),
+    ],
+)
+def test_files_that_hold_something_else_are_refused(tmp_path, content, message):
+    path = tmp_path / "results.jsonl"
+    path.write_text(content)
+    with pytest.raises(InvalidInputError, match=message):
+        select(candidates=[2], results=path)
+    assert path.read_text() == content
+
+
+def test_an_interrupt_keeps_what_was_finished(tmp_path, monkeypatch):
+    path = tmp_path / "results.jsonl"
+    run_trial = trials.run_trial
+
+    def interrupted(data, k, repetition, *rest):
+        if k == 3:
+            raise KeyboardInterrupt
+        return run_trial(data, k, repetition, *rest)
+
+    monkeypatch.setattr("orthant.selection.run_trial", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        select(candidates=[2, 3], results=path, n_repetitions=1, n_jobs=1)
+    assert len(path.read_text().splitlines()) == 2
+
+
+def test_without_pandas_the_error_names_the_extra(monkeypatch, selection):
+    real_import = builtins.__import__
+
+    def without_pandas(name, *rest, **options):
+        if name.split(".")[0] == "pandas":
+            raise ImportError(name)
+        return real_import(name, *rest, **options)
+
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.setattr(builtins, "__import__", without_pandas)
+    with pytest.raises(OrthantError, match=r"pip install 'orthant\[report\]'") as caught:
+        _ = selection.table
+    assert isinstance(caught.value, ImportError)
+
+
+def test_no_structure_is_said_to_be_none():
+    flat = [Trial(k, 0, k, 1 - 0.1 * k, None, 1 - 0.2 * k, 0.5, 0.1 * k) for k in (1, 2, 3)]
+    number, reason = suggest(summed_up(flat))
+    assert number == 3
+    assert "no parts" in reason
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"candidates": []}, "candidates is empty"),
+        ({"candidates": [0]}, "candidates must be a positive integer"),
+        ({"n_repetitions": 0}, "n_repetitions"),
+        ({"data": X[:3]}, "3 samples"),
+        ({"data": -X}, "Negative"),
+        ({"orthogonal": "rows", "candidates": [2]}, "orthogonal"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        select(**options)
+
+
+def test_more_components_than_the_data_hold_are_an_answer_not_a_warning():
+    data = np.kron(np.eye(2), np.ones((6, 3)))
+    found = select(data, [2, 5], n_repetitions=1)
+    assert found.suggestion == 2
+    assert found.candidates[-1].n_components_found == 2
+
+
+def test_progress_is_shown_when_asked_for(capfd):
+    select(candidates=[2], n_repetitions=1, verbose=1)
+    assert "selecting n_components" in capfd.readouterr().err
+    select(candidates=[2], n_repetitions=1)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_permuted_columns_keep_the_numbers_of_every_column(form):
+    rng = np.random.default_rng(0)
+    data = rng.exponential(size=(50, 8)) * (rng.random((50, 8)) < 0.5)
+    permuted = permuted_columns(form(data), rng)
+    dense = permuted if isinstance(permuted, np.ndarray) else permuted.toarray()
+    np.testing.assert_array_equal(np.sort(dense, axis=0), np.sort(data, axis=0))
+    assert not np.array_equal(dense, data)
+
+
+def test_matched_cosine_matches_one_to_one():
+    first = np.eye(3)
+    assert matched_cosine(first, first[[2, 0, 1]], 3) == 1.0
+    assert matched_cosine(first, first[:2], 3) == pytest.approx(2 / 3)
+
+
+def test_the_fingerprint_sees_every_entry():
+    other = X.copy()
+    other[3, 4] += 1e-9
+    assert journal.fingerprint(X) != journal.fingerprint(other)
+    assert journal.fingerprint(csr_array(X)) == journal.fingerprint(csr_array(X.copy()))
