@@ -9,7 +9,9 @@ from typing import Any
 
 # Older releases of scikit-learn have no callbacks: an estimator is then simply without them.
 _callback: Any = import_module("sklearn.callback") if find_spec("sklearn.callback") else None
-CallbackSupport: Any = object if _callback is None else _callback.CallbackSupportMixin
+CallbackSupport: Any = (
+    type("NoCallbackSupport", (), {}) if _callback is None else _callback.CallbackSupportMixin
+)
 
 
 def with_callbacks(fit: Callable[..., Any]) -> Callable[..., Any]:
