@@ -22,7 +22,7 @@ from orthant.algorithms.single_factor import factorize_single
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
-from orthant.errors import FewerComponentsWarning
+from orthant.errors import FewerComponentsWarning, InvalidInputError
 from orthant.factorization import Factorization
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.progress import progress_line
@@ -36,6 +36,7 @@ from orthant.validation import (
 )
 
 SETTINGS = ("samples", "features", "both")
+ZERO = "X is zero wherever it has weight"
 SEEDINGS = ("auto", "lines", "k-means++")
 
 
@@ -114,6 +115,7 @@ def factorize(
         as_choice(subroutine, tuple(SUBROUTINES), "kmeans")
     if isinstance(seeding, str):
         as_choice(seeding, SEEDINGS, "seeding")
+    check_for_algorithm(algorithm, seeding, kmeans)
     options = Options(
         n_components=k,
         orthogonal=orthogonal,
@@ -144,6 +146,18 @@ def factorize(
     return replace(outcome.result, certificate=proven, seconds=seconds)
 
 
+def check_for_algorithm(algorithm: str, seeding: Any, kmeans: Any) -> None:
+    """Refuse an option that the algorithm would ignore."""
+    if algorithm == "best" and kmeans is not None:
+        raise InvalidInputError(
+            "kmeans is the subroutine of algorithm='paper'; leave it out, or ask for 'paper'"
+        )
+    if algorithm == "paper" and not (isinstance(seeding, str) and seeding == "auto"):
+        raise InvalidInputError(
+            "seeding belongs to algorithm='best'; 'paper' starts as its kmeans subroutine does"
+        )
+
+
 def fit(matrix: Matrix, algorithm: str, options: Options) -> Outcome:
     """Run an algorithm on a checked matrix."""
     if isinstance(matrix, MaskedMatrix):
@@ -152,7 +166,7 @@ def fit(matrix: Matrix, algorithm: str, options: Options) -> Outcome:
         empty = np.zeros((0, matrix.shape[1]))
         trace = Trace(steps_run=("zero matrix",))
         k, orthogonal = options.n_components, options.orthogonal
-        return Outcome(publish(matrix, empty, orthogonal, k, trace, "X is zero"))
+        return Outcome(publish(matrix, empty, orthogonal, k, trace, ZERO))
     return ALGORITHMS[algorithm](matrix, options)
 
 

@@ -90,7 +90,13 @@ def _checked_array(X: Any) -> Array:
 
 def _converted(X: Any) -> Array:
     if callable(getattr(X, "to_numpy", None)) and hasattr(X, "columns"):
-        return np.asarray(X.to_numpy())
+        array = np.asarray(X.to_numpy())
+        if array.dtype == object and hasattr(X, "isna"):
+            try:  # columns that can hold pandas.NA come as objects
+                return X.to_numpy(dtype=np.float64, na_value=np.nan)
+            except (TypeError, ValueError):
+                return array  # text: refused below, by name
+        return array
     try:
         return np.asarray(X)
     except ValueError as error:
@@ -215,7 +221,7 @@ def _place(row: int, column: int) -> str:
 
 
 def as_weights(weights: Any, n: int, name: str) -> Array | None:
-    """Non-negative weights scaled by a power of four so that squares of them stay in range.
+    """Non-negative weights divided by a power of four, so that the largest is near 1.
 
     The scale does not move a relative error, and callers that report an absolute one undo it
     with :func:`weight_exponent`.
@@ -247,7 +253,7 @@ def weight_exponent(weights: Any) -> int:
     if weights is None:
         return 0
     _, exponent = np.frexp(np.max(np.asarray(weights, dtype=np.float64)))
-    return int(exponent) // 2 * 2 if abs(int(exponent)) > 64 else 0
+    return int(exponent) // 2 * 2
 
 
 def as_n_components(n_components: Any, name: str = "n_components") -> int:
@@ -267,7 +273,10 @@ def as_n_components(n_components: Any, name: str = "n_components") -> int:
 
 def as_directions(directions: Any, k: int, n_features: int) -> Array:
     """Up to k non-negative, non-zero rows of ``n_features`` finite numbers, in float64."""
-    source = as_source(directions)
+    try:
+        source = as_source(directions)
+    except (InvalidInputError, InvalidTypeError) as error:
+        raise type(error)(f"seeding cannot be used as directions: {error}") from error
     rows = source.rows(np.arange(source.shape[0]))
     if source.shape[0] > k or source.shape[1] != n_features:
         raise InvalidInputError(

@@ -37,7 +37,8 @@ def weights_for(X, which):
     rows = rng.exponential(size=X.shape[0]) if which[0] else np.ones(X.shape[0])
     columns = rng.exponential(size=X.shape[1]) if which[1] else np.ones(X.shape[1])
     rows[5] = 0.0 if which[0] else 1.0
-    return rows, columns
+    # Weights are divided by a power of four; with a largest of 1 that power is 1.
+    return rows / rows.max(), columns / columns.max()
 
 
 def points_over(side, X, rows, columns, store):

@@ -356,3 +356,110 @@ def test_frames_are_taken_and_a_text_column_is_named():
     frame["c"] = "text"
     with pytest.raises(ValueError, match="'c'"):
         fit(frame, 2)
+
+
+def test_local_search_ends_on_data_with_fewer_directions_than_asked_for():
+    rng = np.random.default_rng(0)
+    for X in (np.outer(rng.random(20), rng.random(6)), np.tile(rng.random((3, 5)), (10, 1))):
+        found = quiet_fit(X, 3, kmeans="local-search")
+        assert found.relative_squared_error < 1e-25
+        assert found.certificate.a_priori_ratio is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_local_search_ends_in_float32_at_the_level_of_its_rounding(seed):
+    rng = np.random.default_rng(seed)
+    centers = rng.random((5, 20))
+    X = centers[rng.integers(5, size=150)] * np.abs(1 + 5e-4 * rng.standard_normal((150, 20)))
+    assert quiet_fit(X.astype(np.float32), 20, kmeans="local-search").relative_squared_error < 1e-6
+
+
+def test_directions_that_differ_little_are_still_told_apart():
+    X = 1e4 + 3 * np.random.default_rng(0).random((300, 500))
+    found = fit(X, 50, algorithm="best", kmeans=None)
+    assert found.n_components_found == 50
+    assert found.relative_squared_error < 0.95 * fit(X, 1).relative_squared_error
+
+
+def test_nothing_is_promised_where_the_proof_does_not_reach():
+    X = make_planted(60, 12, 3, 0.5, random_state=0).X
+    assert fit(X).certificate.a_priori_ratio is not None
+    assert "float32" in fit(X.astype(np.float32)).certificate.reason
+    weighted = fit(X, feature_weight=np.arange(1.0, 13.0)).certificate
+    assert weighted.a_priori_ratio is None
+    assert "feature weights" in weighted.reason
+    nearly = np.ones((50, 60))
+    nearly[np.arange(50), np.arange(50)] += 1e-5
+    assert fit(nearly, 10).certificate.a_priori_ratio is None
+
+
+def test_large_weights_on_float32_data_do_not_overflow():
+    X = (np.random.default_rng(0).random((200, 10)) * 1e11).astype(np.float32)
+    for weight in (1e18, 1e-19):
+        weighted = fit(X, 4, sample_weight=np.full(200, weight))
+        assert weighted.n_components_found == 4
+        assert weighted.relative_squared_error == pytest.approx(
+            fit(X, 4).relative_squared_error, rel=1e-3
+        )
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_expressing_a_row_does_not_depend_on_the_other_rows(orthogonal):
+    X = np.random.default_rng(0).random((30, 4))
+    X[0] *= 1e250
+    X[1] *= 1e-250
+    found = quiet_fit(X, 2, orthogonal=orthogonal, algorithm="best")
+    together, alone = found.transform(X), found.transform(X[1:2])
+    if issparse(together):
+        together, alone = together.toarray(), alone.toarray()
+    np.testing.assert_allclose(together[1], alone[0], rtol=1e-12)
+    assert together[1].any()
+
+
+def test_feature_weights_do_not_change_the_bits_of_transform():
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 8)).astype(np.float32)
+    X[:10, 3:] = 0.0
+    weights = np.ones(8)
+    weights[:3] = 1e-38
+    for orthogonal in ("samples", "both"):
+        found = quiet_fit(X, 3, orthogonal=orthogonal, algorithm="best", feature_weight=weights)
+        np.testing.assert_array_equal(found.transform(X).toarray(), found.loadings.toarray())
+
+
+@pytest.mark.parametrize("certificate", ["svd", "dual"])
+def test_subnormal_scales_make_no_certificate_false(certificate):
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 6, size=(6, 5)) * 5e-324
+        for orthogonal in ("samples", "features"):
+            found = quiet_fit(
+                X, 2, orthogonal=orthogonal, algorithm="best", certificate=certificate
+            )
+            scaled = np.ldexp(X, 1070)
+            loadings = found.loadings if orthogonal == "features" else found.loadings.toarray()
+            residual = scaled - np.ldexp(loadings, 1070) @ found.components
+            exact = np.sum(residual**2) / np.sum(scaled**2)
+            assert found.relative_squared_error == pytest.approx(exact, rel=1e-9, abs=1e-15)
+
+
+def test_an_option_that_the_algorithm_would_ignore_is_refused():
+    X = np.random.default_rng(0).random((8, 4))
+    with pytest.raises(ValueError, match="algorithm='paper'"):
+        orthant.factorize(X, 2, kmeans="ls++")
+    with pytest.raises(ValueError, match="algorithm='best'"):
+        orthant.factorize(X, 2, algorithm="paper", seeding="lines")
+
+
+def test_a_matrix_of_mostly_empty_rows_is_projected_without_making_them_dense():
+    X = csr_array(([1.0, 2.0], ([5, 70_000], [3, 9_000])), shape=(100_000, 10_000))
+    found = fit(X, 2, algorithm="best")
+    assert list(np.flatnonzero(found.labels >= 0)) == [5, 70_000]
+
+
+def test_nullable_pandas_columns_are_numbers_and_their_gaps_are_missing_values():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": pandas.array([1.0, None, 2, 3], dtype="Float64"), "b": 1.0})
+    with pytest.raises(ValueError, match=r"NaN.*X\[1, 0\]"):
+        fit(frame, 1)
+    assert fit(frame, 1, algorithm="best", missing_values=np.nan).n_components_found == 1

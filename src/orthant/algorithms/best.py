@@ -72,8 +72,9 @@ class Search:
         """The best of a few starts after a few sweeps: cheaper than refining all of them."""
         if self.given is not None or self.k == 1:
             return self.start(0)
+        trial_sweeps = min(TRIAL_SWEEPS, self.max_iter)
         tried = [
-            descend(self.points, self.start(number), max_iter=TRIAL_SWEEPS, tol=self.tol)
+            descend(self.points, self.start(number), max_iter=trial_sweeps, tol=self.tol)
             for number in range(TRIALS)
         ]
         self.n_sweeps += sum(len(trial.history) for trial in tried)

@@ -24,7 +24,7 @@ from orthant.algorithms.spectral_start import MOST_ENTRIES, spectral_components
 from orthant.arrays import Array
 from orthant.bounds.lower_bound import LowerBound
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import Samples, divided
+from orthant.engine.points import Samples, unit_lengths
 from orthant.kmeans.clustering import Clustering
 from orthant.kmeans.seeding import draw
 from orthant.kmeans.solve import weighted_kmeans
@@ -91,10 +91,10 @@ class DoubleSearch:
         single = Search(points, self.options)
         solution = single.run()
         self.n_sweeps += single.n_sweeps
+        self.steps += [step for step in single.steps if step not in self.steps]
         assert solution.labels is not None
         energies = np.bincount(solution.labels, points.weights, minlength=len(solution.form))
-        unit = divided(solution.form, np.linalg.norm(solution.form, axis=1, keepdims=True))
-        yield from self._from_centers(unit, energies, 0)
+        yield from self._from_centers(unit_lengths(solution.form), energies, 0)
         yield "features answer", self._features_answer()
         n, m = points.matrix.shape
         if points.matrix.source.in_memory and n * m <= MOST_ENTRIES:
@@ -137,7 +137,7 @@ class DoubleSearch:
         sweep = self.points.sweep_directions(form)
         weakest = int(sweep.captured.argmin())
         leaving = weakest if number % 3 else int(self.rng.integers(self.k))
-        kept = divided(form, np.linalg.norm(form, axis=1, keepdims=True))
+        kept = unit_lengths(form)
         missed = missed_energy(self.points, sweep)
         if not missed.any():
             return kept

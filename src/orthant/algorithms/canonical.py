@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthant.arrays import Array
-from orthant.engine.points import Samples, divided
+from orthant.engine.points import Samples, divided, unit_lengths
 
 # Krylov vectors kept before a restart, and restarts at most.
 BASIS = 6
@@ -48,7 +48,7 @@ def top_directions(
     Restarted Lanczos for all labels together. ``support`` (k, m), if given, says which columns
     belong to the block. Directions whose label no row carries come out zero.
     """
-    vectors = _unit(form if support is None else np.where(support, form, 0.0))
+    vectors = unit_lengths(form if support is None else np.where(support, form, 0.0))
     last = np.inf
     for _ in range(RESTARTS):
         vectors, residual = _krylov(points, labels, vectors, support)
@@ -83,7 +83,7 @@ def _krylov(
     stacked, multiplied = np.stack(basis), np.stack(images)  # (j, k, m)
     projected = np.einsum("ash,bsh->sab", stacked, multiplied)
     _, eigenvectors = np.linalg.eigh((projected + projected.transpose(0, 2, 1)) / 2)
-    return _unit(np.einsum("sa,ash->sh", eigenvectors[:, :, -1], stacked)), residual
+    return unit_lengths(np.einsum("sa,ash->sh", eigenvectors[:, :, -1], stacked)), residual
 
 
 def _next(image: Array, basis: list[Array]) -> Array:
@@ -96,7 +96,3 @@ def _next(image: Array, basis: list[Array]) -> Array:
     length = np.linalg.norm(vector, axis=1, keepdims=True)
     # What is left of an invariant space is noise, not a direction.
     return np.where(length > 1e-10 * before, divided(vector, length), 0.0)
-
-
-def _unit(form: Array) -> Array:
-    return divided(form, np.linalg.norm(form, axis=1, keepdims=True))

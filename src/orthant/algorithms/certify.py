@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 
-from orthant.algorithms.claims import in_floating_point
+from orthant.algorithms.claims import APriori, in_floating_point
 from orthant.algorithms.outcome import Outcome
-from orthant.algorithms.publish import CANCELLATION
+from orthant.algorithms.publish import CANCELLATION, scales_are_accurate
 from orthant.bounds.dual import dual_bound, dual_bound_in_batches
 from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.pair_packing import pair_packing_bound
@@ -19,7 +19,7 @@ from orthant.certificate import Certificate, ratio_rounded_up
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import Features, Points, Samples
+from orthant.engine.points import Samples
 
 CERTIFICATES = ("svd", "dual", None)
 # Sides up to which the Gram matrix of the smaller side is formed, and up to which its tail is
@@ -30,11 +30,12 @@ TIGHT_COMPONENTS = 20
 # Points in one batch of the dual bound, and the seconds it may take in all.
 DUAL_BATCH = 250
 DUAL_SECONDS = 60.0
-# Pairs of points are compared for blocks while there are at most this many points.
-PACKING_POINTS = 20_000
-PACKING_ENTRIES = 2**24  # how many entries of pairs may be compared
-# Roundings that an entry of Y may have gone through before it is multiplied.
-WEIGHT_ROUNDINGS = 4
+# For blocks all points are compared with each other (points times entries at most this), and
+# then the entries of the most promising pairs (about this many).
+PACKING_WORK = 2**33
+PACKING_ENTRIES = 2**24
+# Roundings that the two entries of a product may have gone through before it.
+WEIGHT_ROUNDINGS = 8
 
 
 def certify(
@@ -50,6 +51,7 @@ def certify(
     if isinstance(matrix, MaskedMatrix):  # the bounds hold for complete matrices only
         return Certificate(reason=promise.reason)
     k = result.n_components
+    promise = covered(matrix, promise)
     promise = in_floating_point(promise, result.relative_squared_error, matrix.shape, k)
     promised = {
         "a_priori_ratio": promise.ratio,
@@ -58,7 +60,7 @@ def certify(
     }
     total = matrix.total
     if not total > 0:
-        return Certificate(0.0, 1.0, "X being zero", reason="")
+        return Certificate(0.0, 1.0, "X being zero wherever it has weight", reason="")
     if wanted is None and not outcome.bounds:
         return Certificate(**promised)  # type: ignore[arg-type]
     bounds, reason = list(outcome.bounds), ""
@@ -81,12 +83,27 @@ def certify(
 NOTHING = "every lower bound tried is zero"
 
 
+def covered(matrix: Matrix, promise: APriori) -> APriori:
+    """The promise, unless the fit left the ground of its proof."""
+    if promise.ratio is None:
+        return promise
+    if matrix.dtype != np.float64:
+        return APriori(reason="the promise covers float64 data; these are float32")
+    if matrix.column_factors is not None:
+        return APriori(
+            reason="with feature weights the published loadings are those of the unweighted "
+            "features, which the promise does not cover"
+        )
+    return promise
+
+
 def squared_error_from_above(matrix: Matrix, outcome: Outcome) -> float:
     """An upper bound on the exact squared error of the stored factors, in the units of Y."""
     result, total = outcome.result, matrix.total
     n, m = matrix.shape
     squared = result.relative_squared_error * total
-    if matrix.dtype != np.float64 or squared < CANCELLATION[matrix.dtype] * total * 1.01:
+    exact = matrix.dtype == np.float64 and scales_are_accurate(result.loadings)
+    if not exact or squared < CANCELLATION[matrix.dtype] * total * 1.01:
         squared = matrix.residual(result.loadings, result.components)
         return error_upper_bound(squared, total, n * m)
     if matrix.column_factors is not None:
@@ -100,31 +117,28 @@ def lower_bounds(
 ) -> tuple[list[LowerBound], str]:
     """Bounds of the kind asked for, and a sentence when one could not be had."""
     result = outcome.result
+    both = result.orthogonal == "both"
     bounds: list[LowerBound] = []
     tail, reason = singular_value_bound(matrix, result.n_components)
     bounds += tail
-    sides: list[Points] = []
-    if result.orthogonal in ("samples", "both"):
-        sides.append(Samples(matrix))
-    if result.orthogonal in ("features", "both"):
-        flipped = matrix.transposed()
-        sides.append(Features(matrix) if flipped is None else Samples(flipped))
+    sides = sides_of(matrix, result.orthogonal) if wanted == "dual" or both else []
     if wanted == "dual":
         upper = result.relative_squared_error * matrix.total
-        seconds = DUAL_SECONDS / len(sides)
         for side in sides:
-            if isinstance(side, Samples) and side.matrix.source.in_memory:
-                bounds.append(dual(side, result.n_components, upper, seconds, rng))
+            bounds.append(dual(side, result.n_components, upper, DUAL_SECONDS / len(sides), rng))
         reason = reason if not bounds else ""
-    if result.orthogonal == "both":
-        for points in sides:
-            small = len(points.weights) <= PACKING_POINTS
-            if small and points.matrix.source.in_memory:
-                partners = int(np.clip(PACKING_ENTRIES // matrix.n_entries, 4, 32))
-                bounds.append(
-                    pair_packing_bound(points.coordinates(), points.weights, n_partners=partners)
-                )
+    for side in sides if both else ():
+        if len(side.weights) * matrix.n_entries <= PACKING_WORK:
+            partners = int(np.clip(PACKING_ENTRIES // matrix.n_entries, 4, 32))
+            bounds.append(pair_packing_bound(side.coordinates(), side.weights, n_partners=partners))
     return bounds, reason
+
+
+def sides_of(matrix: Matrix, orthogonal: str) -> list[Samples]:
+    """The points whose parts are disjoint, those of them that are at hand in memory."""
+    flipped = matrix.transposed() if orthogonal != "samples" else None
+    sides = [matrix if orthogonal != "features" else None, flipped]
+    return [Samples(side) for side in sides if side is not None and side.source.in_memory]
 
 
 def singular_value_bound(matrix: Matrix, k: int) -> tuple[list[LowerBound], str]:

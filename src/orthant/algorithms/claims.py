@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass
 
 from orthant.algorithms.full_rank import FULL_RANK_RATIO
-from orthant.kmeans.clustering import Clustering, Ratio
+from orthant.bounds.rounding import UNIT_ROUNDOFF
+from orthant.kmeans.clustering import Clustering
+from orthant.kmeans.geometry import distance_rounding
 
-UNIT_ROUNDOFF = 2.0**-53
 # Theorem 9's ratio; the last part pays for the angle band being widened by rounding.
 BAND_RATIO = FULL_RANK_RATIO * (1.0 + 1e-6)
 
@@ -42,15 +43,6 @@ def double_from_means(clusters: Clustering) -> APriori:
     return APriori(_double(2.0 * r, 2.0, r), clusters.ratio.kind)
 
 
-def double_from_lines(ratio: Ratio) -> APriori:
-    """The steps of Theorem 8 on directions whose single-factor error is within r.
-
-    ``(1 + sqrt 3)/2 r + c (1 + sqrt r)^2`` for directions of any kind.
-    """
-    r = ratio.value
-    return APriori(_double((1.0 + math.sqrt(3.0)) / 2.0 * r, 1.0, r), ratio.kind)
-
-
 def _double(first: float, factor: float, r: float) -> float:
     return first + factor * BAND_RATIO * (1.0 + math.sqrt(r)) ** 2
 
@@ -58,15 +50,21 @@ def _double(first: float, factor: float, r: float) -> float:
 def in_floating_point(
     promise: APriori, relative_squared_error: float, shape: tuple[int, int], k: int
 ) -> APriori:
-    """The promise with what rounding adds: error <= ratio * optimum + tau |X|^2.
+    """The promise with what rounding adds: error <= ratio * optimum + share * |X|^2.
 
-    With tau far below the error that is a slightly larger ratio; otherwise nothing can be said
-    but that the error is as small as rounding.
+    With that share far below the error it is a slightly larger ratio; otherwise nothing can be
+    said but that the error is as small as rounding. Draws by rounded probabilities need every
+    total they were drawn from to be a thousand k times the rounding of a distance.
     """
     if promise.ratio is None:
         return promise
-    tau = 128.0 * (sum(shape) + k + 16) * UNIT_ROUNDOFF
-    if not relative_squared_error > 1e4 * tau:
+    share = 128.0 * (sum(shape) + k + 16) * UNIT_ROUNDOFF
+    least = 1e4 * share
+    if promise.kind == "expected":
+        rounding = distance_rounding(max(shape))
+        share += (1000 * k + 5 * (1 + math.log(k)) + 7) * rounding + k * max(shape) * 2.0**-52
+        least = max(least, 100 * share)
+    if not relative_squared_error > least:
         return APriori(reason="the error is at the level of rounding")
-    ratio = promise.ratio / (1.0 - 2.0 * tau / relative_squared_error)
+    ratio = promise.ratio / (1.0 - 2.0 * share / relative_squared_error)
     return APriori(math.nextafter(ratio * (1 + 1e-12), math.inf), promise.kind, promise.reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthant.arrays import Array
-from orthant.engine.points import Points, Samples, Sweep, divided
+from orthant.engine.points import Points, Samples, Sweep, unit_lengths
 from orthant.kmeans.seeding import draw
 
 BREATH_SWEEPS = 3
@@ -29,7 +29,7 @@ def prune(points: Samples, form: Array, k: int) -> Array:
 
 def recombined(points: Samples, one: Array, other: Array, k: int) -> Array:
     """The k directions of two solutions that are missed most."""
-    return prune(points, np.concatenate([_unit(one), _unit(other)]), k)
+    return prune(points, np.concatenate([unit_lengths(one), unit_lengths(other)]), k)
 
 
 def missed_energy(points: Points, sweep: Sweep) -> Array:
@@ -43,7 +43,7 @@ def breathed(points: Samples, form: Array, n_added: int, rng: np.random.Generato
     if not chances.any():
         return form
     added = np.unique(draw(chances, n_added, rng))
-    wide = np.concatenate([_unit(form), points.at(added)])
+    wide = np.concatenate([unit_lengths(form), points.at(added)])
     for _ in range(BREATH_SWEEPS):
         swept = points.sweep_directions(wide)
         wide = np.where(swept.captured[:, None] > 0, swept.form, wide)
@@ -52,9 +52,5 @@ def breathed(points: Samples, form: Array, n_added: int, rng: np.random.Generato
 
 def _energies(points: Samples, form: Array) -> Array:
     """(N, c) weighted squared product of every point with every direction."""
-    products = points.raw_products(_unit(form))
+    products = points.raw_products(unit_lengths(form))
     return points.multipliers()[:, None] * np.square(products)
-
-
-def _unit(form: Array) -> Array:
-    return divided(form, np.linalg.norm(form, axis=1, keepdims=True))

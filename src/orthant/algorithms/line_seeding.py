@@ -20,6 +20,8 @@ SAMPLE_SIZE = 1000
 SAMPLE_PER_COMPONENT = 40
 # Sampling pays when there are this many times more points.
 WORTH_SAMPLING = 4
+# Exchanges keep the distances of all points to all directions; more than this are too many.
+MOST_DISTANCES = 2**21
 SAMPLE_SWEEPS = 20
 SAMPLE_TOL = 1e-4
 
@@ -30,8 +32,10 @@ def sample_size(k: int) -> int:
 
 
 def may_sample(points: Points, k: int) -> bool:
-    """Whether there are enough points, at hand, for a sample to pay."""
-    return isinstance(points, Samples) and len(points.weights) > WORTH_SAMPLING * sample_size(k)
+    """Whether there are so many points, or points times directions, that a sample pays."""
+    n, size = len(points.weights), sample_size(k)
+    many = n > WORTH_SAMPLING * size or (n > 2 * size and n * k > MOST_DISTANCES)
+    return isinstance(points, Samples) and many
 
 
 def drawn_directions(points: Points, k: int, rng: np.random.Generator, *, exchanges: bool) -> Array:

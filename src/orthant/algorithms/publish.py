@@ -1,13 +1,15 @@
 """The last steps of every fit: order the components, assign once more, take the error.
 
 Labels, scales and error are those of one assignment by the published components, so projecting
-the same data again gives the same bits. That assignment can only lower the error.
+the same data again gives the same bits. That assignment can only lower the error; except with
+feature weights, which shape the components but not how rows are expressed by them.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -95,9 +97,18 @@ def squared_error(matrix: Matrix, unit: Array, projection: Projection, energies:
     squared = total - float(energies.sum())
     # The short formula needs the products of the error's own geometry.
     weighted = matrix.column_factors is not None
-    if weighted or squared < CANCELLATION[matrix.dtype] * total:
+    accurate = scales_are_accurate(projection.loadings)
+    if weighted or not accurate or squared < CANCELLATION[matrix.dtype] * total:
         return matrix.residual(projection.loadings, unit)
     return squared
+
+
+def scales_are_accurate(loadings: Any) -> bool:
+    """Whether no stored scale is so small that it has lost digits to underflow."""
+    values = loadings if isinstance(loadings, np.ndarray) else loadings.data
+    limits = np.finfo(values.dtype)
+    smallest = np.min(values, initial=np.inf, where=values > 0)
+    return bool(smallest > limits.tiny / limits.eps)
 
 
 def winners_of_columns(components: Array) -> tuple[Array, Array]:

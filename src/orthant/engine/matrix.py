@@ -12,7 +12,7 @@ weights into the coefficients of a block.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -28,8 +28,9 @@ from orthant.errors import ScaleOverflowError
 # Within these powers of two the largest entry, products of two entries summed over a block, and
 # (in float64) squares of such sums neither overflow nor lose what matters to underflow.
 SAFE_EXPONENT = {np.dtype(np.float32): 40, np.dtype(np.float64): 120}
-# Rows whose square is below this share of the largest cannot be multiplied safely any more.
-LIGHT_ROW = {np.dtype(np.float32): 2.0**-120, np.dtype(np.float64): 2.0**-800}
+# Below this a product with a unit vector may have lost digits to underflow.
+LIGHT_PRODUCT = {np.dtype(np.float32): 2.0**-90, np.dtype(np.float64): 2.0**-950}
+LIGHT_ENTRIES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +181,18 @@ class Matrix:
         return matrix
 
     def _pass(
-        self, task: Callable[[Rows, slice], Any], absorb: Callable[[slice, Any], None]
+        self,
+        task: Callable[[Rows, slice], Any],
+        absorb: Callable[[slice, Any], None],
+        raw: bool = False,
     ) -> None:
-        """Run ``task`` on the scaled rows of every block, ``absorb`` the results in order."""
+        """Run ``task`` on the rows of every block, scaled unless raw; ``absorb`` in block order."""
         edges = self.source.boundaries
 
         def on_block(b: int) -> Any:
-            rows = self._kernel.scaled(self.source.block(b), self.exponent)
+            rows = self.source.block(b)
+            if not raw:
+                rows = self._kernel.scaled(rows, self.exponent)
             return task(rows, slice(int(edges[b]), int(edges[b + 1])))
 
         def in_order(b: int, result: Any) -> None:
@@ -309,29 +315,23 @@ class Matrix:
         """
         labels = np.empty(self.shape[0], dtype=np.int32)
         scales = np.empty(self.shape[0], dtype=self.dtype)
-        heaviest = float(self.row_squares.max(initial=0.0))
 
-        def task(rows: Rows, part: slice) -> tuple[Array, Array]:
+        def task(raw: Rows, part: slice) -> tuple[Array, Array]:
+            rows = self._kernel.scaled(raw, self.exponent)
             block = self._kernel.sweep_block(rows, components, None, None)
-            block_labels = block.labels
-            with np.errstate(over="ignore"):
-                block_scales = np.ldexp(block.products, self.exponent)
-            light = self.row_squares[part] < LIGHT_ROW[self.dtype] * heaviest
-            if light.any():
-                chosen = np.flatnonzero(light)
-                # Too small beside the largest row for the common scale: each by its own.
-                own = self._own_scale(part.start + chosen)
-                products = own.rows @ components.T.astype(np.float64)
-                block_labels[chosen] = products.argmax(axis=1)
+            with np.errstate(over="ignore", under="ignore"):
+                found = np.ldexp(block.products, self.exponent)
+            for light, products, exponents in self._light(raw, block.products, components, part):
+                block.labels[light] = products.argmax(axis=1)
                 with np.errstate(under="ignore"):
-                    block_scales[chosen] = np.ldexp(products.max(axis=1), own.exponents)
-            return np.where(block_scales > 0, block_labels, np.int32(-1)), block_scales
+                    found[light] = np.ldexp(products.max(axis=1), exponents)
+            return np.where(found > 0, block.labels, np.int32(-1)), found
 
         def absorb(part: slice, block: tuple[Array, Array]) -> None:
             labels[part], scales[part] = block
             _refuse_overflow(scales[part], part.start)
 
-        self._pass(task, absorb)
+        self._pass(task, absorb, raw=True)
         return labels, scales
 
     def loadings(self, components: Array) -> Array:
@@ -339,13 +339,41 @@ class Matrix:
         wide = components.astype(np.float64)
         loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
 
+        def task(raw: Rows, part: slice) -> Array:
+            block = self._kernel.products_block(self._kernel.scaled(raw, self.exponent), wide)
+            with np.errstate(over="ignore", under="ignore"):
+                found = np.ldexp(block, self.exponent)
+                largest = block.max(axis=1, initial=0.0)
+                for light, products, exponents in self._light(raw, largest, wide, part):
+                    found[light] = np.ldexp(products, exponents[:, None])
+            return found
+
         def absorb(part: slice, block: Array) -> None:
             with np.errstate(over="ignore", under="ignore"):
-                loadings[part] = np.ldexp(block, self.exponent)
+                loadings[part] = block
             _refuse_overflow(loadings[part].max(axis=1, initial=0.0), part.start)
 
-        self._pass(lambda rows, part: self._kernel.products_block(rows, wide), absorb)
+        self._pass(task, absorb, raw=True)
         return loadings
+
+    def _light(
+        self, raw: Rows, largest: Array, components: Array, part: slice
+    ) -> Iterator[tuple[Array, Array, Array]]:
+        """Rows of a block too small for the common scale, a few at a time, each by its own.
+
+        Yields their positions in the block, their products with the components after scaling,
+        and the exponents of those scales. Empty rows are left out.
+        """
+        light = np.flatnonzero(largest < LIGHT_PRODUCT[self.dtype])
+        if len(light):
+            light = light[self._kernel.has_entries(raw)[light]]
+        size = max(1, LIGHT_ENTRIES // self.shape[1])
+        for start in range(0, len(light), size):
+            some = light[start : start + size]
+            rows = self.source.rows(part.start + some)
+            _, exponents = np.frexp(rows.max(axis=1, initial=0.0))
+            own = np.ldexp(rows, -exponents[:, None])
+            yield some, own @ components.T.astype(np.float64), exponents
 
     def energies(self, loadings: Any, labels: Array | None, k: int) -> Array:
         """Weighted squared loadings of every component, (k,), in the units of Y.
@@ -371,11 +399,6 @@ class Matrix:
             raise ScaleOverflowError(
                 "the error is too large for a float64; divide X by a power of two"
             ) from error
-
-    def _own_scale(self, indices: Array) -> _OwnScale:
-        rows = self.source.rows(indices)
-        _, exponents = np.frexp(rows.max(axis=1, initial=0.0))
-        return _OwnScale(np.ldexp(rows, -exponents[:, None]), exponents)
 
     def residual(self, loadings: Any, components: Array) -> float:
         """Weighted squared error of ``X ~ loadings @ components`` by direct difference.
@@ -458,12 +481,6 @@ def _refuse_overflow(values: Array, first_row: int) -> None:
             f"the scale of row {first_row + int(finite.argmin())} is too large for "
             f"{values.dtype}; divide X by a power of two"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _OwnScale:
-    rows: Array  # (c, m), the largest entry of each in [1/2, 1)
-    exponents: Array  # (c,)
 
 
 def _ldexp(block: Any, exponent: int) -> Any:

@@ -268,6 +268,11 @@ def winners_only(values: Array) -> Array:
     return kept
 
 
+def unit_lengths(form: Array) -> Array:
+    """Rows at length one; zero rows stay zero."""
+    return divided(form, np.linalg.norm(form, axis=1, keepdims=True))
+
+
 def divided(values: Array, by: Array) -> Array:
     """``values / by``, zero where ``by`` is zero."""
     shape = np.broadcast_shapes(values.shape, by.shape)

@@ -185,7 +185,9 @@ class OrthogonalNMF(
     def inverse_transform(self, X: Any) -> Array:
         """The matrix (n_samples, n_features) that loadings X stand for."""
         check_is_fitted(self)
-        loadings = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        loadings = check_array(
+            X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_features=0
+        )
         if loadings.shape[1] != self.n_components_:
             raise InvalidInputError(
                 f"X has {loadings.shape[1]} columns, but this OrthogonalNMF has "

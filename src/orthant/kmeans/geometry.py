@@ -12,8 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from orthant.arrays import Array
-
-UNIT_ROUNDOFF = 2.0**-53
+from orthant.bounds.rounding import UNIT_ROUNDOFF
 
 Distance = Callable[[Array, Array], Array]
 

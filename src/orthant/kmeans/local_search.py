@@ -12,9 +12,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.arrays import Array
+from orthant.bounds.rounding import UNIT_ROUNDOFF
 from orthant.engine.points import Points
 from orthant.kmeans.clustering import Ratio
-from orthant.kmeans.geometry import UNIT_ROUNDOFF, Distance, distance_rounding, plain
+from orthant.kmeans.geometry import Distance, distance_rounding, plain
 from orthant.kmeans.seeding import draw
 
 # Distances from all points to a batch of candidates are held at once.
@@ -146,6 +147,14 @@ def best_exchange(exchange: Exchange) -> BestExchange:
     return best
 
 
+def cost_rounding(exchange: Exchange) -> float:
+    """A bound on the rounding error of the cost of any exchange."""
+    n = len(exchange.points.weights)
+    sum_rounding = (n + 2) * UNIT_ROUNDOFF / (1.0 - (n + 2) * UNIT_ROUNDOFF)
+    share = distance_rounding(exchange.points.dimension) + sum_rounding
+    return share * float(exchange.points.weights.sum())
+
+
 def stability_ratio(exchange: Exchange, gain_left: float) -> Ratio | None:
     """What follows when no exchange lowers the cost by more than ``gain_left``.
 
@@ -153,11 +162,7 @@ def stability_ratio(exchange: Exchange, gain_left: float) -> Ratio | None:
     ``((2 + sqrt(4 + 6 (1 - h))) / (1 - h))^2`` of the optimum, 26.65 for h = 0. None when the
     cost is too close to rounding to say anything.
     """
-    n, k = len(exchange.points.weights), len(exchange.form)
-    sum_rounding = (n + 2) * UNIT_ROUNDOFF / (1.0 - (n + 2) * UNIT_ROUNDOFF)
-    rounding = (distance_rounding(exchange.points.dimension) + sum_rounding) * float(
-        exchange.points.weights.sum()
-    )
+    k, rounding = len(exchange.form), cost_rounding(exchange)
     if not exchange.cost > rounding:
         return None
     h = k * (max(gain_left, 0.0) + 2 * rounding) / (exchange.cost - rounding)

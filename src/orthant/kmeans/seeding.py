@@ -32,7 +32,7 @@ def seed(
     """
     weights = points.weights
     # A total below this is rounding and must not be drawn from.
-    nothing = 1000 * k * distance_rounding(points.dimension) * weights.sum()
+    nothing = distance_rounding(points.dimension) * weights.sum()
     drawn: list[int] = []
     distances = np.ones(len(weights))
     while len(drawn) < k:

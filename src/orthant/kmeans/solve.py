@@ -13,7 +13,13 @@ from orthant.engine.points import Points
 from orthant.errors import InvalidInputError
 from orthant.kmeans.clustering import Clustering, Ratio, cluster_weights, means
 from orthant.kmeans.lloyd import lloyd
-from orthant.kmeans.local_search import Exchange, best_exchange, random_exchanges, stability_ratio
+from orthant.kmeans.local_search import (
+    Exchange,
+    best_exchange,
+    cost_rounding,
+    random_exchanges,
+    stability_ratio,
+)
 from orthant.kmeans.seeding import greedy_candidates, seed, seeding_ratio
 
 MAX_ITER = 300
@@ -61,14 +67,18 @@ def exchange_until_stable(
 
     The test reads all pairs of points, so the time grows with their number squared.
     """
+    lowest = np.inf
     while True:
         exchange = Exchange(points, clustering.form)
         best = best_exchange(exchange)
-        # Gains below this are not worth a round, and the claim accounts for what is left.
-        if best.gain <= 1e-7 * exchange.cost / len(exchange.form):
+        # Gains below this are not worth a round, and the claim accounts for what is left. At the
+        # level of rounding, or in float32, Lloyd may undo an exchange: then this is the end too.
+        enough = max(1e-7 * exchange.cost / len(exchange.form), 2 * cost_rounding(exchange))
+        if best.gain <= enough or exchange.cost >= lowest:
             ratio = stability_ratio(exchange, best.gain)
             reason = "" if ratio else "the cost is at the level of rounding"
             return replace(clustering, ratio=ratio, reason=reason)
+        lowest = exchange.cost
         new = exchange.to_points(np.array([best.point]))
         exchange.apply(best.center, best.point, new[:, 0])
         improved = lloyd(points, exchange.form, max_iter=max_iter, tol=tol)

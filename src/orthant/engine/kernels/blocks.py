@@ -56,6 +56,7 @@ class Kernel(Protocol):
     multiplied: Callable[[Rows, Array, Array], Rows]
     stacked: Callable[[list[Rows], bool], Rows]
     residual_block: Callable[[Rows, Any, Array, Array | None], Array]
+    has_entries: Callable[[Rows], Array]
     column_gram: Callable[[Rows], Array]
 
 

@@ -170,6 +170,11 @@ def residual_block(
     return squares
 
 
+def has_entries(rows: Array) -> Array:
+    """(b,) which rows hold anything but zeros."""
+    return np.asarray(rows.any(axis=1))
+
+
 def column_gram(rows: Array) -> Array:
     """``rows.T @ rows`` of float64 rows, (m, m)."""
     return rows.T @ rows

@@ -145,6 +145,11 @@ def residual_block(
     return squares
 
 
+def has_entries(rows: csr_array) -> Array:
+    """(b,) which rows hold anything but zeros."""
+    return (rows != 0).sum(axis=1) > 0
+
+
 def column_gram(rows: csr_array) -> Array:
     """``rows.T @ rows`` of float64 rows, dense (m, m)."""
     n_rows, n_columns = rows.shape

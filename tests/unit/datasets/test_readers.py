@@ -1,0 +1,283 @@
+"""Every format is read with its names, and what makes a table a table is recognised."""
+
+import gzip
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.io import mmwrite
+from scipy.sparse import coo_array, csr_array, csr_matrix, save_npz
+
+from orthant.datasets.readers import FileError, default_max_bytes, read_matrix, read_names
+from orthant.errors import MissingExtraError, OrthantError
+from orthant.extras import import_extra
+
+ROWS, COLUMNS = tuple("uvwxyz"), tuple("abcd")
+
+
+@pytest.fixture
+def X():
+    X = np.random.default_rng(0).poisson(1.0, (6, 4)).astype(float)
+    X[:, 3] += 0.25
+    return X
+
+
+def dense(held):
+    return held.X.toarray() if hasattr(held.X, "toarray") else np.asarray(held.X)
+
+
+def same(held, X, rows=None, columns=None):
+    assert np.array_equal(dense(held), X)
+    assert held.row_names == rows
+    assert held.column_names == columns
+
+
+def test_npy_is_mapped_or_read(tmp_path, X):
+    path = tmp_path / "x.npy"
+    np.save(path, np.asfortranarray(X))
+    mapped = read_matrix(path)
+    same(mapped, X)
+    assert isinstance(mapped.X, np.memmap)
+    assert mapped.source == str(path)
+    read = read_matrix(path, map_above=10**6)
+    same(read, X)
+    assert not isinstance(read.X, np.memmap)
+
+
+def test_npz_holds_arrays_names_and_a_choice(tmp_path, X):
+    path = tmp_path / "x.npz"
+    np.savez(path, only=X)
+    same(read_matrix(path), X)
+    np.savez_compressed(path, X=X, row_names=np.array(ROWS), column_names=np.array(COLUMNS), y=X[0])
+    same(read_matrix(path), X, ROWS, COLUMNS)
+    np.savez(path, a=X, b=X + 1)
+    same(read_matrix(path, key="b"), X + 1)
+    with pytest.raises(FileError, match="several arrays"):
+        read_matrix(path)
+    with pytest.raises(FileError, match="no array 'c'"):
+        read_matrix(path, key="c")
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
+def test_npz_holds_scipy_sparse_matrices(kind, tmp_path, X):
+    save_npz(tmp_path / "x.npz", csr_matrix(X).asformat(kind))
+    held = read_matrix(tmp_path / "x.npz")
+    same(held, X)
+    assert held.X.format == "csr"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_matrix_market(packed, tmp_path, X):
+    path = tmp_path / ("x.mtx.gz" if packed else "x.mtx")
+    with (gzip.open if packed else open)(path, "wb") as file:
+        mmwrite(file, coo_array(X))
+    same(read_matrix(path), X)
+
+
+def test_10x_folders_give_cells_as_rows(tmp_path, X):
+    with gzip.open(tmp_path / "matrix.mtx.gz", "wb") as file:
+        mmwrite(file, coo_array(X.T))
+    (tmp_path / "barcodes.tsv").write_text("".join(f"{one}\n" for one in ROWS))
+    with gzip.open(tmp_path / "features.tsv.gz", "wt") as file:
+        file.write("E0\ta\tGene\nE1\tb\tGene\nE2\ttwin\tGene\nE3\ttwin\tGene\n")
+    same(read_matrix(tmp_path / "matrix.mtx.gz"), X, ROWS, ("a", "b", "twin (E2)", "twin (E3)"))
+    (tmp_path / "barcodes.tsv").write_text("one\n")
+    with pytest.raises(FileError, match="does not fit the files beside it: 1 barcodes"):
+        read_matrix(tmp_path / "matrix.mtx.gz")
+
+
+TABLES = {
+    "plain.csv": ("1,2\n3,4\n", None, None),
+    "header.csv": ("a,b\n1,2\n3,4\n", None, ("a", "b")),
+    "pandas.csv": (",a,b\nr,1,2\ns,3,4\n", ("r", "s"), ("a", "b")),
+    "numbered.csv": (",a,b\n0,1,2\n1,3,4\n", ("0", "1"), ("a", "b")),
+    "named-index.csv": ("id,a,b\nr,1,2\ns,3,4\n", ("r", "s"), ("a", "b")),
+    "only-index.csv": ("r,1,2\ns,3,4\n", ("r", "s"), None),
+    "r-style.tsv": ("a\tb\nr\t1\t2\ns\t3\t4\n", ("r", "s"), ("a", "b")),
+    "blank-lines.csv": ("\n\na,b\n\n1,2\n\n3,4\n\n", None, ("a", "b")),
+    "semicolon.csv": ("a;b\n1;2\n3;4\n", None, ("a", "b")),
+    "tab.csv": ("a\tb\n1\t2\n3\t4\n", None, ("a", "b")),
+    "quoted.csv": ('"a, or ""so""",b\n1,2\n3,4\n', None, ('a, or "so"', "b")),
+    "bom.csv": ("\ufeffa,b\n1,2\n3,4\n", None, ("a", "b")),
+    "spaces.csv": (" a , b \n 1 , 2 \n 3, 4\n", None, ("a", "b")),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("packed", [False, True])
+def test_tables_are_recognised(name, packed, tmp_path):
+    text, rows, columns = TABLES[name]
+    path = tmp_path / (name + ".gz" * packed)
+    content = text.encode()
+    path.write_bytes(gzip.compress(content) if packed else content)
+    same(read_matrix(path), [[1, 2], [3, 4]], rows, columns)
+
+
+def test_what_is_recognised_can_be_overruled(tmp_path):
+    path = tmp_path / "years.csv"
+    path.write_text("1990,1991\n1,2\n3,4\n")
+    same(read_matrix(path, header=True), [[1, 2], [3, 4]], None, ("1990", "1991"))
+    path.write_text("7,1,2\n8,3,4\n")
+    same(read_matrix(path, index=True), [[1, 2], [3, 4]], ("7", "8"))
+
+
+def test_lines_are_counted_from_the_first_one_of_the_file(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("\n\na,b\n1,2\n\n3,four\n")
+    with pytest.raises(FileError, match=r"line 6: column 2 \('b'\): 'four' is no number"):
+        read_matrix(path)
+
+
+def test_missing_cells_are_nan_when_allowed(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b,c\n1,,NA\n3,nan,5\n")
+    with pytest.raises(FileError, match=r"x\.csv: line 2: column 2 \('b'\): the cell is empty"):
+        read_matrix(path)
+    held = read_matrix(path, allow_missing=True)
+    assert np.array_equal(held.X, [[1, np.nan, np.nan], [3, np.nan, 5]], equal_nan=True)
+
+
+@given(st.lists(st.lists(st.floats(0, 1e300), min_size=3, max_size=3), min_size=1, max_size=8))
+def test_numbers_survive_a_table_to_the_last_bit(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("table") / "x.csv"
+    path.write_text("".join(",".join(map(repr, row)) + "\n" for row in rows))
+    same(read_matrix(path), np.array(rows))
+
+
+def test_parquet_keeps_index_and_columns(tmp_path, X):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame(X, index=list(ROWS), columns=list(COLUMNS))
+    frame.to_parquet(tmp_path / "x.parquet")
+    same(read_matrix(tmp_path / "x.parquet"), X, ROWS, COLUMNS)
+    frame.reset_index(names="cell").to_parquet(tmp_path / "y.parquet", index=False)
+    same(read_matrix(tmp_path / "y.parquet"), X, ROWS, COLUMNS)
+    frame.reset_index(drop=True).to_parquet(tmp_path / "z.parquet")
+    same(read_matrix(tmp_path / "z.parquet"), X, None, COLUMNS)
+    frame.assign(kind="text", other="text").to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(FileError, match="'kind' holds"):
+        read_matrix(tmp_path / "t.parquet")
+    frame.mask(frame == frame.iloc[2, 1]).convert_dtypes().to_parquet(tmp_path / "n.parquet")
+    with pytest.raises(FileError, match="the value is missing"):
+        read_matrix(tmp_path / "n.parquet")
+    assert np.isnan(read_matrix(tmp_path / "n.parquet", allow_missing=True).X[2, 1])
+
+
+def test_h5_holds_datasets_sparse_groups_and_10x(tmp_path, X):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["some/where"] = X
+        file["names"] = [1, 2]
+    same(read_matrix(tmp_path / "x.h5"), X)
+    sparse = csr_array(X)
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        group = file.create_group("matrix")
+        group["data"], group["indices"], group["indptr"] = (
+            sparse.data,
+            sparse.indices,
+            sparse.indptr,
+        )
+        group["shape"] = [4, 6]  # genes by cells, by columns: our rows
+        group["barcodes"] = [one.encode() for one in ROWS]
+        group["features/name"] = [one.encode() for one in COLUMNS]
+    same(read_matrix(tmp_path / "t.h5"), X, ROWS, COLUMNS)
+
+
+ANNDATA = """
+import anndata, numpy, pandas, scipy.sparse, sys
+X = numpy.load("x.npy")
+def make(values):
+    obs = pandas.DataFrame(index=list("uvwxyz"))
+    var = pandas.DataFrame(index=list("abcd"))
+    return anndata.AnnData(values, obs=obs, var=var)
+make(X).write_h5ad("dense.h5ad")
+make(scipy.sparse.csr_matrix(X)).write_h5ad("csr.h5ad")
+make(scipy.sparse.csc_matrix(X)).write_h5ad("csc.h5ad")
+make(scipy.sparse.csr_matrix(X)).write_zarr("csr.zarr")
+make(X).write_zarr("dense.zarr")
+"""
+
+
+def test_anndata_in_both_of_its_forms(tmp_path, X):
+    pytest.importorskip("h5py")
+    pytest.importorskip("zarr")
+    np.save(tmp_path / "x.npy", X)
+    made = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ANNDATA], cwd=tmp_path, capture_output=True
+    )
+    if b"ModuleNotFoundError" in made.stderr:
+        pytest.skip("anndata is not installed")
+    assert made.returncode == 0, made.stderr
+    for name in ("dense.h5ad", "csr.h5ad", "csc.h5ad", "csr.zarr", "dense.zarr"):
+        same(read_matrix(tmp_path / name), X, ROWS, COLUMNS)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_zarr_arrays_and_groups(version, tmp_path, X):
+    zarr = pytest.importorskip("zarr")
+    array = zarr.create_array(
+        str(tmp_path / "x.zarr"), shape=X.shape, dtype="f8", chunks=(2, 2), zarr_format=version
+    )
+    array[...] = X
+    same(read_matrix(tmp_path / "x.zarr"), X)
+    group = zarr.open_group(str(tmp_path / "g.zarr"), mode="w", zarr_format=version)
+    group.create_array("inner", data=X)
+    same(read_matrix(tmp_path / "g.zarr"), X)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["# a list\na x\nb y\n\na y\n", "a,x\nb,y\na,y\na,y\n", "p\tq\tw\na\tx\t2\nb\ty\t1\na\ty\t3\n"],
+)
+def test_lists_of_edges(text, tmp_path):
+    path = tmp_path / "g.edges"
+    path.write_text(text)
+    held = read_matrix(path)
+    assert np.array_equal(dense(held) > 0, [[1, 1], [0, 1]])
+    assert (held.row_names, held.column_names) == (("a", "b"), ("x", "y"))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("a b c d\n", "line 1: .* 4 cells"), ("a\tb\t1\na\tc\tx\n", "line 2"), ("", "empty")],
+)
+def test_lists_that_are_none(text, why, tmp_path):
+    path = tmp_path / "g.edges"
+    path.write_text(text)
+    with pytest.raises(FileError, match=why):
+        read_matrix(path)
+
+
+def test_the_content_decides_when_the_name_does_not(tmp_path, X):
+    np.save(tmp_path / "x.npy", X)
+    (tmp_path / "x.npy").rename(tmp_path / "data")
+    same(read_matrix(tmp_path / "data"), X)
+    same(read_matrix(tmp_path / "data", format="npy"), X)
+    with pytest.raises(OrthantError, match="format must be one of"):
+        read_matrix(tmp_path / "data", format="xls")
+
+
+def test_lists_of_names_must_fit(tmp_path):
+    path = tmp_path / "names.txt"
+    path.write_bytes(gzip.compress("ä\nb c\n\n".encode()))
+    assert read_names(path, 2, "rows") == ("ä", "b c")
+    with pytest.raises(FileError, match=r"names\.txt: it holds 2 names for 3 rows"):
+        read_names(path, 3, "rows")
+
+
+def test_a_file_that_is_not_there_is_the_usual_error(tmp_path):
+    for name in ("x.npy", "x.npz", "x.mtx", "x.csv", "x.h5", "x.zarr", "x.parquet", "x.edges"):
+        with pytest.raises(FileNotFoundError):
+            read_matrix(tmp_path / name)
+
+
+def test_the_limit_is_below_the_memory_there_is():
+    assert 0 < default_max_bytes() < 2**50
+
+
+def test_a_missing_extra_is_named():
+    with pytest.raises(MissingExtraError, match=r"orthant\[files\]"):
+        import_extra("no_such_package_anywhere", "files")
