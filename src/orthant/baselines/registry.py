@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from orthant.arrays import Array
 from orthant.baselines.ding_double import ONMF_DING_DOUBLE, ONMF_DING_DOUBLE_NOISY
@@ -31,6 +30,7 @@ from orthant.baselines.pnmf import PNMF
 from orthant.baselines.sncp import SNCP
 from orthant.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError
 from orthant.measures import relative_squared_error
+from orthant.validation import as_generator, as_matrix, as_n_components
 
 BASELINES: dict[str, Baseline] = {
     baseline.name: baseline
@@ -76,10 +76,10 @@ def solve(
     result for 2^j X is that for X with A (or S) times 2^j, bit by bit.
     """
     baseline = _baseline(name, options)
-    M, exponent = _check(X)
-    k = _positive_integer(k, "k")
+    M, exponent = _scaled(X)
+    k = as_n_components(k, "k")
     iterations = baseline.max_iter if max_iter is None else int(max_iter)
-    rng = _generator(random_state)
+    rng = as_generator(random_state)
     if exponent is None:
         return _zero_result(name, M.shape, k)
     outcome = run(
@@ -90,7 +90,7 @@ def solve(
         max_iter=iterations,
         tol=baseline.tol if tol is None else float(tol),
         time_limit=time_limit,
-        record_every=_positive_integer(record_every or baseline.period, "record_every"),
+        record_every=as_n_components(record_every or baseline.period, "record_every"),
         options={**baseline.options, **options},
     )
     last = outcome.last
@@ -121,37 +121,17 @@ def _baseline(name: str, options: dict[str, Any]) -> Baseline:
     return BASELINES[name]
 
 
-def _check(X: Any) -> tuple[Matrix, int | None]:
+def _scaled(X: Any) -> tuple[Matrix, int | None]:
     """Return M = X.T times 2^-e, largest entry in [1/2, 1), and e; None for a zero matrix."""
-    if sparse.issparse(X):
-        rows = sparse.csr_array(X, dtype=np.float64, copy=True)
-        rows.sum_duplicates()
-        entries = rows.data
-    else:
-        rows = np.array(X, dtype=np.float64, order="C")
-        entries = rows
-    if rows.ndim != 2 or 0 in rows.shape:
-        raise InvalidInputError(f"X must have rows and columns; its shape is {rows.shape}.")
-    if not np.isfinite(entries).all() or (entries.size and entries.min() < 0):
-        raise InvalidInputError("X must be finite and non-negative.")
-    largest = float(entries.max()) if entries.size else 0.0
+    matrix = as_matrix(X)
+    rows = matrix.whole()
+    entries = rows if isinstance(rows, np.ndarray) else rows.data
+    largest = float(entries.max(initial=0.0))
     if largest == 0:
         return rows.T, None
     exponent = int(np.frexp(largest)[1])
     np.ldexp(entries, -exponent, out=entries)
-    return rows.T, exponent
-
-
-def _positive_integer(value: Any, name: str) -> int:
-    if isinstance(value, bool) or int(value) != value or value < 1:
-        raise InvalidInputError(f"{name}={value!r} must be a positive integer.")
-    return int(value)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31, size=4))
-    return np.random.default_rng(random_state)
+    return rows.T, matrix.exponent + exponent
 
 
 def _unscaled(factor: Array, exponent: int) -> Array:

@@ -238,8 +238,10 @@ def test_bad_arguments_are_refused():
         solve("kmeans", X, 2)
     with pytest.raises(InvalidTypeError, match="no option"):
         solve("nmf", X, 2, penalty=3)
-    with pytest.raises(InvalidInputError, match="k=0"):
+    with pytest.raises(InvalidInputError, match="k must be a positive integer"):
         solve("nmf", X, 0)
+    with pytest.raises(InvalidInputError, match=r"Negative values in data: the first is X\[0, 0\]"):
+        solve("nmf", -X, 2)
     with pytest.raises(InvalidInputError, match="at least as many samples"):
         solve("onp-mf", X[:2], 3)
 
