@@ -33,6 +33,8 @@ DUAL_SECONDS = 60.0
 # For blocks all points are compared with each other (points times entries at most this), and
 # then the entries of the most promising pairs (about this many).
 PACKING_WORK = 2**33
+# Pairs are not compared by default when the singular values prove a ratio below this already.
+CLOSE_ENOUGH = 1.2
 PACKING_ENTRIES = 2**24
 # Roundings that the two entries of a product may have gone through before it.
 WEIGHT_ROUNDINGS = 8
@@ -117,21 +119,30 @@ def lower_bounds(
 ) -> tuple[list[LowerBound], str]:
     """Bounds of the kind asked for, and a sentence when one could not be had."""
     result = outcome.result
-    both = result.orthogonal == "both"
-    bounds: list[LowerBound] = []
-    tail, reason = singular_value_bound(matrix, result.n_components)
-    bounds += tail
-    sides = sides_of(matrix, result.orthogonal) if wanted == "dual" or both else []
+    squared = result.relative_squared_error * matrix.total
+    bounds, reason = singular_value_bound(matrix, result.n_components)
+    best = max((bound.value for bound in bounds), default=0.0)
+    open_wide = wanted == "dual" or squared > CLOSE_ENOUGH * best
+    compare_pairs = result.orthogonal == "both" and open_wide
+    sides = sides_of(matrix, result.orthogonal) if wanted == "dual" or compare_pairs else []
     if wanted == "dual":
-        upper = result.relative_squared_error * matrix.total
         for side in sides:
-            bounds.append(dual(side, result.n_components, upper, DUAL_SECONDS / len(sides), rng))
+            share = DUAL_SECONDS / len(sides)
+            bounds.append(dual(side, result.n_components, squared, share, rng))
         reason = reason if not bounds else ""
-    for side in sides if both else ():
-        if len(side.weights) * matrix.n_entries <= PACKING_WORK:
-            partners = int(np.clip(PACKING_ENTRIES // matrix.n_entries, 4, 32))
-            bounds.append(pair_packing_bound(side.coordinates(), side.weights, n_partners=partners))
+    if compare_pairs:
+        bounds += packings(matrix, sides)
     return bounds, reason
+
+
+def packings(matrix: Matrix, sides: list[Samples]) -> list[LowerBound]:
+    """Bounds from pairs of rows and of columns, where comparing all of them is not too much."""
+    partners = int(np.clip(PACKING_ENTRIES // matrix.n_entries, 4, 32))
+    return [
+        pair_packing_bound(side.coordinates(), side.weights, n_partners=partners)
+        for side in sides
+        if len(side.weights) * matrix.n_entries <= PACKING_WORK
+    ]
 
 
 def sides_of(matrix: Matrix, orthogonal: str) -> list[Samples]:
