@@ -31,7 +31,7 @@ $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install --editable ".[dev]"
 	@touch $@ $(VENV)/installed
 
-demo: $(VENV)/installed  ## Factorize a real data set in every setting and show the table
+demo: $(VENV)/installed  ## Factorize a real data set in every setting, show the table, write pages
 	$(BIN)/orthant demo
 
 test: $(VENV)/installed-dev  ## Run the tests

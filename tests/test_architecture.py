@@ -21,10 +21,11 @@ LEVELS = [
     {"validation", "measures"},
     {"steps", "kmeans", "bounds"},
     {"engine"},
-    {"errors", "arrays", "certificate", "progress", "extras"},
+    {"errors", "arrays", "certificate", "progress", "extras", "whole_files"},
 ]
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 PRIVATE_IS_FORBIDDEN = ("numpy", "scipy", "sklearn", "typer", "rich", "threadpoolctl", "networkx")
+PRIVATE_IS_FORBIDDEN += ("h5py", "zarr", "pyarrow", "anndata")
 
 
 def imports_of(path):

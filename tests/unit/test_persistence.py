@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import orthant
+from orthant import whole_files
 from orthant.datasets import make_planted
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
@@ -393,7 +394,7 @@ def test_a_read_only_folder_is_refused_and_keeps_the_old_file(tmp_path, monkeypa
             def refuse(*given, **options):
                 raise PermissionError(13, "Permission denied")
 
-            monkeypatch.setattr(archive, "open", refuse, raising=False)
+            monkeypatch.setattr(whole_files, "open", refuse, raising=False)
         with pytest.raises(PermissionError):
             save(factorized("features")[0], path)
     finally:
@@ -462,7 +463,7 @@ def test_killed_while_writing_the_old_file_is_intact(tmp_path):
 
 
 def leftovers(folder):
-    return [entry for entry in folder.iterdir() if entry.name.endswith(archive.TEMPORARY)]
+    return [entry for entry in folder.iterdir() if entry.name.endswith(whole_files.TEMPORARY)]
 
 
 def size(entry):
@@ -481,7 +482,7 @@ def wait_until(condition):
 
 def test_the_temporary_file_of_a_running_writer_is_left_alone(tmp_path):
     result, _ = factorized()
-    name = f".x.npz.{archive.gethostname()}.{os.getpid()}.00{archive.TEMPORARY}"
+    name = f".x.npz.{whole_files.gethostname()}.{os.getpid()}.00{whole_files.TEMPORARY}"
     (tmp_path / name).write_bytes(b"at work")
     save(result, tmp_path / "x.npz")
     assert (tmp_path / name).exists()

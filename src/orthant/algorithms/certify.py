@@ -20,6 +20,7 @@ from orthant.engine.executors import one_blas_thread
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Samples
+from orthant.progress import announce
 
 CERTIFICATES = ("svd", "dual", None)
 # Sides up to which the Gram matrix of the smaller side is formed, and up to which its tail is
@@ -49,6 +50,7 @@ def certify(
     on the error of every factorization.
     """
     started = time.perf_counter()
+    announce("lower bound")
     result, promise = outcome.result, outcome.promise
     if isinstance(matrix, MaskedMatrix):  # the bounds hold for complete matrices only
         return Certificate(reason=promise.reason)

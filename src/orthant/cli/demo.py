@@ -1,19 +1,24 @@
-"""``orthant demo``: a real data set in every setting, ending in one table."""
+"""``orthant demo``: a real data set in every setting, a table, and a page for each."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from sklearn.datasets import load_digits
 
+import orthant
+from orthant.cli.folder import PAGE, summary_of, write_folder
+from orthant.cli.terminal import line, progress, prose, show
 from orthant.factorization import Factorization
-from orthant.fitting import factorize
-from orthant.measures import non_orthogonality
+from orthant.fitting import SETTINGS, factorize
+from orthant.report import Story, find
+from orthant.report.findings import is_exactly_orthogonal
+from orthant.report.story import ratio_text
 
-SETTINGS = ("samples", "features", "both")
+IMAGE = (8, 8)
 
 
 def demo(
@@ -21,17 +26,51 @@ def demo(
         int, typer.Option("--components", "-k", help="How many parts.", min=1)
     ] = 10,
     seed: Annotated[int, typer.Option(help="Seed of the random choices.", min=0)] = 0,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write.")
+    ] = Path("orthant-demo"),
 ) -> None:
-    """Factorize 1,797 images of handwritten digits in every setting and show the table."""
-    X = load_digits().data
-    console = Console()
-    console.print(f"Handwritten digits: {X.shape[0]:,} images of {X.shape[1]} pixels each.")
-    results = [
-        factorize(X, components, orthogonal=setting, random_state=seed) for setting in SETTINGS
-    ]
-    console.print(results_table(results, components))
+    """Factorize 1,797 images of handwritten digits in every setting, and write the pages."""
+    digits = load_digits()
+    X = digits.data
+    line(f"Handwritten digits: {X.shape[0]:,} images of {X.shape[1]} pixels each.")
+    line()
+    with progress("factorizing", quiet=False):
+        results = [
+            factorize(X, components, orthogonal=setting, random_state=seed) for setting in SETTINGS
+        ]
+    show(results_table(results, components))
     for result in results:
-        console.print(f"[bold]{result.orthogonal}[/bold]: {result.certificate}.")
+        prose(f"{result.orthogonal}: {result.certificate}.")
+    names = [f"image {number}: a {digit}" for number, digit in enumerate(digits.target)]
+    with progress("writing the pages", quiet=False):
+        for result in results:
+            _write(output, result, X, names)
+    line()
+    line("Look at them:")
+    for setting in SETTINGS:
+        line(f"  {(output / setting / PAGE).resolve()}")
+    line()
+    line("Next, with a file of yours (csv, npy, npz, mtx, parquet, h5ad, ...):")
+    line("  orthant select-k FILE --k 2:12      how many components")
+    line("  orthant fit FILE -k 6 --report      the answer, in a folder with a page")
+    line("  orthant fit --help                  everything else")
+
+
+def _write(output: Path, result: Factorization, X: object, names: list[str]) -> None:
+    related = [(f"Over {one}", f"../{one}/{PAGE}") for one in SETTINGS if one != result.orthogonal]
+    story = Story(
+        result,
+        find(X, result),
+        "1,797 handwritten digits",
+        names,
+        image_shape=IMAGE,
+        related=related,
+        version=orthant.__version__,
+    )
+    source = {"file": "sklearn.datasets.load_digits"}
+    summary = summary_of(story, source, {"image_shape": "8x8"})
+    write_folder(output / result.orthogonal, story, summary, with_page=True)
 
 
 def results_table(results: list[Factorization], n_components: int) -> Table:
@@ -42,21 +81,12 @@ def results_table(results: list[Factorization], n_components: int) -> Table:
         table.add_column(heading, justify="right")
     table.add_column("seconds", justify="right")
     for result in results:
-        ratio = result.certificate.ratio
         table.add_row(
             "sample or feature" if result.orthogonal == "both" else result.orthogonal[:-1],
             f"{result.error:.1f}",
             f"{result.relative_squared_error:.4f}",
             "yes" if is_exactly_orthogonal(result) else "no",
-            "-" if ratio is None else f"{ratio:.3f}",
+            ratio_text(result.certificate.ratio),
             f"{result.seconds:.3f}",
         )
     return table
-
-
-def is_exactly_orthogonal(result: Factorization) -> bool:
-    """Whether the factors that should be orthogonal are, to the last bit."""
-    checked = [result.W] if result.orthogonal != "features" else []
-    if result.orthogonal != "samples":
-        checked.append(result.A.T)
-    return all(non_orthogonality(factor) == 0.0 for factor in checked)

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+import io
+import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 import orthant
+from orthant.cli.bicluster import bicluster
 from orthant.cli.demo import demo
+from orthant.cli.failures import BAD_INPUT, Debug, guarded, say
+from orthant.cli.fit import fit
+from orthant.cli.report import report
+from orthant.cli.select_k import select_k
+from orthant.cli.transform import transform
 
 app = typer.Typer(
     name="orthant",
     no_args_is_help=True,
     add_completion=False,
+    pretty_exceptions_enable=False,
     help="Split a non-negative matrix into parts that do not overlap, and prove how good they are.",
 )
-app.command()(demo)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": demo,
+    "fit": fit,
+    "transform": transform,
+    "select-k": select_k,
+    "report": report,
+    "bicluster": bicluster,
+}
+for name, command in COMMANDS.items():
+    app.command(name)(guarded(command))
 
 
 def _show_version(wanted: bool) -> None:
@@ -30,10 +49,37 @@ def root(
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error comes from; stands anywhere.")
+    ] = False,
 ) -> None:
     """Options that stand before a command."""
 
 
 def main() -> None:
     """Entry point of the command."""
-    app()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names that a terminal cannot show are no error
+            stream.reconfigure(errors="backslashreplace")
+    arguments = _without_debug(sys.argv[1:])
+    try:
+        code = app(args=arguments or ["--help"], prog_name="orthant", standalone_mode=False)
+    except Exception as error:
+        message = getattr(error, "format_message", None)  # what typer raises for wrong usage
+        if message is None or Debug.wanted:
+            raise
+        say(f"{message()} (orthant {_command(arguments)}--help tells more)")
+        sys.exit(getattr(error, "exit_code", BAD_INPUT))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _without_debug(arguments: list[str]) -> list[str]:
+    """Take ``--debug`` out of the arguments, wherever it stands before ``--``."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options, rest = arguments[:end], arguments[end:]
+    Debug.wanted = "--debug" in options
+    return [one for one in options if one != "--debug"] + rest
+
+
+def _command(arguments: list[str]) -> str:
+    return f"{arguments[0]} " if arguments and arguments[0] in COMMANDS else ""

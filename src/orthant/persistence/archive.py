@@ -18,8 +18,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
-from secrets import token_hex
-from socket import gethostname
 from typing import Any
 
 import numpy as np
@@ -27,10 +25,10 @@ from numpy.lib import format as npy
 
 from orthant.arrays import Array
 from orthant.errors import InvalidInputError
+from orthant.whole_files import replacing
 
 HEADER = "header"
 MOST_MEMBERS = 1000
-TEMPORARY = ".orthant-tmp"
 PLAIN_KINDS = "biuf"
 HEADER_READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 # What reading a damaged or hostile zip file may raise.
@@ -61,65 +59,17 @@ def write_archive(
     over the old file. What a killed writer left behind is removed.
     """
     target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder; name a file in it")
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
-    _remove_leftovers(target)
-    with _replacing(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with (
+        replacing(target, "xb") as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
         for name, array in {HEADER: text, **arrays}.items():
             # A fixed date: the same content gives the same bytes.
             entry = zipfile.ZipInfo(f"{name}.npy")
             entry.compress_type = zipfile.ZIP_DEFLATED
             with archive.open(entry, "w", force_zip64=True) as member:
                 npy.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[Any]:
-    name = f".{target.name}.{gethostname()}.{os.getpid()}.{token_hex(4)}{TEMPORARY}"
-    temporary = target.with_name(name)
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _flush_folder(target.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the renaming itself survive a power cut, where the system can do that."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Remove temporary files for this target whose writers are gone."""
-    mine = f".{target.name}.{gethostname()}."
-    for entry in target.parent.iterdir() if target.parent.is_dir() else ():
-        if entry.name.startswith(mine) and entry.name.endswith(TEMPORARY):
-            process = entry.name.removeprefix(mine).split(".")[0]
-            if process.isdigit() and not _is_running(int(process)):
-                entry.unlink(missing_ok=True)
-
-
-def _is_running(process: int) -> bool:
-    if os.name != "posix":
-        return True  # no harmless way to ask
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
 
 
 @contextmanager

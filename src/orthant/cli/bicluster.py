@@ -1,0 +1,183 @@
+"""``orthant bicluster``: correlation clustering of a bipartite graph."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import numpy as np
+import typer
+
+import orthant
+from orthant.arrays import Array
+from orthant.biadjacency import Biadjacency, as_biadjacency
+from orthant.cli import options as o
+from orthant.cli.data import Reading, read_data
+from orthant.cli.failures import about
+from orthant.cli.folder import MODEL, SUMMARY, names_or_numbers, write_json
+from orthant.cli.terminal import line, object_line, progress, prose, table
+from orthant.cli.writing import Replacing, check_own
+from orthant.datasets.readers import NamedMatrix
+from orthant.datasets.readers.packed import open_text
+from orthant.datasets.readers.text import delimiter_of
+from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+from orthant.persistence import save
+
+ROWS, COLUMNS = "rows.csv", "columns.csv"
+EDGE_ENDINGS = (".txt", ".edges", ".edgelist")
+MOST_SHOWN = 12
+
+
+def bicluster(
+    file: o.File,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Folder to write rows.csv, columns.csv, model.npz and summary.json into.",
+            rich_help_panel=o.OUTPUT,
+        ),
+    ] = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    binarize: Annotated[
+        float | None,
+        typer.Option(help="Entries above this are edges (default: only 0 and 1 are accepted)."),
+    ] = None,
+    edges: Annotated[
+        bool | None,
+        typer.Option(
+            "--edges/--matrix",
+            help="Whether FILE lists edges; by default .txt, .edges and tables of two columns do.",
+            show_default=False,
+        ),
+    ] = None,
+    method: Annotated[
+        o.Algorithm,
+        typer.Option(
+            help="best: fewest disagreements found; paper: as published.", rich_help_panel=o.SOLVER
+        ),
+    ] = o.Algorithm.best,
+    n_init: Annotated[
+        int, typer.Option(min=0, help="Random starts from each side.", rich_help_panel=o.SOLVER)
+    ] = 4,
+    seed: o.Seed = None,
+    format: o.Format = None,
+    key: o.Key = None,
+    header: o.Header = None,
+    index: o.Index = None,
+    transpose: o.Transpose = False,
+    max_bytes: o.MaxBytes = None,
+    row_names: o.RowNames = None,
+    feature_names: o.FeatureNames = None,
+) -> None:
+    """Cluster rows and columns of a 0/1 matrix or a list of edges together.
+
+    The number of clusters follows from the data. A disagreement is an edge between clusters or
+    a missing edge inside one.
+    """
+    reading = Reading(
+        format, key, header, index, transpose, False, max_bytes, row_names, feature_names
+    )
+    with progress(f"reading {Path(file).name}", quiet):
+        data, listed = _read(file, reading, edges)
+    threshold = 0.0 if listed and binarize is None else binarize
+    about(data.source)
+    graph = as_biadjacency(data.X, threshold)
+    named = Biadjacency(graph.edges, _as_array(data.row_names), _as_array(data.column_names))
+    with progress(f"clustering {Path(data.source).name}", quiet):
+        model = BipartiteCorrelationClustering(method.value, n_init=n_init, random_state=seed)
+        model.fit(named)
+    summary = _summary(data, model)
+    if output is not None:
+        _write(output, data, model, summary)
+    if json:
+        object_line(summary)
+        return
+    _tell(data, model, summary)
+    if output is not None:
+        line(f"wrote {output}/: {MODEL} {ROWS} {COLUMNS} {SUMMARY}")
+
+
+def _read(file: str, reading: Reading, edges: bool | None) -> tuple[NamedMatrix, bool]:
+    """The graph, and whether it came as a list of edges."""
+    listed = edges or reading.format == "edges"
+    if edges is None and reading.format is None:
+        name = file.lower().removesuffix(".gz")
+        listed = name.endswith(EDGE_ENDINGS) or (
+            name.endswith((".csv", ".tsv")) and _has_two_columns(Path(file))
+        )
+    if not listed:
+        return read_data(file, reading), False
+    return read_data(file, replace(reading, format="edges")), True
+
+
+def _has_two_columns(path: Path) -> bool:
+    about(path)
+    with open_text(path, errors="replace") as file:
+        first = file.readline(100_000)
+    return first.count(delimiter_of(first, path)) == 1
+
+
+def _as_array(names: Sequence[str] | None) -> Array | None:
+    return None if names is None else np.array(names)
+
+
+def _summary(data: NamedMatrix, model: Any) -> dict[str, Any]:
+    certificate = model.certificate_
+    return {
+        "orthant": orthant.__version__,
+        "input": {"file": data.source, "shape": list(data.X.shape)},
+        "clusters": [
+            {"cluster": number, "rows": int(rows.sum()), "columns": int(columns.sum())}
+            for number, (rows, columns) in enumerate(zip(model.rows_, model.columns_, strict=True))
+        ],
+        "disagreements": model.disagreements_,
+        "certificate": {**asdict(certificate), "sentence": str(certificate)},
+    }
+
+
+def _write(folder: Path, data: NamedMatrix, model: Any, summary: dict[str, Any]) -> None:
+    about(folder)
+    check_own(folder, (MODEL, ROWS, COLUMNS, SUMMARY), SUMMARY)
+    with Replacing(folder) as files:
+        files.other(MODEL, lambda path: save(model, path))
+        files.text(ROWS, lambda f: _labels(f, "row", data.row_names, model.row_labels_))
+        files.text(COLUMNS, lambda f: _labels(f, "column", data.column_names, model.column_labels_))
+        files.text(SUMMARY, lambda f: write_json(f, summary))
+
+
+def _labels(file: TextIO, what: str, names: Sequence[str] | None, labels: Array) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow((what, "cluster"))
+    writer.writerows(zip(names_or_numbers(names, len(labels)), labels.tolist(), strict=True))
+
+
+def _tell(data: NamedMatrix, model: Any, summary: dict[str, Any]) -> None:
+    n, m = data.X.shape
+    clusters = summary["clusters"]
+    alone = (n - sum(one["rows"] for one in clusters), m - sum(one["columns"] for one in clusters))
+    line(f"{Path(data.source).name}: {n:,} rows, {m:,} columns")
+    rows = [
+        (str(one["cluster"]), f"{one['rows']:,}", f"{one['columns']:,}", _some(data, model, number))
+        for number, one in enumerate(clusters[:MOST_SHOWN])
+    ]
+    if rows:
+        table(("cluster", "rows", "columns", "some of its rows"), rows)
+        line()
+    if len(clusters) > MOST_SHOWN:
+        line(f"and {len(clusters) - MOST_SHOWN} more clusters")
+    line(f"clusters: {len(clusters)}; in none: {alone[0]:,} rows and {alone[1]:,} columns")
+    line(f"disagreements: {model.disagreements_:,}")
+    prose(f"{model.certificate_}")
+
+
+def _some(data: NamedMatrix, model: Any, cluster: int) -> str:
+    members = np.flatnonzero(model.row_labels_ == cluster)[:5]
+    names = names_or_numbers(data.row_names, data.X.shape[0])
+    return ", ".join(str(names[one]) for one in members)

@@ -1,0 +1,115 @@
+"""From the options of a command to a matrix with names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orthant.cli.failures import about
+from orthant.datasets.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
+from orthant.errors import InvalidInputError
+
+# Single-point moves need the data in memory, so only what is large stays on disk.
+MAP_ABOVE = 2**30
+FLAGS, TABLE = ("transpose", "missing"), ("header", "index")
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a file is to be read; kept in ``summary.json`` so that it can be read again."""
+
+    format: str | None = None
+    key: str | None = None
+    header: bool | None = None
+    index: bool | None = None
+    transpose: bool = False
+    missing: bool = False
+    max_bytes: str | None = None
+    row_names: Path | None = None
+    feature_names: Path | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """The same as JSON has it, with paths that hold from anywhere."""
+        values = asdict(self)
+        for name in ("row_names", "feature_names"):
+            if values[name] is not None:
+                values[name] = str(Path(values[name]).resolve())
+        return values
+
+    @staticmethod
+    def from_plain(values: dict[str, Any]) -> Reading:
+        """What :meth:`plain` was made of."""
+        known = {name: values[name] for name in Reading.__slots__ if name in values}
+        for name, value in known.items():
+            wanted = bool if name in FLAGS else (bool | None) if name in TABLE else (str | None)
+            if not isinstance(value, wanted):
+                raise InvalidInputError(f"how to read the data is not clear: {name} is {value!r}")
+        for name in ("row_names", "feature_names"):
+            if known.get(name) is not None:
+                known[name] = Path(known[name])
+        return Reading(**known)
+
+
+def read_data(file: str, reading: Reading) -> NamedMatrix:
+    """Read a matrix; names given in files of their own take the place of those found."""
+    about("<stdin>" if file == "-" else file)
+    data = read_matrix(
+        file,
+        format=reading.format,
+        key=reading.key,
+        header=reading.header,
+        index=reading.index,
+        allow_missing=reading.missing,
+        max_bytes=as_bytes(reading.max_bytes),
+        map_above=MAP_ABOVE,
+    )
+    if reading.transpose:
+        X = data.X.T.tocsr() if hasattr(data.X, "tocsr") else np.ascontiguousarray(data.X.T)
+        data = replace(data, X=X, row_names=data.column_names, column_names=data.row_names)
+    n, m = data.X.shape
+    if reading.row_names is not None:
+        data = replace(data, row_names=read_names(reading.row_names, n, "rows"))
+    if reading.feature_names is not None:
+        data = replace(data, column_names=read_names(reading.feature_names, m, "columns"))
+    return data
+
+
+def as_bytes(text: str | None) -> int:
+    """A size such as 500M or 8G in bytes; half of the memory if there is none."""
+    if text is None:
+        return default_max_bytes()
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", text.strip().lower())
+    if found is None:
+        raise InvalidInputError(f"--max-bytes: {text!r} is no size; write for instance 500M or 8G")
+    return int(float(found[1]) * UNITS[found[2]])
+
+
+def as_image_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
+    """A size such as 8x8 that fits the number of features."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+)\s*[xX\N{MULTIPLICATION SIGN},]\s*(\d+)", text.strip())
+    if found is None:
+        raise InvalidInputError(f"--image-shape: {text!r} is no size; write for instance 8x8")
+    height, width = int(found[1]), int(found[2])
+    if height * width != n_features:
+        raise InvalidInputError(
+            f"--image-shape: {height} x {width} is {height * width} pixels, "
+            f"but there are {n_features} features"
+        )
+    return height, width
+
+
+def read_numbers(path: Path, expected: int, what: str) -> Any:
+    """One non-negative number per row or column, from any file that holds a matrix."""
+    about(path)
+    data = read_matrix(path, header=None, index=False).X
+    values = np.asarray(data.toarray() if hasattr(data, "toarray") else data, dtype=np.float64)
+    if values.size != expected:
+        raise InvalidInputError(f"{path}: it holds {values.size} weights for {expected} {what}")
+    return values.ravel()

@@ -1,0 +1,118 @@
+"""What happens when something goes wrong: one line on stderr and an exit code.
+
+0 all is well, 1 a file cannot be read or written, 2 the input or the command is not acceptable,
+130 interrupted, 143 terminated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from orthant.datasets.readers import FileError
+from orthant.errors import FewerComponentsWarning, MissingExtraError, OrthantError
+
+IO_FAILED, BAD_INPUT, INTERRUPTED, PIPE_CLOSED, TERMINATED = 1, 2, 130, 141, 143
+
+
+class About:
+    """The file a command is working on, for messages that do not name it themselves."""
+
+    name: str | None = None
+
+
+def about(name: object) -> None:
+    """Say which file the next errors are about."""
+    About.name = None if name is None else str(name)
+
+
+def say(message: str, kind: str = "error") -> None:
+    """One line on stderr."""
+    line = printable(" ".join(message.split()))
+    with contextlib.suppress(OSError):  # nobody listens
+        print(f"orthant: {kind}: {line}", file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """Text without control characters, which could make a terminal do things."""
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Wrap a command so that its failures are told in one line; ``--debug`` shows them whole."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        about(None)
+        debug = Debug.wanted
+        signal.signal(signal.SIGTERM, _terminated)
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                warnings.simplefilter("always", FewerComponentsWarning)
+                command(*args, **kwargs)
+                sys.stdout.flush()
+        except BrokenPipeError:
+            _close_stdout()
+            raise typer.Exit(PIPE_CLOSED) from None
+        except KeyboardInterrupt:
+            say("interrupted; nothing was half written", "note")
+            raise typer.Exit(INTERRUPTED) from None
+        except (OrthantError, OSError, MemoryError) as error:
+            if debug:
+                raise
+            say(described(error))
+            raise typer.Exit(exit_code(error)) from None
+
+    return run
+
+
+class Debug:
+    """Whether tracebacks are wanted."""
+
+    wanted = False
+
+
+def exit_code(error: BaseException) -> int:
+    """1 for files and memory, 2 for what orthant refuses."""
+    if isinstance(error, MissingExtraError) or not isinstance(error, OrthantError):
+        return IO_FAILED
+    return BAD_INPUT
+
+
+def described(error: BaseException) -> str:
+    """The message of an error, with the file it is about."""
+    name = About.name
+    if isinstance(error, OSError) and not isinstance(error, OrthantError):
+        place = error.filename if error.filename is not None else name
+        why = error.strerror or str(error)
+        return f"{place}: {why}" if place is not None else why
+    if isinstance(error, MemoryError) and not isinstance(error, OrthantError):
+        return f"{name}: not enough memory: {error or 'an allocation failed'}"
+    text = str(error)
+    if name is None or isinstance(error, FileError) or text.startswith(name):
+        return text
+    return f"{name}: {text}"
+
+
+def _terminated(number: int, frame: Any) -> None:
+    raise SystemExit(TERMINATED)
+
+
+def _show_warning(message: Any, category: type[Warning], *args: Any, **kwargs: Any) -> None:
+    """Tell users what is meant for them; what dependencies tell programmers, with ``--debug``."""
+    if Debug.wanted or issubclass(category, FewerComponentsWarning):
+        say(str(message), "note")
+
+
+def _close_stdout() -> None:
+    """Point stdout elsewhere, so that the interpreter does not complain at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

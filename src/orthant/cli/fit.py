@@ -1,0 +1,208 @@
+"""``orthant fit``: from a file to a folder with the answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import orthant
+from orthant.cli import options as o
+from orthant.cli.annotated import annotate
+from orthant.cli.data import Reading, as_image_shape, read_data, read_numbers
+from orthant.cli.failures import about
+from orthant.cli.folder import PAGE, check_folder, read_selection, summary_of, write_folder
+from orthant.cli.terminal import line, object_line, progress, prose, table
+from orthant.datasets.readers import NamedMatrix
+from orthant.fitting import SEEDINGS, factorize
+from orthant.report import Story, find
+from orthant.report.story import percent
+
+
+def fit(
+    file: o.File,
+    components: o.Components = 8,
+    orthogonal: o.Orthogonal = o.Setting.samples,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Folder to write (default: NAME.orthant here).",
+            rich_help_panel=o.OUTPUT,
+        ),
+    ] = None,
+    report: Annotated[
+        bool,
+        typer.Option("--report", help="Also write the page report.html.", rich_help_panel=o.OUTPUT),
+    ] = False,
+    image_shape: o.ImageShape = None,
+    h5ad: Annotated[
+        o.Writing,
+        typer.Option(
+            help="Results of an .h5ad file: into a copy in DIR, into the file itself, or neither.",
+            rich_help_panel=o.OUTPUT,
+        ),
+    ] = o.Writing.copy,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    algorithm: o.AlgorithmName = o.Algorithm.best,
+    seeding: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="best: auto, lines, k-means++, or a file with components to start from.",
+            rich_help_panel=o.SOLVER,
+        ),
+    ] = "auto",
+    kmeans: Annotated[
+        o.Kmeans | None,
+        typer.Option(help="paper: the k-means subroutine.", rich_help_panel=o.SOLVER),
+    ] = None,
+    n_init: o.NInit = 1,
+    max_iter: Annotated[
+        int, typer.Option(min=1, help="Most sweeps of a descent.", rich_help_panel=o.SOLVER)
+    ] = 300,
+    tol: Annotated[
+        float,
+        typer.Option(
+            min=0.0, help="Stop when a sweep gains less than this share.", rich_help_panel=o.SOLVER
+        ),
+    ] = 1e-6,
+    certificate: Annotated[
+        o.Proof,
+        typer.Option(
+            help="Lower bound: svd, dual (stronger, slower) or none.", rich_help_panel=o.SOLVER
+        ),
+    ] = o.Proof.svd,
+    sample_weight: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="One weight per row.", rich_help_panel=o.SOLVER),
+    ] = None,
+    feature_weight: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="One weight per column.", rich_help_panel=o.SOLVER),
+    ] = None,
+    seed: o.Seed = None,
+    jobs: o.Jobs = None,
+    format: o.Format = None,
+    key: o.Key = None,
+    header: o.Header = None,
+    index: o.Index = None,
+    transpose: o.Transpose = False,
+    missing: o.Missing = False,
+    max_bytes: o.MaxBytes = None,
+    row_names: o.RowNames = None,
+    feature_names: o.FeatureNames = None,
+) -> None:
+    """Factorize FILE, write a folder, and say how far from optimal the answer can be."""
+    reading = Reading(
+        format, key, header, index, transpose, missing, max_bytes, row_names, feature_names
+    )
+    folder = output or Path(f"{_stem(file)}.orthant")
+    check_folder(folder)
+    with progress(f"reading {Path(file).name}", quiet):
+        data = read_data(file, reading)
+    n, m = data.X.shape
+    shape = as_image_shape(image_shape, m)
+    given: dict[str, Any] = {
+        "n_components": components,
+        "orthogonal": orthogonal.value,
+        "algorithm": algorithm.value,
+        "seeding": seeding,
+        "kmeans": None if kmeans is None else kmeans.value,
+        "n_init": n_init,
+        "max_iter": max_iter,
+        "tol": tol,
+        "certificate": None if certificate is o.Proof.none else certificate.value,
+        "random_state": seed,
+        "n_jobs": jobs,
+    }
+    weights = {
+        "sample_weight": _weights(sample_weight, n, "rows"),
+        "feature_weight": _weights(feature_weight, m, "columns"),
+        "missing_values": np.nan if missing else None,
+    }
+    start = _seeding(seeding)
+    about(data.source)
+    with progress(f"factorizing {_shown_name(data)}", quiet):
+        result = factorize(data.X, **{**given, "seeding": start}, **weights)
+    with progress("writing", quiet):
+        story = Story(
+            result,
+            find(data.X, result, missing=missing),
+            _shown_name(data),
+            data.row_names,
+            data.column_names,
+            shape,
+            selection=read_selection(folder),
+            remarks=_remarks(weights),
+            version=orthant.__version__,
+        )
+        source = {"file": _absolute(file), "reading": reading.plain()}
+        summary = summary_of(story, source, {**given, "image_shape": image_shape})
+        names = write_folder(folder, story, summary, with_page=report)
+        if file.endswith(".h5ad") and h5ad is not o.Writing.none and not transpose:
+            names += annotate(Path(file), folder, result, h5ad is o.Writing.in_place)
+    if json:
+        object_line({**summary, "folder": str(folder), "files": names})
+        return
+    _tell(story, folder, names)
+
+
+def _weights(path: Path | None, expected: int, what: str) -> Any:
+    return None if path is None else read_numbers(path, expected, what)
+
+
+def _seeding(seeding: str) -> Any:
+    """The name of a way to start, or components from a file."""
+    if seeding in SEEDINGS or not Path(seeding).exists():
+        return seeding
+    return read_data(seeding, Reading()).X
+
+
+def _remarks(weights: dict[str, Any]) -> list[str]:
+    remarks = []
+    if weights["sample_weight"] is not None or weights["feature_weight"] is not None:
+        remarks.append("The fit was weighted; shares and energies on this page are not.")
+    if weights["missing_values"] is not None:
+        remarks.append("Missing entries are left out of the error and drawn as nothing.")
+    return remarks
+
+
+def _stem(file: str) -> str:
+    return "stdin" if file == "-" else Path(file).name.split(".")[0] or "matrix"
+
+
+def _absolute(file: str) -> str:
+    return file if file == "-" else str(Path(file).resolve())
+
+
+def _shown_name(data: NamedMatrix) -> str:
+    return Path(data.source).name
+
+
+def _tell(story: Story, folder: Path, names: list[str]) -> None:
+    """The answer in a few lines."""
+    result, found, (n, m) = story.result, story.findings, story.shape
+    line(f"{story.source}: {n:,} x {m:,}, {found.matrix.n_entries:,} entries")
+    rows = [
+        (
+            str(component),
+            f"{len(found.rows_of(component)):,}",
+            f"{len(found.columns_of(component)):,}",
+            percent(float(found.energies[component])),
+            ", ".join(story.column(one) for one in story.top_columns(component, 6)),
+        )
+        for component in range(result.n_components_found)
+    ]
+    table(("component", "rows", "features", "energy", "heaviest features"), rows)
+    line()
+    line(f"relative squared error {result.relative_squared_error:.6g}, in {result.seconds:.2f} s")
+    prose(f"{result.certificate}")
+    prose(f"wrote {folder}/: {' '.join(names)}")
+    if PAGE in names:
+        line(f"look at {(folder / PAGE).resolve()}")

@@ -1,0 +1,195 @@
+"""The folder that ``fit`` writes: a model, tables, a summary and maybe a page."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+import orthant
+from orthant.cli.failures import about
+from orthant.cli.terminal import plain
+from orthant.cli.writing import Replacing, check_own
+from orthant.datasets.readers import FileError
+from orthant.persistence import save
+from orthant.report import Story, page
+from orthant.report.findings import is_exactly_orthogonal
+
+MODEL, SUMMARY, PAGE = "model.npz", "summary.json", "report.html"
+ASSIGNMENTS, FEATURES, COMPONENTS = "assignments.csv", "features.csv", "components.csv"
+SELECTION = "selection.json"
+TOP_FEATURES = 10
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse, before any work is done, a place that cannot or should not be written to."""
+    about(folder)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "it is a file; a folder is needed", str(folder))
+    check_own(folder, (MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, PAGE, SUMMARY), SUMMARY)
+
+
+def write_folder(
+    folder: Path, story: Story, summary: dict[str, Any], *, with_page: bool
+) -> list[str]:
+    """Write everything at once; a page that is there already is made anew. Returns the names."""
+    with_page = with_page or (folder / PAGE).exists()
+    names = [MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, *([PAGE] if with_page else []), SUMMARY]
+    check_folder(folder)
+    html = page(story) if with_page else ""
+    with Replacing(folder) as files:
+        files.other(MODEL, lambda path: save(story.result, path))
+        files.text(ASSIGNMENTS, lambda file: write_assignments(file, story))
+        files.text(FEATURES, lambda file: _write_features(file, story))
+        files.text(COMPONENTS, lambda file: _write_components(file, story))
+        if with_page:
+            files.text(PAGE, lambda file: file.write(html))
+        files.text(SUMMARY, lambda file: write_json(file, {**summary, "files": names}))
+    return names
+
+
+def write_json(file: TextIO, values: Any) -> None:
+    """One JSON object, indented."""
+    json.dump(plain(values), file, indent=2, allow_nan=False)
+    file.write("\n")
+
+
+def write_assignments(file: TextIO, story: Story) -> None:
+    """The component of every row, its loading, and the share of the row that is captured."""
+    found = story.findings
+    _write_rows(
+        file,
+        ("row", "component", "scale", "share_captured"),
+        zip(
+            names_or_numbers(story.row_names, len(found.row_labels)),
+            found.row_labels.tolist(),
+            map(_number, found.row_scales),
+            map(_number, found.row_shares),
+            strict=True,
+        ),
+    )
+
+
+def _write_features(file: TextIO, story: Story) -> None:
+    """The component in which every feature weighs most, and its weight there."""
+    found = story.findings
+    _write_rows(
+        file,
+        ("feature", "component", "weight"),
+        zip(
+            names_or_numbers(story.column_names, len(found.column_labels)),
+            found.column_labels.tolist(),
+            map(_number, found.column_weights),
+            strict=True,
+        ),
+    )
+
+
+def _write_components(file: TextIO, story: Story) -> None:
+    """All weights above zero, those of a component together, the heaviest first."""
+    names = names_or_numbers(story.column_names, story.shape[1])
+
+    def rows() -> Iterable[tuple[int, str, str]]:
+        for component, weights in enumerate(story.result.components):
+            used = np.flatnonzero(weights)
+            for one in used[np.argsort(-weights[used], kind="stable")]:
+                yield component, names[one], _number(weights[one])
+
+    _write_rows(file, ("component", "feature", "weight"), rows())
+
+
+def _write_rows(file: TextIO, headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(headings)
+    writer.writerows(rows)
+
+
+def _number(value: Any) -> str:
+    """The shortest text that reads back as the same number; nothing for NaN."""
+    return "" if np.isnan(value) else repr(value.item())
+
+
+def names_or_numbers(names: Sequence[str] | None, count: int) -> Sequence[str]:
+    """The names, or numbers from 0."""
+    return names if names is not None else [str(number) for number in range(count)]
+
+
+def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """What ``summary.json`` says."""
+    result, found, certificate = story.result, story.findings, story.result.certificate
+    names = names_or_numbers(story.column_names, story.shape[1])
+    components = [
+        {
+            "component": component,
+            "rows": len(found.rows_of(component)),
+            "features": len(found.columns_of(component)),
+            "energy": float(found.energies[component]),
+            "top_features": [names[one] for one in story.top_columns(component, TOP_FEATURES)],
+        }
+        for component in range(result.n_components_found)
+    ]
+    return {
+        "orthant": orthant.__version__,
+        "input": {
+            **source,
+            "shape": list(story.shape),
+            "entries": found.matrix.n_entries,
+            "row_names": story.row_names is not None,
+            "feature_names": story.column_names is not None,
+        },
+        "options": options,
+        "orthogonal": result.orthogonal,
+        "n_components": result.n_components,
+        "n_components_found": result.n_components_found,
+        "shortage": result.shortage,
+        "error": result.error,
+        "relative_squared_error": result.relative_squared_error,
+        "captured": found.captured,
+        "exactly_orthogonal": is_exactly_orthogonal(result),
+        "n_sweeps": result.n_sweeps,
+        "steps_run": list(result.steps_run),
+        "seconds": result.seconds,
+        "certificate": {**asdict(certificate), "sentence": str(certificate)},
+        "components": components,
+        "remarks": list(story.remarks),
+    }
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """The summary in a folder that ``fit`` wrote."""
+    return read_json(folder / SUMMARY)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """One JSON object from a file."""
+    about(path)
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"{path}: this is no JSON, or a damaged one: {error}") from error
+    if not isinstance(values, dict):
+        raise FileError(f"{path}: a JSON object was expected")
+    return values
+
+
+def read_selection(folder: Path) -> dict[str, Any] | None:
+    """What ``select-k`` left in a folder, if it did."""
+    path = folder / SELECTION
+    if not path.exists():
+        return None
+    selection = read_json(path)
+    keys = {"n_components", "relative_squared_error", "lower_bound", "null_error"}
+    tried = selection.get("candidates")
+    if (
+        not isinstance(tried, list)
+        or not tried
+        or not all(isinstance(one, dict) and keys <= set(one) for one in tried)
+    ):
+        raise FileError(f"{path}: it was not written by orthant select-k")
+    return selection

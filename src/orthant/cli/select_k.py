@@ -1,0 +1,132 @@
+"""``orthant select-k``: how many components."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orthant.cli import options as o
+from orthant.cli.data import Reading, read_data
+from orthant.cli.failures import about
+from orthant.cli.folder import SELECTION, write_json
+from orthant.cli.terminal import line, object_line, progress, prose, table
+from orthant.cli.writing import Replacing
+from orthant.errors import InvalidInputError
+from orthant.selection import Selection, select_n_components
+
+TRIALS = "trials.jsonl"
+MOST_CANDIDATES = 1000
+
+
+def select_k(
+    file: o.File,
+    k: Annotated[
+        str,
+        typer.Option("--k", metavar="RANGE", help="Numbers to try: 2:20, 2:40:2 or 3,5,8."),
+    ] = "2:12",
+    orthogonal: o.Orthogonal = o.Setting.samples,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Folder for selection.json, which the report shows, and trials.jsonl, from "
+            "which an interrupted run goes on.",
+            rich_help_panel=o.OUTPUT,
+        ),
+    ] = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    repetitions: Annotated[
+        int, typer.Option(min=1, help="How often everything is repeated.", rich_help_panel=o.SOLVER)
+    ] = 3,
+    algorithm: o.AlgorithmName = o.Algorithm.best,
+    n_init: o.NInit = 1,
+    seed: o.Seed = None,
+    jobs: o.Jobs = None,
+    format: o.Format = None,
+    key: o.Key = None,
+    header: o.Header = None,
+    index: o.Index = None,
+    transpose: o.Transpose = False,
+    max_bytes: o.MaxBytes = None,
+) -> None:
+    """Try several numbers of components on FILE and suggest one.
+
+    For every number: the error and what is proven about it, the error in data whose columns
+    were permuted, and how well two halves of the rows agree.
+    """
+    numbers = as_numbers(k)
+    reading = Reading(format, key, header, index, transpose, max_bytes=max_bytes)
+    with progress(f"reading {Path(file).name}", quiet):
+        data = read_data(file, reading)
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+    found = select_n_components(
+        data.X,
+        numbers,
+        orthogonal=orthogonal.value,
+        algorithm=algorithm.value,
+        n_init=n_init,
+        n_repetitions=repetitions,
+        results=None if output is None else output / TRIALS,
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=int(sys.stderr.isatty() and not quiet),
+    )
+    values = {
+        "suggestion": found.suggestion,
+        "reason": found.reason,
+        "orthogonal": orthogonal.value,
+        "candidates": [asdict(one) for one in found.candidates],
+    }
+    if output is not None:
+        about(output)
+        with Replacing(output) as files:
+            files.text(SELECTION, lambda written: write_json(written, values))
+    if json:
+        object_line(values)
+        return
+    _tell(found)
+    if output is not None:
+        line(f"wrote {output}/: {SELECTION} {TRIALS}")
+
+
+def as_numbers(text: str) -> list[int]:
+    """The numbers of 2:20 (20 included), 2:40:2 or 3,5,8."""
+    found = re.fullmatch(r"(\d{1,9}):(\d{1,9})(?::(\d{1,9}))?", text.strip())
+    if found:
+        first, last, step = int(found[1]), int(found[2]), int(found[3] or 1)
+        numbers = range(first, last + 1, step) if step else range(0)
+    elif re.fullmatch(r"\d{1,9}(,\s*\d{1,9})*", text.strip()):
+        numbers = [int(one) for one in text.split(",")]  # type: ignore[assignment]
+    else:
+        raise InvalidInputError(f"--k: {text!r} is no range; write for instance 2:20 or 3,5,8")
+    if not 0 < len(numbers) <= MOST_CANDIDATES or min(numbers) < 1:
+        raise InvalidInputError(f"--k: {text!r} must name 1 to {MOST_CANDIDATES} numbers from 1 on")
+    return list(numbers)
+
+
+def _tell(found: Selection) -> None:
+    rows = [
+        (
+            str(one.n_components),
+            f"{one.relative_squared_error:.4f}",
+            "-" if one.lower_bound is None else f"{one.lower_bound:.4f}",
+            f"{one.null_error:.4f}",
+            f"{one.adjusted_rand:.2f}",
+            f"{one.matched_cosine:.2f}",
+            "<- suggested" if one.n_components == found.suggestion else "",
+        )
+        for one in found.candidates
+    ]
+    headings = ("k", "error", "at least", "permuted", "Rand", "cosine", "")
+    table(headings, rows)
+    line()
+    prose(f"suggested: {found.suggestion}, {found.reason}")

@@ -1,0 +1,89 @@
+"""What commands print: plain lines and small tables that fit 80 columns."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from orthant.cli.failures import printable
+from orthant.progress import listening
+
+
+def line(text: str = "") -> None:
+    """One line on stdout; names in it cannot make the terminal do anything."""
+    sys.stdout.write(printable(text) + "\n")
+
+
+def prose(text: str) -> None:
+    """A sentence, broken where the terminal ends."""
+    width = min(100, shutil.get_terminal_size().columns)
+    for part in textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False):
+        line(part)
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns of numbers, and a last one of text that is cut where the terminal ends."""
+    clean = [[printable(cell) for cell in row] for row in (headings, *rows)]
+    widths = [max(len(row[place]) for row in clean) for place in range(len(headings) - 1)]
+    room = max(20, shutil.get_terminal_size().columns - sum(widths) - 2 * len(widths) - 3)
+    for number, row in enumerate(clean):
+        numbers = (cell.rjust(width) for cell, width in zip(row, widths, strict=False))
+        last = row[-1] if len(row[-1]) <= room else row[-1][: room - 1] + "\N{HORIZONTAL ELLIPSIS}"
+        line(("  ".join([" " + "  ".join(numbers), last])).rstrip())
+        if number == 0:
+            line(" " + "-" * (sum(widths) + 2 * len(widths) + min(room, len(headings[-1]) or 8)))
+
+
+def show(drawn: Any) -> None:
+    """Something of rich's, written through stdout so that a closed pipe is noticed."""
+    console = Console()
+    with console.capture() as captured:
+        console.print(drawn)
+    sys.stdout.write(captured.get())
+
+
+def object_line(values: Any) -> None:
+    """One JSON object on stdout."""
+    sys.stdout.write(json.dumps(plain(values), indent=2, allow_nan=False) + "\n")
+
+
+def plain(value: Any) -> Any:
+    """Values as JSON has them; what is not finite becomes null."""
+    if isinstance(value, dict):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+@contextmanager
+def progress(message: str, quiet: bool) -> Iterator[None]:
+    """One moving line on a terminal's stderr while work goes on; nothing elsewhere."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield
+        return
+    shown = escape(printable(message))
+    with console.status(shown) as status:
+        counts: dict[str, int] = {}
+
+        def hear(step: str, error: float | None) -> None:
+            counts[step] = counts.get(step, 0) + 1
+            figure = "" if error is None else f", error {error:.5f}"
+            status.update(f"{shown}: {escape(step)} {counts[step]}{figure}")
+
+        with listening(hear):
+            yield

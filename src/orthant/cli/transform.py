@@ -1,0 +1,129 @@
+"""``orthant transform``: new rows expressed by the components of a model."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import numpy as np
+import typer
+
+from orthant.cli import options as o
+from orthant.cli.data import Reading, as_bytes, read_data
+from orthant.cli.failures import about
+from orthant.cli.folder import FEATURES, MODEL, names_or_numbers, write_assignments
+from orthant.cli.terminal import object_line, progress
+from orthant.datasets.readers import FileError, NamedMatrix
+from orthant.factorization import Factorization, project
+from orthant.persistence import load
+from orthant.report import Story, find
+from orthant.validation import as_matrix
+from orthant.whole_files import replacing
+
+
+def transform(
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="A model.npz, or the folder it is in.", show_default=False
+        ),
+    ],
+    file: o.File,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="CSV",
+            help="File to write (default: stdout).",
+            rich_help_panel=o.OUTPUT,
+        ),
+    ] = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    format: o.Format = None,
+    key: o.Key = None,
+    header: o.Header = None,
+    index: o.Index = None,
+    transpose: o.Transpose = False,
+    missing: o.Missing = False,
+    max_bytes: o.MaxBytes = None,
+    row_names: o.RowNames = None,
+    feature_names: o.FeatureNames = None,
+) -> None:
+    """Give the rows of FILE to the components of MODEL and write a table of them.
+
+    Over samples and both: the component, scale and share captured of every row. Over features:
+    the loading of every row on every component.
+    """
+    place = model / MODEL if model.is_dir() else model
+    about(place)
+    held = load(place, max_bytes=as_bytes(max_bytes))
+    if not isinstance(held, Factorization):
+        raise FileError(f"{place}: it holds a {type(held).__name__}, not a Factorization")
+    reading = Reading(
+        format, key, header, index, transpose, missing, max_bytes, row_names, feature_names
+    )
+    with progress(f"reading {Path(file).name}", quiet):
+        data = read_data(file, reading)
+        _check_names(data, place.parent / FEATURES, held)
+        story = _transformed(data, held, missing)
+    if json:
+        object_line(
+            {
+                "rows": story.shape[0],
+                "components": held.n_components_found,
+                "captured": story.findings.captured,
+                "rows_per_component": [
+                    len(story.findings.rows_of(one)) for one in range(held.n_components_found)
+                ],
+            }
+        )
+        if output is None:
+            return
+    if output is None:
+        _write(sys.stdout, story)
+        return
+    about(output)
+    with replacing(output, encoding="utf-8", newline="") as written:
+        _write(written, story)
+
+
+def _transformed(data: NamedMatrix, held: Factorization, missing: bool) -> Story:
+    matrix = as_matrix(data.X, missing_values=np.nan if missing else None)
+    projected = project(matrix, held.components, held.orthogonal)
+    result = replace(
+        held, loadings=projected.loadings, labels=projected.labels, scales=projected.scales
+    )
+    found = find(data.X, result, missing=missing)
+    return Story(result, found, data.source, data.row_names, data.column_names)
+
+
+def _check_names(data: NamedMatrix, path: Path, held: Factorization) -> None:
+    """Refuse columns that are named otherwise than those of the model: their order matters."""
+    if data.column_names is None or not path.exists():
+        return
+    with open(path, encoding="utf-8", newline="") as file:
+        known = [row[0] for row in csv.reader(file)][1:]
+    if known == [str(number) for number in range(held.components.shape[1])]:
+        return
+    for place, (found, wanted) in enumerate(zip(data.column_names, known, strict=False)):
+        if found != wanted:
+            raise FileError(
+                f"{data.source}: column {place} is {found!r}, but the model has {wanted!r} there"
+            )
+
+
+def _write(file: TextIO, story: Story) -> None:
+    if story.result.labels is not None:
+        write_assignments(file, story)
+        return
+    writer = csv.writer(file, lineterminator="\n")
+    loadings = np.asarray(story.result.loadings)
+    writer.writerow(("row", *(f"component_{one}" for one in range(loadings.shape[1]))))
+    names = names_or_numbers(story.row_names, len(loadings))
+    for name, values in zip(names, loadings.tolist(), strict=True):
+        writer.writerow((name, *values))

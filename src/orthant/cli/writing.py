@@ -1,0 +1,81 @@
+"""The files of a result folder, which appear together or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TextIO
+
+from orthant.datasets.readers import FileError
+from orthant.whole_files import flush_folder, remove_leftovers, temporary_name
+
+
+def check_own(folder: Path, names: Iterable[str], mark: str) -> None:
+    """Refuse to replace files that somebody else wrote.
+
+    A folder is ours when the JSON file ``mark`` in it says so.
+    """
+    there = [name for name in names if (folder / name).exists()]
+    if not there:
+        return
+    try:
+        ours = b'"orthant"' in (folder / mark).read_bytes()[:4096]
+    except OSError:
+        ours = False
+    if not ours:
+        raise FileError(
+            f"{folder}: it holds a {there[0]} that orthant did not write; choose another folder"
+        )
+
+
+class Replacing:
+    """Some files of one folder, all of which appear together at the end.
+
+    Inside the block files are written under temporary names in the same folder; when the block
+    ends well they are renamed over the old ones, otherwise they are removed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._waiting: dict[Path, Path] = {}
+
+    def __enter__(self) -> Replacing:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(self.folder)
+        return self
+
+    def text(self, name: str, write: Callable[[TextIO], Any]) -> None:
+        """Write a text file through a function that is given the open file."""
+        with open(self._temporary(name), "x", encoding="utf-8", newline="") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def other(self, name: str, write: Callable[[Path], Any]) -> None:
+        """Write a file through a function that is given its temporary path."""
+        temporary = self._temporary(name)
+        write(temporary)
+        with open(temporary, "rb") as file:
+            os.fsync(file.fileno())
+
+    def _temporary(self, name: str) -> Path:
+        temporary = self.folder / temporary_name(name)
+        self._waiting[temporary] = self.folder / name
+        return temporary
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                for temporary, place in self._waiting.items():
+                    os.replace(temporary, place)
+                flush_folder(self.folder)
+        finally:
+            for temporary in self._waiting:
+                temporary.unlink(missing_ok=True)

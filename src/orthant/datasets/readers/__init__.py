@@ -1,0 +1,109 @@
+"""Readers: a file in any common format becomes a matrix with names.
+
+Files may come from strangers: nothing is unpickled, declared sizes are compared with a limit
+before memory is taken, the structure of sparse matrices is checked, and no file makes the reader
+open another one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from orthant.datasets.readers.formats import FORMATS, format_of
+from orthant.datasets.readers.limits import default_max_bytes
+from orthant.datasets.readers.names import read_names
+from orthant.datasets.readers.record import FileError, NamedMatrix, Request
+from orthant.validation import as_choice
+
+__all__ = [
+    "FORMATS",
+    "FileError",
+    "NamedMatrix",
+    "default_max_bytes",
+    "read_matrix",
+    "read_names",
+]
+
+STDIN = "-"
+PIECE = 2**20
+NEVER = 2**63
+
+
+def read_matrix(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    key: str | None = None,
+    header: bool | None = None,
+    index: bool | None = None,
+    allow_missing: bool = False,
+    max_bytes: int | None = None,
+    map_above: int = 0,
+) -> NamedMatrix:
+    """Read a matrix and the names of its rows and columns.
+
+    Parameters
+    ----------
+    path
+        ``.npy``, ``.npz`` (dense or SciPy sparse), ``.mtx`` (10x names beside it are used),
+        ``.csv`` and ``.tsv``, all text also as ``.gz``, ``.parquet``, ``.h5ad``, ``.h5``,
+        ``.zarr``, ``.edges``; ``-`` for standard input.
+    format
+        One of `FORMATS`, when the ending of the name does not tell.
+    key
+        Which array of a file that holds several: a name in ``.npz``, a path in HDF5 and Zarr.
+    header, index
+        For text, whether the first line and the first column are names; None to find out.
+    allow_missing
+        Whether NaN and empty cells are missing values rather than errors.
+    max_bytes
+        Refuse matrices that would take more than this; None for half of the memory.
+    map_above
+        ``.npy`` files larger than this are mapped into memory rather than read.
+
+    Raises
+    ------
+    FileError
+        When the content is damaged, hostile or no matrix; the message names file and line.
+    OSError
+        When the file cannot be opened.
+    """
+    limit = default_max_bytes() if max_bytes is None else max_bytes
+    if format is not None:
+        as_choice(format, tuple(FORMATS), "format")
+    from_stdin = str(path) == STDIN
+    with _standard_input(limit) if from_stdin else nullcontext(Path(path)) as place:
+        if not place.is_dir():
+            with open(place, "rb"):  # the usual OSError if it is not there or not readable
+                pass
+        request = Request(
+            place,
+            shown="<stdin>" if from_stdin else str(path),
+            max_bytes=limit,
+            key=key,
+            header=header,
+            index=index,
+            allow_missing=allow_missing,
+            map_above=NEVER if from_stdin else map_above,
+        )
+        return FORMATS[format or format_of(place)](request)
+
+
+@contextmanager
+def _standard_input(limit: int) -> Iterator[Path]:
+    """What comes through standard input, in a file as long as it is needed."""
+    with tempfile.TemporaryDirectory(prefix="orthant-") as folder:
+        place = Path(folder) / "stdin"
+        with open(place, "wb") as file:
+            held = 0
+            while piece := sys.stdin.buffer.read(PIECE):
+                held += len(piece)
+                if held > limit:
+                    raise FileError(f"<stdin>: more than the {limit:,} bytes allowed")
+                file.write(piece)
+        yield place

@@ -1,0 +1,65 @@
+"""Which reader a file needs: by the ending of its name, or else by how it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from orthant.datasets.readers.edges import read_edges
+from orthant.datasets.readers.hdf5 import read_h5, read_h5ad
+from orthant.datasets.readers.mtx import read_mtx
+from orthant.datasets.readers.npy import read_npy
+from orthant.datasets.readers.npz import read_npz
+from orthant.datasets.readers.packed import first_bytes
+from orthant.datasets.readers.parquet import read_parquet
+from orthant.datasets.readers.record import NamedMatrix, Request
+from orthant.datasets.readers.text import read_text
+from orthant.datasets.readers.zarr_folder import read_zarr
+
+FORMATS: dict[str, Callable[[Request], NamedMatrix]] = {
+    "npy": read_npy,
+    "npz": read_npz,
+    "mtx": read_mtx,
+    "csv": read_text,
+    "tsv": read_text,
+    "parquet": read_parquet,
+    "h5ad": read_h5ad,
+    "h5": read_h5,
+    "zarr": read_zarr,
+    "edges": read_edges,
+}
+
+ENDINGS = {f".{name}": name for name in FORMATS} | {
+    ".hdf5": "h5",
+    ".edgelist": "edges",
+    ".pq": "parquet",
+    ".tab": "tsv",
+}
+MAY_BE_PACKED = ("mtx", "csv", "tsv", "edges")
+BEGINNINGS = {
+    b"\x93NUMPY": "npy",
+    b"PK\x03\x04": "npz",
+    b"PK\x05\x06": "npz",
+    b"%%MatrixMarket": "mtx",
+    b"\x89HDF\r\n\x1a\n": "h5",
+    b"PAR1": "parquet",
+}
+
+
+def format_of(path: Path) -> str:
+    """The name of the format of a file."""
+    name = path.name.lower()
+    packed = name.endswith(".gz")
+    ending = Path(name.removesuffix(".gz")).suffix
+    found = ENDINGS.get(ending)
+    if found is not None and (not packed or found in MAY_BE_PACKED):
+        return found
+    if path.is_dir():
+        return "zarr"
+    return format_by_content(path)
+
+
+def format_by_content(path: Path) -> str:
+    """What a file begins like; text is taken for a table."""
+    beginning = first_bytes(path)
+    return next((name for start, name in BEGINNINGS.items() if beginning.startswith(start)), "csv")

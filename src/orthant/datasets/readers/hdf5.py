@@ -1,0 +1,178 @@
+"""HDF5: plain ``.h5`` files, 10x Genomics matrices and AnnData's ``.h5ad``.
+
+A file can make a reader open other files: through external storage, external links and virtual
+datasets. All three are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthant.arrays import Array
+from orthant.datasets.readers.npy import NUMBERS
+from orthant.datasets.readers.record import FileError, NamedMatrix, Request
+from orthant.datasets.readers.sparse_parts import checked_csc, checked_csr
+from orthant.extras import import_extra
+
+MOST_OBJECTS = 10_000
+Names = tuple[str, ...] | None
+
+
+def read_h5(request: Request) -> NamedMatrix:
+    """A two-dimensional dataset, a sparse group, or the matrix of a 10x file."""
+    with _opened(request) as (file, h5py):
+        if request.key is not None:
+            return request.matrix(_matrix(_at(file, request.key, request), request, h5py))
+        if "matrix" in file and isinstance(_at(file, "matrix", request), h5py.Group):
+            return _tenx(_at(file, "matrix", request), request)
+        return request.matrix(_matrix(_only_matrix(file, request, h5py), request, h5py))
+
+
+def read_h5ad(request: Request) -> NamedMatrix:
+    """``X`` (or the layer named) of an AnnData file, with the names of cells and genes."""
+    with _opened(request) as (file, h5py):
+        X = _matrix(_at(file, request.key or "X", request), request, h5py)
+        return request.matrix(
+            X, _index(file, "obs", X.shape[0], request), _index(file, "var", X.shape[1], request)
+        )
+
+
+@contextmanager
+def _opened(request: Request) -> Iterator[tuple[Any, Any]]:
+    h5py = import_extra("h5py", "files")
+    with open(request.path, "rb"):  # the usual error if it is not there or not readable
+        pass
+    try:
+        with h5py.File(request.path, "r") as file:
+            yield file, h5py
+    except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise request.error(f"this is no HDF5 file, or a damaged one: {error}") from error
+
+
+def _at(group: Any, path: str, request: Request) -> Any:
+    """The object at a path, every link on the way looked at before it is followed."""
+    h5py = import_extra("h5py", "files")
+    here = group
+    for part in (one for one in path.split("/") if one):
+        link = here.get(part, getlink=True) if isinstance(here, h5py.Group) else None
+        if link is None:
+            raise request.error(f"there is no {path!r} in it")
+        if isinstance(link, h5py.ExternalLink):
+            raise request.error(f"{path!r} is a link to another file, which is not followed")
+        if isinstance(link, h5py.SoftLink):
+            raise request.error(f"{path!r} is a soft link; name what it points to with --key")
+        here = here[part]
+    return here
+
+
+def _only_matrix(file: Any, request: Request, h5py: Any) -> Any:
+    """The one dataset of two dimensions, or the one sparse group."""
+    found: list[Any] = []
+    waiting = [""]
+    for _ in range(MOST_OBJECTS):
+        if not waiting:
+            break
+        path = waiting.pop()
+        here = _at(file, path, request) if path else file
+        if isinstance(here, h5py.Dataset):
+            if here.ndim == 2 and here.dtype.kind in NUMBERS:
+                found.append(here)
+        elif isinstance(here, h5py.Group) and {"data", "indices", "indptr"} <= set(here):
+            found.append(here)
+        elif isinstance(here, h5py.Group):
+            waiting.extend(f"{path}/{name}" for name in here)
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(one.name for one in found[:10])
+    if found:
+        raise request.error(f"it holds several matrices, name one of them with --key: {listed}")
+    raise request.error("it holds no two-dimensional dataset of numbers")
+
+
+def _values(dataset: Any, request: Request, h5py: Any, kinds: str = NUMBERS) -> Array:
+    """The content of a dataset that lies in this file alone and is not too large."""
+    if not isinstance(dataset, h5py.Dataset):
+        raise request.error(f"{dataset.name!r} is no dataset")
+    if dataset.external or dataset.is_virtual:
+        raise request.error(
+            f"{dataset.name!r} keeps its numbers in another file, which is not opened"
+        )
+    if dataset.dtype.kind not in kinds:
+        raise request.error(f"{dataset.name!r} holds {dataset.dtype} values, not numbers")
+    for shape, what in ((dataset.shape, "declared shape"), (dataset.chunks, "chunks of shape")):
+        size = prod(shape or ()) * dataset.dtype.itemsize
+        request.check_size(size, f"the dataset {dataset.name!r} with {what} {shape}")
+    return np.asarray(dataset[()])
+
+
+def _matrix(here: Any, request: Request, h5py: Any) -> Any:
+    if isinstance(here, h5py.Dataset):
+        request.check_shape(here.shape)
+        return _values(here, request, h5py)
+    return _sparse(here, request, h5py)
+
+
+def _sparse(group: Any, request: Request, h5py: Any) -> csr_array:
+    """A sparse matrix as AnnData and h5sparse write it."""
+    kind = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "csr")))
+    shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
+    if shape is None:
+        raise request.error(f"the sparse matrix {group.name!r} does not say its shape")
+    return sparse_from(group, kind[:3], tuple(int(size) for size in shape), request)
+
+
+def sparse_from(group: Any, kind: str, shape: tuple[int, ...], request: Request) -> csr_array:
+    """CSR array of a group with data, indices and indptr."""
+    h5py = import_extra("h5py", "files")
+    n, m = request.check_shape(shape)
+    parts = [
+        _values(_at(group, name, request), request, h5py) for name in ("data", "indices", "indptr")
+    ]
+    try:
+        return (checked_csc if kind == "csc" else checked_csr)(parts, (n, m))
+    except (ValueError, IndexError) as error:
+        raise request.error(f"the sparse structure is corrupt: {error}") from error
+
+
+def _tenx(group: Any, request: Request) -> NamedMatrix:
+    """A 10x matrix: genes by cells, by columns; read as cells by genes, by rows."""
+    h5py = import_extra("h5py", "files")
+    shape = _values(_at(group, "shape", request), request, h5py, "iu")
+    genes, cells = (int(size) for size in shape.ravel()[:2])
+    X = sparse_from(group, "csr", (cells, genes), request)
+    column_names = None
+    if "features" in group:
+        column_names = _texts(_at(group, "features/name", request), request)
+    return request.matrix(X, _texts(_at(group, "barcodes", request), request), column_names)
+
+
+def _index(file: Any, part: str, size: int, request: Request) -> Names:
+    """Names of cells (obs) or genes (var); None if the file has none that fit."""
+    h5py = import_extra("h5py", "files")
+    if part not in file:
+        return None
+    group = _at(file, part, request)
+    if not isinstance(group, h5py.Group):  # files of early versions hold one table
+        return None
+    name = group.attrs.get("_index", "_index")
+    if not isinstance(name, str) or name not in group:
+        return None
+    dataset = _at(group, name, request)
+    if not isinstance(dataset, h5py.Dataset) or dataset.shape != (size,):
+        return None
+    return _texts(dataset, request)
+
+
+def _texts(dataset: Any, request: Request) -> tuple[str, ...]:
+    h5py = import_extra("h5py", "files")
+    values = _values(dataset, request, h5py, "SOU" + NUMBERS)
+    decoded = (one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in values)
+    return tuple(str(one) for one in decoded)

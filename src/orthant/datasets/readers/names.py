@@ -1,0 +1,67 @@
+"""Lists of names: one per line, and those that 10x Genomics puts beside a matrix."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections import Counter
+from pathlib import Path
+
+from orthant.datasets.readers.packed import open_text
+from orthant.datasets.readers.record import FileError
+
+Names = tuple[str, ...]
+LONGEST_LIST = 2**28
+
+
+def read_names(path: str | os.PathLike[str], expected: int, what: str) -> Names:
+    """One name per line; as many as there are rows or columns."""
+    names = tuple(read_lines(Path(path)))
+    if len(names) != expected:
+        raise FileError(f"{path}: it holds {len(names)} names for {expected} {what}")
+    return names
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text file, packed or not, without empty ones at the end."""
+    try:
+        with open_text(path) as file:
+            text = file.read(LONGEST_LIST + 1)
+    except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FileError(f"{path}: this is no UTF-8 text: {error}") from error
+    if len(text) > LONGEST_LIST:
+        raise FileError(f"{path}: it holds more than {LONGEST_LIST:,} characters of names")
+    lines = text.splitlines()
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines
+
+
+def tenx_neighbours(path: Path) -> tuple[Names, Names] | None:
+    """Barcodes and features beside ``[PREFIX]matrix.mtx[.gz]``; None if they are not there."""
+    name = path.name.removesuffix(".gz")
+    if not name.endswith("matrix.mtx"):
+        return None
+    prefix = name.removesuffix("matrix.mtx")
+    barcodes = _first_there(path.parent, prefix, ("barcodes.tsv",))
+    features = _first_there(path.parent, prefix, ("features.tsv", "genes.tsv"))
+    if barcodes is None or features is None:
+        return None
+    cells = tuple(line.split("\t")[0] for line in read_lines(barcodes))
+    return cells, _gene_names([line.split("\t") for line in read_lines(features)])
+
+
+def _first_there(folder: Path, prefix: str, names: tuple[str, ...]) -> Path | None:
+    candidates = (folder / f"{prefix}{name}{packed}" for name in names for packed in ("", ".gz"))
+    return next((one for one in candidates if one.is_file()), None)
+
+
+def _gene_names(fields: list[list[str]]) -> Names:
+    """The symbol of every gene, with its identifier where the symbol alone is not unique."""
+    symbols = [one[1] if len(one) > 1 else one[0] for one in fields]
+    counts = Counter(symbols)
+    return tuple(
+        symbol if counts[symbol] == 1 or len(one) < 2 else f"{symbol} ({one[0]})"
+        for symbol, one in zip(symbols, fields, strict=True)
+    )

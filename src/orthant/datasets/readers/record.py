@@ -1,0 +1,117 @@
+"""What every reader is given and what it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orthant.errors import InvalidInputError
+
+
+class FileError(InvalidInputError):
+    """A file does not hold what it should; the message is ``FILE: line L: why``."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NamedMatrix:
+    """A matrix read from a file, with the names of its rows and columns if it has any.
+
+    Attributes
+    ----------
+    X
+        (n, m) array, memory map or CSR array; its values have not been checked yet, except in
+        text formats, where a bad one is reported with its line.
+    row_names, column_names
+        One text per row and per column, or None.
+    source
+        The file, as it was named.
+    """
+
+    X: Any
+    row_names: tuple[str, ...] | None
+    column_names: tuple[str, ...] | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A file to read and how.
+
+    Attributes
+    ----------
+    path, shown
+        Where it lies, and how messages call it.
+    max_bytes
+        Refuse to take more memory than this for the matrix.
+    key
+        Which array of a file that holds several.
+    header, index
+        For text, whether the first line and the first column are names; None to find out.
+    allow_missing
+        Whether NaN and empty cells are missing values rather than errors.
+    map_above
+        A ``.npy`` file larger than this is mapped into memory rather than read.
+    """
+
+    path: Path
+    shown: str
+    max_bytes: int
+    key: str | None = None
+    header: bool | None = None
+    index: bool | None = None
+    allow_missing: bool = False
+    map_above: int = 0
+
+    def error(self, why: str, line: int | None = None) -> FileError:
+        """The error to raise for this file."""
+        place = "" if line is None else f" line {line}:"
+        return FileError(f"{self.shown}:{place} {_one_line(why)}")
+
+    def check_size(self, n_bytes: int, what: str, line: int | None = None) -> None:
+        """Refuse a declared size above the limit, before any memory is taken for it."""
+        if n_bytes > self.max_bytes:
+            raise self.error(
+                f"{what} would take {in_units(n_bytes)}, more than the {in_units(self.max_bytes)} "
+                "allowed; if the file can be trusted, raise --max-bytes",
+                line,
+            )
+
+    def check_shape(self, shape: tuple[int, ...], line: int | None = None) -> tuple[int, int]:
+        """A shape of two positive sizes whose row and column records alone fit into memory."""
+        if len(shape) != 2:
+            raise self.error(f"a matrix has 2 dimensions, this has {len(shape)}: {shape}", line)
+        n, m = (int(size) for size in shape)
+        if n < 1 or m < 1:
+            raise self.error(f"the matrix is empty: its shape is {n} x {m}", line)
+        self.check_size(16 * (n + m), f"a matrix of declared shape {n} x {m}", line)
+        return n, m
+
+    def matrix(
+        self,
+        X: Any,
+        row_names: tuple[str, ...] | None = None,
+        column_names: tuple[str, ...] | None = None,
+    ) -> NamedMatrix:
+        """The result, after a last look at the number of names."""
+        for names, size, what in (
+            (row_names, X.shape[0], "row"),
+            (column_names, X.shape[1], "column"),
+        ):
+            if names is not None and len(names) != size:
+                raise self.error(f"there are {len(names)} {what} names for {size} {what}s")
+        return NamedMatrix(X, row_names, column_names, self.shown)
+
+
+def in_units(n_bytes: int) -> str:
+    """A number of bytes for people."""
+    size, units = float(n_bytes), ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"]
+    while size >= 1000 and len(units) > 1:
+        size, units = size / 1000, units[1:]
+    if size >= 1000:
+        return "an absurd number of bytes"
+    return f"{size:.3g} {units[0]}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

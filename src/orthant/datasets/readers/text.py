@@ -1,0 +1,187 @@
+"""``.csv`` and ``.tsv``, packed or not: header and index are recognised, errors have a line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+
+from orthant.arrays import Array
+from orthant.datasets.readers.packed import bounded_lines, open_text
+from orthant.datasets.readers.record import NamedMatrix, Request
+
+ROWS_AT_ONCE = 1024
+MISSING = {"", "na", "nan", "n/a", "null", "none"}
+DELIMITERS = "\t,;|"
+DECIMAL_COMMAS = re.compile(r"-?\d+(,\d+)?(;-?\d+(,\d+)?)+")
+LOOK_AHEAD = 20
+Line = tuple[int, list[str]]
+
+
+def read_text(request: Request) -> NamedMatrix:
+    """A table of numbers; names in its first line and first column are kept."""
+    try:
+        with _rows(request) as rows:
+            return _table(rows, request)
+    except csv.Error as error:
+        raise request.error(f"it cannot be split into cells: {error}") from error
+    except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise request.error(f"this is no UTF-8 text: {error}") from error
+
+
+@contextmanager
+def _rows(request: Request) -> Iterator[Iterator[Line]]:
+    """Lines with their numbers, split into cells; lines without anything are left out."""
+    with open_text(request.path) as file:
+        lines = bounded_lines(file, request)
+        numbered = ((skipped, line) for skipped, line in enumerate(lines) if line.strip())
+        skipped, first = next(numbered, (0, ""))
+        reader = csv.reader(chain([first], lines), delimiter=delimiter_of(first, request.path))
+        yield ((skipped + reader.line_num, cells) for cells in reader if any(map(str.strip, cells)))
+
+
+def delimiter_of(line: str, path: Path) -> str:
+    """Tabs in a ``.tsv``; otherwise what stands in the first line most often."""
+    if ".tsv" in path.suffixes:
+        return "\t"
+    if DECIMAL_COMMAS.fullmatch(line.strip()):
+        return ";"
+    return max(DELIMITERS, key=lambda one: (line.count(one), one == ","))
+
+
+def _table(rows: Iterator[Line], request: Request) -> NamedMatrix:
+    ahead = list(islice(rows, LOOK_AHEAD))
+    if not ahead:
+        raise request.error("the file is empty")
+    has_header = _has_header(ahead) if request.header is None else request.header
+    header = ahead.pop(0)[1] if has_header else None
+    if not ahead:
+        raise request.error("there is a header and nothing below it", 1)
+    has_index = _has_index(header, ahead) if request.index is None else request.index
+    width = len(ahead[0][1])
+    column_names = _column_names(header, width, has_index, request)
+    blocks: list[Array] = []
+    row_names: list[str] = []
+    n_cells = 0
+    body = chain(ahead, rows)
+    while lines := list(islice(body, ROWS_AT_ONCE)):
+        blocks.append(_block(lines, width, has_index, column_names, request))
+        if has_index:
+            row_names.extend(cells[0].strip() for _, cells in lines)
+        n_cells += blocks[-1].size
+        request.check_size(16 * n_cells, "the table so far")
+    return request.matrix(
+        np.concatenate(blocks), tuple(row_names) if has_index else None, column_names
+    )
+
+
+def _has_header(ahead: list[Line]) -> bool:
+    """The first line is a header if a cell after the first is no number where others are."""
+    cells = ahead[0][1]
+    if len(cells) == 1:
+        return len(ahead) > 1 and not _is_value(cells[0]) and _is_value(ahead[1][1][-1])
+    words = [i for i, cell in enumerate(cells) if i and not _is_value(cell)]
+    if not words:
+        return False
+    below = ahead[1][1] if len(ahead) > 1 else []
+    same_below = [i for i in words if i < len(below) and not _is_value(below[i])]
+    return len(ahead) == 1 or len(same_below) < len(words)
+
+
+def _has_index(header: list[str] | None, ahead: list[Line]) -> bool:
+    """The first column holds names: words, or an unnamed column as pandas and R write it."""
+    if len(ahead[0][1]) < 2:
+        return False
+    if header is not None and (len(header) + 1 == len(ahead[0][1]) or not header[0].strip()):
+        return True
+    return not any(_is_value(cells[0]) for _, cells in ahead)
+
+
+def _is_value(cell: str) -> bool:
+    if cell.strip().lower() in MISSING:
+        return True
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _column_names(
+    header: list[str] | None, width: int, has_index: bool, request: Request
+) -> tuple[str, ...] | None:
+    if header is None:
+        return None
+    names = [name.strip() for name in header]
+    if has_index and len(names) == width:
+        names = names[1:]
+    if len(names) != width - has_index:
+        raise request.error(f"the header has {len(header)} cells, the line below it {width}", 1)
+    return tuple(names)
+
+
+def _block(
+    lines: list[Line],
+    width: int,
+    has_index: bool,
+    names: tuple[str, ...] | None,
+    request: Request,
+) -> Array:
+    """Some lines as numbers, all of them finite and not negative."""
+    first = int(has_index)
+    values = []
+    for number, cells in lines:
+        if len(cells) != width:
+            raise request.error(f"it has {len(cells)} cells, the lines above {width}", number)
+        try:
+            values.append([float(cell) for cell in cells[first:]])
+        except ValueError:
+            values.append(_slowly(number, cells, first, names, request))
+    block = np.array(values, dtype=np.float64)
+    bad = ~(np.isfinite(block) & (block >= 0))
+    if request.allow_missing:
+        bad &= ~np.isnan(block)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        number, cells = lines[row]
+        raise _bad_cell(cells[first + column], number, int(column) + first, names, first, request)
+    return block
+
+
+def _slowly(
+    number: int, cells: list[str], first: int, names: tuple[str, ...] | None, request: Request
+) -> list[float]:
+    """Cell by cell, for a line that holds something else than numbers."""
+    values = []
+    for column, cell in enumerate(cells[first:], start=first):
+        if request.allow_missing and cell.strip().lower() in MISSING:
+            values.append(math.nan)
+            continue
+        try:
+            values.append(float(cell))
+        except ValueError:
+            raise _bad_cell(cell, number, column, names, first, request) from None
+    return values
+
+
+def _bad_cell(
+    cell: str, number: int, column: int, names: tuple[str, ...] | None, first: int, request: Request
+) -> Exception:
+    name = "" if names is None else f" ({names[column - first][:40]!r})"
+    where = f"column {column + 1}{name}"
+    text = cell.strip()
+    if text.lower() in MISSING:
+        found = f"{text!r} is" if text else "the cell is empty, which is"
+        return request.error(f"{where}: {found} no number; --missing leaves such cells out", number)
+    if _is_value(text):
+        return request.error(f"{where}: {text} must be finite and not negative", number)
+    hint = " (numbers need a decimal point)" if _is_value(text.replace(",", ".", 1)) else ""
+    return request.error(f"{where}: {text[:40]!r} is no number{hint}", number)

@@ -1,0 +1,123 @@
+"""``.zarr`` folders: an array, a group with one matrix, or AnnData's layout.
+
+Codecs can run code (one of them unpickles), so only known, harmless ones are let through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from orthant.arrays import Array
+from orthant.datasets.readers.npy import NUMBERS
+from orthant.datasets.readers.record import FileError, NamedMatrix, Request
+from orthant.datasets.readers.sparse_parts import checked_csc, checked_csr
+from orthant.extras import import_extra
+
+HARMLESS = {
+    "blosc", "bytes", "bz2", "crc32", "crc32c", "delta", "endian", "gzip", "lz4", "lzma",
+    "numcodecs.blosc", "numcodecs.bz2", "numcodecs.delta", "numcodecs.lz4", "numcodecs.lzma",
+    "numcodecs.shuffle", "numcodecs.zlib", "numcodecs.zstd", "sharding_indexed", "shuffle",
+    "transpose", "vlen-utf8", "zlib", "zstd",
+}  # fmt: skip
+
+
+def read_zarr(request: Request) -> NamedMatrix:
+    """The matrix of a Zarr folder, with names where AnnData put them."""
+    zarr = import_extra("zarr", "files")
+    if not request.path.is_dir():
+        raise request.error("a Zarr store is a folder")
+    try:
+        root = zarr.open(str(request.path), mode="r", use_consolidated=False)
+        if isinstance(root, zarr.Array):
+            return request.matrix(_matrix(root, request, zarr))
+        name = request.key or _only_matrix(root, request, zarr)
+        if name not in root:
+            raise request.error(f"there is no {name!r} in it")
+        X = _matrix(root[name], request, zarr)
+        sizes = {"obs": X.shape[0], "var": X.shape[1]}
+        names = [_index(root, part, size, request, zarr) for part, size in sizes.items()]
+        return request.matrix(X, *names)
+    except (ValueError, KeyError, TypeError, RuntimeError, FileNotFoundError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise request.error(f"this is no Zarr store, or a damaged one: {error}") from error
+
+
+def _only_matrix(root: Any, request: Request, zarr: Any) -> str:
+    if "X" in root:
+        return "X"
+    found = [name for name, one in root.members() if isinstance(one, zarr.Array) and one.ndim == 2]
+    if len(found) == 1:
+        return str(found[0])
+    listed = ", ".join(sorted(found)[:10])
+    raise request.error(
+        f"it holds several matrices, name one of them with --key: {listed}"
+        if found
+        else "it holds no two-dimensional array"
+    )
+
+
+def _matrix(here: Any, request: Request, zarr: Any) -> Any:
+    if isinstance(here, zarr.Array):
+        request.check_shape(here.shape)
+        return _values(here, request)
+    shape = here.attrs.get("shape")
+    if not isinstance(shape, list) or not {"data", "indices", "indptr"} <= set(here):
+        raise request.error(f"{here.name!r} is neither an array nor a sparse matrix")
+    n, m = request.check_shape(tuple(int(size) for size in shape))
+    parts = [_values(here[name], request) for name in ("data", "indices", "indptr")]
+    by_column = str(here.attrs.get("encoding-type", "")).startswith("csc")
+    try:
+        return (checked_csc if by_column else checked_csr)(parts, (n, m))
+    except (ValueError, IndexError) as error:
+        raise request.error(f"the sparse structure is corrupt: {error}") from error
+
+
+def _values(array: Any, request: Request, kinds: str = NUMBERS) -> Array:
+    """All of an array, its codecs and its size checked first."""
+    _check_codecs(array, request)
+    if kinds == NUMBERS and np.dtype(array.dtype).kind not in NUMBERS:
+        raise request.error(f"{array.name!r} holds {array.dtype} values, not numbers")
+    for shape, what in ((array.shape, "declared shape"), (array.chunks, "chunks of shape")):
+        size = prod(shape) * max(1, np.dtype(array.dtype).itemsize)
+        request.check_size(size, f"the array {array.name!r} with {what} {shape}")
+    return np.asarray(array[...])
+
+
+def _check_codecs(array: Any, request: Request) -> None:
+    described = array.metadata.to_dict()
+    used = set(_codec_names([described.get(key) for key in ("filters", "compressor", "codecs")]))
+    if not used <= HARMLESS:
+        strange = ", ".join(sorted(used - HARMLESS))
+        raise request.error(f"{array.name!r} is packed with {strange}, which is not trusted")
+
+
+def _codec_names(described: Any) -> Iterator[str]:
+    """Every codec that a description names, at any depth."""
+    if isinstance(described, dict):
+        name = described.get("id", described.get("name"))
+        if name is not None:
+            yield str(name)
+        for key, value in described.items():
+            if key in ("codecs", "index_codecs", "configuration"):
+                yield from _codec_names(value)
+    elif isinstance(described, list | tuple):
+        for one in described:
+            yield from _codec_names(one)
+
+
+def _index(root: Any, part: str, size: int, request: Request, zarr: Any) -> tuple[str, ...] | None:
+    """Names of rows (obs) or columns (var), where the folder is an AnnData store."""
+    if part not in root or not isinstance(root[part], zarr.Group):
+        return None
+    name = root[part].attrs.get("_index", "_index")
+    if not isinstance(name, str) or name not in root[part]:
+        return None
+    array = root[part][name]
+    if not isinstance(array, zarr.Array) or array.shape != (size,):
+        return None
+    return tuple(str(one) for one in _values(array, request, "any"))

@@ -1,0 +1,113 @@
+"""Line charts as plain SVG: they print, they scale, and they need no script."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from orthant.report.markup import Safe, tag
+
+WIDTH, HEIGHT = 520, 240
+LEFT, RIGHT, TOP, BOTTOM = 56, 12, 14, 40
+TICKS = 5
+Scale = Callable[[float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a chart: its name, its heights (None where there is none) and its look."""
+
+    name: str
+    heights: Sequence[float | None]
+    style: str
+
+
+def line_chart(
+    title: str,
+    x: Sequence[float],
+    lines: Sequence[Line],
+    *,
+    x_label: str,
+    y_label: str,
+    marked: float | None = None,
+    from_zero: bool = False,
+) -> Safe:
+    """A chart of some lines over x; ``marked`` draws an upright line with its value."""
+    heights = [h for line in lines for h in line.heights if h is not None and math.isfinite(h)]
+    lowest = 0.0 if from_zero else min(heights)
+    ticks = nice_ticks(lowest, max(heights))
+    across = _scale(min(x), max(x), LEFT, WIDTH - RIGHT)
+    down = _scale(ticks[0], ticks[-1], HEIGHT - BOTTOM, TOP)
+    drawn: list[Safe] = []
+    for value in ticks:
+        y = f"{down(value):.1f}"
+        drawn.append(tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="grid"))
+        drawn.append(_text(LEFT - 8, down(value) + 4, f"{value:.4g}", "end"))
+    for value in _x_ticks(x):
+        drawn.append(_text(across(value), HEIGHT - BOTTOM + 18, f"{value:g}", "middle"))
+    if marked is not None:
+        at = f"{across(marked):.1f}"
+        drawn.append(tag("line", x1=at, x2=at, y1=TOP, y2=HEIGHT - BOTTOM, class_="marked"))
+    for line in lines:
+        drawn.extend(_line(x, line, across, down))
+    drawn.append(_text((LEFT + WIDTH) / 2, HEIGHT - 6, x_label, "middle"))
+    described = tag("title", f"{title}: {y_label} over {x_label}")
+    picture = tag(
+        "svg", described, drawn, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", class_="chart"
+    )
+    keys = [tag("span", tag("i", class_=f"key {line.style}"), line.name) for line in lines]
+    legend = tag("p", keys, class_="legend") if len(lines) > 1 else ""
+    return tag("figure", tag("figcaption", title), picture, legend, _table(x_label, x, lines))
+
+
+def nice_ticks(low: float, high: float) -> list[float]:
+    """A few round numbers that enclose a range."""
+    if not high > low:
+        high = low + (abs(low) or 1.0) * 0.1
+    raw = (high - low) / TICKS
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(one * power for one in (1, 2, 2.5, 5, 10) if one * power >= raw * 0.999)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def _x_ticks(x: Sequence[float]) -> list[float]:
+    values = sorted(set(x))
+    step = max(1, math.ceil(len(values) / 10))
+    return values[::step]
+
+
+def _scale(low: float, high: float, start: float, stop: float) -> Scale:
+    if high == low:
+        return lambda value: (start + stop) / 2
+    return lambda value: start + (value - low) / (high - low) * (stop - start)
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> Safe:
+    return tag("text", text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor)
+
+
+def _line(x: Sequence[float], line: Line, across: Scale, down: Scale) -> Iterator[Safe]:
+    points = [
+        (across(one), down(height))
+        for one, height in zip(x, line.heights, strict=True)
+        if height is not None and math.isfinite(height)
+    ]
+    joined = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
+    yield tag("polyline", points=joined, class_=f"line {line.style}")
+    if len(points) <= 60:
+        for a, b in points:
+            yield tag("circle", cx=f"{a:.1f}", cy=f"{b:.1f}", r=2.6, class_=f"dot {line.style}")
+
+
+def _table(x_label: str, x: Sequence[float], lines: Sequence[Line]) -> Safe:
+    """The same numbers for those who do not see the picture."""
+    head = tag("tr", [tag("th", name, scope="col") for name in (x_label, *(o.name for o in lines))])
+    body = []
+    for place, value in enumerate(x):
+        cells = [one.heights[place] for one in lines]
+        texts = ["" if cell is None else f"{cell:.6g}" for cell in cells]
+        body.append(tag("tr", tag("th", f"{value:g}", scope="row"), [tag("td", t) for t in texts]))
+    table = tag("table", tag("thead", head), tag("tbody", body))
+    return tag("details", tag("summary", "as a table"), table, class_="numbers")

@@ -1,0 +1,154 @@
+"""What there is to tell about a factorization: shares, sizes, orders, the best and the worst."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthant.arrays import Array
+from orthant.engine.matrix import Matrix
+from orthant.factorization import Factorization
+from orthant.measures import non_orthogonality
+from orthant.validation import as_matrix
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Findings:
+    """Figures about a factorization of one matrix; weights of the fit play no part in them.
+
+    Attributes
+    ----------
+    matrix
+        The data, ready for passes; zeros in place of missing entries.
+    row_labels, row_scales
+        (n,) the component of every row and its loading; over features, where a row has a
+        loading on every component, the strongest. Label -1 for rows that have none.
+    row_shares
+        (n,) how much of the squared length of each row is captured; NaN for zero rows.
+    row_misses
+        (n,) the squared length that is not captured, as a share of the whole matrix's.
+    column_labels, column_weights
+        (m,) the component in which every column weighs most, and its weight there.
+    energies
+        (k,) the share of the squared norm that each component captures.
+    """
+
+    matrix: Matrix
+    row_labels: Array
+    row_scales: Array
+    row_shares: Array
+    row_misses: Array
+    column_labels: Array
+    column_weights: Array
+    energies: Array
+
+    @property
+    def captured(self) -> float:
+        """The share of the squared norm that all components capture."""
+        return float(self.energies.sum())
+
+    def rows_of(self, component: int) -> Array:
+        """Rows of a component, ascending."""
+        return np.flatnonzero(self.row_labels == component)
+
+    def columns_of(self, component: int) -> Array:
+        """Columns that weigh most in a component, ascending."""
+        return np.flatnonzero(self.column_labels == component)
+
+
+def find(X: Any, result: Factorization, *, missing: bool = False) -> Findings:
+    """Go over the data once more and take the figures.
+
+    Parameters
+    ----------
+    X
+        The (n, m) matrix that was factorized.
+    result
+        The factorization.
+    missing
+        Whether NaN in X stands for missing entries.
+    """
+    matrix = as_matrix(X, missing_values=np.nan if missing else None)
+    row_labels, row_scales = _rows(result)
+    captured, energies = _captured(matrix, result, missing)
+    squares = matrix.row_squares
+    total = float(squares.sum())
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = np.clip(captured / squares, 0.0, 1.0)
+    column_labels, column_weights = _columns(result, energies)
+    return Findings(
+        matrix=matrix,
+        row_labels=row_labels,
+        row_scales=row_scales,
+        row_shares=np.where(squares > 0, shares, np.nan),
+        row_misses=_share(np.maximum(squares - captured, 0.0), total),
+        column_labels=column_labels,
+        column_weights=column_weights,
+        energies=_share(energies, total),
+    )
+
+
+def _captured(matrix: Matrix, result: Factorization, missing: bool) -> tuple[Array, Array]:
+    """Squared length captured of every row (n,) and by every component (k,), in matrix units.
+
+    It is the loading times the product of row and component. The two are equal unless entries
+    are missing.
+    """
+    k = result.n_components_found
+    if result.labels is None:
+        loadings = _scaled(result.loadings, matrix)
+        products = matrix.products(result.components) if missing else loadings
+        each = loadings * products
+        return each.sum(axis=1), each.sum(axis=0)
+    scales, used = _scaled(result.scales, matrix), np.flatnonzero(result.labels >= 0)
+    products = (
+        matrix.products(result.components)[used, result.labels[used]] if missing else scales[used]
+    )
+    captured = np.zeros(len(scales))
+    captured[used] = scales[used] * products
+    return captured, np.bincount(result.labels[used], captured[used], minlength=k)
+
+
+def _scaled(values: Any, matrix: Matrix) -> Array:
+    with np.errstate(under="ignore"):
+        return np.ldexp(np.asarray(values, dtype=np.float64), -matrix.exponent)
+
+
+def _share(part: Array, total: float) -> Array:
+    return part / total if total > 0 else np.zeros_like(part)
+
+
+def _rows(result: Factorization) -> tuple[Array, Array]:
+    if result.labels is not None and result.scales is not None:
+        return result.labels, result.scales
+    return _strongest(np.asarray(result.loadings))
+
+
+def _strongest(values: Array) -> tuple[Array, Array]:
+    """The largest entry of every row and its place; -1 where all are zero."""
+    if not values.shape[1]:
+        return np.full(len(values), -1), np.zeros(len(values))
+    places = values.argmax(axis=1)
+    largest = values[np.arange(len(values)), places]
+    return np.where(largest > 0, places, -1), largest
+
+
+def _columns(result: Factorization, energies: Array) -> tuple[Array, Array]:
+    if result.feature_labels is not None and result.feature_scales is not None:
+        return result.feature_labels, result.feature_scales
+    # A column belongs to the component through which most of it is captured.
+    labels, _ = _strongest(result.components.T * np.sqrt(energies))
+    used = labels >= 0
+    weights = np.zeros(len(labels))
+    weights[used] = result.components[labels[used], np.flatnonzero(used)]
+    return labels, weights
+
+
+def is_exactly_orthogonal(result: Factorization) -> bool:
+    """Whether the factors that should be orthogonal are, to the last bit."""
+    checked = [result.W] if result.orthogonal != "features" else []
+    if result.orthogonal != "samples":
+        checked.append(result.A.T)
+    return all(non_orthogonality(factor) == 0.0 for factor in checked)

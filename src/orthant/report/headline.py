@@ -1,0 +1,96 @@
+"""The top of a page: one sentence, the figures, and what is proven."""
+
+from __future__ import annotations
+
+from orthant.report.findings import is_exactly_orthogonal
+from orthant.report.markup import Safe, tag
+from orthant.report.story import Story, bound_text, percent, ratio_text
+
+SHARED = {
+    "samples": "share no row",
+    "features": "share no feature",
+    "both": "share neither a row nor a feature",
+}
+MEANING = {
+    "samples": "Every row belongs to one component and is a multiple of its profile.",
+    "features": "Every feature belongs to one component; a row mixes the components freely.",
+    "both": "Rows and features belong to one component each: the components are separate blocks.",
+}
+
+
+def headline(story: Story) -> Safe:
+    """The title, what was asked, and the figures that matter."""
+    result, (n, m) = story.result, story.shape
+    k = result.n_components_found
+    parts = (
+        "1 component captures"
+        if k == 1
+        else f"{k} components that {SHARED[result.orthogonal]} capture"
+    )
+    share = max(0.0, 1.0 - result.relative_squared_error)
+    entries = story.findings.matrix.n_entries
+    filled = "" if entries == n * m else f", {entries:,} entries filled"
+    return Safe(
+        tag("h1", f"{parts} {percent(share)} of the energy of {story.source}")
+        + tag(
+            "p",
+            f"{n:,} rows \N{MULTIPLICATION SIGN} {m:,} features{filled}. "
+            + MEANING[result.orthogonal],
+            class_="lead",
+        )
+        + _figures(story)
+        + _proof(story)
+        + "".join(tag("p", remark, class_="note") for remark in _remarks(story))
+    )
+
+
+def _figures(story: Story) -> Safe:
+    result, certificate = story.result, story.result.certificate
+    exact = is_exactly_orthogonal(result)
+    figures = [
+        (
+            "Relative squared error",
+            f"{result.relative_squared_error:.4f}",
+            "squared error / squared norm",
+        ),
+        ("Proven ratio", ratio_text(certificate.ratio), "of this error to the smallest possible"),
+        (
+            "Orthogonality",
+            "exact" if exact else "not exact",
+            "no overlap, to the last bit" if exact else "see the model",
+        ),
+        ("Components", f"{result.n_components_found}", f"of {result.n_components} asked for"),
+        (
+            "Time",
+            _seconds(result.seconds),
+            f"and {_seconds(certificate.seconds)} for the proof"
+            if certificate.seconds
+            else f"{result.n_sweeps} sweeps over the data",
+        ),
+    ]
+    return tag(
+        "dl",
+        [tag("div", tag("dt", a), tag("dd", b, tag("small", c))) for a, b, c in figures],
+        class_="figures",
+    )
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def _proof(story: Story) -> Safe:
+    certificate = story.result.certificate
+    sentence = str(certificate)
+    text = sentence[0].upper() + sentence[1:] + "."
+    if certificate.lower_bound:
+        text += (
+            " No factorization of this kind with as many components has a relative squared error "
+            f"below {bound_text(certificate.lower_bound)}."
+        )
+    return tag("p", tag("b", "What is proven. "), text, id="proof")
+
+
+def _remarks(story: Story) -> list[str]:
+    shortage = story.result.shortage
+    return [*([shortage[0].upper() + shortage[1:] + "."] if shortage else []), *story.remarks]

@@ -1,0 +1,135 @@
+"""The matrix as a picture: root mean squares of blocks, on a log scale, in 8 bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthant.arrays import Array
+from orthant.engine.matrix import Matrix, kernel_for
+from orthant.report.findings import Findings
+
+MOST_CELLS = 400
+DECADES = 3.0  # below a thousandth of the largest cell, cells look alike
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """Rows or columns in some order, cut into cells."""
+
+    order: Array  # (size,) which row or column stands at each place
+    edges: Array  # (cells + 1,) cell c holds the places edges[c] up to edges[c + 1]
+
+    @property
+    def positions(self) -> Array:
+        """(size,) the place of every row or column."""
+        positions = np.empty(len(self.order), dtype=np.int64)
+        positions[self.order] = np.arange(len(self.order))
+        return positions
+
+    def cells(self) -> Array:
+        """(size,) the cell of every row or column."""
+        return np.searchsorted(self.edges, self.positions, side="right") - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeatMap:
+    """Cells of 0 (nothing there) to 255, and the values that 1 and 255 stand for."""
+
+    rows: Axis
+    columns: Axis
+    levels: Array  # (cells down, cells across) uint8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeatMaps:
+    """The matrix as it came and ordered by component, on one scale."""
+
+    original: HeatMap
+    ordered: HeatMap
+    low: float
+    high: float
+
+
+def axis(order: Array) -> Axis:
+    """Cut an order into cells of nearly equal size."""
+    n_cells = min(len(order), MOST_CELLS)
+    return Axis(order, np.arange(n_cells + 1) * len(order) // n_cells)
+
+
+def order_by_component(labels: Array, strengths: Array, n_components: int) -> Array:
+    """Members of component 0 first, the strongest of each first; those of none at the end."""
+    groups = np.where(labels < 0, n_components, labels)
+    return np.lexsort((-strengths, groups))
+
+
+def heat_maps(findings: Findings) -> HeatMaps:
+    """Both pictures, in one pass over the data that keeps sparse data sparse."""
+    matrix, k = findings.matrix, len(findings.energies)
+    n, m = matrix.shape
+    plain = axis(np.arange(n)), axis(np.arange(m))
+    ordered = (
+        axis(order_by_component(findings.row_labels, findings.row_scales, k)),
+        axis(order_by_component(findings.column_labels, findings.column_weights, k)),
+    )
+    means = [np.sqrt(squares) for squares in _mean_squares(matrix, (plain, ordered))]
+    high = max(float(one.max()) for one in means)
+    low = _lowest(means, high)
+    pictures = [
+        HeatMap(rows, columns, _levels(one, low, high))
+        for (rows, columns), one in zip((plain, ordered), means, strict=True)
+    ]
+    with np.errstate(over="ignore", under="ignore"):
+        low, high = (float(np.ldexp(one, matrix.exponent)) for one in (low, high))
+    return HeatMaps(pictures[0], pictures[1], low, high)
+
+
+def _mean_squares(matrix: Matrix, layouts: tuple[tuple[Axis, Axis], ...]) -> list[Array]:
+    """Mean squared entry of every cell of every layout, missing and absent entries being 0."""
+    source, kernel = matrix.source, kernel_for(matrix.source)
+    grouped = [(_members(rows).T.tocsr(), _members(columns)) for rows, columns in layouts]
+    sums = [np.zeros((len(r.edges) - 1, len(c.edges) - 1)) for r, c in layouts]
+
+    def task(b: int) -> list[Array]:
+        rows = kernel.scaled(source.block(b), matrix.exponent)
+        part = slice(int(source.boundaries[b]), int(source.boundaries[b + 1]))
+        squares = rows * rows
+        found = (members[:, part] @ (squares @ across) for members, across in grouped)
+        return [one.toarray() if hasattr(one, "toarray") else one for one in found]
+
+    def absorb(b: int, block: list[Array]) -> None:
+        for total, part in zip(sums, block, strict=True):
+            total += part
+
+    matrix.executor.fold(task, len(source.boundaries) - 1, absorb)
+    return [
+        total / np.outer(np.diff(rows.edges), np.diff(columns.edges))
+        for total, (rows, columns) in zip(sums, layouts, strict=True)
+    ]
+
+
+def _members(one: Axis) -> csr_array:
+    """(size, cells) indicator of which cell every row or column is in."""
+    size = len(one.order)
+    parts = (np.ones(size), one.cells(), np.arange(size + 1))
+    return csr_array(parts, shape=(size, len(one.edges) - 1))
+
+
+def _lowest(means: list[Array], high: float) -> float:
+    """The value that looks palest: the smallest there is, within a few decades of the largest."""
+    positive = [one[one > 0] for one in means]
+    smallest = min((float(one.min()) for one in positive if one.size), default=0.0)
+    return max(smallest, high * 10**-DECADES)
+
+
+def _levels(means: Array, low: float, high: float) -> Array:
+    """0 for nothing, 1 to 255 for the logarithm between low and high."""
+    if not high > 0:
+        return np.zeros(means.shape, dtype=np.uint8)
+    with np.errstate(divide="ignore"):
+        heights = np.log(means / low)
+    span = np.log(high / low) if high > low else 1.0
+    levels = 1 + np.rint(254 * np.clip(heights / span, 0, 1)) if high > low else 255.0
+    return np.where(means > 0, levels, 0).astype(np.uint8)

@@ -1,0 +1,181 @@
+"""The page: one HTML file that needs nothing else, not even a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib import resources
+from string import Template
+from typing import Any
+
+from orthant.report.cards import cards, worst_rows
+from orthant.report.charts import Line, line_chart
+from orthant.report.headline import headline
+from orthant.report.heatmap import heat_maps
+from orthant.report.maps_section import MOST_NAMES, maps_data, maps_section
+from orthant.report.markup import Safe, data_block, escaped, tag
+from orthant.report.story import Story
+
+MOST_POINTS = 400
+
+
+def page(story: Story) -> str:
+    """Write a story as HTML.
+
+    Everything that comes from the data is escaped. A content security policy forbids every
+    request, and every script but the page's own.
+    """
+    script = _template("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    maps = heat_maps(story.findings)
+    body = [
+        _top(story),
+        tag("main", _sections(story, maps), id="main"),
+        _footer(story),
+        tag("div", id="tip", class_="tip", hidden="", aria_hidden="true"),
+    ]
+    return Template(_template("page.html")).substitute(
+        title=escaped(f"{story.source}: {story.result.n_components_found} components"),
+        generator=escaped(f"orthant {story.version}".strip()),
+        style=_template("page.css"),
+        script=script,
+        script_hash=f"sha256-{digest}",
+        body=escaped(body),
+        data=data_block("data", maps_data(story, maps)),
+    )
+
+
+def _template(name: str) -> str:
+    return (resources.files("orthant.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _sections(story: Story, maps: Any) -> list[Safe]:
+    energy = (
+        "Energy is the sum of squared entries. The number is that of the component in the files."
+    )
+    sections = [
+        headline(story),
+        tag("h2", "The matrix", id="matrix"),
+        maps_section(story, maps),
+        tag("h2", "Find a name", id="find"),
+        _search(story),
+        tag("h2", "Components", id="components"),
+        tag("p", energy, class_="soft small"),
+        cards(story),
+        tag("h2", "What is not captured", id="missed"),
+        tag("p", "The rows that contribute most to the error.", class_="soft small"),
+        worst_rows(story),
+    ]
+    charts = [*_sweeps(story), *_selection(story)]
+    if charts:
+        sections += [tag("h2", "How it went", id="charts"), tag("div", charts, class_="charts")]
+    if story.selection:
+        sections.append(tag("p", _suggestion(story.selection)))
+    return sections
+
+
+def _top(story: Story) -> Safe:
+    inner = [("Matrix", "#matrix"), ("Find", "#find"), ("Components", "#components")]
+    inner.append(("Not captured", "#missed"))
+    links = [tag("a", label, href=address) for label, address in (*inner, *story.related)]
+    button = tag("button", "Dark", type="button", id="theme")
+    return tag(
+        "header",
+        tag("b", "orthant"),
+        tag("nav", links, aria_label="On this page"),
+        button,
+        class_="top",
+    )
+
+
+def _search(story: Story) -> Safe:
+    too_many = [
+        f"{MOST_NAMES:,} of {size:,} {what}"
+        for size, what in zip(story.shape, ("rows", "features"), strict=True)
+        if size > MOST_NAMES
+    ]
+    note = f" Searched: {' and '.join(too_many)}; the files hold all." if too_many else ""
+    box = tag(
+        "div",
+        tag("label", "Name of a row or feature", for_="search", class_="hidden"),
+        tag("input", id="search", type="search", placeholder="Name of a row or feature",
+            autocomplete="off", spellcheck="false"),
+        tag("span", id="hit-count", class_="soft small", aria_live="polite"),
+        class_="search",
+    )  # fmt: skip
+    return Safe(
+        box
+        + (tag("p", note.strip(), class_="soft small") if note else "")
+        + tag("ul", id="hits", class_="hits")
+    )
+
+
+def _sweeps(story: Story) -> list[Safe]:
+    history = story.result.history
+    if len(history) < 2:
+        return []
+    step = -(-len(history) // MOST_POINTS)
+    places = list(range(0, len(history), step))
+    heights = [float(history[one]) for one in places]
+    return [
+        line_chart(
+            "Error after each sweep",
+            [one + 1 for one in places],
+            [Line("relative squared error", heights, "first")],
+            x_label="sweep",
+            y_label="relative squared error",
+        )
+    ]
+
+
+def _selection(story: Story) -> list[Safe]:
+    """The curves of ``select-k``."""
+    if not story.selection:
+        return []
+    tried = story.selection["candidates"]
+    k = [one["n_components"] for one in tried]
+    chosen = story.selection["suggestion"]
+
+    def line(name: str, key: str, style: str) -> Line:
+        return Line(name, [one[key] for one in tried], style)
+
+    errors = [
+        line("error", "relative_squared_error", "first"),
+        line("no error can be below", "lower_bound", "second"),
+        line("permuted data", "null_error", "third"),
+    ]
+    agreement = [
+        line("labels (adjusted Rand index)", "adjusted_rand", "first"),
+        line("components (matched cosine)", "matched_cosine", "second"),
+    ]
+    return [
+        line_chart(
+            "Error for each number of components", k, errors,
+            x_label="components", y_label="relative squared error", marked=chosen, from_zero=True,
+        ),
+        line_chart(
+            "Agreement of two halves of the rows", k, agreement,
+            x_label="components", y_label="agreement", marked=chosen,
+        ),
+    ]  # fmt: skip
+
+
+def _suggestion(selection: Any) -> str:
+    return (
+        f"Suggested number of components: {selection['suggestion']}. It is {selection['reason']}."
+    )
+
+
+def _footer(story: Story) -> Safe:
+    result = story.result
+    steps = ", ".join(result.steps_run) or "none"
+    return tag(
+        "footer",
+        tag("p", f"Made by orthant {story.version}. Steps run: {steps}; {result.n_sweeps} sweeps."),
+        tag(
+            "p",
+            "Beside this page: assignments.csv (the component of every row), features.csv (of "
+            "every feature), components.csv (all weights), model.npz (orthant.load reads it), "
+            "summary.json. Rows, features and components are counted from 0.",
+        ),
+    )

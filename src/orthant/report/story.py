@@ -1,0 +1,128 @@
+"""Story: everything a page tells, gathered before any of it is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthant.arrays import Array
+from orthant.factorization import Factorization
+from orthant.report.findings import Findings
+
+LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Story:
+    """A factorization, the figures about it, and the names of things.
+
+    Attributes
+    ----------
+    result, findings
+        The factorization and what was found about it.
+    source
+        What the data are called.
+    row_names, column_names
+        Names, or None for numbers.
+    image_shape
+        (height, width) when the features are pixels.
+    selection
+        What ``select-k`` wrote: ``candidates``, ``suggestion`` and ``reason``.
+    related
+        Other pages: a label and a relative address each.
+    remarks
+        Sentences to show under the headline.
+    version
+        Of the program that made the result.
+    """
+
+    result: Factorization
+    findings: Findings
+    source: str
+    row_names: Sequence[str] | None = None
+    column_names: Sequence[str] | None = None
+    image_shape: tuple[int, int] | None = None
+    selection: Mapping[str, Any] | None = None
+    related: Sequence[tuple[str, str]] = ()
+    remarks: Sequence[str] = ()
+    version: str = ""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the data."""
+        return self.findings.matrix.shape
+
+    def row(self, number: int) -> str:
+        """The name of a row, short enough to show."""
+        if self.row_names is None:
+            return f"row {number}"
+        return shortened(self.row_names[number])
+
+    def column(self, number: int) -> str:
+        """The name of a column, short enough to show."""
+        if self.column_names is not None:
+            return shortened(self.column_names[number])
+        if self.image_shape is not None:
+            down, across = divmod(int(number), self.image_shape[1])
+            return f"pixel {down},{across}"
+        return f"feature {number}"
+
+    def top_columns(self, component: int, count: int) -> Array:
+        """Columns of the largest weights in a component, the largest first."""
+        weights = self.result.components[component]
+        order = np.argsort(-weights, kind="stable")[:count]
+        return order[weights[order] > 0]
+
+    def label(self, component: int) -> str:
+        """What a component could be called: its heaviest features, if they have names."""
+        if self.column_names is None:
+            return ""
+        return ", ".join(self.column(one) for one in self.top_columns(component, 3))
+
+    def typical_rows(self, component: int, count: int) -> Array:
+        """Rows most like a component, among those of its members that are not small."""
+        rows = self.findings.rows_of(component)
+        squares = self.findings.matrix.row_squares[rows]
+        if len(rows) > 2 * count:
+            rows = rows[squares >= np.median(squares)]
+        shares = self.findings.row_shares[rows]
+        return rows[np.argsort(-np.nan_to_num(shares), kind="stable")[:count]]
+
+    def worst_rows(self, count: int) -> Array:
+        """Rows of which most is not captured, the worst first."""
+        misses = self.findings.row_misses
+        order = np.argsort(-misses, kind="stable")[:count]
+        return order[misses[order] > 0]
+
+
+def shortened(name: str) -> str:
+    """A name of bounded length."""
+    return (
+        name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    )
+
+
+def ratio_text(ratio: float | None) -> str:
+    """A proven ratio, rounded up so that the claim stays true."""
+    return "none" if ratio is None else f"{math.ceil(ratio * 1000) / 1000:.3f}"
+
+
+def bound_text(bound: float) -> str:
+    """A lower bound, rounded down for the same reason."""
+    digits = max(0, 3 - math.floor(math.log10(bound)))
+    return f"{math.floor(bound * 10**digits) / 10**digits:.{digits}f}"
+
+
+def percent(share: float) -> str:
+    """A share for people: three digits, never a rounded 0 or 100."""
+    if share <= 0 or share >= 1:
+        return "0%" if share <= 0 else "100%"
+    if share < 0.0005:
+        return "under 0.1%"
+    if share > 0.9995:
+        return "over 99.9%"
+    return f"{100 * share:.1f}%"

@@ -1,0 +1,207 @@
+"use strict";
+(function () {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const root = document.documentElement;
+  const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  const colour = (component) => (component < 0 ? "var(--none)" : `var(--c${component % 10})`);
+
+  /* Theme: as the system says, until the button is pressed. */
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  let chosen = null;
+  function applyTheme() {
+    root.dataset.theme = chosen || (dark.matches ? "dark" : "light");
+    const button = document.getElementById("theme");
+    const isDark = root.dataset.theme === "dark";
+    button.textContent = isDark ? "Light" : "Dark";
+    button.setAttribute("aria-label", isDark ? "Switch to light colours" : "Switch to dark colours");
+    maps.forEach(paint);
+  }
+
+  /* Heat maps: one pixel of the canvas is one cell, the style sheet makes it large. */
+  const maps = (data.maps || []).map((map) => {
+    const bytes = atob(map.levels);
+    const levels = new Uint8Array(bytes.length);
+    for (let i = 0; i < bytes.length; i++) levels[i] = bytes.charCodeAt(i);
+    const element = document.getElementById("map-" + map.id);
+    const field = element.querySelector(".field");
+    return { ...map, levels, element, field, canvas: field.querySelector("canvas"), at: null };
+  });
+
+  function rgb(hex) {
+    return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  }
+
+  function ramp() {
+    const stops = [1, 2, 3, 4].map((i) => rgb(css("--ramp" + i)));
+    const table = [rgb(css("--ramp0"))];
+    for (let level = 1; level < 256; level++) {
+      const place = ((level - 1) / 254) * 3;
+      const low = Math.min(2, Math.floor(place));
+      const share = place - low;
+      table.push(stops[low].map((v, c) => Math.round(v + (stops[low + 1][c] - v) * share)));
+    }
+    return table;
+  }
+
+  function paint(map) {
+    const { canvas, levels } = map;
+    const context = canvas.getContext("2d");
+    const image = context.createImageData(canvas.width, canvas.height);
+    const table = ramp();
+    for (let i = 0; i < levels.length; i++) {
+      const [r, g, b] = table[levels[i]];
+      image.data.set([r, g, b, 255], 4 * i);
+    }
+    context.putImageData(image, 0, 0);
+  }
+
+  function valueText(level) {
+    if (level === 0) return "nothing";
+    const { low, high } = data.scale;
+    const value = low * Math.pow(high / low, (level - 1) / 254);
+    return (level === 1 && data.scale.clipped ? "at most " : "about ") + Number(value.toPrecision(2));
+  }
+
+  function describe(map, row, column) {
+    const level = map.levels[row * map.canvas.width + column];
+    return [map.rows[row], map.columns[column], `root mean square: ${valueText(level)}`];
+  }
+
+  const tip = document.getElementById("tip");
+  const readout = document.getElementById("readout");
+
+  function showCell(map, row, column, x, y, aloud) {
+    const lines = describe(map, row, column);
+    const width = map.canvas.width, height = map.canvas.height;
+    const cursor = map.field.querySelector(".cursor");
+    cursor.hidden = false;
+    cursor.style.left = `${((column + 0.5) / width) * 100}%`;
+    cursor.style.top = `${((row + 0.5) / height) * 100}%`;
+    cursor.style.width = `${100 / width}%`;
+    cursor.style.height = `${100 / height}%`;
+    map.at = [row, column];
+    tip.replaceChildren(...lines.map((line) => {
+      const element = document.createElement("div");
+      element.textContent = line;
+      return element;
+    }));
+    tip.hidden = false;
+    const box = tip.getBoundingClientRect();
+    tip.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - box.width - 8))}px`;
+    tip.style.top = `${y + 18 + box.height > innerHeight ? y - box.height - 12 : y + 18}px`;
+    if (aloud) readout.textContent = lines.join(" · ");
+  }
+
+  function hideCell(map) {
+    tip.hidden = true;
+    map.field.querySelector(".cursor").hidden = true;
+  }
+
+  const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  const clamp = (value, most) => Math.max(0, Math.min(most - 1, value));
+
+  maps.forEach((map) => {
+    const { field, canvas } = map;
+    field.addEventListener("pointermove", (event) => {
+      const box = canvas.getBoundingClientRect();
+      const column = clamp(Math.floor(((event.clientX - box.left) / box.width) * canvas.width), canvas.width);
+      const row = clamp(Math.floor(((event.clientY - box.top) / box.height) * canvas.height), canvas.height);
+      showCell(map, row, column, event.clientX, event.clientY, false);
+    });
+    field.addEventListener("pointerleave", () => hideCell(map));
+    field.addEventListener("blur", () => hideCell(map));
+    field.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") return hideCell(map);
+      const move = MOVES[event.key];
+      if (!move) return undefined;
+      event.preventDefault();
+      const step = event.shiftKey ? 10 : 1;
+      const [row, column] = map.at || [0, 0];
+      const next = map.at ? [row + move[0] * step, column + move[1] * step] : [0, 0];
+      const at = [clamp(next[0], canvas.height), clamp(next[1], canvas.width)];
+      const box = canvas.getBoundingClientRect();
+      const x = box.left + ((at[1] + 0.5) / canvas.width) * box.width;
+      const y = box.top + ((at[0] + 0.5) / canvas.height) * box.height;
+      return showCell(map, at[0], at[1], x, y, true);
+    });
+  });
+
+  /* Search: names of rows and columns, where they are and what they belong to. */
+  const MOST_HITS = 60;
+  const input = document.getElementById("search");
+  const hits = document.getElementById("hits");
+  const count = document.getElementById("hit-count");
+
+  function matches(text) {
+    const wanted = text.toLowerCase();
+    const found = [];
+    ["rows", "columns"].forEach((side) => {
+      const names = data.names[side];
+      names.name.forEach((name, i) => {
+        const place = name.toLowerCase().indexOf(wanted);
+        if (place >= 0) found.push({ side, i, name, rank: name.toLowerCase() === wanted ? -1 : place });
+      });
+    });
+    return found.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length);
+  }
+
+  function mark(side, i) {
+    const names = data.names[side];
+    document.querySelectorAll("line.found").forEach((line) => line.remove());
+    document.querySelectorAll(".card.found").forEach((card) => card.classList.remove("found"));
+    maps.forEach((map) => {
+      const place = (map.id === "ordered" ? names.place[i] : names.number[i]) + 0.5;
+      const share = place / names.total;
+      const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
+      const ends = side === "rows" ? [0, share, 1, share] : [share, 0, share, 1];
+      ["x1", "y1", "x2", "y2"].forEach((key, at) => line.setAttribute(key, String(ends[at])));
+      line.setAttribute("class", "found");
+      map.field.querySelector("svg").appendChild(line);
+    });
+    const card = document.getElementById("component-" + names.component[i]);
+    if (card) card.classList.add("found");
+    const belongs = names.component[i] < 0 ? "belongs to no component" : `component ${names.component[i]}`;
+    readout.textContent = `${names.name[i]}: ${belongs}; marked in red in both pictures`;
+  }
+
+  function hitElement(hit) {
+    const names = data.names[hit.side];
+    const component = names.component[hit.i];
+    const item = document.createElement("li");
+    const button = document.createElement("button");
+    button.type = "button";
+    const dot = document.createElement("i");
+    dot.className = "dot-c";
+    dot.style.background = colour(component);
+    const name = document.createElement("span");
+    name.className = "name";
+    name.textContent = hit.name;
+    const what = document.createElement("span");
+    what.className = "what";
+    what.textContent = `${hit.side === "rows" ? "row" : "feature"}, ${component < 0 ? "none" : "component " + component}`;
+    button.append(dot, name, what);
+    button.addEventListener("click", () => mark(hit.side, hit.i));
+    item.appendChild(button);
+    return item;
+  }
+
+  if (input) {
+    input.addEventListener("input", () => {
+      const text = input.value.trim();
+      const found = text ? matches(text) : [];
+      hits.replaceChildren(...found.slice(0, MOST_HITS).map(hitElement));
+      const more = found.length > MOST_HITS ? `, the first ${MOST_HITS} shown` : "";
+      count.textContent = text ? `${found.length} found${more}` : "";
+    });
+  }
+
+  document.getElementById("theme").addEventListener("click", () => {
+    chosen = root.dataset.theme === "dark" ? "light" : "dark";
+    applyTheme();
+  });
+  dark.addEventListener("change", applyTheme);
+  window.addEventListener("beforeprint", () => { root.dataset.theme = "light"; maps.forEach(paint); });
+  window.addEventListener("afterprint", applyTheme);
+  applyTheme();
+  root.dataset.ready = "yes";
+})();

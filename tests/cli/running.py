@@ -1,0 +1,56 @@
+"""Ways to run the command: as a process of its own, or forked from one that has imported it."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+COMMAND = [sys.executable, "-c", "from orthant.cli.main import main; main()"]
+ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "80", "TERM": "dumb"}
+TIMEOUT = 60
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+    peak: int = 0  # kB
+
+
+def orthant(*arguments, cwd, stdin=b""):
+    """Run the command in a fresh process."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd, input=stdin, capture_output=True, timeout=TIMEOUT, env=ENVIRONMENT,
+    )  # fmt: skip
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+class Warm:
+    """A process that has imported everything and forks for every command: quick and separate."""
+
+    def __init__(self):
+        script = Path(__file__).with_name("warm_process.py")
+        self._process = subprocess.Popen(
+            [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env=ENVIRONMENT, text=True,
+        )  # fmt: skip
+
+    def run(self, *arguments, cwd, stdin="", memory=None):
+        order = {
+            "arguments": [str(one) for one in arguments],
+            "cwd": str(cwd),
+            "stdin": stdin,
+            "memory": memory,
+        }
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        return Ran(**json.loads(self._process.stdout.readline()))
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait(TIMEOUT)

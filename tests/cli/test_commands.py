@@ -1,0 +1,448 @@
+"""Every command, as users run it."""
+
+import contextlib
+import csv
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, save_npz
+
+import orthant
+from tests.cli.running import COMMAND, ENVIRONMENT
+from tests.cli.running import orthant as fresh
+
+FILES = {"model.npz", "assignments.csv", "features.csv", "components.csv", "summary.json"}
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_fit_writes_a_folder_with_names_and_the_same_numbers_as_python(table, tmp_path, blocks):
+    done = fresh("fit", table, "-k", "3", "--seed", "0", "-o", "out", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert done.err == ""
+    folder = tmp_path / "out"
+    assert {one.name for one in folder.iterdir()} == FILES
+    result = orthant.factorize(blocks, 3, random_state=0)
+    held = orthant.load(folder / "model.npz")
+    assert np.array_equal(held.labels, result.labels)
+    assert np.array_equal(held.components, result.components)
+    assigned = rows_of(folder / "assignments.csv")
+    assert [one["row"] for one in assigned] == [f"r{i}" for i in range(30)]
+    assert [int(one["component"]) for one in assigned] == result.labels.tolist()
+    assert [float(one["scale"]) for one in assigned] == result.scales.tolist()
+    shares = np.array([float(one["share_captured"]) for one in assigned])
+    assert np.allclose(shares, result.scales**2 / (blocks**2).sum(axis=1))
+    weights = {
+        (int(one["component"]), one["feature"]): float(one["weight"])
+        for one in rows_of(folder / "components.csv")
+    }
+    assert weights[0, "f3"] == result.components[0, 3]
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["relative_squared_error"] == result.relative_squared_error
+    assert summary["exactly_orthogonal"] is True
+    assert "at most" in summary["certificate"]["sentence"]
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert "relative squared error" in done.out
+
+
+def test_the_version_and_the_help_need_nothing(tmp_path, run):
+    assert fresh("--version", cwd=tmp_path).out == f"orthant {orthant.__version__}\n"
+    for command in ("fit", "transform", "select-k", "report", "bicluster", "demo"):
+        done = run(command, "--help")
+        assert done.code == 0
+        assert max(map(len, done.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("setting", ["samples", "features", "both"])
+def test_json_is_one_object_and_nothing_else(setting, table, run):
+    done = run("fit", table, "-k", "3", "--orthogonal", setting, "--json", "--report", "-o", "out")
+    assert done.code == 0, done.err
+    summary = json.loads(done.out)
+    assert summary["n_components_found"] == 3
+    assert sum(one["rows"] for one in summary["components"]) == 30
+    assert summary["captured"] == pytest.approx(1 - summary["relative_squared_error"])
+    assert "report.html" in summary["files"]
+
+
+def test_every_option_of_the_solver_can_be_given(table, tmp_path, run):
+    (tmp_path / "w.txt").write_text("\n".join(["1.5"] * 30) + "\n")
+    (tmp_path / "v.txt").write_text("\n".join(["2"] * 12) + "\n")
+    done = run(
+        "fit", table, "-k", 3, "--orthogonal", "both", "--seeding", "lines", "--n-init", 2,
+        "--max-iter", 50, "--tol", 1e-4, "--certificate", "dual", "--seed", 3, "-j", 1,
+        "--sample-weight", "w.txt", "--feature-weight", "v.txt", "-o", "out", "--quiet",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    done = run(
+        "fit", table, "-k", 3, "--algorithm", "paper", "--kmeans", "ls++", "--certificate", "none"
+    )
+    assert done.code == 0, done.err
+    assert (tmp_path / "table.orthant" / "model.npz").exists()
+
+
+def test_components_of_a_file_can_be_the_start(table, tmp_path, run, blocks):
+    start = orthant.factorize(blocks, 3, random_state=0).components
+    np.save(tmp_path / "start.npy", start)
+    done = run("fit", table, "-k", 3, "--seeding", "start.npy", "--max-iter", 1, "-o", "out")
+    assert done.code == 0, done.err
+
+
+def test_missing_values_are_left_out_when_asked(table, tmp_path, run):
+    text = table.read_text().splitlines()
+    cells = text[3].split(",")
+    cells[4] = ""
+    text[3] = ",".join(cells)
+    table.write_text("\n".join(text))
+    assert run("fit", table, "-k", 3).err == (
+        f"orthant: error: {table}: line 4: column 5 ('f3'): the cell is empty, which is no "
+        "number; --missing leaves such cells out\n"
+    )
+    done = run("fit", table, "-k", 3, "--missing", "--report", "-o", "out", "--json")
+    assert done.code == 0, done.err
+    summary = json.loads(done.out)
+    assert summary["captured"] == pytest.approx(1 - summary["relative_squared_error"], abs=1e-9)
+
+
+def test_transform_on_the_same_file_gives_the_same_table(table, tmp_path, run):
+    assert run("fit", table, "-k", 3, "-o", "out", "--seed", 0).code == 0
+    assigned = (tmp_path / "out" / "assignments.csv").read_text()
+    assert run("transform", "out", table).out == assigned
+    assert run("transform", "out/model.npz", table, "-o", "new.csv").code == 0
+    assert (tmp_path / "new.csv").read_text() == assigned
+    found = json.loads(run("transform", "out", table, "--json").out)
+    assert found["rows"] == 30
+
+
+def test_transform_over_features_gives_all_loadings(table, tmp_path, run, blocks):
+    run("fit", table, "-k", 3, "-o", "out", "--seed", 0, "--orthogonal", "features")
+    done = run("transform", "out", table)
+    held = orthant.load(tmp_path / "out" / "model.npz")
+    lines = list(csv.reader(done.out.splitlines()))
+    assert lines[0] == ["row", "component_0", "component_1", "component_2"]
+    assert np.array_equal(np.array([one[1:] for one in lines[1:]], float), held.loadings)
+
+
+def test_transform_refuses_columns_in_another_order(table, tmp_path, run):
+    run("fit", table, "-k", 3, "-o", "out")
+    lines = [line.split(",") for line in table.read_text().splitlines()]
+    swapped = [[one[0], one[2], one[1], *one[3:]] for one in lines]
+    other = tmp_path / "other.csv"
+    other.write_text("\n".join(",".join(one) for one in swapped))
+    done = run("transform", "out", other)
+    assert (done.code, done.out) == (2, "")
+    assert "column 0 is 'f1', but the model has 'f0' there" in done.err
+
+
+def test_select_k_suggests_and_the_report_shows_the_curve(table, tmp_path, run):
+    done = run("select-k", table, "--k", "2:4", "--repetitions", 2, "--seed", 0, "-o", "out")
+    assert done.code == 0, done.err
+    assert "suggested: 3" in done.out
+    kept = json.loads((tmp_path / "out" / "selection.json").read_text())
+    assert [one["n_components"] for one in kept["candidates"]] == [2, 3, 4]
+    again = run("select-k", table, "--k", "2:4", "--repetitions", 2, "--seed", 0, "--json")
+    assert json.loads(again.out)["suggestion"] == 3
+    assert run("fit", table, "-k", 3, "-o", "out", "--report").code == 0
+    assert "Error for each number of components" in (tmp_path / "out/report.html").read_text()
+
+
+def test_report_makes_the_page_again_and_notices_changed_data(table, tmp_path, run):
+    run("fit", table, "-k", 3, "-o", "out", "--report", "--image-shape", "3x4", "--seed", 0)
+    page = tmp_path / "out" / "report.html"
+    first = page.read_text()
+    page.unlink()
+    done = run("report", "out")
+    assert done.code == 0, done.err
+    assert done.out == f"look at {page}\n"
+    assert page.read_text() == first
+    table.write_text(table.read_text().replace("r0,", "r0,9", 1))
+    changed = run("report", "out")
+    assert (changed.code, page.read_text()) == (2, first)
+    assert "has changed since" in changed.err
+
+
+def test_a_page_that_is_there_is_never_left_behind(table, tmp_path, run):
+    run("fit", table, "-k", 3, "-o", "out", "--report")
+    run("fit", table, "-k", 2, "-o", "out")
+    assert "2 components that share no row" in (tmp_path / "out/report.html").read_text()
+
+
+def test_bicluster_reads_edges_and_matrices(tmp_path, run):
+    (tmp_path / "g.txt").write_text("# likes\nann tea\nann milk\nbob tea\nbob milk\ncid rum\n")
+    done = run("bicluster", "g.txt", "-o", "out", "--seed", 0)
+    assert done.code == 0, done.err
+    assert "disagreements: 0" in done.out
+    assert rows_of(tmp_path / "out" / "rows.csv") == [
+        {"row": "ann", "cluster": "0"}, {"row": "bob", "cluster": "0"},
+        {"row": "cid", "cluster": "1"},
+    ]  # fmt: skip
+    held = orthant.load(tmp_path / "out" / "model.npz")
+    assert list(held.column_names_) == ["tea", "milk", "rum"]
+    (tmp_path / "m.csv").write_text(",a,b,c\nx,1,1,0\ny,0,0,1\n")
+    found = json.loads(run("bicluster", "m.csv", "--json").out)
+    assert found["disagreements"] == 0
+    (tmp_path / "w.csv").write_text("ann,tea\nbob,milk\n")
+    assert json.loads(run("bicluster", "w.csv", "--json").out)["input"]["shape"] == [2, 2]
+    (tmp_path / "n.csv").write_text("3,1,0\n0,2,5\n")
+    assert run("bicluster", "n.csv").code == 2
+    assert run("bicluster", "n.csv", "--binarize", 1.5).code == 0
+
+
+def test_demo_writes_three_pages_and_says_what_comes_next(tmp_path, run):
+    done = run("demo", "--seed", 0)
+    assert done.code == 0, done.err
+    for setting in ("samples", "features", "both"):
+        page = tmp_path / "orthant-demo" / setting / "report.html"
+        assert str(page) in done.out.replace("\n", "")
+        assert page.stat().st_size < 1_500_000
+    assert "orthant fit FILE" in done.out
+    assert "proven" in done.out
+
+
+def test_h5ad_results_go_into_a_copy_or_into_the_file(tmp_path, run, blocks):
+    pytest.importorskip("anndata")
+    script = (
+        "import anndata, numpy, pandas, sys\n"
+        "X = numpy.load('x.npy')\n"
+        "obs = pandas.DataFrame(index=[f'c{i}' for i in range(len(X))])\n"
+        "var = pandas.DataFrame(index=[f'g{i}' for i in range(X.shape[1])])\n"
+        "anndata.AnnData(X, obs=obs, var=var).write_h5ad('x.h5ad')\n"
+    )
+    np.save(tmp_path / "x.npy", blocks)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", script], cwd=tmp_path, check=True)
+    before = (tmp_path / "x.h5ad").read_bytes()
+    done = run("fit", "x.h5ad", "-k", 3, "-o", "out", "--seed", 0)
+    assert done.code == 0, done.err
+    assert rows_of(tmp_path / "out" / "assignments.csv")[4]["row"] == "c4"
+    assert (tmp_path / "x.h5ad").read_bytes() == before
+    assert run("fit", "x.h5ad", "-k", 3, "-o", "out", "--h5ad", "in-place").code == 0
+    check = (
+        "import anndata, numpy\n"
+        "for path in ('out/x.orthant.h5ad', 'x.h5ad'):\n"
+        "    held = anndata.read_h5ad(path)\n"
+        "    assert held.obsm['X_orthant'].shape == (30, 3)\n"
+        "    assert held.varm['orthant'].shape == (12, 3)\n"
+        "    assert 'at most' in held.uns['orthant']['certificate']\n"
+        "    assert held.uns['orthant']['labels'].shape == (30,)\n"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", check], cwd=tmp_path, check=True)
+
+
+def test_standard_input_is_recognised_by_its_content(table, tmp_path, run, blocks):
+    text = table.read_text()
+    done = run("fit", "-", "-k", 3, "-o", "out", stdin=text)
+    assert done.code == 0, done.err
+    assert rows_of(tmp_path / "out" / "assignments.csv")[0]["row"] == "r0"
+    assert run("fit", "-", "-k", 3, stdin="").err == (
+        "orthant: error: <stdin>: the file is empty\n"
+    )
+    assert "--data" in run("report", "out").err
+    save_npz(tmp_path / "s.npz", csr_array(blocks))
+    piped = fresh("fit", "-", "-o", "n", cwd=tmp_path, stdin=(tmp_path / "s.npz").read_bytes())
+    assert piped.code == 0, piped.err
+
+
+@pytest.mark.parametrize("name", ["with space.csv", "naïve-日本.csv", "-dash.csv", "[x]{y}.csv"])
+def test_odd_file_names_are_ordinary(name, table, tmp_path, run):
+    table.rename(tmp_path / name)
+    done = run("fit", "-k", 3, "-o", "an odd öut", "--report", "--", name)
+    assert done.code == 0, done.err
+    assert (tmp_path / "an odd öut" / "report.html").exists()
+    missing = run("fit", "--", f"no {name}")
+    assert missing.code == 1
+    assert missing.err == f"orthant: error: no {name}: No such file or directory\n"
+
+
+def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path, run):
+    (tmp_path / "x.csv").write_text(",a\x1b[31m,b\nr,1,0\ns,0,2\n")
+    done = run("fit", "x.csv", "-k", 2)
+    assert done.code == 0, done.err
+    assert "\x1b" not in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["fit"], "Missing argument"),
+        (["fit", "x.csv", "-k", "0"], "-k"),
+        (["fit", "x.csv", "--orthogonal", "rows"], "rows"),
+        (["fit", "x.csv", "--colour"], "--colour"),
+        (["nothing"], "nothing"),
+        (["fit", "x.csv", "--max-bytes", "lots"], "--max-bytes"),
+        (["fit", "x.csv", "--image-shape", "9x9"], "81 pixels"),
+        (["fit", "x.csv", "--seeding", "nowhere"], "seeding"),
+        (["fit", "x.csv", "--format", "xls"], "format"),
+        (["select-k", "x.csv", "--k", "2-5"], "--k"),
+        (["fit", "x.csv", "--feature-names", "x.csv"], "names for 2 columns"),
+    ],
+)
+def test_wrong_usage_is_told_in_one_line_with_code_2(arguments, why, tmp_path, run):
+    (tmp_path / "x.csv").write_text("1,2\n3,4\n5,6\n7,8\n9,1\n")
+    done = run(*arguments)
+    assert (done.code, done.out) == (2, ""), done.err
+    assert done.err.startswith("orthant: error: ")
+    assert done.err.count("\n") == 1
+    assert why in done.err
+
+
+def test_files_that_cannot_be_read_or_written_give_code_1(table, tmp_path, run):
+    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "folder.npy").mkdir()
+    for arguments in (
+        ["fit", "nowhere.npy"],
+        ["fit", "folder.npy"],
+        ["fit", table, "-o", "file"],
+        ["fit", table, "-o", "file/deeper"],
+        ["transform", "nowhere.npz", table],
+        ["report", "nowhere"],
+        ["fit", table, "--feature-names", "nowhere.txt"],
+    ):
+        done = run(*arguments)
+        assert (done.code, done.out) == (1, ""), (arguments, done)
+        assert done.err.startswith("orthant: error: ")
+        assert done.err.count("\n") == 1
+    assert (tmp_path / "file").read_text() == "in the way"
+    run("fit", table, "-k", 3, "-o", "out")
+    assert run("transform", "out", table, "-o", ".").code == 1
+
+
+def test_a_full_disk_leaves_the_old_folder_whole(table, tmp_path, run):
+    run("fit", table, "-k", 3, "-o", "out", "--report", "--seed", 0)
+    before = {one.name: one.read_bytes() for one in (tmp_path / "out").iterdir()}
+    script = (
+        "import resource, signal, sys\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
+        "from orthant.cli.main import main; main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "fit", table, "-k", "2", "-o", "out", "--report"],
+        cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("orthant: error: out: ")
+    assert {one.name: one.read_bytes() for one in (tmp_path / "out").iterdir()} == before
+
+
+def test_a_missing_extra_is_named(tmp_path):
+    (tmp_path / "x.h5").write_bytes(b"anything")
+    script = "import sys; sys.modules['h5py'] = None; from orthant.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "fit", "x.h5"], cwd=tmp_path, capture_output=True,
+        text=True, env=ENVIRONMENT,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == (
+        "orthant: error: x.h5: this needs h5py, which is not installed: "
+        "pip install 'orthant[files]'\n"
+    )
+
+
+def test_a_traceback_is_shown_only_with_debug(tmp_path, run):
+    (tmp_path / "x.csv").write_text("1,-2\n")
+    assert "Traceback" not in run("fit", "x.csv").err
+    assert "Traceback" in run("fit", "x.csv", "--debug").err
+    assert "Traceback" in run("--debug", "fit", "x.csv").err
+
+
+def test_a_closed_pipe_is_no_error(table, tmp_path, run):
+    run("fit", table, "-k", 3, "-o", "out")
+    big = tmp_path / "big.npy"
+    np.save(big, np.random.default_rng(0).random((20_000, 12)))
+    reader, writer = os.pipe()
+    os.close(reader)
+    for arguments in (["transform", "out", str(big)], ["fit", str(table), "-o", "out"]):
+        done = subprocess.run(
+            [*COMMAND, *arguments], cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE,
+            text=True, env=ENVIRONMENT, timeout=60,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (141, "")
+    os.close(writer)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_ends_cleanly(number, code, tmp_path):
+    fifo = tmp_path / "x.csv"
+    os.mkfifo(fifo)  # the command waits here for ever
+    process = subprocess.Popen(
+        [*COMMAND, "fit", "x.csv", "-o", "out"], cwd=tmp_path, stderr=subprocess.PIPE,
+        text=True, env=ENVIRONMENT,
+    )  # fmt: skip
+    writer = None
+    while writer is None:  # until the command has opened it to read
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.1)
+        with contextlib.suppress(OSError):
+            writer = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+    time.sleep(0.2)
+    process.send_signal(number)
+    time.sleep(0.1)
+    os.close(writer)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert not (tmp_path / "out").exists()
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from orthant.cli.writing import Replacing
+def write(file):
+    file.write("half of")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+with Replacing(Path("out")) as files:
+    files.text("summary.json", lambda file: file.write("new"))
+    files.text("assignments.csv", write)
+"""
+
+
+def test_a_writer_that_is_killed_leaves_the_old_files(table, tmp_path, run):
+    run("fit", table, "-k", 3, "-o", "out", "--seed", 0)
+    folder = tmp_path / "out"
+    before = {one.name: one.read_bytes() for one in folder.iterdir()}
+    killed = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, env=ENVIRONMENT)
+    assert killed.returncode == -signal.SIGKILL
+    after = {one.name: one.read_bytes() for one in folder.iterdir()}
+    assert {name: after[name] for name in before} == before
+    assert len(after) > len(before)  # what the killed writer left
+    run("fit", table, "-k", 3, "-o", "out", "--seed", 0)
+    assert {one.name for one in folder.iterdir()} == set(before)
+
+
+def test_files_of_others_are_not_replaced(table, tmp_path, run):
+    table.rename(tmp_path / "features.csv")
+    before = (tmp_path / "features.csv").read_bytes()
+    done = run("fit", "features.csv", "-k", 3, "-o", ".")
+    assert (done.code, done.out) == (2, "")
+    assert "a features.csv that orthant did not write" in done.err
+    assert [one.name for one in tmp_path.iterdir()] == ["features.csv"]
+    assert (tmp_path / "features.csv").read_bytes() == before
+
+
+def test_a_terminal_that_knows_no_umlauts_is_no_error(tmp_path):
+    (tmp_path / "x.csv").write_text("ä,ö\n1,0\n0,2\n", encoding="utf-8")
+    done = subprocess.run(
+        [*COMMAND, "fit", "x.csv", "-k", "2"], cwd=tmp_path, capture_output=True, text=True,
+        env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "\\xe4" in done.stdout
+
+
+def test_files_are_readable_by_others_as_usual(table, tmp_path, run):
+    run("fit", table, "-k", 3, "-o", "out")
+    mask = os.umask(0)
+    os.umask(mask)
+    for one in (tmp_path / "out").iterdir():
+        assert stat.S_IMODE(one.stat().st_mode) == 0o666 & ~mask

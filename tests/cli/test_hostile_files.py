@@ -1,0 +1,258 @@
+"""Broken and hostile files through ``orthant fit``, each under a memory cap."""
+
+import gzip
+import io
+import json
+import pickle
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, save_npz
+
+CAP = 2**30
+EVIL = b"cos\nsystem\n(S'touch was-run'\ntR."
+MTX = "%%MatrixMarket matrix coordinate real general\n"
+
+
+def npy(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def npy_claiming(shape, dtype="<f8", content=b""):
+    header = f"{{'descr': {dtype!r}, 'fortran_order': False, 'shape': {shape}, }}".encode()
+    header += b" " * (63 - (len(header) + 10) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + content
+
+
+def archive(**members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as held:
+        for name, content in members.items():
+            held.writestr(f"{name}.npy", content)
+    return buffer.getvalue()
+
+
+def sparse_archive(indices=(0, 4, 1), indptr=(0, 1, 2, 3), shape=(3, 5)):
+    return archive(
+        data=npy(np.ones(3)), indices=npy(np.array(indices, np.int32)),
+        indptr=npy(np.array(indptr, np.int32)), shape=npy(np.array(shape)),
+        format=npy(np.array(b"csr")),
+    )  # fmt: skip
+
+
+PICKLED = npy_claiming("(2, 2)", "|O", EVIL)
+
+FILES = {
+    "pickle.npy": (PICKLED, "pickled Python objects, which are never loaded"),
+    "pickle.npz": (archive(X=PICKLED), "never loaded"),
+    "8-terabytes.npy": (npy_claiming("(1000000, 1000000)"), "bytes follow the header"),
+    "truncated.npy": (npy(np.ones((50, 50)))[:-100], "bytes follow the header"),
+    "long.npy": (npy(np.ones((5, 5))) + b"more", "bytes follow the header"),
+    "negative.npy": (npy_claiming("(-3, 5)"), "makes no sense"),
+    "overflow.npy": (npy_claiming("(4294967296, 4294967296)"), "would take"),
+    "empty.npy": (b"", "no NumPy array"),
+    "text.npy": (b"1 2 3\n4 5 6\n", "no NumPy array"),
+    "no-header.npy": (b"\x93NUMPY\x01\x00\xff\xff{", "no NumPy array"),
+    "vector.npy": (npy(np.ones(7)), "2 dimensions"),
+    "nothing.npy": (npy(np.ones((0, 7))), "empty"),
+    "words.npy": (npy(np.array([["a", "b"]])), "real numbers"),
+    "complex.npy": (npy(np.ones((2, 2)) * 1j), "real numbers"),
+    "nan.npy": (npy(np.array([[1.0, np.nan]])), "X[0, 1]"),
+    "inf.npy": (npy(np.array([[1.0, np.inf]])), "X[0, 1]"),
+    "minus.npy": (npy(np.array([[1.0, -2.0]])), "X[0, 1] = -2"),
+    "garbage.npz": (b"PK\x03\x04" + b"garbage" * 20, "no .npz archive"),
+    "lying.npz": (archive(X=npy_claiming("(5, 5)", content=b"\0" * 10)), "does not fit its size"),
+    "several.npz": (archive(a=npy(np.ones((2, 2))), b=npy(np.ones((2, 2)))), "--key: a, b"),
+    "outside.npz": (sparse_archive(indices=(0, 99, 1)), "sparse structure is corrupt"),
+    "below.npz": (sparse_archive(indices=(0, -2, 1)), "sparse structure is corrupt"),
+    "indptr.npz": (sparse_archive(indptr=(0, 2**30, 2, 3)), "sparse structure is corrupt"),
+    "backwards.npz": (sparse_archive(indptr=(0, 3, 1, 3)), "sparse structure is corrupt"),
+    "short.npz": (sparse_archive(indptr=(0, 3)), "sparse structure is corrupt"),
+    "wide.npz": (sparse_archive(shape=(3, 10**14)), "declared shape"),
+    "index-0.mtx": (MTX + "2 2 1\n0 1 3.0\n", "line 3: "),
+    "index-9.mtx": (MTX + "% why\n2 2 1\n9 1 3.0\n", "line 4: "),
+    "short.mtx": (MTX + "9 9 9\n" + "1 1 1\n" * 8, "Truncated file"),
+    "few.mtx": (MTX + "9 9 99\n1 1 1\n", "line 2: the file is too short"),
+    "long.mtx": (MTX + "2 2 1\n1 1 1\n2 2 2\n", "line 4: "),
+    "word.mtx": (MTX + "2 2 1\n1 1 one\n", "line 3: "),
+    "negative.mtx": (MTX + "-2 2 1\n1 1 1\n", "line 2: the sizes -2 2 1 make no sense"),
+    "no-banner.mtx": ("2 2 1\n1 1 1\n", "line 1: it does not begin with %%MatrixMarket"),
+    "empty.mtx": ("", "line 1"),
+    "only-banner.mtx": (MTX, "ends before the line of sizes"),
+    "nan.mtx": (MTX + "2 2 2\n1 1 1\n2 2 nan\n", "line 4: the value nan is not usable"),
+    "inf.mtx": (MTX + "2 2 2\n1 1 1e999\n2 2 1\n", "line 3: the value 1e999 is not usable"),
+    "minus.mtx": (MTX + "2 2 2\n1 1 -1\n2 2 1\n", "line 3: the value -1 is not usable"),
+    "complex.mtx": (MTX.replace("real", "complex") + "1 1 1\n1 1 1 1\n", "complex numbers"),
+    "absurd.mtx": (MTX + "4000000000 4000000000 1\n1 1 1\n", "line 2: "),
+    "many.mtx": (MTX + "9 9 1000000000000000\n1 1 1\n", "declared entries would take"),
+    "huge.mtx": (MTX + "9 9 99999999999999999999999999\n1 1 1\n", "make no sense"),
+    "ragged.csv": ("1,2\n3,4,5\n", "line 2: it has 3 cells, the lines above 2"),
+    "word.csv": ("a,b\n1,2\n3,four\n", "line 3: column 2 ('b'): 'four' is no number"),
+    "hole.csv": ("1,2\n3,\n", "line 2: column 2: the cell is empty"),
+    "comma.csv": ("1,5;2,5\n3,5;4,5\n", "decimal point"),
+    "empty.csv": ("", "the file is empty"),
+    "header.csv": ("a,b,c\n", "nothing below it"),
+    "inf.csv": ("1,2\n3,inf\n", "line 2: column 2: inf must be finite"),
+    "nan.csv": ("1,2\n3,nan\n", "line 2: column 2: 'nan' is no number"),
+    "minus.csv": ("1,2\n3,4\n-5,6\n", "line 3: column 1: -5 must be finite and not negative"),
+    "binary.csv": (bytes(range(128, 256)), "no UTF-8 text"),
+    "broken.csv.gz": (b"\x1f\x8b\x08garbage", "no UTF-8 text"),
+    "garbage.h5": (b"garbage", "no HDF5 file"),
+    "garbage.h5ad": (b"garbage", "no HDF5 file"),
+    "garbage.parquet": (b"PAR1garbagePAR1", "no Parquet file"),
+}  # fmt: skip
+
+
+def refused(done, path, why):
+    assert (done.code, done.out) == (2, ""), done
+    assert done.err.count("\n") == 1, done.err
+    assert done.err.startswith(f"orthant: error: {path}: "), done.err
+    assert why in done.err
+    assert "allow_pickle" not in done.err
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_it_is_refused_with_its_name_and_place(name, tmp_path, run):
+    content, why = FILES[name]
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    refused(run("fit", name, memory=CAP), name, why)
+    assert sorted(one.name for one in tmp_path.iterdir()) == [name]  # nothing ran, nothing written
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("twice.mtx", MTX + "2 2 3\n1 1 1\n1 1 2\n2 2 2\n"),
+        ("bom.csv", "\ufeffa,b\n1,2\n3,4\n"),
+        ("semicolon.csv", "1.5;2\n3;4\n"),
+        ("quoted.csv", '"the, name",b\n1,2\n3,4\n'),
+        ("crlf.tsv", "x\ty\r\n1\t2\r\n3\t4\r\n"),
+        ("pattern.mtx", MTX.replace("real", "pattern") + "2 2 2\n1 1\n2 2\n"),
+        ("array.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n"),
+        ("symmetric.mtx", MTX.replace("general", "symmetric") + "2 2 2\n1 1 1\n2 1 2\n"),
+    ],
+)
+def test_odd_but_honest_files_are_read(name, content, tmp_path, run):
+    (tmp_path / name).write_text(content, encoding="utf-8", newline="")
+    done = run("fit", name, "-k", 1, "--json", memory=CAP)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["input"]["shape"] == [2, 2]
+
+
+def test_an_archive_that_unpacks_to_much_is_refused_before_it_does(tmp_path, run):
+    packed = zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+    with packed, packed.open("X.npy", "w", force_zip64=True) as member:
+        member.write(npy_claiming("(5000, 5000)"))
+        for _ in range(50):
+            member.write(bytes(4_000_000))
+    assert (tmp_path / "bomb.npz").stat().st_size < 2_000_000
+    calm = run("--version").peak
+    done = run("fit", "bomb.npz", "--max-bytes", "50M", memory=CAP)
+    refused(done, "bomb.npz", "would take 200 MB, more than the 50 MB allowed")
+    assert done.peak - calm < 50_000  # kB
+
+
+def test_the_default_limit_follows_the_memory_there_is(tmp_path, run):
+    mtx = "%%MatrixMarket matrix array real general\n40000 40000\n1\n"
+    (tmp_path / "x.mtx").write_text(mtx)
+    refused(run("fit", "x.mtx", memory=CAP), "x.mtx", "would take 12.8 GB, more than the")
+
+
+def test_tables_that_grow_too_large_are_stopped(tmp_path, run):
+    (tmp_path / "x.csv").write_text("1,2,3,4\n" * 20_000)
+    refused(run("fit", "x.csv", "--max-bytes", "100k"), "x.csv", "the table so far")
+
+
+def test_a_line_without_an_end_is_refused(tmp_path, run):
+    line = gzip.compress(b"1," * 30_000_000, compresslevel=1)
+    (tmp_path / "x.csv.gz").write_bytes(line)
+    refused(run("fit", "x.csv.gz", "--max-bytes", "1M", memory=CAP), "x.csv.gz", "line 1: it is")
+    (tmp_path / "x.edges").write_bytes(line)
+    done = run("bicluster", "x.edges", "--max-bytes", "1M", memory=CAP)
+    refused(done, "x.edges", "line 1: it is")
+
+
+def test_hdf5_never_opens_another_file(tmp_path, run):
+    h5py = pytest.importorskip("h5py")
+    (tmp_path / "secret").write_bytes(np.arange(4.0).tobytes())
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["x"] = np.ones((2, 2))
+    with h5py.File(tmp_path / "storage.h5", "w") as file:
+        file.create_dataset("x", (2, 2), "f8", external=[("secret", 0, 32)])
+    with h5py.File(tmp_path / "link.h5", "w") as file:
+        file["x"] = h5py.ExternalLink("other.h5", "/x")
+    layout = h5py.VirtualLayout((2, 2), "f8")
+    layout[:] = h5py.VirtualSource("other.h5", "x", (2, 2))
+    with h5py.File(tmp_path / "virtual.h5", "w") as file:
+        file.create_virtual_dataset("x", layout)
+    for name, why in (
+        ("storage.h5", "keeps its numbers in another file"),
+        ("link.h5", "link to another file"),
+        ("virtual.h5", "keeps its numbers in another file"),
+    ):
+        refused(run("fit", name, memory=CAP), name, why)
+        refused(run("fit", name, "--key", "x", memory=CAP), name, why)
+
+
+def test_hdf5_that_lacks_or_claims_too_much_is_refused(tmp_path, run):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "big.h5", "w") as file:
+        file.create_dataset("x", (10**7, 10**6), "f8", chunks=(100, 100))
+    with h5py.File(tmp_path / "dangling.h5", "w") as file:
+        file["x"] = h5py.SoftLink("/nowhere")
+    with h5py.File(tmp_path / "two.h5", "w") as file:
+        file["a"], file["b/c"] = np.ones((2, 2)), np.ones((2, 2))
+    with h5py.File(tmp_path / "no-x.h5ad", "w") as file:
+        file["obs"] = np.ones(3)
+    with h5py.File(tmp_path / "chunk.h5", "w") as file:
+        file.create_dataset(
+            "x", (2, 2), "f8", chunks=(20_000, 20_000), maxshape=(None, None), compression="gzip"
+        )
+    refused(run("fit", "big.h5", memory=CAP), "big.h5", "would take 80 TB")
+    refused(run("fit", "chunk.h5", memory=CAP), "chunk.h5", "chunks of shape (20000, 20000)")
+    refused(run("fit", "dangling.h5"), "dangling.h5", "soft link")
+    refused(run("fit", "two.h5"), "two.h5", "/a")
+    refused(run("fit", "two.h5", "--key", "nowhere"), "two.h5", "no 'nowhere'")
+    refused(run("fit", "no-x.h5ad"), "no-x.h5ad", "no 'X'")
+    assert run("fit", "two.h5", "--key", "b/c", "-k", 1).code == 0
+
+
+def test_zarr_never_unpickles(tmp_path, run):
+    pytest.importorskip("zarr")
+    store = tmp_path / "x.zarr"
+    store.mkdir()
+    described = {
+        "zarr_format": 2, "shape": [2, 2], "chunks": [2, 2], "dtype": "<f8", "compressor": None,
+        "fill_value": 0, "order": "C", "filters": [{"id": "pickle", "protocol": 2}],
+    }  # fmt: skip
+    (store / ".zarray").write_text(json.dumps(described))
+    (store / "0.0").write_bytes(EVIL)
+    refused(run("fit", "x.zarr", memory=CAP), "x.zarr", "")
+    described.update(filters=None, shape=[10**7, 10**7])
+    (store / ".zarray").write_text(json.dumps(described))
+    refused(run("fit", "x.zarr", memory=CAP), "x.zarr", "would take 800 TB")
+    described.update(shape=[2, 2], chunks=[10**6, 10**6])
+    (store / ".zarray").write_text(json.dumps(described))
+    refused(run("fit", "x.zarr", memory=CAP), "x.zarr", "chunks")
+    assert not (tmp_path / "was-run").exists()
+
+
+def test_the_pickle_would_have_run(tmp_path, monkeypatch):
+    """The bait of these tests is real: unpickled, it leaves a file."""
+    monkeypatch.chdir(tmp_path)
+    pickle.loads(EVIL)
+    assert (tmp_path / "was-run").exists()
+
+
+def test_model_files_are_not_trusted_either(tmp_path, run):
+    save_npz(tmp_path / "x.npz", csr_array(np.eye(3)))
+    (tmp_path / "model.npz").write_bytes(archive(header=PICKLED))
+    for model in ("model.npz", "x.npz"):
+        done = run("transform", model, "x.npz", memory=CAP)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith("orthant: error: ")
+        assert done.err.count("\n") == 1

@@ -1,0 +1,318 @@
+"""The page in a real browser: what is drawn, what the pointer and the keys do, what it asks for."""
+
+import base64
+import json
+import os
+import shutil
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from orthant.report import page
+from orthant.report.heatmap import heat_maps
+from tests.report.stories import EVIL, blocks, story
+from tests.report.test_page import SELECTION
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+CHROMEDRIVER = shutil.which("chromedriver")
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-dev-shm-usage", "--hide-scrollbars",
+)  # fmt: skip
+CONTRASTS = """
+const parse = (text) => text.match(/[0-9.]+/g).map(Number);
+const light = ([r, g, b]) => {
+  const [x, y, z] = [r, g, b].map((v) => v / 255).map((v) =>
+    v <= 0.03928 ? v / 12.92 : Math.pow((v + 0.055) / 1.055, 2.4));
+  return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+};
+const ground = (element) => {
+  for (let at = element; at; at = at.parentElement) {
+    const colour = parse(getComputedStyle(at).backgroundColor);
+    if (colour.length === 3 || colour[3] > 0) return colour;
+  }
+  return [255, 255, 255];
+};
+const found = [];
+for (const element of document.querySelectorAll("body *")) {
+  const text = [...element.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+  if (!text || !element.getClientRects().length || element.closest("script, svg")) continue;
+  const pair = [light(parse(getComputedStyle(element).color)), light(ground(element))];
+  found.push([element.className || element.tagName,
+              (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05)]);
+}
+for (const element of document.querySelectorAll("svg text")) {
+  const pair = [light(parse(getComputedStyle(element).fill)), light(ground(element))];
+  found.push(["svg text", (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05)]);
+}
+return found;
+"""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if not (CHROMIUM and CHROMEDRIVER):
+        pytest.skip("no browser: install chromium and chromium-driver to test the page in one")
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    service = webdriver.ChromeService(executable_path=CHROMEDRIVER)
+    driver = webdriver.Chrome(options=options, service=service)
+    yield Browser(driver)
+    driver.quit()
+    service.stop()
+
+
+class Browser:
+    """A browser with one page in it."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def open(self, path, width=1280, theme="light"):
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        wishes = {"prefers-color-scheme": theme, "prefers-reduced-motion": "reduce"}
+        media = [{"name": name, "value": value} for name, value in wishes.items()]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": media})
+        self.logs()
+        self.driver.get(Path(path).as_uri())
+        assert self.js("return document.documentElement.dataset.ready") == "yes"
+        return self
+
+    def logs(self):
+        """Console messages and addresses asked for since the last call."""
+        asked = [
+            json.loads(one["message"])["message"] for one in self.driver.get_log("performance")
+        ]
+        addresses = [
+            one["params"]["request"]["url"]
+            for one in asked
+            if one["method"] == "Network.requestWillBeSent"
+        ]
+        return self.driver.get_log("browser"), addresses
+
+    def js(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def find(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def all(self, selector):
+        return self.driver.find_elements("css selector", selector)
+
+    def text(self, selector):
+        return self.js("return document.querySelector(arguments[0]).textContent", selector)
+
+    def point_at(self, selector, across, down):
+        """Move the pointer to a place in an element, given as shares of its size."""
+        self.js("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
+        box = self.js(
+            "const b = document.querySelector(arguments[0]).getBoundingClientRect();"
+            "return [b.left, b.top, b.width, b.height]",
+            selector,
+        )
+        place = {"x": box[0] + across * box[2], "y": box[1] + down * box[3]}
+        self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", **place})
+
+    def press(self, *keys):
+        for key in keys:
+            for kind in ("rawKeyDown", "keyUp"):
+                event = {"type": kind, "key": key, "code": key}
+                self.driver.execute_cdp_cmd("Input.dispatchKeyEvent", event)
+
+    def screenshot(self, path):
+        height = self.js("return document.documentElement.scrollHeight")
+        width = self.js("return innerWidth")
+        clip = {"x": 0, "y": 0, "width": width, "height": min(height, 6000), "scale": 1}
+        shot = {"captureBeyondViewport": True, "clip": clip}
+        data = self.driver.execute_cdp_cmd("Page.captureScreenshot", shot)["data"]
+        path.write_bytes(base64.b64decode(data))
+
+
+@pytest.fixture(scope="module")
+def told():
+    return story(
+        row_names=[f"row {chr(97 + i % 26)}{i}" for i in range(30)],
+        column_names=[f"feature {i}!" for i in range(12)],
+        selection=SELECTION,
+        image_shape=(3, 4),
+    )
+
+
+@pytest.fixture(scope="module")
+def written(told, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(page(told), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def artefacts(tmp_path_factory):
+    """Where screenshots are kept: the folder named by ORTHANT_ARTEFACTS, or a temporary one."""
+    named = os.environ.get("ORTHANT_ARTEFACTS")
+    folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_it_loads_in_silence_fits_and_has_contrast(browser, written, artefacts, width, theme):
+    browser.open(written, width, theme)
+    console, addresses = browser.logs()
+    assert console == []
+    assert all(one.startswith(("file://", "data:")) for one in addresses)
+    assert sum(one.startswith("file://") for one in addresses) == 1
+    assert browser.js("return document.documentElement.dataset.theme") == theme
+    assert browser.js("return document.documentElement.scrollWidth") <= width
+    contrasts = browser.js(CONTRASTS)
+    assert len(contrasts) > 50
+    assert [one for one in contrasts if one[1] < 4.5] == []
+    browser.screenshot(artefacts / f"report-{width}-{theme}.png")
+    assert (artefacts / f"report-{width}-{theme}.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_cell_has_the_colour_of_its_value(browser, written, told, theme):
+    browser.open(written, theme=theme)
+    colours = browser.js(
+        "const style = getComputedStyle(document.documentElement);"
+        "return [0, 1, 2, 3, 4].map((i) => style.getPropertyValue('--ramp' + i).trim())"
+    )
+    stops = [[int(one[at : at + 2], 16) for at in (1, 3, 5)] for one in colours]
+    maps = heat_maps(told.findings)
+    for name, one in (("original", maps.original), ("ordered", maps.ordered)):
+        width, height, pixels = browser.js(
+            "const c = document.querySelector(arguments[0]);"
+            "const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+            "return [c.width, c.height, Array.from(d)]",
+            f"#map-{name} canvas",
+        )
+        assert (height, width) == one.levels.shape
+        drawn = np.array(pixels).reshape(height, width, 4)
+        places = (one.levels.astype(float) - 1) / 254 * 3
+        wanted = np.stack(
+            [np.interp(places, range(4), [stop[c] for stop in stops[1:]]) for c in range(3)],
+            axis=-1,
+        )
+        wanted[one.levels == 0] = stops[0]
+        assert np.abs(drawn[:, :, :3] - wanted).max() <= 1
+        assert (drawn[:, :, 3] == 255).all()
+
+
+def test_pointing_shows_the_names(browser, written, told):
+    browser.open(written)
+    ordered = heat_maps(told.findings).ordered
+    for name, rows, columns in (
+        ("original", np.arange(30), np.arange(12)),
+        ("ordered", ordered.rows.order, ordered.columns.order),
+    ):
+        for row, column in ((0, 0), (17, 5), (29, 11)):
+            browser.point_at(f"#map-{name} canvas", (column + 0.5) / 12, (row + 0.5) / 30)
+            tip = browser.text("#tip")
+            assert browser.find("#tip").is_displayed()
+            assert told.row_names[rows[row]] in tip
+            assert told.column_names[columns[column]] in tip
+            assert "root mean square" in tip
+    browser.point_at("h1", 0.5, 0.5)
+    assert not browser.find("#tip").is_displayed()
+
+
+def test_the_keyboard_reaches_everything(browser, written, told):
+    browser.open(written)
+    browser.js("document.querySelector('#map-original .field').focus()")
+    browser.press("ArrowRight")
+    first = f"row a0 (component {told.result.labels[0]})"
+    assert browser.text("#readout").startswith(f"{first} · feature 0! (")
+    browser.press("ArrowRight", "ArrowDown", "ArrowDown")
+    assert "row c2 (" in browser.text("#readout")
+    browser.press(*["ArrowUp"] * 5)
+    assert browser.text("#readout").startswith(f"{first} · feature 1! (")
+    unreachable = browser.js(
+        "return [...document.querySelectorAll('button, a, input, .field, summary')]"
+        ".filter((one) => one.tabIndex < 0).length"
+    )
+    assert unreachable == 0
+
+
+def test_search_filters_and_marks(browser, written, told):
+    browser.open(written)
+    browser.find("#search").send_keys("ROW C")
+    shown = [one.text for one in browser.all("#hits .name")]
+    assert shown == ["row c2", "row c28"]
+    assert browser.text("#hit-count") == "2 found"
+    browser.all("#hits button")[0].click()
+    marked = browser.all("line.found")
+    assert len(marked) == 2
+    assert float(marked[0].get_attribute("y1")) == pytest.approx(2.5 / 30)
+    place = int(np.flatnonzero(heat_maps(told.findings).ordered.rows.order == 2)[0])
+    assert float(marked[1].get_attribute("y1")) == pytest.approx((place + 0.5) / 30)
+    component = told.findings.row_labels[2]
+    assert browser.js("return document.querySelector('.card.found').id") == f"component-{component}"
+    browser.find("#search").clear()
+    browser.find("#search").send_keys("nothing is called that")
+    assert browser.all("#hits li") == []
+    assert browser.text("#hit-count") == "0 found"
+
+
+def test_the_button_switches_colours(browser, written):
+    browser.open(written)
+    browser.find("#theme").click()
+    assert browser.js("return document.documentElement.dataset.theme") == "dark"
+    assert browser.find("#theme").get_attribute("aria-label") == "Switch to light colours"
+    browser.find("#theme").click()
+    assert browser.js("return document.documentElement.dataset.theme") == "light"
+
+
+def test_screen_readers_are_told_what_things_are(browser, written):
+    browser.open(written)
+    assert browser.js("return document.documentElement.lang") == "en"
+    assert browser.js("return [...document.images].every((one) => one.alt)")
+    assert browser.js("return document.querySelectorAll('.field[aria-label]').length") == 2
+    assert browser.js("return document.querySelector('#search').labels.length") == 1
+    levels = browser.js(
+        "return [...document.querySelectorAll('h1, h2, h3, h4')].map((one) => +one.tagName[1])"
+    )
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert browser.js("return document.querySelectorAll('svg[role=img] > title').length") == 3
+
+
+def test_it_prints(browser, written, tmp_path):
+    browser.open(written, theme="dark")
+    printed = browser.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+    assert base64.b64decode(printed["data"]).startswith(b"%PDF")
+    assert browser.logs()[0] == []
+
+
+def test_names_from_strangers_stay_text(browser, tmp_path):
+    names = [EVIL[i % 4] + str(i) for i in range(30)]
+    path = tmp_path / "evil <b>&.html"
+    told = story(row_names=names, column_names=names[:12], source=EVIL[1], remarks=[EVIL[0]])
+    path.write_text(page(told), encoding="utf-8")
+    browser.open(path)
+    browser.find("#search").send_keys("onerror")
+    browser.all("#hits button")[0].click()
+    browser.point_at("#map-ordered canvas", 0.5, 0.5)
+    assert browser.js("return window.hacked") is None
+    assert browser.js("return document.querySelectorAll('img, b b').length") == 0
+    assert browser.logs()[0] == []
+    assert EVIL[1] in browser.text("h1")
+
+
+def test_a_large_page_is_usable(browser, tmp_path):
+    X = np.kron(blocks(60, 40, seed=1), np.ones((20, 20)))
+    path = tmp_path / "large.html"
+    told = story(X, setting="samples", certificate=None)
+    path.write_text(page(told), encoding="utf-8")
+    browser.open(path)
+    browser.point_at("#map-original canvas", 0.001, 0.001)
+    assert f"row 0 … row 2 (3 rows, component {told.result.labels[0]})" in browser.text("#tip")
+    assert "feature 0 … feature 1 (2 features)" in browser.text("#tip")
