@@ -54,6 +54,7 @@ def publish(
         if np.array_equal(order, np.arange(len(unit))):
             break
         unit = unit[order]
+        del projection  # it may be as large as the result
         projection, energies = _projected(matrix, unit, orthogonal)
     squared = squared_error(matrix, unit, projection, energies)
     feature_labels, feature_scales = None, None

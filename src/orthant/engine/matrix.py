@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -382,9 +383,13 @@ class Matrix:
         where.
         """
         if labels is None:
-            scaled = np.ldexp(loadings.astype(np.float64), -self.exponent)
-            weights = np.ones(len(scaled)) if self.row_weights is None else self.row_weights
-            return np.einsum("i,is,is->s", weights, scaled, scaled)
+            energies = np.zeros(k)
+            for start, stop in pairwise(self.source.boundaries):
+                part = np.ldexp(loadings[start:stop], -self.exponent, dtype=np.float64)
+                np.square(part, out=part)
+                weights = self._weights(slice(start, stop))
+                energies += part.sum(axis=0) if weights is None else weights @ part
+            return energies
         squares = np.ldexp(loadings.data, -self.exponent, dtype=np.float64)
         np.square(squares, out=squares)
         if self.row_weights is not None:
