@@ -67,10 +67,10 @@ class DoubleSearch:
 
     def consider(self, step: str, form: Array) -> None:
         """Descend from a form and keep what it gives if that captures more."""
-        if step not in self.steps:
-            self.steps.append(step)
         if not form.any():
             return
+        if step not in self.steps:
+            self.steps.append(step)
         found = descend_double(
             self.points, form, max_iter=self.options.max_iter, tol=self.options.tol
         )

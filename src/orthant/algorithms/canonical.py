@@ -15,6 +15,7 @@ from orthant.engine.points import Samples, divided, unit_lengths
 BASIS = 6
 RESTARTS = 20
 RESIDUAL = 1e-14
+FLOOR = 1e-10
 ROUNDS = 10
 # More entries than this are not read a dozen times more for the last digits.
 MOST_ENTRIES = 2**24
@@ -52,7 +53,8 @@ def top_directions(
     last = np.inf
     for _ in range(RESTARTS):
         vectors, residual = _krylov(points, labels, vectors, support)
-        if residual <= RESIDUAL or residual > last / 4:  # as good as this arithmetic can tell
+        # Below the floor, standing still means that this arithmetic cannot tell any better.
+        if residual <= RESIDUAL or (residual < FLOOR and residual > last / 4):
             break
         last = residual
     # Non-negative data have a non-negative top vector; rounding may leave a sign behind.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -57,29 +58,27 @@ def certify(
     k = result.n_components
     promise = covered(matrix, promise)
     promise = in_floating_point(promise, result.relative_squared_error, matrix.shape, k)
-    promised = {
-        "a_priori_ratio": promise.ratio,
-        "a_priori_kind": promise.kind,
-        "reason": promise.reason,
-    }
+    promised = Certificate(
+        a_priori_ratio=promise.ratio, a_priori_kind=promise.kind, reason=promise.reason
+    )
     total = matrix.total
     if not total > 0:
         return Certificate(0.0, 1.0, "X being zero wherever it has weight", reason="")
     if wanted is None and not outcome.bounds:
-        return Certificate(**promised)  # type: ignore[arg-type]
+        return promised
     bounds, reason = list(outcome.bounds), ""
     if wanted is not None:
         found, reason = lower_bounds(matrix, outcome, wanted, rng)
         bounds += found
     best = max(bounds, key=lambda bound: bound.value, default=LowerBound(0.0, ""))
     if not best.value > 0:
-        return Certificate(**{**promised, "reason": reason or promise.reason or NOTHING})  # type: ignore[arg-type]
+        return replace(promised, reason=reason or promise.reason or NOTHING)
     squared = squared_error_from_above(matrix, outcome)
-    return Certificate(
+    return replace(
+        promised,
         lower_bound=rounded_down(best.value / total, matrix.shape[0] + matrix.shape[1] + 4),
         ratio=ratio_rounded_up(squared, best.value),
         method=best.method,
-        **promised,  # type: ignore[arg-type]
         seconds=time.perf_counter() - started,
     )
 

@@ -38,13 +38,11 @@ class Components:
 
     def __init__(self, sums: Array, squares: Array) -> None:
         self.sums, self.squares = sums, squares  # sum_i s_i x_i and sum_i s_i^2 per component
+        self.units, self.energies = np.zeros_like(sums), np.zeros_like(squares)
         self.refresh(np.arange(len(sums)))
 
     def refresh(self, changed: Array) -> None:
         """Directions and energies of the components that changed."""
-        if not hasattr(self, "units"):
-            self.units = np.zeros_like(self.sums)
-            self.energies = np.zeros(len(self.sums))
         squared_lengths = np.einsum("sh,sh->s", self.sums[changed], self.sums[changed])
         self.units[changed] = divided(self.sums[changed], np.sqrt(squared_lengths)[:, None])
         # |sum s_i x_i|^2 / sum s_i^2 is a Rayleigh quotient: at most the top squared singular
