@@ -83,6 +83,15 @@ def test_sparse_data_are_known_to_the_doors_and_the_engine_only():
     assert wrong == []
 
 
+def test_only_the_engine_asks_whether_data_are_in_memory():
+    wrong = [
+        path.relative_to(SOURCE)
+        for path in modules()
+        if "in_memory" in path.read_text() and path.relative_to(SOURCE).parts[0] != "engine"
+    ]
+    assert wrong == []
+
+
 def test_everything_public_is_there_and_documented():
     for name in orthant.__all__:
         assert hasattr(orthant, name)

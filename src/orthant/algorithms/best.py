@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from orthant.algorithms.canonical import canonical
 from orthant.algorithms.claims import APriori
 from orthant.algorithms.descent import descend
@@ -18,7 +16,7 @@ from orthant.algorithms.single_moves import MoveBlocks, move_points
 from orthant.algorithms.solution import Solution
 from orthant.arrays import Array
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import Features, Points, Samples
+from orthant.engine.points import Points, Samples, points_over
 from orthant.kmeans.seeding import seeding_ratio
 from orthant.kmeans.solve import weighted_kmeans
 
@@ -47,8 +45,8 @@ class Search:
         self.n_init = 1 if self.given is not None else self.options.n_init
         self.max_iter, self.tol = self.options.max_iter, self.options.tol
         small = len(points.weights) * self.k <= MOST_PRODUCTS
-        at_hand = isinstance(points, Samples) and points.matrix.source.in_memory
-        self._samples = points if isinstance(points, Samples) and at_hand and small else None
+        moves = isinstance(points, Samples) and points.at_hand and small
+        self._samples = points if isinstance(points, Samples) and moves else None
         self._blocks: MoveBlocks | None = None
 
     def note(self, step: str) -> None:
@@ -153,48 +151,18 @@ class Search:
 def factorize_best(matrix: Matrix, options: Options) -> Outcome:
     """Give every sample, or every feature, to one component, with as small an error as we can."""
     orthogonal = options.orthogonal
-    points = points_at_hand(matrix, orthogonal)
-    given = None
-    if not isinstance(options.seeding, str):
-        given = directions_from(matrix, options.seeding, points)
+    points = points_over(matrix, orthogonal)
+    given = None if isinstance(options.seeding, str) else points.form_of(options.seeding)
     search = Search(points, options, given)
     solution = search.run()
     form = solution.form
     if isinstance(points, Samples):
         search.note("exact directions")
         form = canonical(points, form)
-    components = points.components(form)
-    if orthogonal == "features" and isinstance(points, Samples):
-        components = components_of_columns(points, form)
     total = float(points.weights.sum())
     history = tuple(1.0 - captured / total for captured in solution.history)
     trace = Trace(history, search.n_sweeps, tuple(search.steps))
-    result = publish(matrix, components, orthogonal, options.n_components, trace, TOO_FEW)
+    result = publish(
+        matrix, points.components(form), orthogonal, options.n_components, trace, TOO_FEW
+    )
     return Outcome(result, search.promise())
-
-
-def points_at_hand(matrix: Matrix, orthogonal: str) -> Points:
-    """The points of a setting; columns as rows of their own where the data are in memory."""
-    if orthogonal == "samples":
-        return Samples(matrix)
-    flipped = matrix.transposed()
-    return Features(matrix) if flipped is None else Samples(flipped)
-
-
-def directions_from(matrix: Matrix, components: Array, points: Points) -> Array:
-    """The form of the directions that given components (k, m) of X stand for.
-
-    Over features these are the combinations of columns that the components describe.
-    """
-    if points.matrix is matrix:
-        return matrix.folded(components)
-    labels = np.arange(components.shape[1], dtype=np.int32) * 0
-    return np.concatenate([points.matrix.row_sums(labels, row, 1) for row in components])
-
-
-def components_of_columns(points: Samples, form: Array) -> Array:
-    """Components (k, m) from directions over the rows, where the points are the columns."""
-    swept = points.sweep_directions(form)
-    components = np.zeros((len(form), len(swept.labels)))
-    components[swept.labels, np.arange(len(swept.labels))] = swept.products
-    return components

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from orthant.algorithms.best import Search, components_of_columns, points_at_hand
+from orthant.algorithms.best import Search
 from orthant.algorithms.canonical import canonical
 from orthant.algorithms.claims import APriori, double_from_means
 from orthant.algorithms.double_descent import descend_double
@@ -24,7 +24,7 @@ from orthant.algorithms.spectral_start import MOST_ENTRIES, spectral_components
 from orthant.arrays import Array
 from orthant.bounds.lower_bound import LowerBound
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import Samples, unit_lengths
+from orthant.engine.points import Samples, points_over, unit_lengths
 from orthant.kmeans.clustering import Clustering
 from orthant.kmeans.seeding import draw
 from orthant.kmeans.solve import weighted_kmeans
@@ -97,7 +97,7 @@ class DoubleSearch:
         yield from self._from_centers(unit_lengths(solution.form), energies, 0)
         yield "features answer", self._features_answer()
         n, m = points.matrix.shape
-        if points.matrix.source.in_memory and n * m <= MOST_ENTRIES:
+        if points.at_hand and n * m <= MOST_ENTRIES:
             yield "spectral start", spectral_components(points, k, rng)
 
     def _from_centers(
@@ -117,12 +117,10 @@ class DoubleSearch:
 
     def _features_answer(self) -> Array:
         matrix = self.points.matrix
-        columns = points_at_hand(matrix, "features")
+        columns = points_over(matrix, "features")
         search = Search(columns, self.options)
         form = search.run().form
         self.n_sweeps += search.n_sweeps
-        if isinstance(columns, Samples):
-            return matrix.folded(components_of_columns(columns, form))
         return matrix.folded(columns.components(form))
 
     def replaced(self, number: int) -> Array:

@@ -20,7 +20,7 @@ from orthant.certificate import Certificate, ratio_rounded_up
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import Samples
+from orthant.engine.points import Samples, points_over
 from orthant.progress import announce
 
 CERTIFICATES = ("svd", "dual", None)
@@ -147,10 +147,10 @@ def packings(matrix: Matrix, sides: list[Samples]) -> list[LowerBound]:
 
 
 def sides_of(matrix: Matrix, orthogonal: str) -> list[Samples]:
-    """The points whose parts are disjoint, those of them that are at hand in memory."""
-    flipped = matrix.transposed() if orthogonal != "samples" else None
-    sides = [matrix if orthogonal != "features" else None, flipped]
-    return [Samples(side) for side in sides if side is not None and side.source.in_memory]
+    """The points whose parts are disjoint, those of them that are at hand."""
+    settings = ("samples", "features") if orthogonal == "both" else (orthogonal,)
+    sides = (points_over(matrix, setting) for setting in settings)
+    return [side for side in sides if isinstance(side, Samples) and side.at_hand]
 
 
 def singular_value_bound(matrix: Matrix, k: int) -> tuple[list[LowerBound], str]:

@@ -99,6 +99,9 @@ class Points(Protocol):
         Label -1 takes part in no sum.
         """
 
+    def form_of(self, components: Array) -> Array:
+        """The form of the directions that components (k, m) of X stand for."""
+
     def components(self, form: Array) -> Array:
         """The components (k, m) that centres stand for, in the geometry of X, of any length.
 
@@ -184,6 +187,15 @@ class Samples:
         weights = divided(counts.astype(np.float64), self.matrix.row_squares[indices])
         return Samples(self.matrix.part(indices, weights))
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether single points can be had without reading whole blocks."""
+        return self.matrix.source.in_memory
+
+    def form_of(self, components: Array) -> Array:
+        """The components themselves, in the geometry of Y."""
+        return self.matrix.folded(components)
+
     def components(self, form: Array) -> Array:
         """The centres with the column factors taken out again."""
         factors = self.matrix.column_factors
@@ -194,8 +206,32 @@ class Samples:
         return self.matrix.whole(row_scales=divided(np.ones(len(self._lengths)), self._lengths))
 
 
+class Columns(Samples):
+    """The columns of a matrix as points: the rows of its transpose, where that is at hand."""
+
+    def form_of(self, components: Array) -> Array:
+        """The combinations of columns that the components describe."""
+        everyone = np.zeros(components.shape[1], dtype=np.int32)
+        return np.concatenate([self.matrix.row_sums(everyone, row, 1) for row in components])
+
+    def components(self, form: Array) -> Array:
+        """The product of every column with the unit direction that captures most of it."""
+        swept = self.sweep_directions(form)
+        components = np.zeros((len(form), len(swept.labels)))
+        components[swept.labels, np.arange(len(swept.labels))] = swept.products
+        return components
+
+
+def points_over(matrix: Matrix, orthogonal: str) -> Points:
+    """The points of a setting; columns as rows of their own where that is not slow."""
+    if orthogonal == "samples":
+        return Samples(matrix)
+    flipped = matrix.transposed()
+    return Features(matrix) if flipped is None else Columns(flipped)
+
+
 class Features:
-    """The columns of a matrix as points."""
+    """The columns of a matrix as points, streamed over blocks of its rows."""
 
     def __init__(self, matrix: Matrix) -> None:
         self.matrix = matrix
@@ -248,6 +284,10 @@ class Features:
         inside = np.flatnonzero(labels >= 0)
         form[labels[inside], inside] = self._lengths[inside]
         return form
+
+    def form_of(self, components: Array) -> Array:
+        """The components themselves: a form over features holds coefficients of columns."""
+        return self.matrix.folded(components)
 
     def components(self, form: Array) -> Array:
         """The product of every column with the unit direction that captures most of it."""
