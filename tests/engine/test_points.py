@@ -237,3 +237,17 @@ def test_sparse_blocks_hold_about_the_same_number_of_entries():
     entries = np.diff(X.indptr[edges])
     assert len(entries) >= 2
     assert entries.max() < 1.5 * entries.min()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("k", [3, 70, 150])
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+def test_directions_that_share_no_column_may_be_swept_by_segments(dtype, k, store):
+    rng = np.random.default_rng(k)
+    X = some_matrix(80, 400, zeros=0.7).astype(dtype)
+    points = Samples(as_matrix(store(X)))
+    form = np.where(np.arange(k)[:, None] == rng.integers(k, size=400), rng.random(400), 0.0)
+    form[1] = 0.0  # a direction may be unused
+    one, other = points.sweep_directions(form), points.sweep_directions(form, disjoint=True)
+    np.testing.assert_array_equal(one.labels, other.labels)
+    np.testing.assert_allclose(one.form, other.form, rtol=2e-5 if dtype == np.float32 else 1e-12)

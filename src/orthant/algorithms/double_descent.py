@@ -18,12 +18,13 @@ def descend_double(points: Samples, form: Array, *, max_iter: int, tol: float) -
     minimiser given the other, so the error never rises and supports stay disjoint. ``tol`` is
     relative to the error.
 
-    The components passed in may overlap; the first sweep separates them.
+    The components passed in may overlap; the first sweep separates them, and every later one
+    reads the data once whatever the number of components.
     """
     total = float(points.weights.sum())
     history: list[float] = []
     while True:
-        sweep = points.sweep_directions(form)
+        sweep = points.sweep_directions(form, disjoint=len(history) > 0)
         split, captured = split_by_energy(sweep.form, sweep.captured)
         gained = captured - history[-1] if history else np.inf
         if gained < 0:  # the last components were as good as this arithmetic can tell

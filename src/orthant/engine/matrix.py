@@ -219,7 +219,12 @@ class Matrix:
         self._pass(lambda rows, part: self._kernel.products_block(rows, folded), absorb)
         return products
 
-    def sweep(self, directions: Array, penalty: tuple[Array, Array] | None = None) -> MatrixSweep:
+    def sweep(
+        self,
+        directions: Array,
+        penalty: tuple[Array, Array] | None = None,
+        disjoint: bool = False,
+    ) -> MatrixSweep:
         """Assign every row to a direction and sum the rows of each, in one read.
 
         Parameters
@@ -229,6 +234,8 @@ class Matrix:
         penalty
             None for the score ``<y, d>`` and coefficient ``<y, d>``; offsets (k,) and lengths
             (n,) for the score ``<y, d> - offset * length`` and coefficient ``length``.
+        disjoint
+            Whether no two directions share a column: then the cost does not grow with k.
         """
         folded = self.folded(directions)
         labels = np.empty(self.shape[0], dtype=np.int32)
@@ -237,7 +244,7 @@ class Matrix:
 
         def task(rows: Rows, part: slice) -> Any:
             of_block = None if penalty is None else (penalty[0], penalty[1][part])
-            return self._kernel.sweep_block(rows, folded, of_block, self._weights(part))
+            return self._kernel.sweep_block(rows, folded, of_block, self._weights(part), disjoint)
 
         def absorb(part: slice, block: Any) -> None:
             nonlocal sums

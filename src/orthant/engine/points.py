@@ -138,11 +138,15 @@ class Samples:
         swept = self.matrix.sweep(form, (squares / 2, self._lengths))
         return Sweep(swept.labels, swept.products, self._lengths, swept.sums, squares)
 
-    def sweep_directions(self, form: Array) -> DirectionSweep:
-        """The direction that captures most of every row: the largest ``<x, u>``."""
+    def sweep_directions(self, form: Array, disjoint: bool = False) -> DirectionSweep:
+        """The direction that captures most of every row: the largest ``<x, u>``.
+
+        ``disjoint`` promises that no two directions share a column: then one sweep costs
+        O(entries), however many directions there are.
+        """
         squares = _squares(form)
         unit = divided(form, np.sqrt(squares)[:, None])
-        swept = self.matrix.sweep(unit)
+        swept = self.matrix.sweep(unit, disjoint=disjoint)
         # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
         captured = np.einsum("sh,sh->s", swept.sums, unit)
         return DirectionSweep(

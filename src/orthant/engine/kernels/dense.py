@@ -14,6 +14,8 @@ from orthant.engine.kernels.blocks import BlockColumns, BlockScan, BlockSweep, f
 CHUNK_ENTRIES = 2**17
 # With more directions than this, reading each row's own one beats multiplying with all.
 GATHER_FROM = 24
+# With more directions than this that share no column, adding up segments beats multiplying.
+SEGMENTS_FROM = 64
 # Below this size a product with zeros costs less than building a sparse matrix.
 SMALL_MEMBERS = 2**12
 
@@ -60,17 +62,21 @@ def sweep_block(
     directions: Array,
     penalty: tuple[Array, Array] | None,
     row_weights: Array | None,
+    disjoint: bool = False,
 ) -> BlockSweep:
     """Give every row to the direction with the highest score, and sum the rows of each.
 
     The score is ``<x, d>``, and the row enters the sum with its product. A penalty of offsets (k,)
     and lengths (b,) makes the score ``<x, d> - offset * length``, and then the row enters with
-    its length. Both times its weight.
+    its length. Both times its weight. ``disjoint`` says that no two directions share a column,
+    which makes the cost of many directions that of one.
     """
     k = len(directions)
     directions = np.asarray(directions, dtype=rows.dtype)
     # Which layout of the product is fast depends on the dtype; the winner wants (k, b).
-    if rows.dtype == np.float64:
+    if disjoint and k > SEGMENTS_FROM:
+        scores = _segment_products(rows, directions)
+    elif rows.dtype == np.float64:
         scores = directions @ rows.T
     else:
         scores = np.ascontiguousarray((rows @ directions.T).T)
@@ -85,6 +91,19 @@ def sweep_block(
     if row_weights is not None:
         coefficients = coefficients * row_weights
     return BlockSweep(labels, products, sums_block(rows, labels, coefficients, k))
+
+
+def _segment_products(rows: Array, directions: Array) -> Array:
+    """(k, b) products with directions that share no column: every entry is read once."""
+    owners = directions.argmax(axis=0)
+    order = np.argsort(owners, kind="stable")
+    used, starts = np.unique(owners[order], return_index=True)
+    values = directions[owners, np.arange(len(owners))][order]
+    scores = np.zeros((len(directions), len(rows)), dtype=rows.dtype)
+    for start, stop in _chunks(rows):
+        multiplied = rows[start:stop, order] * values
+        scores[used, start:stop] = np.add.reduceat(multiplied, starts, axis=1).T
+    return scores
 
 
 def _winners(scores: Array, best: Array) -> Array:

@@ -14,6 +14,8 @@ from orthant.engine.kernels.blocks import BlockColumns, BlockScan, BlockSweep, f
 # What one multiplication of a sparse product costs, in multiplications of a dense one.
 SPARSE_OVERHEAD = 40
 GRAM_CHUNK = 2**21
+# With more directions than this that share no column, adding up segments beats multiplying.
+SEGMENTS_FROM = 12
 
 
 def scaled(rows: csr_array, exponent: int) -> csr_array:
@@ -50,13 +52,17 @@ def sweep_block(
     directions: Array,
     penalty: tuple[Array, Array] | None,
     row_weights: Array | None,
+    disjoint: bool = False,
 ) -> BlockSweep:
     """Give every row to the direction with the highest score, and sum the rows of each.
 
-    Scores and coefficients are those of the dense kernel.
+    Scores, coefficients and ``disjoint`` are those of the dense kernel.
     """
     k, b = len(directions), rows.shape[0]
-    scores = rows @ np.ascontiguousarray(directions.T, dtype=rows.dtype)
+    if disjoint and k > SEGMENTS_FROM:
+        scores = _segment_products(rows, directions)
+    else:
+        scores = rows @ np.ascontiguousarray(directions.T, dtype=rows.dtype)
     if penalty is not None:
         offsets, lengths = (part.astype(rows.dtype, copy=False) for part in penalty)
         scores -= np.multiply.outer(lengths, offsets)
@@ -68,6 +74,16 @@ def sweep_block(
     if row_weights is not None:
         coefficients = coefficients * row_weights
     return BlockSweep(labels, products, sums_block(rows, labels, coefficients, k))
+
+
+def _segment_products(rows: csr_array, directions: Array) -> Array:
+    """(b, k) products with directions that share no column: every entry is read once."""
+    n_rows, k = rows.shape[0], len(directions)
+    owners = directions.argmax(axis=0)
+    values = directions[owners, np.arange(len(owners))]
+    places = np.repeat(np.arange(n_rows) * k, np.diff(rows.indptr)) + owners[rows.indices]
+    products = np.bincount(places, rows.data * values[rows.indices], minlength=n_rows * k)
+    return products.reshape(n_rows, k).astype(rows.dtype, copy=False)
 
 
 def step_block(
