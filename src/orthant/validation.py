@@ -13,7 +13,8 @@ from scipy.sparse import csr_array, issparse
 from orthant.arrays import Array
 from orthant.engine.executors import executor_for
 from orthant.engine.masked import FilledSource, MaskedMatrix, has_missing
-from orthant.engine.matrix import Matrix, scan
+from orthant.engine.matrix import Matrix
+from orthant.engine.scan import scan
 from orthant.engine.sources import ArraySource, CsrSource, Source
 from orthant.errors import InvalidInputError, InvalidTypeError
 

@@ -22,6 +22,7 @@ from scipy.sparse import csr_array
 
 from orthant.arrays import Array
 from orthant.engine.executors import Executor
+from orthant.engine.kernels.blocks import Rows
 from orthant.engine.kernels.missing import (
     MaskedBlock,
     any_missing,
@@ -29,10 +30,10 @@ from orthant.engine.kernels.missing import (
     masked,
     observed_residual,
 )
-from orthant.engine.matrix import Matrix, Scan, kernel_for
+from orthant.engine.matrix import Matrix, refuse_overflow
 from orthant.engine.points import divided
+from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
-from orthant.errors import ScaleOverflowError
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +213,8 @@ class MaskedMatrix(Matrix):
         """Weighted squared error of ``X ~ loadings @ components`` over the observed entries."""
         total = 0.0
         wide = components.astype(np.float64)
-        kernel, edges = kernel_for(self._with_gaps), self._with_gaps.boundaries
 
-        def task(b: int) -> float:
-            part = slice(int(edges[b]), int(edges[b + 1]))
-            rows = kernel.scaled(self._with_gaps.block(b), self.exponent)
+        def task(rows: Rows, part: slice) -> float:
             given = loadings[part]
             given = given if isinstance(given, np.ndarray) else given.toarray()
             fitted = np.ldexp(given.astype(np.float64), -self.exponent)
@@ -224,38 +222,25 @@ class MaskedMatrix(Matrix):
             weights = self._weights(part)
             return float(squares.sum() if weights is None else squares @ weights)
 
-        def absorb(b: int, block: float) -> None:
+        def absorb(part: slice, block: float) -> None:
             nonlocal total
             total += block
 
-        self.executor.fold(task, len(edges) - 1, absorb)
+        self._pass(task, absorb, source=self._with_gaps)
         return total
 
     def _unscaled(self, values: Array, first_row: int) -> Array:
         """Values of some rows, (b,) or (b, k), in the units and the dtype of X."""
         with np.errstate(over="ignore", under="ignore"):
             given = np.ldexp(values, self.exponent).astype(self.dtype)
-        fits = np.isfinite(given).reshape(len(given), -1).all(axis=1)
-        if not fits.all():
-            raise ScaleOverflowError(
-                f"the scale of row {first_row + int(fits.argmin())} is too large for "
-                f"{self.dtype}; divide X by a power of two"
-            )
+        refuse_overflow(given.reshape(len(given), -1).max(axis=1, initial=0.0), first_row)
         return given
 
     def _masked_pass(
         self, task: Callable[[MaskedBlock, slice], Any], absorb: Callable[[slice, Any], None]
     ) -> None:
-        kernel, edges = kernel_for(self._with_gaps), self._with_gaps.boundaries
-
-        def on_block(b: int) -> Any:
-            rows = kernel.scaled(self._with_gaps.block(b), self.exponent)
-            return task(masked(rows), slice(int(edges[b]), int(edges[b + 1])))
-
-        def in_order(b: int, result: Any) -> None:
-            absorb(slice(int(edges[b]), int(edges[b + 1])), result)
-
-        self.executor.fold(on_block, len(edges) - 1, in_order)
+        """A pass over the blocks with their gaps."""
+        self._pass(lambda rows, part: task(masked(rows), part), absorb, source=self._with_gaps)
 
 
 def _two_largest(scores: Array, axis: int) -> Array:

@@ -12,36 +12,24 @@ weights into the coefficients of a block.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from orthant.arrays import Array
 from orthant.engine.executors import Executor
-from orthant.engine.kernels import dense, sparse
-from orthant.engine.kernels.blocks import BlockScan, Kernel, Rows
+from orthant.engine.kernels import kernel_for
+from orthant.engine.kernels.blocks import Rows
+from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
 from orthant.errors import ScaleOverflowError
 
-# Within these powers of two the largest entry, products of two entries summed over a block, and
-# (in float64) squares of such sums neither overflow nor lose what matters to underflow.
-SAFE_EXPONENT = {np.dtype(np.float32): 40, np.dtype(np.float64): 120}
 # Below this a product with a unit vector may have lost digits to underflow.
 LIGHT_PRODUCT = {np.dtype(np.float32): 2.0**-90, np.dtype(np.float64): 2.0**-950}
 LIGHT_ENTRIES = 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """The result of looking at every entry of a source once."""
-
-    offence: tuple[int, int, float] | None  # row, column, value of the first bad entry
-    exponent: int  # of the power of two that brings the largest entry below 1; 0 in safe range
-    row_squares: Array  # (n,)
-    column_squares: Array  # (m,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,61 +39,6 @@ class MatrixSweep:
     labels: Array  # (n,) int32
     products: Array  # (n,) float64, of the scaled, unweighted row with its winner
     sums: Array  # (k, m) float64
-
-
-def scan(
-    source: Source, executor: Executor, row_weights: Array | None, column_weights: Array | None
-) -> Scan:
-    """Check every entry, find the scale, and take the squared norms of rows and columns."""
-    first = _scan_at(source, executor, row_weights, column_weights, exponent=0)
-    largest, exponent = first.largest, 0
-    if first.offence is None and largest > 0:
-        _, power = np.frexp(largest)
-        if abs(int(power)) > SAFE_EXPONENT[source.dtype]:
-            exponent = int(power)
-            first = _scan_at(source, executor, row_weights, column_weights, exponent)
-    column_squares = first.column_squares
-    if column_weights is not None:
-        column_squares = column_squares * column_weights
-    return Scan(first.offence, exponent, first.row_squares, column_squares)
-
-
-def _scan_at(
-    source: Source,
-    executor: Executor,
-    row_weights: Array | None,
-    column_weights: Array | None,
-    exponent: int,
-) -> BlockScan:
-    kernel = kernel_for(source)
-    edges = source.boundaries
-    row_squares, column_squares = np.empty(source.shape[0]), np.zeros(source.shape[1])
-    offences: list[tuple[int, int, float]] = []
-    largest = 0.0
-
-    def task(b: int) -> BlockScan:
-        weights = None if row_weights is None else row_weights[edges[b] : edges[b + 1]]
-        with np.errstate(all="ignore"):  # the entries have not been checked yet
-            rows = kernel.scaled(source.block(b), exponent)
-            return kernel.scan_block(rows, weights, column_weights)
-
-    def absorb(b: int, block: BlockScan) -> None:
-        nonlocal largest, column_squares
-        row_squares[edges[b] : edges[b + 1]] = block.row_squares
-        with np.errstate(all="ignore"):
-            column_squares += block.column_squares
-        largest = max(largest, block.largest)
-        if block.offence is not None:
-            row, column, value = block.offence
-            offences.append((int(edges[b]) + row, column, value))
-
-    executor.fold(task, len(edges) - 1, absorb)
-    return BlockScan(offences[0] if offences else None, largest, row_squares, column_squares)
-
-
-def kernel_for(source: Source) -> Kernel:
-    """The kernel that computes blocks of this source."""
-    return cast(Kernel, sparse if source.sparse else dense)
 
 
 class Matrix:
@@ -186,12 +119,17 @@ class Matrix:
         task: Callable[[Rows, slice], Any],
         absorb: Callable[[slice, Any], None],
         raw: bool = False,
+        source: Source | None = None,
     ) -> None:
-        """Run ``task`` on the rows of every block, scaled unless raw; ``absorb`` in block order."""
-        edges = self.source.boundaries
+        """Run ``task`` on the rows of every block, scaled unless raw; ``absorb`` in block order.
+
+        Another source of the same kind and size may stand in for the matrix's own.
+        """
+        source = source or self.source
+        edges = source.boundaries
 
         def on_block(b: int) -> Any:
-            rows = self.source.block(b)
+            rows = source.block(b)
             if not raw:
                 rows = self._kernel.scaled(rows, self.exponent)
             return task(rows, slice(int(edges[b]), int(edges[b + 1])))
@@ -337,7 +275,7 @@ class Matrix:
 
         def absorb(part: slice, block: tuple[Array, Array]) -> None:
             labels[part], scales[part] = block
-            _refuse_overflow(scales[part], part.start)
+            refuse_overflow(scales[part], part.start)
 
         self._pass(task, absorb, raw=True)
         return labels, scales
@@ -359,7 +297,7 @@ class Matrix:
         def absorb(part: slice, block: Array) -> None:
             with np.errstate(over="ignore", under="ignore"):
                 loadings[part] = block
-            _refuse_overflow(loadings[part].max(axis=1, initial=0.0), part.start)
+            refuse_overflow(loadings[part].max(axis=1, initial=0.0), part.start)
 
         self._pass(task, absorb, raw=True)
         return loadings
@@ -480,13 +418,35 @@ class Matrix:
         gram = whole @ whole.T
         return np.asarray(gram if isinstance(gram, np.ndarray) else gram.toarray())
 
+    def cell_energies(self, layouts: Sequence[tuple[Any, Any]]) -> list[Array]:
+        """Sums of the squared entries of X (scaled) over cells, for several layouts in one read.
+
+        A layout is two indicators: (n, r) which of r groups every row is in, (m, c) the same for
+        columns; its sums are (r, c).
+        """
+        grouped = [(rows.T.tocsr(), columns) for rows, columns in layouts]
+        sums = [np.zeros((rows.shape[1], columns.shape[1])) for rows, columns in layouts]
+
+        def task(rows: Rows, part: slice) -> list[Array]:
+            squares = rows * rows
+            found = (members[:, part] @ (squares @ across) for members, across in grouped)
+            return [one.toarray() if hasattr(one, "toarray") else one for one in found]
+
+        def absorb(part: slice, block: list[Array]) -> None:
+            for total, one in zip(sums, block, strict=True):
+                total += one
+
+        self._pass(task, absorb)
+        return sums
+
     def take_rows(self, indices: Array) -> Array:
         """Unweighted rows of Y at these positions, (c, m) dense float64."""
         rows = self.source.rows(indices)
         return self.folded(np.ldexp(rows, -self.exponent) if self.exponent else rows)
 
 
-def _refuse_overflow(values: Array, first_row: int) -> None:
+def refuse_overflow(values: Array, first_row: int) -> None:
+    """Name the first row whose scale does not fit its dtype."""
     finite = np.isfinite(values)
     if not finite.all():
         raise ScaleOverflowError(

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.arrays import Array
-from orthant.engine.matrix import Matrix, kernel_for
+from orthant.engine.matrix import Matrix
 from orthant.report.findings import Findings
 
 MOST_CELLS = 400
@@ -88,25 +88,10 @@ def heat_maps(findings: Findings) -> HeatMaps:
 
 def _mean_squares(matrix: Matrix, layouts: tuple[tuple[Axis, Axis], ...]) -> list[Array]:
     """Mean squared entry of every cell of every layout, missing and absent entries being 0."""
-    source, kernel = matrix.source, kernel_for(matrix.source)
-    grouped = [(_members(rows).T.tocsr(), _members(columns)) for rows, columns in layouts]
-    sums = [np.zeros((len(r.edges) - 1, len(c.edges) - 1)) for r, c in layouts]
-
-    def task(b: int) -> list[Array]:
-        rows = kernel.scaled(source.block(b), matrix.exponent)
-        part = slice(int(source.boundaries[b]), int(source.boundaries[b + 1]))
-        squares = rows * rows
-        found = (members[:, part] @ (squares @ across) for members, across in grouped)
-        return [one.toarray() if hasattr(one, "toarray") else one for one in found]
-
-    def absorb(b: int, block: list[Array]) -> None:
-        for total, part in zip(sums, block, strict=True):
-            total += part
-
-    matrix.executor.fold(task, len(source.boundaries) - 1, absorb)
+    grouped = [(_members(rows), _members(columns)) for rows, columns in layouts]
     return [
         total / np.outer(np.diff(rows.edges), np.diff(columns.edges))
-        for total, (rows, columns) in zip(sums, layouts, strict=True)
+        for total, (rows, columns) in zip(matrix.cell_energies(grouped), layouts, strict=True)
     ]
 
 

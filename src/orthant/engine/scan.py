@@ -1,0 +1,77 @@
+"""The first look at a source: is every entry acceptable, how large, how heavy are its sides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthant.arrays import Array
+from orthant.engine.executors import Executor
+from orthant.engine.kernels import kernel_for
+from orthant.engine.kernels.blocks import BlockScan
+from orthant.engine.sources import Source
+
+# Within these powers of two the largest entry, products of two entries summed over a block, and
+# (in float64) squares of such sums neither overflow nor lose what matters to underflow.
+SAFE_EXPONENT = {np.dtype(np.float32): 40, np.dtype(np.float64): 120}
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The result of looking at every entry of a source once."""
+
+    offence: tuple[int, int, float] | None  # row, column, value of the first bad entry
+    exponent: int  # of the power of two that brings the largest entry below 1; 0 in safe range
+    row_squares: Array  # (n,)
+    column_squares: Array  # (m,)
+
+
+def scan(
+    source: Source, executor: Executor, row_weights: Array | None, column_weights: Array | None
+) -> Scan:
+    """Check every entry, find the scale, and take the squared norms of rows and columns."""
+    first = _scan_at(source, executor, row_weights, column_weights, exponent=0)
+    largest, exponent = first.largest, 0
+    if first.offence is None and largest > 0:
+        _, power = np.frexp(largest)
+        if abs(int(power)) > SAFE_EXPONENT[source.dtype]:
+            exponent = int(power)
+            first = _scan_at(source, executor, row_weights, column_weights, exponent)
+    column_squares = first.column_squares
+    if column_weights is not None:
+        column_squares = column_squares * column_weights
+    return Scan(first.offence, exponent, first.row_squares, column_squares)
+
+
+def _scan_at(
+    source: Source,
+    executor: Executor,
+    row_weights: Array | None,
+    column_weights: Array | None,
+    exponent: int,
+) -> BlockScan:
+    kernel = kernel_for(source)
+    edges = source.boundaries
+    row_squares, column_squares = np.empty(source.shape[0]), np.zeros(source.shape[1])
+    offences: list[tuple[int, int, float]] = []
+    largest = 0.0
+
+    def task(b: int) -> BlockScan:
+        weights = None if row_weights is None else row_weights[edges[b] : edges[b + 1]]
+        with np.errstate(all="ignore"):  # the entries have not been checked yet
+            rows = kernel.scaled(source.block(b), exponent)
+            return kernel.scan_block(rows, weights, column_weights)
+
+    def absorb(b: int, block: BlockScan) -> None:
+        nonlocal largest, column_squares
+        row_squares[edges[b] : edges[b + 1]] = block.row_squares
+        with np.errstate(all="ignore"):
+            column_squares += block.column_squares
+        largest = max(largest, block.largest)
+        if block.offence is not None:
+            row, column, value = block.offence
+            offences.append((int(edges[b]) + row, column, value))
+
+    executor.fold(task, len(edges) - 1, absorb)
+    return BlockScan(offences[0] if offences else None, largest, row_squares, column_squares)
