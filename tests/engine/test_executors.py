@@ -16,32 +16,45 @@ from threadpoolctl import threadpool_info
 import orthant
 from orthant.engine import sources
 from orthant.engine.executors import Serial, Threads, one_blas_thread
+from orthant.engine.work import Work
+
+
+class Numbers:
+    """A source of one row per block that holds the block's number."""
+
+    def __init__(self, n_blocks):
+        self.boundaries = np.arange(n_blocks + 1)
+
+    def block(self, index):
+        return np.full((1, 1), index)
 
 
 @pytest.mark.parametrize("executor", [Serial(), Threads(2), Threads(4)])
 def test_results_are_absorbed_in_block_order(executor):
     seen = []
 
-    def task(index):
+    def slow_sum(rows, add, own):
+        index = int(rows[0, 0])
         time.sleep(0.002 * (7 - index % 7))
-        return index * index
+        return index + add + own[0]
 
-    executor.fold(task, 23, lambda index, result: seen.append((index, result)))
-    assert seen == [(index, index * index) for index in range(23)]
+    work = Work(slow_sum, {"add": 1000}, {"own": 10 * np.arange(23)})
+    executor.fold(Numbers(23), work, lambda rows, result: seen.append((rows, result)))
+    assert seen == [(slice(index, index + 1), 1000 + 11 * index) for index in range(23)]
 
 
 @pytest.mark.parametrize("executor", [Serial(), Threads(3)])
 def test_an_error_in_a_block_reaches_the_caller_and_stops_the_rest(executor):
     started = []
 
-    def task(index):
-        started.append(index)
-        if index == 5:
+    def task(rows):
+        started.append(rows)
+        if rows[0, 0] == 5:
             raise ValueError("block five")
         time.sleep(0.001)
 
     with pytest.raises(ValueError, match="block five"):
-        executor.fold(task, 1000, lambda index, result: None)
+        executor.fold(Numbers(1000), Work(task), lambda rows, result: None)
     assert len(started) < 100
 
 

@@ -15,25 +15,33 @@ from typing import Any, Protocol
 
 from threadpoolctl import ThreadpoolController
 
-Task = Callable[[int], Any]
-Absorb = Callable[[int, Any], None]
+from orthant.engine.sources import Source, block_rows
+from orthant.engine.work import Work
+
+Absorb = Callable[[slice, Any], None]
 
 
 class Executor(Protocol):
-    """Runs a task once for every block and passes the results on in block order."""
+    """Does some work on every block of a source and passes the results on in block order."""
 
-    def fold(self, task: Task, n_blocks: int, absorb: Absorb) -> None:
-        """Call ``absorb(b, task(b))`` for b = 0, 1, ... in this order."""
+    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
+        """Call ``absorb(rows, result)`` once for every block, the first block first."""
+
+
+def done(source: Source, work: Work, index: int) -> Any:
+    """The result of some work on one block."""
+    parts = work.parts(block_rows(source, index))
+    return work.function(source.block(index), **work.shared, **parts)
 
 
 class Serial:
     """One block after the other, in the calling thread."""
 
-    def fold(self, task: Task, n_blocks: int, absorb: Absorb) -> None:
-        """Call ``absorb(b, task(b))`` for b = 0, 1, ... in this order."""
+    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
+        """Call ``absorb(rows, result)`` once for every block, the first block first."""
         with one_blas_thread():
-            for index in range(n_blocks):
-                absorb(index, task(index))
+            for index in range(len(source.boundaries) - 1):
+                absorb(block_rows(source, index), done(source, work, index))
 
 
 class Threads:
@@ -45,13 +53,13 @@ class Threads:
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
 
-    def fold(self, task: Task, n_blocks: int, absorb: Absorb) -> None:
-        """Call ``absorb(b, task(b))`` for b = 0, 1, ... in this order."""
-        n_helpers = min(self.n_threads, n_blocks) - 1
+    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
+        """Call ``absorb(rows, result)`` once for every block, the first block first."""
+        n_helpers = min(self.n_threads, len(source.boundaries) - 1) - 1
         if n_helpers < 1:
-            Serial().fold(task, n_blocks, absorb)
+            Serial().fold(source, work, absorb)
             return
-        queue = _OrderedWork(task, n_blocks, absorb)
+        queue = _OrderedWork(source, work, absorb)
         with one_blas_thread():
             helpers = [_pool(self.n_threads).submit(queue.work) for _ in range(n_helpers)]
             try:
@@ -67,8 +75,9 @@ class Threads:
 class _OrderedWork:
     """Hands out block numbers and absorbs finished blocks in order."""
 
-    def __init__(self, task: Task, n_blocks: int, absorb: Absorb) -> None:
-        self._task, self._absorb, self._n_blocks = task, absorb, n_blocks
+    def __init__(self, source: Source, work: Work, absorb: Absorb) -> None:
+        self._source, self._work, self._absorb = source, work, absorb
+        self._n_blocks = len(source.boundaries) - 1
         self._lock = threading.Lock()
         self._next_block = 0
         self._next_absorbed = 0
@@ -78,12 +87,12 @@ class _OrderedWork:
     def work(self) -> None:
         while (index := self._take()) is not None:
             try:
-                result = self._task(index)
+                result = done(self._source, self._work, index)
                 with self._lock:
                     self._finished[index] = result
                     while self._next_absorbed in self._finished:
-                        done = self._finished.pop(self._next_absorbed)
-                        self._absorb(self._next_absorbed, done)
+                        first = self._next_absorbed
+                        self._absorb(block_rows(self._source, first), self._finished.pop(first))
                         self._next_absorbed += 1
             except Exception as error:
                 self.fail(error)

@@ -21,7 +21,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.arrays import Array
+from orthant.engine.blockwise import on_scaled, scaled_loadings
 from orthant.engine.executors import Executor
+from orthant.engine.kernels import kernel_of
 from orthant.engine.kernels.blocks import Rows
 from orthant.engine.kernels.missing import (
     MaskedBlock,
@@ -34,6 +36,7 @@ from orthant.engine.matrix import Matrix, refuse_overflow
 from orthant.engine.points import divided
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
+from orthant.engine.work import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +82,7 @@ class FilledSource:
 def has_missing(source: Source, executor: Executor) -> bool:
     """Whether any entry is NaN; one read."""
     found: list[bool] = []
-    executor.fold(
-        lambda b: any_missing(source.block(b)),
-        len(source.boundaries) - 1,
-        lambda b, one: found.append(one),
-    )
+    executor.fold(source, Work(any_missing), lambda rows, one: found.append(one))
     return any(found)
 
 
@@ -123,35 +122,19 @@ class MaskedMatrix(Matrix):
         row_labels, row_captured = np.empty(self.shape[0], np.int32), np.empty((2, self.shape[0]))
         products, lengths = np.zeros((k, m)), np.zeros((k, m))
 
-        def task(block: MaskedBlock, part: slice) -> Any:
-            scores, loadings = self._fitted(block, components, self.column_weights)
-            labels = scores.argmax(axis=1)
-            rows = np.arange(len(labels))
-            best = _two_largest(scores, axis=1)
-            if over_samples and fixed is not None:
-                labels = fixed[part]
-                best[0] = scores[rows, labels]
-            if over_samples:
-                kept = loadings[rows, labels]
-                loadings = np.zeros_like(loadings)
-                loadings[rows, labels] = kept
-            weights = self._weights(part)
-            weighted = loadings if weights is None else loadings * weights[:, None]
-            captured = np.square(best) if weights is None else np.square(best) * weights
-            return (
-                labels,
-                captured,
-                block.column_products(weighted),
-                block.observed_column_sums(weighted * loadings),
-            )
-
         def absorb(part: slice, result: Any) -> None:
             nonlocal products, lengths
             row_labels[part], row_captured[:, part] = result[0], result[1]
             products += result[2]
             lengths += result[3]
 
-        self._masked_pass(task, absorb)
+        shared = {
+            "components": components,
+            "column_weights": self.column_weights,
+            "over_samples": over_samples,
+        }
+        by_row = {"row_weights": self.row_weights, "fixed": fixed if over_samples else None}
+        self._masked_pass(_sweep_block, absorb, shared, by_row)
         if over_samples:
             form = np.where(lengths > 0, divided(products, lengths), components)
             return MaskedSweep(form, row_labels, *row_captured)
@@ -171,62 +154,46 @@ class MaskedMatrix(Matrix):
             captured *= self.column_weights
         return MaskedSweep(form, labels.astype(np.int32), *captured)
 
-    def _fitted(
-        self, block: MaskedBlock, components: Array, column_weights: Array | None
-    ) -> tuple[Array, Array]:
-        """Square root of the energy every component captures of every row, and its loading."""
-        weighted = components if column_weights is None else components * column_weights
-        products = block.products(weighted)
-        lengths = block.observed_sums(weighted * components)
-        return divided(products, np.sqrt(lengths)), divided(products, lengths)
-
     def project(self, components: Array) -> tuple[Array, Array]:
         """Winner of every row among the components by its observed entries, and its scale."""
         labels = np.empty(self.shape[0], dtype=np.int32)
         scales = np.empty(self.shape[0], dtype=self.dtype)
-        wide = components.astype(np.float64)
-
-        def task(block: MaskedBlock, part: slice) -> tuple[Array, Array]:
-            scores, loadings = self._fitted(block, wide, None)
-            winners = scores.argmax(axis=1)
-            return winners, loadings[np.arange(len(winners)), winners]
 
         def absorb(part: slice, result: tuple[Array, Array]) -> None:
-            scales[part] = self._unscaled(result[1], part.start)
-            labels[part] = np.where(scales[part] > 0, result[0], -1)
+            scores, fitted = result
+            winners = scores.argmax(axis=1)
+            own = fitted[np.arange(len(winners)), winners]
+            scales[part] = self._unscaled(own, part.start)
+            labels[part] = np.where(scales[part] > 0, winners, -1)
 
-        self._masked_pass(task, absorb)
+        self._masked_pass(_fitted_block, absorb, {"components": components.astype(np.float64)})
         return labels, scales
 
     def loadings(self, components: Array) -> Array:
         """Loadings of every row on components with disjoint supports, by its observed entries."""
         loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
-        wide = components.astype(np.float64)
 
-        def absorb(part: slice, block: Array) -> None:
-            loadings[part] = self._unscaled(block, part.start)
+        def absorb(part: slice, result: tuple[Array, Array]) -> None:
+            loadings[part] = self._unscaled(result[1], part.start)
 
-        self._masked_pass(lambda block, part: self._fitted(block, wide, None)[1], absorb)
+        self._masked_pass(_fitted_block, absorb, {"components": components.astype(np.float64)})
         return loadings
 
     def residual(self, loadings: Any, components: Array) -> float:
         """Weighted squared error of ``X ~ loadings @ components`` over the observed entries."""
         total = 0.0
-        wide = components.astype(np.float64)
-
-        def task(rows: Rows, part: slice) -> float:
-            given = loadings[part]
-            given = given if isinstance(given, np.ndarray) else given.toarray()
-            fitted = np.ldexp(given.astype(np.float64), -self.exponent)
-            squares = observed_residual(rows, fitted, wide, self.column_weights)
-            weights = self._weights(part)
-            return float(squares.sum() if weights is None else squares @ weights)
 
         def absorb(part: slice, block: float) -> None:
             nonlocal total
             total += block
 
-        self._pass(task, absorb, source=self._with_gaps)
+        shared = {
+            "components": components.astype(np.float64),
+            "column_weights": self.column_weights,
+            "exponent": self.exponent,
+        }
+        by_row = {"loadings": loadings, "row_weights": self.row_weights}
+        self.executor.fold(self._with_gaps, Work(_residual_block, shared, by_row), absorb)
         return total
 
     def _unscaled(self, values: Array, first_row: int) -> Array:
@@ -237,10 +204,77 @@ class MaskedMatrix(Matrix):
         return given
 
     def _masked_pass(
-        self, task: Callable[[MaskedBlock, slice], Any], absorb: Callable[[slice, Any], None]
+        self,
+        function: Callable[..., Any],
+        absorb: Callable[[slice, Any], None],
+        shared: dict[str, Any],
+        by_row: dict[str, Any] | None = None,
     ) -> None:
-        """A pass over the blocks with their gaps."""
-        self._pass(lambda rows, part: task(masked(rows), part), absorb, source=self._with_gaps)
+        """A pass over the scaled blocks with their gaps."""
+        extended = {"function": function, "exponent": self.exponent, **shared}
+        self.executor.fold(self._with_gaps, Work(on_scaled, extended, by_row or {}), absorb)
+
+
+def _fitted_block(
+    rows: Rows, components: Array, column_weights: Array | None = None
+) -> tuple[Array, Array]:
+    """Square root of the energy every component captures of every row, and its loading."""
+    return _fitted(masked(rows), components, column_weights)
+
+
+def _fitted(
+    block: MaskedBlock, components: Array, column_weights: Array | None
+) -> tuple[Array, Array]:
+    weighted = components if column_weights is None else components * column_weights
+    products = block.products(weighted)
+    lengths = block.observed_sums(weighted * components)
+    return divided(products, np.sqrt(lengths)), divided(products, lengths)
+
+
+def _sweep_block(
+    rows: Rows,
+    components: Array,
+    column_weights: Array | None,
+    over_samples: bool,
+    row_weights: Array | None,
+    fixed: Array | None,
+) -> tuple[Array, Array, Array, Array]:
+    """Labels, the two largest captured energies, and the sums that update the components."""
+    block = masked(rows)
+    scores, loadings = _fitted(block, components, column_weights)
+    labels = scores.argmax(axis=1)
+    places = np.arange(len(labels))
+    best = _two_largest(scores, axis=1)
+    if fixed is not None:
+        labels = fixed
+        best[0] = scores[places, labels]
+    if over_samples:
+        kept = loadings[places, labels]
+        loadings = np.zeros_like(loadings)
+        loadings[places, labels] = kept
+    weighted = loadings if row_weights is None else loadings * row_weights[:, None]
+    captured = np.square(best) if row_weights is None else np.square(best) * row_weights
+    return (
+        labels,
+        captured,
+        block.column_products(weighted),
+        block.observed_column_sums(weighted * loadings),
+    )
+
+
+def _residual_block(
+    rows: Rows,
+    components: Array,
+    column_weights: Array | None,
+    exponent: int,
+    loadings: Any,
+    row_weights: Array | None,
+) -> float:
+    given = loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
+    fitted = scaled_loadings(given, exponent)
+    scaled = kernel_of(rows).scaled(rows, exponent)
+    squares = observed_residual(scaled, fitted, components, column_weights)
+    return float(squares.sum() if row_weights is None else squares @ row_weights)
 
 
 def _two_largest(scores: Array, axis: int) -> Array:

@@ -12,24 +12,32 @@ weights into the coefficients of a block.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from orthant.arrays import Array
+from orthant.engine.blockwise import (
+    Stacked,
+    by_kernel,
+    cells_block,
+    columns_block,
+    gram_block,
+    loadings_block,
+    on_scaled,
+    residual_block,
+    winners_block,
+)
 from orthant.engine.executors import Executor
-from orthant.engine.kernels import kernel_for
-from orthant.engine.kernels.blocks import Rows
+from orthant.engine.kernels import kernel_of
+from orthant.engine.kernels.blocks import BlockColumns, BlockSweep
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
+from orthant.engine.work import Work
 from orthant.errors import ScaleOverflowError
-
-# Below this a product with a unit vector may have lost digits to underflow.
-LIGHT_PRODUCT = {np.dtype(np.float32): 2.0**-90, np.dtype(np.float64): 2.0**-950}
-LIGHT_ENTRIES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,6 @@ class Matrix:
         self.column_factors = None if column_weights is None else np.sqrt(column_weights)
         self.row_squares, self.column_squares = scan.row_squares, scan.column_squares
         self._weight_exponent = weight_exponent  # of two, already divided out of the weights
-        self._kernel = kernel_for(source)
 
     @property
     def n_entries(self) -> int:
@@ -116,31 +123,28 @@ class Matrix:
 
     def _pass(
         self,
-        task: Callable[[Rows, slice], Any],
+        operation: str | Callable[..., Any],
         absorb: Callable[[slice, Any], None],
-        raw: bool = False,
-        source: Source | None = None,
+        shared: dict[str, Any],
+        by_row: dict[str, Any] | None = None,
     ) -> None:
-        """Run ``task`` on the rows of every block, scaled unless raw; ``absorb`` in block order.
+        """Do something with the scaled rows of every block; ``absorb`` in block order.
 
-        Another source of the same kind and size may stand in for the matrix's own.
+        ``operation`` names one of the kernel's, or is a function of rows and keywords: ``shared``
+        and, of everything in ``by_row``, the part of the block.
         """
-        source = source or self.source
-        edges = source.boundaries
+        if isinstance(operation, str):
+            work = Work(by_kernel, {"name": operation, "exponent": self.exponent, **shared})
+        elif self.exponent == 0:
+            work = Work(operation, shared)
+        else:
+            extended = {"function": operation, "exponent": self.exponent, **shared}
+            work = Work(on_scaled, extended)
+        self._fold(replace(work, by_row=by_row or {}), absorb)
 
-        def on_block(b: int) -> Any:
-            rows = source.block(b)
-            if not raw:
-                rows = self._kernel.scaled(rows, self.exponent)
-            return task(rows, slice(int(edges[b]), int(edges[b + 1])))
-
-        def in_order(b: int, result: Any) -> None:
-            absorb(slice(int(edges[b]), int(edges[b + 1])), result)
-
-        self.executor.fold(on_block, len(edges) - 1, in_order)
-
-    def _weights(self, part: slice) -> Array | None:
-        return None if self.row_weights is None else self.row_weights[part]
+    def _fold(self, work: Work, absorb: Callable[[slice, Any], None]) -> None:
+        """Do something with the rows of every block as they are stored."""
+        self.executor.fold(self.source, work, absorb)
 
     def folded(self, directions: Array) -> Array:
         """Vectors (c, m) over the columns of X as vectors over those of Y."""
@@ -148,13 +152,12 @@ class Matrix:
 
     def products(self, directions: Array) -> Array:
         """Inner products of the unweighted rows of Y with directions (c, m): (n, c) float64."""
-        folded = self.folded(directions)
         products = np.empty((self.shape[0], len(directions)))
 
         def absorb(part: slice, block: Array) -> None:
             products[part] = block
 
-        self._pass(lambda rows, part: self._kernel.products_block(rows, folded), absorb)
+        self._pass("products_block", absorb, {"directions": self.folded(directions)})
         return products
 
     def sweep(
@@ -175,38 +178,34 @@ class Matrix:
         disjoint
             Whether no two directions share a column: then the cost does not grow with k.
         """
-        folded = self.folded(directions)
         labels = np.empty(self.shape[0], dtype=np.int32)
         products = np.empty(self.shape[0])
         sums = np.zeros(directions.shape)
+        offsets, lengths = penalty or (None, None)
 
-        def task(rows: Rows, part: slice) -> Any:
-            of_block = None if penalty is None else (penalty[0], penalty[1][part])
-            return self._kernel.sweep_block(rows, folded, of_block, self._weights(part), disjoint)
-
-        def absorb(part: slice, block: Any) -> None:
+        def absorb(part: slice, block: BlockSweep) -> None:
             nonlocal sums
             labels[part], products[part] = block.labels, block.products
             sums += block.sums
 
-        self._pass(task, absorb)
+        shared = {"directions": self.folded(directions), "offsets": offsets, "disjoint": disjoint}
+        by_row = {"lengths": lengths, "row_weights": self.row_weights}
+        self._pass("sweep_block", absorb, shared, by_row)
         return MatrixSweep(labels, products, self.folded(sums))
 
     def step(self, labels: Array, directions: Array) -> MatrixSweep:
         """One power step per direction on the rows of its label; label -1 takes no part."""
-        folded = self.folded(directions)
         products = np.zeros(self.shape[0])
         sums = np.zeros(directions.shape)
 
-        def task(rows: Rows, part: slice) -> Any:
-            return self._kernel.step_block(rows, folded, labels[part], self._weights(part))
-
-        def absorb(part: slice, block: Any) -> None:
+        def absorb(part: slice, block: BlockSweep) -> None:
             nonlocal sums
             products[part] = block.products
             sums += block.sums
 
-        self._pass(task, absorb)
+        shared = {"directions": self.folded(directions)}
+        by_row = {"labels": labels, "row_weights": self.row_weights}
+        self._pass("step_block", absorb, shared, by_row)
         return MatrixSweep(labels, products, self.folded(sums))
 
     def row_sums(self, labels: Array, coefficients: Array, k: int) -> Array:
@@ -214,20 +213,29 @@ class Matrix:
 
         Label -1 takes part in no sum.
         """
-        sums = np.zeros((k, self.shape[1]))
         inside = labels >= 0
-        kept = np.where(inside, coefficients, 0.0)
-        places = np.where(inside, labels, 0)
+        by_row = {
+            "labels": np.where(inside, labels, 0),
+            "coefficients": np.where(inside, coefficients, 0.0),
+        }
+        return self.folded(self._summed("sums_block", (k, self.shape[1]), {"k": k}, by_row))
 
-        def task(rows: Rows, part: slice) -> Array:
-            return self._kernel.sums_block(rows, places[part], kept[part], k)
+    def _summed(
+        self,
+        operation: str | Callable[..., Any],
+        shape: tuple[int, ...],
+        shared: dict[str, Any],
+        by_row: dict[str, Any] | None = None,
+    ) -> Array:
+        """The sum over all blocks, in block order, of what an operation gives for each."""
+        sums = np.zeros(shape)
 
         def absorb(part: slice, block: Array) -> None:
             nonlocal sums
             sums += block
 
-        self._pass(task, absorb)
-        return self.folded(sums)
+        self._pass(operation, absorb, shared, by_row)
+        return sums
 
     def column_products(self, combinations: Array, exact: bool = False) -> tuple[Array, Array]:
         """Combine the columns of Y and multiply every column with each combination, in one read.
@@ -237,20 +245,15 @@ class Matrix:
         too, and the squared lengths of the columns of S (k,). ``exact`` asks for float64 products
         of float32 data.
         """
-        folded = self.folded(combinations)
         products, squares = np.zeros(combinations.shape), np.zeros(len(combinations))
 
-        def absorb(part: slice, block: Any) -> None:
+        def absorb(part: slice, block: BlockColumns) -> None:
             nonlocal products, squares
             products += block.products
             squares += block.squares
 
-        def task(rows: Rows, part: slice) -> Any:
-            if exact:
-                rows = rows.astype(np.float64, copy=False)
-            return self._kernel.columns_block(rows, folded, self._weights(part))
-
-        self._pass(task, absorb)
+        shared = {"combinations": self.folded(combinations), "exact": exact}
+        self._pass(columns_block, absorb, shared, {"row_weights": self.row_weights})
         return products, squares
 
     def project(self, components: Array) -> tuple[Array, Array]:
@@ -262,64 +265,26 @@ class Matrix:
         labels = np.empty(self.shape[0], dtype=np.int32)
         scales = np.empty(self.shape[0], dtype=self.dtype)
 
-        def task(raw: Rows, part: slice) -> tuple[Array, Array]:
-            rows = self._kernel.scaled(raw, self.exponent)
-            block = self._kernel.sweep_block(rows, components, None, None)
-            with np.errstate(over="ignore", under="ignore"):
-                found = np.ldexp(block.products, self.exponent)
-            for light, products, exponents in self._light(raw, block.products, components, part):
-                block.labels[light] = products.argmax(axis=1)
-                with np.errstate(under="ignore"):
-                    found[light] = np.ldexp(products.max(axis=1), exponents)
-            return np.where(found > 0, block.labels, np.int32(-1)), found
-
         def absorb(part: slice, block: tuple[Array, Array]) -> None:
             labels[part], scales[part] = block
             refuse_overflow(scales[part], part.start)
 
-        self._pass(task, absorb, raw=True)
+        shared = {"components": components, "exponent": self.exponent}
+        self._fold(Work(winners_block, shared), absorb)
         return labels, scales
 
     def loadings(self, components: Array) -> Array:
         """Products of the rows of X with components (k, m): (n, k) in the dtype of X."""
-        wide = components.astype(np.float64)
         loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
-
-        def task(raw: Rows, part: slice) -> Array:
-            block = self._kernel.products_block(self._kernel.scaled(raw, self.exponent), wide)
-            with np.errstate(over="ignore", under="ignore"):
-                found = np.ldexp(block, self.exponent)
-                largest = block.max(axis=1, initial=0.0)
-                for light, products, exponents in self._light(raw, largest, wide, part):
-                    found[light] = np.ldexp(products, exponents[:, None])
-            return found
 
         def absorb(part: slice, block: Array) -> None:
             with np.errstate(over="ignore", under="ignore"):
                 loadings[part] = block
             refuse_overflow(loadings[part].max(axis=1, initial=0.0), part.start)
 
-        self._pass(task, absorb, raw=True)
+        shared = {"components": components.astype(np.float64), "exponent": self.exponent}
+        self._fold(Work(loadings_block, shared), absorb)
         return loadings
-
-    def _light(
-        self, raw: Rows, largest: Array, components: Array, part: slice
-    ) -> Iterator[tuple[Array, Array, Array]]:
-        """Rows of a block too small for the common scale, a few at a time, each by its own.
-
-        Yields their positions in the block, their products with the components after scaling,
-        and the exponents of those scales. Empty rows are left out.
-        """
-        light = np.flatnonzero(largest < LIGHT_PRODUCT[self.dtype])
-        if len(light):
-            light = light[self._kernel.has_entries(raw)[light]]
-        size = max(1, LIGHT_ENTRIES // self.shape[1])
-        for start in range(0, len(light), size):
-            some = light[start : start + size]
-            rows = self.source.rows(part.start + some)
-            _, exponents = np.frexp(rows.max(axis=1, initial=0.0))
-            own = np.ldexp(rows, -exponents[:, None])
-            yield some, own @ components.T.astype(np.float64), exponents
 
     def energies(self, loadings: Any, labels: Array | None, k: int) -> Array:
         """Weighted squared loadings of every component, (k,), in the units of Y.
@@ -332,7 +297,7 @@ class Matrix:
             for start, stop in pairwise(self.source.boundaries):
                 part = np.ldexp(loadings[start:stop], -self.exponent, dtype=np.float64)
                 np.square(part, out=part)
-                weights = self._weights(slice(start, stop))
+                weights = None if self.row_weights is None else self.row_weights[start:stop]
                 energies += part.sum(axis=0) if weights is None else weights @ part
             return energies
         squares = np.ldexp(loadings.data, -self.exponent, dtype=np.float64)
@@ -356,19 +321,18 @@ class Matrix:
         In the units of Y; ``loadings`` (n, k), dense or sparse with rows that can be sliced.
         """
         total = 0.0
-        wide = components.astype(np.float64)
-
-        def task(rows: Rows, part: slice) -> float:
-            fitted = _ldexp(loadings[part], -self.exponent)
-            squares = self._kernel.residual_block(rows, fitted, wide, self.column_factors)
-            weights = self._weights(part)
-            return float(squares.sum() if weights is None else squares @ weights)
 
         def absorb(part: slice, block: float) -> None:
             nonlocal total
             total += block
 
-        self._pass(task, absorb)
+        shared = {
+            "components": components.astype(np.float64),
+            "column_factors": self.column_factors,
+            "exponent": self.exponent,
+        }
+        by_row = {"loadings": loadings, "row_weights": self.row_weights}
+        self._fold(Work(residual_block, shared, by_row), absorb)
         return total
 
     def whole(
@@ -387,30 +351,20 @@ class Matrix:
             weights = self.row_weights
             rows = np.ones(self.shape[0]) if weights is None else np.sqrt(weights)
         columns = np.ones(self.shape[1]) if column_scales is None else column_scales
-        folded = self.folded(columns)
         blocks: list[Any] = []
         self._pass(
-            lambda block, part: self._kernel.multiplied(block, rows[part], folded),
+            "multiplied",
             lambda part, block: blocks.append(block),
+            {"column_scales": self.folded(columns)},
+            {"row_scales": rows},
         )
-        return self._kernel.stacked(blocks, transposed)
+        return kernel_of(blocks[0]).stacked(blocks, transposed)
 
     def gram(self) -> Array:
         """The Gram matrix of the columns of Y, (m, m) float64; transpose first for the rows."""
-        gram = np.zeros((self.shape[1], self.shape[1]))
-
-        def task(rows: Rows, part: slice) -> Array:
-            weights = self._weights(part)
-            scales = np.ones(part.stop - part.start) if weights is None else np.sqrt(weights)
-            ones = self.folded(np.ones(self.shape[1]))
-            return self._kernel.column_gram(self._kernel.multiplied(rows, scales, ones))
-
-        def absorb(part: slice, block: Array) -> None:
-            nonlocal gram
-            gram += block
-
-        self._pass(task, absorb)
-        return gram
+        m = self.shape[1]
+        shared = {"column_factors": self.folded(np.ones(m))}
+        return self._summed(gram_block, (m, m), shared, {"row_weights": self.row_weights})
 
     def row_gram(self) -> Array:
         """The Gram matrix of the rows of Y, (n, n) float64, for a matrix of few rows."""
@@ -424,19 +378,15 @@ class Matrix:
         A layout is two indicators: (n, r) which of r groups every row is in, (m, c) the same for
         columns; its sums are (r, c).
         """
-        grouped = [(rows.T.tocsr(), columns) for rows, columns in layouts]
         sums = [np.zeros((rows.shape[1], columns.shape[1])) for rows, columns in layouts]
-
-        def task(rows: Rows, part: slice) -> list[Array]:
-            squares = rows * rows
-            found = (members[:, part] @ (squares @ across) for members, across in grouped)
-            return [one.toarray() if hasattr(one, "toarray") else one for one in found]
 
         def absorb(part: slice, block: list[Array]) -> None:
             for total, one in zip(sums, block, strict=True):
                 total += one
 
-        self._pass(task, absorb)
+        across = [columns for _, columns in layouts]
+        down = Stacked(rows.tocsr() for rows, _ in layouts)
+        self._pass(cells_block, absorb, {"across": across}, {"down": down})
         return sums
 
     def take_rows(self, indices: Array) -> Array:
@@ -453,12 +403,3 @@ def refuse_overflow(values: Array, first_row: int) -> None:
             f"the scale of row {first_row + int(finite.argmin())} is too large for "
             f"{values.dtype}; divide X by a power of two"
         )
-
-
-def _ldexp(block: Any, exponent: int) -> Any:
-    """Scale an array or a sparse array by a power of two."""
-    if isinstance(block, np.ndarray):
-        return np.ldexp(block.astype(np.float64), exponent)
-    scaled = block.astype(np.float64)
-    scaled.data = np.ldexp(scaled.data, exponent)
-    return scaled

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthant.arrays import Array
+from orthant.engine.blockwise import scan_block
 from orthant.engine.executors import Executor
-from orthant.engine.kernels import kernel_for
 from orthant.engine.kernels.blocks import BlockScan
 from orthant.engine.sources import Source
+from orthant.engine.work import Work
 
 # Within these powers of two the largest entry, products of two entries summed over a block, and
 # (in float64) squares of such sums neither overflow nor lose what matters to underflow.
@@ -51,27 +52,20 @@ def _scan_at(
     column_weights: Array | None,
     exponent: int,
 ) -> BlockScan:
-    kernel = kernel_for(source)
-    edges = source.boundaries
     row_squares, column_squares = np.empty(source.shape[0]), np.zeros(source.shape[1])
     offences: list[tuple[int, int, float]] = []
     largest = 0.0
 
-    def task(b: int) -> BlockScan:
-        weights = None if row_weights is None else row_weights[edges[b] : edges[b + 1]]
-        with np.errstate(all="ignore"):  # the entries have not been checked yet
-            rows = kernel.scaled(source.block(b), exponent)
-            return kernel.scan_block(rows, weights, column_weights)
-
-    def absorb(b: int, block: BlockScan) -> None:
+    def absorb(rows: slice, block: BlockScan) -> None:
         nonlocal largest, column_squares
-        row_squares[edges[b] : edges[b + 1]] = block.row_squares
+        row_squares[rows] = block.row_squares
         with np.errstate(all="ignore"):
             column_squares += block.column_squares
         largest = max(largest, block.largest)
         if block.offence is not None:
             row, column, value = block.offence
-            offences.append((int(edges[b]) + row, column, value))
+            offences.append((rows.start + row, column, value))
 
-    executor.fold(task, len(edges) - 1, absorb)
+    shared = {"exponent": exponent, "column_weights": column_weights}
+    executor.fold(source, Work(scan_block, shared, {"row_weights": row_weights}), absorb)
     return BlockScan(offences[0] if offences else None, largest, row_squares, column_squares)

@@ -52,6 +52,11 @@ class Source(Protocol):
         """
 
 
+def block_rows(source: Source, index: int) -> slice:
+    """The rows that a block holds."""
+    return slice(int(source.boundaries[index]), int(source.boundaries[index + 1]))
+
+
 def working_dtype(dtype: np.dtype) -> np.dtype:
     """Float32 stays float32, every other real type is computed in float64."""
     return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)

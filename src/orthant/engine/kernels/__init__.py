@@ -2,11 +2,12 @@
 
 from typing import cast
 
+import numpy as np
+
 from orthant.engine.kernels import dense, sparse
-from orthant.engine.kernels.blocks import Kernel
-from orthant.engine.sources import Source
+from orthant.engine.kernels.blocks import Kernel, Rows
 
 
-def kernel_for(source: Source) -> Kernel:
-    """The kernel that computes blocks of this source."""
-    return cast(Kernel, sparse if source.sparse else dense)
+def kernel_of(rows: Rows) -> Kernel:
+    """The kernel that computes a block like this one."""
+    return cast(Kernel, dense if isinstance(rows, np.ndarray) else sparse)

@@ -43,6 +43,8 @@ class BlockColumns:
 class Kernel(Protocol):
     """The operations on one block; arrays in, arrays out, arguments never changed.
 
+    They keep no state and are known by name, so a block may be worked on in another process.
+
     Modules satisfy it: ``dense`` and ``sparse`` beside this file.
     """
 
@@ -50,9 +52,10 @@ class Kernel(Protocol):
     scan_block: Callable[[Rows, Array | None, Array | None], BlockScan]
     products_block: Callable[[Rows, Array], Array]
     sweep_block: Callable[..., BlockSweep]
-    step_block: Callable[[Rows, Array, Array, Array | None], BlockSweep]
+    step_block: Callable[..., BlockSweep]
     columns_block: Callable[[Rows, Array, Array | None], BlockColumns]
     sums_block: Callable[[Rows, Array, Array, int], Array]
+    dense_rows: Callable[[Rows, Array], Array]
     multiplied: Callable[[Rows, Array, Array], Rows]
     stacked: Callable[[list[Rows], bool], Rows]
     residual_block: Callable[[Rows, Any, Array, Array | None], Array]

@@ -60,16 +60,17 @@ def products_block(rows: Array, directions: Array) -> Array:
 def sweep_block(
     rows: Array,
     directions: Array,
-    penalty: tuple[Array, Array] | None,
-    row_weights: Array | None,
+    offsets: Array | None = None,
+    lengths: Array | None = None,
+    row_weights: Array | None = None,
     disjoint: bool = False,
 ) -> BlockSweep:
     """Give every row to the direction with the highest score, and sum the rows of each.
 
-    The score is ``<x, d>``, and the row enters the sum with its product. A penalty of offsets (k,)
-    and lengths (b,) makes the score ``<x, d> - offset * length``, and then the row enters with
-    its length. Both times its weight. ``disjoint`` says that no two directions share a column,
-    which makes the cost of many directions that of one.
+    The score is ``<x, d>``, and the row enters the sum with its product. Offsets (k,) and lengths
+    (b,) make the score ``<x, d> - offset * length``, and then the row enters with its length.
+    Both times its weight. ``disjoint`` says that no two directions share a column, which makes
+    the cost of many directions that of one.
     """
     k = len(directions)
     directions = np.asarray(directions, dtype=rows.dtype)
@@ -80,13 +81,13 @@ def sweep_block(
         scores = directions @ rows.T
     else:
         scores = np.ascontiguousarray((rows @ directions.T).T)
-    if penalty is not None:
-        offsets, lengths = (part.astype(rows.dtype, copy=False) for part in penalty)
+    if offsets is not None and lengths is not None:
+        offsets, lengths = offsets.astype(rows.dtype), lengths.astype(rows.dtype, copy=False)
         scores -= np.multiply.outer(offsets, lengths)
     best = scores.max(axis=0)
     labels = _winners(scores, best)
     products, coefficients = best, best
-    if penalty is not None:
+    if offsets is not None and lengths is not None:
         products, coefficients = best + offsets[labels] * lengths, lengths
     if row_weights is not None:
         coefficients = coefficients * row_weights
@@ -119,7 +120,7 @@ def _winners(scores: Array, best: Array) -> Array:
 
 
 def step_block(
-    rows: Array, directions: Array, labels: Array, row_weights: Array | None
+    rows: Array, directions: Array, labels: Array, row_weights: Array | None = None
 ) -> BlockSweep:
     """Products of the rows with the directions of their labels, and the sums of product times row.
 
@@ -187,6 +188,11 @@ def residual_block(
             difference *= column_factors
         squares[start:stop] = np.square(difference).sum(axis=1)
     return squares
+
+
+def dense_rows(rows: Array, indices: Array) -> Array:
+    """Some rows of a block in float64."""
+    return rows[indices].astype(np.float64, copy=False)
 
 
 def has_entries(rows: Array) -> Array:

@@ -50,8 +50,9 @@ def products_block(rows: csr_array, directions: Array) -> Array:
 def sweep_block(
     rows: csr_array,
     directions: Array,
-    penalty: tuple[Array, Array] | None,
-    row_weights: Array | None,
+    offsets: Array | None = None,
+    lengths: Array | None = None,
+    row_weights: Array | None = None,
     disjoint: bool = False,
 ) -> BlockSweep:
     """Give every row to the direction with the highest score, and sum the rows of each.
@@ -63,13 +64,13 @@ def sweep_block(
         scores = _segment_products(rows, directions)
     else:
         scores = rows @ np.ascontiguousarray(directions.T, dtype=rows.dtype)
-    if penalty is not None:
-        offsets, lengths = (part.astype(rows.dtype, copy=False) for part in penalty)
+    if offsets is not None and lengths is not None:
+        offsets, lengths = offsets.astype(rows.dtype), lengths.astype(rows.dtype, copy=False)
         scores -= np.multiply.outer(lengths, offsets)
     labels = scores.argmax(axis=1).astype(np.int32)
     best = scores[np.arange(b), labels]
     products, coefficients = best, best
-    if penalty is not None:
+    if offsets is not None and lengths is not None:
         products, coefficients = best + offsets[labels] * lengths, lengths
     if row_weights is not None:
         coefficients = coefficients * row_weights
@@ -87,7 +88,7 @@ def _segment_products(rows: csr_array, directions: Array) -> Array:
 
 
 def step_block(
-    rows: csr_array, directions: Array, labels: Array, row_weights: Array | None
+    rows: csr_array, directions: Array, labels: Array, row_weights: Array | None = None
 ) -> BlockSweep:
     """Products of the rows with the directions of their labels, and the sums of product times row.
 
@@ -159,6 +160,11 @@ def residual_block(
         chunk = rows[part].toarray()
         squares[part] = dense.residual_block(chunk, loadings[part], components, column_factors)
     return squares
+
+
+def dense_rows(rows: csr_array, indices: Array) -> Array:
+    """Some rows of a block, dense, in float64."""
+    return rows[indices].toarray().astype(np.float64, copy=False)
 
 
 def has_entries(rows: csr_array) -> Array:

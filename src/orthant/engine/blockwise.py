@@ -1,0 +1,144 @@
+"""What passes do with one block, whatever its kind: functions without state, for a Work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from orthant.arrays import Array
+from orthant.engine.kernels import kernel_of
+from orthant.engine.kernels.blocks import BlockScan, Rows
+
+# Below this a product with a unit vector may have lost digits to underflow.
+LIGHT_PRODUCT = {np.dtype(np.float32): 2.0**-90, np.dtype(np.float64): 2.0**-950}
+LIGHT_ENTRIES = 2**20
+
+
+def by_kernel(rows: Rows, name: str, exponent: int, **keywords: Any) -> Any:
+    """Let the kernel of a block do the operation of this name on the scaled rows."""
+    kernel = kernel_of(rows)
+    return getattr(kernel, name)(kernel.scaled(rows, exponent), **keywords)
+
+
+def on_scaled(rows: Rows, function: Callable[..., Any], exponent: int, **keywords: Any) -> Any:
+    """Apply a function to rows times ``2**-exponent``."""
+    return function(kernel_of(rows).scaled(rows, exponent), **keywords)
+
+
+def scan_block(
+    rows: Rows, exponent: int, row_weights: Array | None, column_weights: Array | None
+) -> BlockScan:
+    """Look at every entry of a block that has not been checked yet."""
+    with np.errstate(all="ignore"):
+        return by_kernel(
+            rows, "scan_block", exponent, row_weights=row_weights, column_weights=column_weights
+        )
+
+
+def columns_block(rows: Rows, combinations: Array, exact: bool, row_weights: Array | None) -> Any:
+    """Products of all columns with combinations of columns, in float64 if ``exact``."""
+    if exact:
+        rows = rows.astype(np.float64, copy=False)
+    return kernel_of(rows).columns_block(rows, combinations, row_weights)
+
+
+def winners_block(raw: Rows, components: Array, exponent: int) -> tuple[Array, Array]:
+    """Winner of every row among unit components, -1 for none, and the product in units of X."""
+    kernel = kernel_of(raw)
+    block = kernel.sweep_block(kernel.scaled(raw, exponent), components)
+    labels = block.labels
+    with np.errstate(over="ignore", under="ignore"):
+        found = np.ldexp(block.products, exponent)
+    for light, products, exponents in _light_rows(raw, block.products, components):
+        labels[light] = products.argmax(axis=1)
+        with np.errstate(under="ignore"):
+            found[light] = np.ldexp(products.max(axis=1), exponents)
+    return np.where(found > 0, labels, np.int32(-1)), found
+
+
+def loadings_block(raw: Rows, components: Array, exponent: int) -> Array:
+    """Products of rows with components (k, m), in the units of X: (b, k) float64."""
+    kernel = kernel_of(raw)
+    block = kernel.products_block(kernel.scaled(raw, exponent), components)
+    with np.errstate(over="ignore", under="ignore"):
+        found = np.ldexp(block, exponent)
+        largest = block.max(axis=1, initial=0.0)
+        for light, products, exponents in _light_rows(raw, largest, components):
+            found[light] = np.ldexp(products, exponents[:, None])
+    return found
+
+
+def _light_rows(
+    raw: Rows, largest: Array, components: Array
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Rows of a block too small for the common scale, a few at a time, each by its own.
+
+    Yields their positions in the block, their products with the components after scaling, and
+    the exponents of those scales. Empty rows are left out.
+    """
+    kernel = kernel_of(raw)
+    light = np.flatnonzero(largest < LIGHT_PRODUCT[raw.dtype])
+    if len(light):
+        light = light[kernel.has_entries(raw)[light]]
+    size = max(1, LIGHT_ENTRIES // raw.shape[1])
+    for start in range(0, len(light), size):
+        some = light[start : start + size]
+        rows = kernel.dense_rows(raw, some)
+        _, exponents = np.frexp(rows.max(axis=1, initial=0.0))
+        own = np.ldexp(rows, -exponents[:, None])
+        yield some, own @ components.T.astype(np.float64), exponents
+
+
+def residual_block(
+    rows: Rows,
+    components: Array,
+    column_factors: Array | None,
+    exponent: int,
+    loadings: Any,
+    row_weights: Array | None,
+) -> float:
+    """Weighted squared distance of scaled rows to ``loadings @ components``, loadings unscaled."""
+    fitted = scaled_loadings(loadings, exponent)
+    kernel = kernel_of(rows)
+    squares = kernel.residual_block(
+        kernel.scaled(rows, exponent), fitted, components, column_factors
+    )
+    return float(squares.sum() if row_weights is None else squares @ row_weights)
+
+
+def scaled_loadings(loadings: Any, exponent: int) -> Any:
+    """An array or a sparse array in float64, times ``2**-exponent``."""
+    scaled = loadings.astype(np.float64)
+    if isinstance(scaled, np.ndarray):
+        return np.ldexp(scaled, -exponent)
+    scaled.data = np.ldexp(scaled.data, -exponent)
+    return scaled
+
+
+def gram_block(rows: Rows, column_factors: Array, row_weights: Array | None) -> Array:
+    """Gram matrix of the weighted columns of a block, (m, m) float64."""
+    kernel = kernel_of(rows)
+    scales = np.ones(rows.shape[0]) if row_weights is None else np.sqrt(row_weights)
+    return kernel.column_gram(kernel.multiplied(rows, scales, column_factors))
+
+
+def cells_block(rows: Rows, across: Sequence[Any], down: Any) -> list[Array]:
+    """Sums of squared entries over cells: (r, c) for each pair of row and column groups.
+
+    ``across`` holds (m, c) indicators, ``down`` the part of a :class:`Stacked` of (n, r) ones.
+    """
+    squares = rows * rows
+    found = (groups.T @ (squares @ columns) for groups, columns in zip(down, across, strict=True))
+    return [one.toarray() if hasattr(one, "toarray") else one for one in found]
+
+
+class Stacked(list[Any]):
+    """Several arrays of equally many rows, sliced together."""
+
+    def __getitem__(self, rows: Any) -> Any:
+        """The same rows of each, or, by a number, one of them."""
+        if not isinstance(rows, slice):
+            return super().__getitem__(rows)
+        return [one[rows] for one in self]
