@@ -55,6 +55,7 @@ def factorize(
     sample_weight: Any = None,
     feature_weight: Any = None,
     missing_values: Any = None,
+    max_memory: int | str | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -64,7 +65,9 @@ def factorize(
     Parameters
     ----------
     X
-        (n, m) non-negative array, frame, memory map or SciPy sparse matrix; rows are samples.
+        (n, m) non-negative array, frame or SciPy sparse matrix; rows are samples. A memory map,
+        an HDF5 dataset, a zarr array or anything else with a shape, a dtype and slices of rows
+        is read block by block, never as a whole.
     n_components
         How many parts.
     orthogonal
@@ -95,6 +98,10 @@ def factorize(
     missing_values
         numpy.nan leaves entries that are NaN out of the error (samples and features; nothing is
         proven then). None refuses them.
+    max_memory
+        Most memory for blocks of rows at work, as bytes or a text like "1GB": it limits how many
+        are in flight, so fewer threads may run; results do not depend on it. What is kept per
+        row and the result come on top.
     random_state
         Seed, Generator or RandomState; the same seed gives the same bits for any ``n_jobs``.
     n_jobs
@@ -133,6 +140,7 @@ def factorize(
         feature_weight=feature_weight,
         missing_values=missing_values,
         n_jobs=n_jobs,
+        max_memory=max_memory,
     )
     if not isinstance(seeding, str):
         options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))

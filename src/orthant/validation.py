@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+import re
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from orthant.engine.executors import executor_for
 from orthant.engine.masked import FilledSource, MaskedMatrix, has_missing
 from orthant.engine.matrix import Matrix
 from orthant.engine.scan import scan
-from orthant.engine.sources import ArraySource, CsrSource, Source
+from orthant.engine.sources import ArraySource, CsrSource, SlicedSource, Source
 from orthant.errors import InvalidInputError, InvalidTypeError
 
 
@@ -26,6 +27,7 @@ def as_matrix(
     feature_weight: Any = None,
     missing_values: Any = None,
     n_jobs: int | None = None,
+    max_memory: int | str | None = None,
 ) -> Matrix:
     """Check a non-negative matrix and its weights, and make it ready for passes.
 
@@ -39,7 +41,7 @@ def as_matrix(
     source = as_source(X)
     row_weights = as_weights(sample_weight, source.shape[0], "sample_weight")
     column_weights = as_weights(feature_weight, source.shape[1], "feature_weight")
-    executor = executor_for(as_n_jobs(n_jobs))
+    executor = executor_for(source, as_n_jobs(n_jobs), as_bytes(max_memory))
     masked = may_be_missing(missing_values) and has_missing(source, executor)
     values = FilledSource(source) if masked else source
     scanned = scan(values, executor, row_weights, column_weights)
@@ -60,10 +62,22 @@ def may_be_missing(missing_values: Any) -> bool:
 
 
 def as_source(X: Any) -> Source:
-    """A source for an array, a memory map, a frame or a sparse matrix; structure is checked."""
+    """A source for whatever holds a matrix; its structure is checked, its entries are not."""
     if issparse(X):
         return CsrSource(_checked_csr(X))
+    if is_sliceable(X):
+        check_dimensions(X.shape)
+        refuse_dtype(X.dtype)
+        return SlicedSource(X)
     return ArraySource(_checked_array(X))
+
+
+def is_sliceable(X: Any) -> bool:
+    """Whether X is stored elsewhere and gives slices of rows: it is not read as a whole then."""
+    at_hand = isinstance(X, np.ndarray | np.generic) or hasattr(X, "__dlpack__")
+    numeric = isinstance(getattr(X, "dtype", None), np.dtype)
+    sized = isinstance(getattr(X, "shape", None), tuple)
+    return numeric and sized and hasattr(X, "__getitem__") and not at_hand
 
 
 def _checked_array(X: Any) -> Array:
@@ -80,13 +94,18 @@ def _checked_array(X: Any) -> Array:
     if X is None or isinstance(X, str | bytes):
         raise InvalidInputError(f"Expected a 2-D matrix, got {X!r}")
     array = X if isinstance(X, np.ndarray) else _converted(X)
-    if array.ndim != 2:
+    check_dimensions(array.shape)
+    return _real(array, X)
+
+
+def check_dimensions(shape: tuple[int, ...]) -> None:
+    """Refuse what is not a matrix with rows and columns."""
+    if len(shape) != 2:
         raise InvalidInputError(
-            f"Expected a 2-D matrix, got {array.ndim} dimension(s). Reshape your data with "
+            f"Expected a 2-D matrix, got {len(shape)} dimension(s). Reshape your data with "
             "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one sample"
         )
-    check_shape(array.shape)
-    return _real(array, X)
+    check_shape(shape)
 
 
 def _converted(X: Any) -> Array:
@@ -107,28 +126,34 @@ def _converted(X: Any) -> Array:
 def _real(array: Array, original: Any) -> Array:
     """Refuse what is not a real number; object arrays of numbers are converted."""
     kind = array.dtype.kind
+    if kind in "USTOmM" and hasattr(original, "columns"):
+        _refuse_text_columns(original)
+    if kind == "O":
+        return _numbers_from_objects(array)
+    refuse_dtype(array.dtype)
+    return array
+
+
+def refuse_dtype(dtype: np.dtype) -> None:
+    """Refuse a dtype that holds no real numbers of at most 64 bits."""
+    kind = dtype.kind
     if kind == "c":
         raise InvalidInputError(
             "Complex data not supported: X is complex; take the real part or the modulus"
         )
-    if kind in "USTOmM" and hasattr(original, "columns"):
-        _refuse_text_columns(original)
     if kind in "UST":
         raise InvalidTypeError(
             "X holds text; convert it to numbers first, for instance with X.astype(float)"
         )
     if kind in "mM":
         raise InvalidTypeError("X holds dates or durations; they are not non-negative amounts")
-    if kind == "O":
-        return _numbers_from_objects(array)
     if kind not in "biuf":
-        raise InvalidTypeError(f"X has dtype {array.dtype}, which holds no real numbers")
-    if kind == "f" and array.dtype.itemsize > 8:
+        raise InvalidTypeError(f"X has dtype {dtype}, which holds no real numbers")
+    if kind == "f" and dtype.itemsize > 8:
         raise InvalidTypeError(
-            f"X has dtype {array.dtype}; computations run in float64, so convert it knowingly "
+            f"X has dtype {dtype}; computations run in float64, so convert it knowingly "
             "with X.astype(numpy.float64)"
         )
-    return array
 
 
 def _refuse_text_columns(frame: Any) -> None:
@@ -301,6 +326,24 @@ def as_n_jobs(n_jobs: Any) -> int | None:
     if n_jobs is None or n_jobs == -1:
         return None
     return as_n_components(n_jobs, "n_jobs")
+
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {f"{letter}IB": 2 ** (10 * power) for power, letter in enumerate("KMGT", start=1)}
+
+
+def as_bytes(size: Any, name: str = "max_memory") -> int | None:
+    """A number of bytes from a number or a text like "1GB", "500 MB" or "2GiB"; None stays None."""
+    if size is None:
+        return None
+    if isinstance(size, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*", size)
+        if found is None or found[2].upper() not in UNITS:
+            raise InvalidInputError(
+                f"{name} must be a number of bytes or a text like '1GB' or '500 MiB'; got {size!r}"
+            )
+        size = int(float(found[1]) * UNITS[found[2].upper()])
+    return as_n_components(size, name)
 
 
 def as_tolerance(tol: Any, name: str = "tol") -> float:

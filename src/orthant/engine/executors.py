@@ -13,10 +13,15 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from orthant.engine.sources import Source, block_rows
 from orthant.engine.work import Work
+from orthant.errors import InvalidInputError
+
+# A block, a copy in the working dtype, and what is computed from it on the way.
+COPIES_OF_A_BLOCK = 3
 
 Absorb = Callable[[slice, Any], None]
 
@@ -108,10 +113,28 @@ class _OrderedWork:
         self.failure = self.failure or error
 
 
-def executor_for(n_jobs: int | None) -> Executor:
-    """The executor for ``n_jobs`` threads; None means every core this process may use."""
+def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = None) -> Executor:
+    """Who works on the blocks of a source.
+
+    ``n_jobs`` threads, None for every core this process may use; fewer where that many blocks at
+    once would take more than ``max_memory`` bytes.
+    """
     n_threads = available_cores() if n_jobs is None else n_jobs
+    if max_memory is not None:
+        n_threads = min(n_threads, blocks_within(source, max_memory))
     return Serial() if n_threads == 1 else Threads(n_threads)
+
+
+def blocks_within(source: Source, max_memory: int) -> int:
+    """How many blocks of a source may be at work at once within this many bytes."""
+    share = np.diff(source.boundaries).max() / source.shape[0]
+    stored = source.n_entries * share * (source.dtype.itemsize + (8 if source.sparse else 0))
+    needed = int(stored * COPIES_OF_A_BLOCK)
+    if needed > max_memory:
+        raise InvalidInputError(
+            f"max_memory is {max_memory:,} bytes, but one block of rows takes up to {needed:,}"
+        )
+    return max_memory // needed
 
 
 def available_cores() -> int:

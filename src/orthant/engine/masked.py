@@ -59,6 +59,7 @@ class FilledSource:
         self._source = source
         self.shape, self.dtype, self.sparse = source.shape, source.dtype, source.sparse
         self.n_entries, self.in_memory = source.n_entries, source.in_memory
+        self.elsewhere = source.elsewhere
         self.boundaries = source.boundaries
 
     def block(self, index: int) -> Array | csr_array:

@@ -8,12 +8,13 @@ whoever works on the blocks.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.arrays import Array
+from orthant.errors import InvalidInputError
 
 # A block should be large enough to hide the cost of handing it to a thread and small enough that
 # the products of one block stay in cache while the next step reads them.
@@ -23,6 +24,8 @@ MOST_ROWS = 2**14
 BLOCKS_WANTED = 16
 SPARSE_ENTRIES = 2**20
 MOST_BYTES_TO_COPY = 2**28
+# Fewer rows of a block than this are read one by one.
+FEW_ROWS = 8
 
 
 class Source(Protocol):
@@ -34,6 +37,7 @@ class Source(Protocol):
     n_entries: int  # how many numbers one pass reads
     in_memory: bool  # whether single rows can be had without reading blocks from disk
     boundaries: Array  # (blocks + 1,), block b holds rows boundaries[b] up to boundaries[b + 1]
+    elsewhere: bool  # whether only passes reach the rows: fetching some costs a pass of its own
 
     def block(self, index: int) -> Array | csr_array:
         """Rows of one block, C-ordered or CSR, in the working dtype."""
@@ -66,6 +70,7 @@ class ArraySource:
     """Rows of an array in memory or of a memory map, in any order of storage."""
 
     sparse = False
+    elsewhere = False
 
     def __init__(self, array: Array) -> None:
         self._array = array
@@ -96,11 +101,59 @@ class ArraySource:
         return ArraySource(np.ascontiguousarray(self._array.T) if small else self._array.T)
 
 
+class SlicedSource:
+    """Rows of anything with a shape, a dtype and slices of rows: HDF5, zarr and their like."""
+
+    sparse = False
+    in_memory = False
+    elsewhere = False
+
+    def __init__(self, stored: Any) -> None:
+        self._stored = stored
+        self.shape = (int(stored.shape[0]), int(stored.shape[1]))
+        self.n_entries = self.shape[0] * self.shape[1]
+        self.dtype = working_dtype(stored.dtype)
+        self.boundaries = dense_boundaries(*self.shape)
+
+    def block(self, index: int) -> Array:
+        """Rows of one block, read from where they are stored."""
+        rows = block_rows(self, index)
+        found = np.asarray(self._stored[rows])
+        if found.shape != (rows.stop - rows.start, self.shape[1]):
+            raise InvalidInputError(
+                f"X[{rows.start}:{rows.stop}] has shape {found.shape}, but X has shape {self.shape}"
+            )
+        return np.ascontiguousarray(found, dtype=self.dtype)
+
+    def rows(self, indices: Array) -> Array:
+        """Some rows in float64: whole blocks are read where many of their rows are wanted."""
+        found = np.empty((len(indices), self.shape[1]))
+        places = np.searchsorted(self.boundaries, indices, side="right") - 1
+        for number in np.unique(places):
+            wanted = np.flatnonzero(places == number)
+            if len(wanted) > FEW_ROWS:
+                found[wanted] = self.block(number)[indices[wanted] - self.boundaries[number]]
+                continue
+            for place in wanted:
+                row = int(indices[place])
+                found[place] = np.asarray(self._stored[row : row + 1], dtype=np.float64)[0]
+        return found
+
+    def part(self, rows: Array | slice) -> ArraySource:
+        """A source of some rows, read into memory."""
+        indices = np.arange(self.shape[0])[rows]
+        return ArraySource(self.rows(indices).astype(self.dtype, copy=False))
+
+    def transposed(self, many_passes: bool = True) -> None:
+        """None: columns on disk are slow to read."""
+
+
 class CsrSource:
     """Rows of a CSR array with 32- or 64-bit indices; values are held as floats."""
 
     sparse = True
     in_memory = True
+    elsewhere = False
 
     def __init__(self, matrix: csr_array) -> None:
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
