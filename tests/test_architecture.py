@@ -10,8 +10,9 @@ SOURCE = Path(orthant.__file__).parent
 # A module may import from its own level and from those after it.
 LEVELS = [
     {"cli"},
-    {"report"},
+    {"benchmarks"},
     {"experiments"},
+    {"report"},
     {"persistence", "selection"},
     {"estimators", "baselines"},
     {"fitting"},
@@ -21,11 +22,21 @@ LEVELS = [
     {"validation", "measures"},
     {"steps", "kmeans", "bounds"},
     {"engine"},
-    {"errors", "arrays", "certificate", "progress", "extras", "whole_files"},
+    {
+        "errors",
+        "arrays",
+        "certificate",
+        "progress",
+        "extras",
+        "whole_files",
+        "archive",
+        "checkpoint",
+        "version",
+    },
 ]
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 PRIVATE_IS_FORBIDDEN = ("numpy", "scipy", "sklearn", "typer", "rich", "threadpoolctl", "networkx")
-PRIVATE_IS_FORBIDDEN += ("h5py", "zarr", "pyarrow", "anndata")
+PRIVATE_IS_FORBIDDEN += ("h5py", "zarr", "pyarrow", "anndata", "pooch", "dask", "distributed")
 
 
 def imports_of(path):

@@ -10,8 +10,7 @@ from orthant.factorization import Factorization
 from orthant.fitting import factorize
 from orthant.persistence import load, save
 from orthant.selection import Selection, select_n_components
-
-__version__ = "0.1.0"
+from orthant.version import __version__
 
 __all__ = [
     "Biadjacency",

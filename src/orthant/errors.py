@@ -25,6 +25,10 @@ class TooLargeError(OrthantError, MemoryError):
     """The work would need more memory than is allowed; the message gives the estimate."""
 
 
+class BlockFailedError(OrthantError, RuntimeError):
+    """A cluster could not work on a block of rows; the message names them."""
+
+
 class MissingExtraError(OrthantError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 

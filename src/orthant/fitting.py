@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from orthant.algorithms.options import Options
 from orthant.algorithms.outcome import Outcome
 from orthant.algorithms.publish import Trace, publish
 from orthant.algorithms.single_factor import factorize_single
+from orthant.checkpoint import Checkpoint, FileCheckpoint, digest
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
@@ -34,10 +37,11 @@ from orthant.validation import (
     as_n_components,
     as_tolerance,
 )
+from orthant.version import __version__
 
 SETTINGS = ("samples", "features", "both")
 ZERO = "X is zero wherever it has weight"
-SEEDINGS = ("auto", "lines", "k-means++")
+SEEDINGS = ("auto", "lines", "k-means||", "k-means++")
 
 
 def factorize(
@@ -50,12 +54,13 @@ def factorize(
     kmeans: str | Callable[..., Any] | None = None,
     n_init: int = 1,
     max_iter: int = 300,
-    tol: float = 1e-6,
+    tol: float = 1e-4,
     certificate: str | None = "svd",
     sample_weight: Any = None,
     feature_weight: Any = None,
     missing_values: Any = None,
     max_memory: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -78,13 +83,14 @@ def factorize(
         good an answer as we can find. "paper": the published algorithm, step by step.
     seeding
         For "best", where directions start. "auto": drawn by what is not yet captured, from a
-        sample of the points when there are many. "lines": the same from all points, which keeps
-        the promise of the draws. "k-means++": the paper's route. Or an array of components
-        (at most ``n_components`` rows, as many columns as X).
+        sample of the points when there are many, or in rounds where any draw costs a read of the
+        data. "lines": from all points, one by one, which keeps the promise of the draws.
+        "k-means||": in rounds, a few reads for any number of components. "k-means++": the paper's
+        route. Or an array of components (at most ``n_components`` rows, as many columns as X).
     kmeans
         For "paper", the k-means subroutine: "k-means++" (the default), "greedy-k-means++",
-        "ls++", "local-search" (proves its ratio, in time quadratic in the number of points), or
-        a function of (normalised points, weights, k, rng) that returns labels.
+        "k-means||", "ls++", "local-search" (proves its ratio, in time quadratic in the number of
+        points), or a function of (normalised points, weights, k, rng) that returns labels.
     n_init
         Independent starts; the best is kept. With more than one, "best" also recombines them.
     max_iter, tol
@@ -102,6 +108,10 @@ def factorize(
         Most memory for blocks of rows at work, as bytes or a text like "1GB": it limits how many
         are in flight, so fewer threads may run; results do not depend on it. What is kept per
         row and the result come on top.
+    checkpoint
+        A file that holds what the fit has found so far, written after every pass. The same call
+        on the same data goes on from it and ends with the bits of a fit that was never broken
+        off; other data, settings or versions are refused. It stays when the fit is done.
     random_state
         Seed, Generator or RandomState; the same seed gives the same bits for any ``n_jobs``.
     n_jobs
@@ -144,6 +154,9 @@ def factorize(
     )
     if not isinstance(seeding, str):
         options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
+    if checkpoint is not None:
+        kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
+        options = replace(options, checkpoint=kept)
     # One thread around all passes: entering costs as much as a small one.
     with progress_line(verbose), one_blas_thread():
         outcome = fit(matrix, algorithm, options)
@@ -152,6 +165,29 @@ def factorize(
     if outcome.result.shortage:
         warnings.warn(outcome.result.shortage, FewerComponentsWarning, stacklevel=2)
     return replace(outcome.result, certificate=proven, seconds=seconds)
+
+
+def open_checkpoint(
+    path: str | os.PathLike[str], matrix: Matrix, algorithm: str, options: Options, seeded: bool
+) -> Checkpoint:
+    """The checkpoint of this fit: begun, or found and meant for it."""
+    if isinstance(matrix, MaskedMatrix):
+        raise InvalidInputError("a fit with missing values keeps no checkpoint; leave it out")
+    seeding, kmeans = options.seeding, options.kmeans
+    identity = {
+        "version of orthant": __version__,
+        "version of NumPy": np.__version__,
+        "algorithm": algorithm,
+        "orthogonal": options.orthogonal,
+        "n_components": options.n_components,
+        "seeding": seeding if isinstance(seeding, str) else digest(seeding),
+        "kmeans": kmeans if isinstance(kmeans, str) else getattr(kmeans, "__qualname__", "?"),
+        "n_init": options.n_init,
+        "max_iter": options.max_iter,
+        "tol": options.tol,
+        "the data": matrix.fingerprint(),
+    }
+    return FileCheckpoint(Path(path), options.rng, identity, seeded=seeded)
 
 
 def check_for_algorithm(algorithm: str, seeding: Any, kmeans: Any) -> None:

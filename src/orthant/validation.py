@@ -12,6 +12,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from orthant.arrays import Array
+from orthant.engine.dask.chunks import is_dask_array
+from orthant.engine.dask.source import DaskSource
 from orthant.engine.executors import executor_for
 from orthant.engine.masked import FilledSource, MaskedMatrix, has_missing
 from orthant.engine.matrix import Matrix
@@ -65,11 +67,40 @@ def as_source(X: Any) -> Source:
     """A source for whatever holds a matrix; its structure is checked, its entries are not."""
     if issparse(X):
         return CsrSource(_checked_csr(X))
+    if is_of_dask(X):
+        return _dask_source(X)
     if is_sliceable(X):
         check_dimensions(X.shape)
         refuse_dtype(X.dtype)
         return SlicedSource(X)
     return ArraySource(_checked_array(X))
+
+
+def is_of_dask(X: Any) -> bool:
+    """Whether X is a collection of Dask; dask is not imported to find out."""
+    return type(X).__module__.split(".")[0] == "dask"
+
+
+def _dask_source(X: Any) -> DaskSource:
+    if not is_dask_array(X):
+        raise InvalidTypeError(
+            f"X is a {type(X).__name__} of Dask, but a Dask array is needed; a dataframe becomes "
+            "one with X.to_dask_array(lengths=True)"
+        )
+    check_dimensions(X.shape)
+    refuse_dtype(X.dtype)
+    return DaskSource(X, _checked_block)
+
+
+def _checked_block(block: Any) -> Array | csr_array:
+    """A block of a Dask array; what it holds is checked wherever it is computed."""
+    if issparse(block):
+        return _checked_csr(block)
+    if isinstance(block, np.ndarray):
+        return _checked_array(block)
+    raise InvalidTypeError(
+        f"blocks of X must be NumPy arrays or SciPy sparse ones; got {type(block).__name__}"
+    )
 
 
 def is_sliceable(X: Any) -> bool:

@@ -16,11 +16,14 @@ TEMPORARY = ".orthant-tmp"
 
 
 @contextmanager
-def replacing(path: Path, mode: str = "x", **options: Any) -> Iterator[Any]:
+def replacing(
+    path: Path, mode: str = "x", *, flushed: bool = True, **options: Any
+) -> Iterator[Any]:
     """A new file that takes the place of ``path`` when the block ends well.
 
     Until then an older file stays intact, and what a killed writer left behind is removed.
-    ``mode`` is "x" for text or "xb" for bytes.
+    ``mode`` is "x" for text or "xb" for bytes. Not ``flushed`` it survives any process, but a
+    power cut may take it.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "it is a folder; name a file in it", str(path))
@@ -30,12 +33,14 @@ def replacing(path: Path, mode: str = "x", **options: Any) -> Iterator[Any]:
         with open(temporary, mode, **options) as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if flushed:
+                os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    flush_folder(path.parent)
+    if flushed:
+        flush_folder(path.parent)
 
 
 def temporary_name(name: str) -> str:

@@ -17,12 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import orthant
-from orthant import whole_files
+from orthant import archive, load, save, whole_files
 from orthant.datasets import make_planted
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 from orthant.estimators.orthogonal_nmf import OrthogonalNMF
-from orthant.persistence import archive, load, save
 
 SETTINGS = ["samples", "features", "both"]
 

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from orthant.algorithms.canonical import canonical
+import numpy as np
+
+from orthant.algorithms.canonical import canonical, may_be_exact
 from orthant.algorithms.claims import APriori
 from orthant.algorithms.descent import descend
 from orthant.algorithms.escapes import breathed, recombined
-from orthant.algorithms.line_seeding import drawn_directions, may_sample, sampled_directions
+from orthant.algorithms.line_seeding import (
+    drawn_directions,
+    fitted_to_all,
+    fitted_to_sample,
+    may_sample,
+)
 from orthant.algorithms.options import Options
 from orthant.algorithms.outcome import Outcome
 from orthant.algorithms.publish import Trace, publish
-from orthant.algorithms.single_moves import MoveBlocks, move_points
+from orthant.algorithms.single_moves import MoveBlocks, move_points, single_points_matter
 from orthant.algorithms.solution import Solution
 from orthant.arrays import Array
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Points, Samples, points_over
 from orthant.kmeans.seeding import seeding_ratio
+from orthant.kmeans.seeding_in_rounds import seed_in_rounds
 from orthant.kmeans.solve import weighted_kmeans
 
 MAX_MOVE_PASSES = 20
@@ -25,8 +33,6 @@ MAX_MOVE_PASSES = 20
 MOST_PRODUCTS = 2**24
 RECOMBINATIONS = 3
 TOO_FEW = "the data hold no more distinct directions than that"
-TRIALS = 3
-TRIAL_SWEEPS = 4
 
 
 @dataclass
@@ -42,11 +48,13 @@ class Search:
     def __post_init__(self) -> None:
         points = self.points
         self.k, self.rng = self.options.n_components, self.options.rng
+        self.kept = self.options.checkpoint
         self.n_init = 1 if self.given is not None else self.options.n_init
         self.max_iter, self.tol = self.options.max_iter, self.options.tol
         small = len(points.weights) * self.k <= MOST_PRODUCTS
         moves = isinstance(points, Samples) and points.at_hand and small
         self._samples = points if isinstance(points, Samples) and moves else None
+        self._moves = self.n_init > 1 or single_points_matter(points.weights, self.k)
         self._blocks: MoveBlocks | None = None
 
     def note(self, step: str) -> None:
@@ -56,61 +64,71 @@ class Search:
 
     def run(self) -> Solution:
         """The best of all starts and of what the escapes make of them."""
-        if self.n_init == 1:
-            solutions = [self.refined(self.most_promising())]
-        else:
-            solutions = [self.refined(self.start(number)) for number in range(self.n_init)]
+        solutions = [self.refined(self.first(number)) for number in range(self.n_init)]
         solutions.sort(key=lambda solution: -solution.captured)
         best = solutions[0]
         if self.n_init > 1 and self._samples is not None and self.k > 1:
             best = self.escape(self._samples, solutions)
         return best
 
-    def most_promising(self) -> Array:
-        """The best of a few starts after a few sweeps: cheaper than refining all of them."""
-        if self.given is not None or self.k == 1:
-            return self.start(0)
-        trial_sweeps = min(TRIAL_SWEEPS, self.max_iter)
-        tried = [
-            descend(self.points, self.start(number), max_iter=trial_sweeps, tol=self.tol)
-            for number in range(TRIALS)
-        ]
-        self.n_sweeps += sum(len(trial.history) for trial in tried)
-        return max(tried, key=lambda trial: trial.captured).form
+    def first(self, number: int) -> Array:
+        """The form of the first directions of one start."""
+        step = self.kept.next_step()
+        if not step.finished:
+            name, form = self.drawn(number)
+            step.finish(text=name, form=form)
+        self.note(step.text)
+        return step.arrays["form"].copy()
 
-    def start(self, number: int) -> Array:
-        """The form of the first directions of one start; every second one without exchanges."""
+    def drawn(self, number: int) -> tuple[str, Array]:
+        """How first directions are chosen, and their form; every second start no exchanges."""
         points, k, rng = self.points, self.k, self.rng
         exchanges = number % 2 == 0 and k > 1
+        samples = points if isinstance(points, Samples) else None
         if self.given is not None:
-            self.note("given directions")
-            return self.given
+            return "given directions", self.given
         seeding = self.options.seeding
         if seeding == "k-means++":
-            self.note("weighted k-means")
-            return weighted_kmeans(points, k, rng=rng).form
-        if seeding == "auto" and isinstance(points, Samples) and may_sample(points, k):
-            self.note("line seeding on a sample")
-            return sampled_directions(points, k, rng, exchanges=exchanges)
-        self.note("line seeding")
-        return drawn_directions(points, k, rng, exchanges=exchanges)
+            return "weighted k-means", weighted_kmeans(points, k, rng=rng).form
+        if seeding == "k-means||" or (seeding == "auto" and not points.drawable):
+            return "line seeding in rounds", seed_in_rounds(points, k, rng)
+        if seeding == "auto" and samples is not None and may_sample(samples, k):
+            return "line seeding on a sample", fitted_to_sample(
+                samples, k, rng, exchanges=exchanges
+            )
+        if exchanges and self._samples is not None:
+            return "line seeding", fitted_to_all(self._samples, k, rng)
+        return "line seeding", drawn_directions(points, k, rng)
 
     def refined(self, form: Array) -> Solution:
         """Descend, then move single points, then descend again if that moved anything."""
         self.note("descent")
-        solution = descend(self.points, form, max_iter=self.max_iter, tol=self.tol)
+        solution = self.descended(form)
         self.n_sweeps += len(solution.history)
-        if self._samples is None or self.k == 1:
+        if self._samples is None or self.k == 1 or not self._moves:
             return solution
         self.note("single moves")
-        self._blocks = self._blocks or MoveBlocks(self._samples)
-        moved = move_points(self._blocks, solution, max_passes=MAX_MOVE_PASSES, tol=self.tol)
+        moved = self.moved(self._samples, solution)
         if moved.captured <= solution.captured:
             return solution
-        again = descend(self.points, moved.form, max_iter=self.max_iter, tol=self.tol)
+        again = self.descended(moved.form)
         self.n_sweeps += len(moved.history) - len(solution.history) + len(again.history)
         history = moved.history + again.history
-        return Solution(again.form, again.captured, history, again.labels)
+        return Solution(again.form, again.captured, history)
+
+    def descended(self, form: Array) -> Solution:
+        """Where a descent from a form ends."""
+        step = self.kept.next_step()
+        return descend(self.points, form, max_iter=self.max_iter, tol=self.tol, step=step)
+
+    def moved(self, points: Samples, solution: Solution) -> Solution:
+        """What moving single points makes of a solution."""
+        step = self.kept.next_step()
+        if not step.finished:
+            self._blocks = self._blocks or MoveBlocks(points)
+            found = move_points(self._blocks, solution, max_passes=MAX_MOVE_PASSES, tol=self.tol)
+            step.finish(found.history, form=found.form, captured=np.array([found.captured]))
+        return Solution(step.arrays["form"], float(step.arrays["captured"][0]), step.history)
 
     def escape(self, points: Samples, solutions: list[Solution]) -> Solution:
         """Recombine the best solutions, then breathe as often as there were starts."""
@@ -128,7 +146,7 @@ class Search:
         found = self.refined(form)
         if found.captured <= best.captured:
             return best
-        return Solution(found.form, found.captured, (*best.history, found.captured), found.labels)
+        return Solution(found.form, found.captured, (*best.history, found.captured))
 
     def promise(self) -> APriori:
         """What the draws guarantee for the answer."""
@@ -142,9 +160,12 @@ class Search:
             return APriori(2 * drawn.value, drawn.kind)
         if "given directions" in self.steps:
             return APriori(reason="the first directions were given, not drawn")
+        how = (
+            "in rounds" if "line seeding in rounds" in self.steps else "from a sample of the points"
+        )
         return APriori(
-            reason="directions were drawn from a sample of the points; "
-            "seeding='lines' draws from all of them and keeps the promise of the draws"
+            reason=f"directions were drawn {how}; "
+            "seeding='lines' draws from all points one by one and keeps the promise of the draws"
         )
 
 
@@ -156,7 +177,7 @@ def factorize_best(matrix: Matrix, options: Options) -> Outcome:
     search = Search(points, options, given)
     solution = search.run()
     form = solution.form
-    if isinstance(points, Samples):
+    if isinstance(points, Samples) and may_be_exact(points):
         search.note("exact directions")
         form = canonical(points, form)
     total = float(points.weights.sum())

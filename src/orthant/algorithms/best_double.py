@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from orthant.algorithms.best import Search
-from orthant.algorithms.canonical import canonical
+from orthant.algorithms.canonical import canonical, may_be_exact
 from orthant.algorithms.claims import APriori, double_from_means
 from orthant.algorithms.double_descent import descend_double
 from orthant.algorithms.double_factor import disjoint_directions, full_rank_components
@@ -72,19 +72,26 @@ class DoubleSearch:
         if step not in self.steps:
             self.steps.append(step)
         found = descend_double(
-            self.points, form, max_iter=self.options.max_iter, tol=self.options.tol
+            self.points,
+            form,
+            max_iter=self.options.max_iter,
+            tol=self.options.tol,
+            step=self.options.checkpoint.next_step(),
         )
         self.n_sweeps += len(found.history)
         if self.best is None or found.captured > self.best.captured:
             past = () if self.best is None else self.best.history
             history = found.history if self.best is None else (*past, found.captured)
-            self.best = Solution(found.form, found.captured, history, found.labels)
+            self.best = Solution(found.form, found.captured, history)
 
     def starts(self) -> Iterator[tuple[str, Array]]:
         """First components: published, unreduced, reordered, from each side, spectral, one."""
         points, k, rng = self.points, self.k, self.rng
         for number in range(self.n_init):
-            clusters = weighted_kmeans(points, k, rng=rng)
+            subroutine = "k-means++" if points.drawable else "k-means||"
+            clusters = weighted_kmeans(
+                points, k, rng=rng, subroutine=subroutine, checkpoint=self.options.checkpoint
+            )
             self.clusters = self.clusters or clusters
             yield from self._from_centers(clusters.form, clusters.weights, number)
         yield "one block", self._one_block()
@@ -92,8 +99,8 @@ class DoubleSearch:
         solution = single.run()
         self.n_sweeps += single.n_sweeps
         self.steps += [step for step in single.steps if step not in self.steps]
-        assert solution.labels is not None
-        energies = np.bincount(solution.labels, points.weights, minlength=len(solution.form))
+        labels = points.sweep_directions(solution.form).labels
+        energies = np.bincount(labels, points.weights, minlength=len(solution.form))
         yield from self._from_centers(unit_lengths(solution.form), energies, 0)
         yield "features answer", self._features_answer()
         n, m = points.matrix.shape
@@ -175,8 +182,10 @@ def factorize_best_double(matrix: Matrix, options: Options) -> Outcome:
         search.consider("published steps", published.form)
         promise, bounds = published.promise, published.bounds
     solution = search.run()
-    search.steps.append("exact directions")
-    form = canonical(points, solution.form, disjoint=True)
+    form = solution.form
+    if may_be_exact(points):
+        search.steps.append("exact directions")
+        form = canonical(points, form, disjoint=True)
     total = float(points.weights.sum())
     history = tuple(1.0 - captured / total for captured in solution.history)
     trace = Trace(history, search.n_sweeps, tuple(search.steps))

@@ -7,11 +7,14 @@ import numpy as np
 from orthant.algorithms.escapes import missed_energy
 from orthant.algorithms.solution import Solution
 from orthant.arrays import Array
-from orthant.engine.points import Points, Sweep
+from orthant.checkpoint import Checkpoint, Step
+from orthant.engine.points import Points
 from orthant.progress import announce
 
 
-def descend(points: Points, form: Array, *, max_iter: int, tol: float) -> Solution:
+def descend(
+    points: Points, form: Array, *, max_iter: int, tol: float, step: Step | None = None
+) -> Solution:
     """Improve directions until a sweep lowers the error by less than ``tol`` of itself.
 
     One sweep gives every point to the direction that captures most of it (the exact minimiser
@@ -19,29 +22,39 @@ def descend(points: Points, form: Array, *, max_iter: int, tol: float) -> Soluti
     minimiser over directions for the scales just found). Neither can raise the error.
 
     Directions that win no point are moved to the points captured worst: what is unused cannot be
-    missed.
+    missed. ``step`` may know how far an earlier attempt came.
     """
+    step = step or Checkpoint().next_step()
+    if step.finished:
+        return Solution(step.arrays["form"], step.history[-1], step.history)
     total = float(points.weights.sum())
-    history: list[float] = []
+    history, energies = list(step.history), np.zeros(len(form))
+    if step.begun:
+        form, energies = step.arrays["form"], step.arrays["energies"]
     while True:
-        sweep = points.sweep_directions(form)
+        before = form
+        sweep = points.sweep_directions(form, by_point=False)
         captured = float(sweep.captured.sum())
         gained = captured - history[-1] if history else np.inf
         if gained < 0:  # the last directions were as good as this arithmetic can tell
             break
         history.append(captured)
         announce("sweep", max(0.0, 1.0 - captured / total))
-        labels, form = sweep.labels, sweep.form
+        form, energies = sweep.form, sweep.captured
         idle = np.flatnonzero(sweep.captured <= 0)
-        moved = len(idle) > 0 and len(history) < max_iter and _reuse(points, form, idle, sweep)
+        moved = len(idle) > 0 and len(history) < max_iter and _reuse(points, form, idle, before)
         if len(history) >= max_iter or (not moved and gained <= tol * (total - captured)):
             break
-    return Solution(form, history[-1], tuple(history), labels)
+        step.keep(tuple(history), form=form, energies=energies)
+    # The order of what they capture is that of the published components: no need to sort later.
+    order = np.argsort(-energies, kind="stable")
+    step.finish(tuple(history), form=form[order])
+    return Solution(form[order], history[-1], tuple(history))
 
 
-def _reuse(points: Points, form: Array, idle: Array, sweep: Sweep) -> bool:
-    """Move idle directions, in place, to the points of which most is missed."""
-    missed = missed_energy(points, sweep)
+def _reuse(points: Points, form: Array, idle: Array, before: Array) -> bool:
+    """Move idle directions, in place, to the points of which most was missed before."""
+    missed = missed_energy(points, points.sweep_directions(before))
     worth = np.flatnonzero(missed > 1e-9 * points.weights.sum() / len(missed))
     chosen = worth[np.argsort(-missed[worth], kind="stable")][: len(idle)]
     form[idle[: len(chosen)]] = points.at(chosen)

@@ -6,11 +6,14 @@ import numpy as np
 
 from orthant.algorithms.solution import Solution
 from orthant.arrays import Array
+from orthant.checkpoint import Checkpoint, Step
 from orthant.engine.points import Samples, divided, winners_only
 from orthant.progress import announce
 
 
-def descend_double(points: Samples, form: Array, *, max_iter: int, tol: float) -> Solution:
+def descend_double(
+    points: Samples, form: Array, *, max_iter: int, tol: float, step: Step | None = None
+) -> Solution:
     """Improve components with disjoint supports until a sweep gains less than ``tol``.
 
     One sweep gives every row to the component that captures most of it; then every coordinate
@@ -19,22 +22,29 @@ def descend_double(points: Samples, form: Array, *, max_iter: int, tol: float) -
     relative to the error.
 
     The components passed in may overlap; the first sweep separates them, and every later one
-    reads the data once whatever the number of components.
+    reads the data once whatever the number of components. ``step`` may know how far an earlier
+    attempt came.
     """
+    step = step or Checkpoint().next_step()
+    if step.finished:
+        return Solution(step.arrays["form"], step.history[-1], step.history)
     total = float(points.weights.sum())
-    history: list[float] = []
+    history = list(step.history)
+    form = step.arrays["form"] if step.begun else form
     while True:
-        sweep = points.sweep_directions(form, disjoint=len(history) > 0)
+        sweep = points.sweep_directions(form, by_point=False, disjoint=len(history) > 0)
         split, captured = split_by_energy(sweep.form, sweep.captured)
         gained = captured - history[-1] if history else np.inf
         if gained < 0:  # the last components were as good as this arithmetic can tell
             break
         history.append(captured)
         announce("sweep", max(0.0, 1.0 - captured / total))
-        labels, form = sweep.labels, split
+        form = split
         if len(history) >= max_iter or gained <= tol * (total - captured):
             break
-    return Solution(form, history[-1], tuple(history), labels)
+        step.keep(tuple(history), form=form)
+    step.finish(tuple(history), form=form)
+    return Solution(form, history[-1], tuple(history))
 
 
 def split_by_energy(sums: Array, squares: Array) -> tuple[Array, float]:

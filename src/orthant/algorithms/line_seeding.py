@@ -6,55 +6,125 @@ weighted sample costs a few sweeps instead of k and keeps none.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from orthant.algorithms.descent import descend
+from orthant.algorithms.single_moves import single_points_matter
+from orthant.algorithms.solution import Solution
 from orthant.arrays import Array
 from orthant.engine.points import Points, Samples
 from orthant.kmeans.geometry import lines
-from orthant.kmeans.local_search import Exchange, random_exchanges
+from orthant.kmeans.local_search import Nearest, best_exchanges
 from orthant.kmeans.seeding import seed
+from orthant.kmeans.seeding_in_rounds import chosen_columns
 
 # A sample this size finds the same directions as all points do.
-SAMPLE_SIZE = 1000
-SAMPLE_PER_COMPONENT = 40
+SAMPLE_SIZE = 500
+SAMPLE_PER_COMPONENT = 20
+POOL_SIZE = 60
+WIDE_POOL = 100
+POOL_PER_COMPONENT = 4
 # Sampling pays when there are this many times more points.
-WORTH_SAMPLING = 4
+WORTH_SAMPLING = 1
 # Exchanges keep the distances of all points to all directions; more than this are too many.
 MOST_DISTANCES = 2**21
-SAMPLE_SWEEPS = 20
-SAMPLE_TOL = 1e-4
+TRIAL_SWEEPS = 20
+TRIAL_TOL = 1e-4
+MOST_TRIALS = 4
+# Errors that differ by less than this share of themselves count as equal.
+AGREEMENT = 1e-3
 
 
-def sample_size(k: int) -> int:
-    """How many points a sample for k directions holds."""
-    return max(SAMPLE_SIZE, SAMPLE_PER_COMPONENT * k)
+def sample_size(points: Points, k: int) -> int:
+    """How many points a sample for k directions holds: more where few points matter."""
+    size = max(SAMPLE_SIZE, SAMPLE_PER_COMPONENT * k)
+    return 4 * size if single_points_matter(points.weights, k) else size
 
 
 def may_sample(points: Points, k: int) -> bool:
     """Whether there are so many points, or points times directions, that a sample pays."""
-    n, size = len(points.weights), sample_size(k)
+    n, size = len(points.weights), sample_size(points, k)
     many = n > WORTH_SAMPLING * size or (n > 2 * size and n * k > MOST_DISTANCES)
     return isinstance(points, Samples) and many
 
 
-def drawn_directions(points: Points, k: int, rng: np.random.Generator, *, exchanges: bool) -> Array:
-    """The form of up to k directions drawn from all points, exchanged if asked for."""
-    form = points.at(seed(points, k, rng, distance=lines))
-    if not exchanges:
-        return form
-    exchange = Exchange(points, form, lines)
-    random_exchanges(exchange, n_exchanges(k), rng)
-    return exchange.form
+def drawn_directions(points: Points, k: int, rng: np.random.Generator) -> Array:
+    """The form of up to k directions drawn from all points, one by one."""
+    return points.at(seed(points, k, rng, distance=lines))
 
 
-def sampled_directions(
+def fitted_to_all(points: Samples, k: int, rng: np.random.Generator) -> Array:
+    """Directions drawn from all points, exchanged and fitted: the best of a few trials.
+
+    Exchanges and sweeps only lower what the draws cost, so the promise of the draws holds.
+    """
+
+    def trial() -> Solution:
+        form = Pool(points, k, rng).exchanged(drawn_directions(points, k, rng))
+        return descend(points, form, max_iter=TRIAL_SWEEPS, tol=TRIAL_TOL)
+
+    # A pool of all points leaves little to chance.
+    return trial().form if len(points.weights) <= WIDE_POOL else agreed(trial, points).form
+
+
+def fitted_to_sample(
     points: Samples, k: int, rng: np.random.Generator, *, exchanges: bool
 ) -> Array:
-    """The same from a weighted sample, fitted to it."""
-    sample = weighted_sample(points, sample_size(k), rng)
-    form = drawn_directions(sample, k, rng, exchanges=exchanges)
-    return descend(sample, form, max_iter=SAMPLE_SWEEPS, tol=SAMPLE_TOL).form
+    """Directions from a weighted sample and fitted to it: the best of a few trials.
+
+    Without exchanges it is one trial, and plain draws.
+    """
+    sample = weighted_sample(points, sample_size(points, k), rng)
+
+    def trial() -> Solution:
+        pool = Pool(sample, k, rng) if exchanges else None
+        form = drawn_directions(sample, k, rng) if pool is None else pool.chosen(k, rng)
+        return descend(sample, form, max_iter=TRIAL_SWEEPS, tol=TRIAL_TOL)
+
+    return agreed(trial, sample).form if exchanges else trial().form
+
+
+def agreed(trial: Callable[[], Solution], points: Samples) -> Solution:
+    """The best of a few trials: of two that come out equally good, of more where they differ."""
+    found = [trial(), trial()]
+    total = float(points.weights.sum())
+    while len(found) < MOST_TRIALS:
+        best = max(solution.captured for solution in found)
+        near = sum(best - one.captured <= AGREEMENT * (total - best) for one in found)
+        if near >= 2:
+            break
+        found.append(trial())
+    return max(found, key=lambda solution: solution.captured)
+
+
+class Pool:
+    """Some points that may become directions, judged by their distances to some of all points."""
+
+    def __init__(self, points: Samples, k: int, rng: np.random.Generator) -> None:
+        self.points = points
+        present = np.flatnonzero(points.weights > 0)
+        least = WIDE_POOL if single_points_matter(points.weights, k) else POOL_SIZE
+        size = min(len(present), max(least, POOL_PER_COMPONENT * k))
+        self.members = np.sort(rng.choice(present, size, replace=False))
+        self.distances = self._distances(points.at(self.members))
+        self.distances[self.members, np.arange(size)] = 0.0
+
+    def _distances(self, form: Array) -> Array:
+        return lines(*self.points.cosines_with(form))
+
+    def chosen(self, k: int, rng: np.random.Generator) -> Array:
+        """The form of up to k members, exchanged for others until none helps."""
+        columns = chosen_columns(self.points.weights, self.distances, self.members, k, rng)
+        return self.points.at(self.members[columns])
+
+    def exchanged(self, form: Array) -> Array:
+        """Directions of which some are exchanged for members, until none helps."""
+        state = Nearest(self.points.weights, self._distances(form))
+        for center, number in best_exchanges(state, self.distances).items():
+            form[center] = self.points.at(self.members[[number]])[0]
+        return form
 
 
 def weighted_sample(points: Samples, size: int, rng: np.random.Generator) -> Samples:
@@ -69,8 +139,3 @@ def weighted_sample(points: Samples, size: int, rng: np.random.Generator) -> Sam
     last = int(np.flatnonzero(points.weights)[-1])
     indices, counts = np.unique(np.minimum(picks, last), return_counts=True)
     return points.sample(indices, counts)
-
-
-def n_exchanges(k: int) -> int:
-    """How many exchanges to try: with many directions each is less likely to help."""
-    return max(25, 2 * k)

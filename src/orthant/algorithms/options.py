@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from orthant.arrays import Array
+from orthant.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +24,4 @@ class Options:
     max_iter: int
     tol: float
     rng: np.random.Generator
+    checkpoint: Checkpoint = field(default_factory=Checkpoint)

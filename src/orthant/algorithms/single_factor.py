@@ -43,4 +43,5 @@ def clustered(points: Points, options: Options) -> Clustering:
         n_init=options.n_init,
         max_iter=options.max_iter,
         tol=options.tol,
+        checkpoint=options.checkpoint,
     )

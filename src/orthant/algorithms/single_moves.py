@@ -20,6 +20,17 @@ SMALLEST_SHARE = 1e-4
 MOVE_BLOCKS = 32
 FEWEST_POINTS_IN_A_BLOCK = 32
 REFITS = 3
+# A component of fewer equal points than this turns when one of them moves.
+DECISIVE_POINTS = 100
+
+
+def single_points_matter(weights: Array, k: int) -> bool:
+    """Whether a component has, on average, the weight of few points.
+
+    Weights w are worth ``(sum w)^2 / sum w^2`` equal points. Where a component holds hundreds of
+    them, moving one hardly turns its direction, and single moves find next to nothing.
+    """
+    return float(weights.sum()) ** 2 < DECISIVE_POINTS * k * float(weights @ weights)
 
 
 class MoveBlocks:
@@ -58,41 +69,43 @@ def move_points(blocks: MoveBlocks, solution: Solution, *, max_passes: int, tol:
     """
     points = blocks.points
     total = float(points.weights.sum())
-    best = refit(points, solution, REFITS)
+    labels = points.sweep_directions(solution.form).labels
+    best = refit(points, solution, labels, REFITS)
     share = SHARE_MOVED_AT_ONCE
     for _ in range(max_passes):
-        moved = _pass(blocks, best, share)
-        if moved is None:
+        sums, moved_labels = _pass(blocks, best.form, labels, share)
+        if moved_labels is None:
             break
-        moved = refit(points, moved, REFITS)
+        moved = refit(points, Solution(sums, 0.0), moved_labels, REFITS)
         gained = moved.captured - best.captured
         if gained <= 0:  # too much moved at once: try again with more care
             share /= 8
             if share < SMALLEST_SHARE:
                 break
             continue
-        best = Solution(moved.form, moved.captured, (*best.history, moved.captured), moved.labels)
+        best = Solution(moved.form, moved.captured, (*best.history, moved.captured))
+        labels = moved_labels
         if gained <= tol * (total - best.captured):
             break
     return best
 
 
-def refit(points: Samples, solution: Solution, n_steps: int) -> Solution:
+def refit(points: Samples, solution: Solution, labels: Array, n_steps: int) -> Solution:
     """Power steps with labels held fixed; captured energy is that of the labels kept."""
-    assert solution.labels is not None
     form, captured = solution.form, 0.0
     for _ in range(n_steps):
-        step = points.step(solution.labels, form)
+        step = points.step(labels, form)
         form, captured = step.form, float(step.captured.sum())
-    return Solution(form, captured, solution.history, solution.labels)
+    return Solution(form, captured, solution.history)
 
 
-def _pass(blocks: MoveBlocks, solution: Solution, share: float) -> Solution | None:
-    """One pass; None when no point should move. The directions have followed their points."""
+def _pass(
+    blocks: MoveBlocks, form: Array, labels: Array, share: float
+) -> tuple[Array, Array | None]:
+    """One pass: directions that have followed their points, and labels; None if none moved."""
     points = blocks.points
-    assert solution.labels is not None
-    labels = solution.labels.copy()
-    step = points.step(labels, solution.form)
+    labels = labels.copy()
+    step = points.step(labels, form)
     scales = step.products  # with which every point entered the sums
     state = Components(step.form.copy(), step.captured.copy())
     n_moved = 0
@@ -115,7 +128,7 @@ def _pass(blocks: MoveBlocks, solution: Solution, share: float) -> Solution | No
         np.maximum(state.squares, 0.0, out=state.squares)
         labels[everyone], scales[everyone] = targets, entering_scales
         state.refresh(np.unique(np.concatenate([leaving, targets])))
-    return Solution(state.sums, 0.0, solution.history, labels) if n_moved else None
+    return state.sums, labels if n_moved else None
 
 
 def _chosen(

@@ -1,4 +1,4 @@
-"""Solution: directions and the assignment they were fitted to, while a fit is still at work."""
+"""Solution: directions and what they capture, while a fit is still at work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orthant.arrays import Array
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """Directions, who belongs to them, and how much they capture.
+    """Directions and how much they capture.
 
     Attributes
     ----------
@@ -19,12 +19,8 @@ class Solution:
         Energy captured when every point goes to its best direction; more is better.
     history
         Captured energy after each sweep on the way here, never falling.
-    labels
-        (N,) int32 winners by the directions *before* the last update of ``form``; None when not
-        known.
     """
 
     form: Array
     captured: float
     history: tuple[float, ...] = ()
-    labels: Array | None = None

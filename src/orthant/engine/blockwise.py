@@ -47,11 +47,10 @@ def columns_block(rows: Rows, combinations: Array, exact: bool, row_weights: Arr
 def winners_block(raw: Rows, components: Array, exponent: int) -> tuple[Array, Array]:
     """Winner of every row among unit components, -1 for none, and the product in units of X."""
     kernel = kernel_of(raw)
-    block = kernel.sweep_block(kernel.scaled(raw, exponent), components)
-    labels = block.labels
+    labels, largest = kernel.winners_block(kernel.scaled(raw, exponent), components)
     with np.errstate(over="ignore", under="ignore"):
-        found = np.ldexp(block.products, exponent)
-    for light, products, exponents in _light_rows(raw, block.products, components):
+        found = np.ldexp(largest, exponent)
+    for light, products, exponents in _light_rows(raw, largest, components):
         labels[light] = products.argmax(axis=1)
         with np.errstate(under="ignore"):
             found[light] = np.ldexp(products.max(axis=1), exponents)
@@ -122,6 +121,37 @@ def gram_block(rows: Rows, column_factors: Array, row_weights: Array | None) -> 
     kernel = kernel_of(rows)
     scales = np.ones(rows.shape[0]) if row_weights is None else np.sqrt(row_weights)
     return kernel.column_gram(kernel.multiplied(rows, scales, column_factors))
+
+
+def draw_block(
+    rows: Rows,
+    directions: Array,
+    column_factors: Array,
+    rate: float,
+    distance: Callable[[Array, Array], Array],
+    key: tuple[int, ...],
+    first: int,
+    row_weights: Array | None,
+) -> tuple[Array, float]:
+    """Rows drawn by weight times distance to the nearest direction, and the sum of that."""
+    kernel = kernel_of(rows)
+    factored = kernel.multiplied(rows, np.ones(rows.shape[0]), column_factors)
+    squares = kernel.scan_block(factored, None, None).row_squares
+    products = kernel.products_block(rows, directions).max(axis=1)
+    cosines = np.divide(products, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
+    weights = squares if row_weights is None else squares * row_weights
+    missed = weights * distance(np.minimum(cosines, 1.0)[:, None], np.ones(1))[:, 0]
+    chances = np.random.default_rng((*key, first)).random(len(missed))
+    drawn = np.flatnonzero(chances < rate * missed)
+    return kernel.dense_rows(factored, drawn), float(missed.sum())
+
+
+class FirstRow:
+    """Stands for an array with one entry per row where only the first row of a block counts."""
+
+    def __getitem__(self, rows: slice) -> int:
+        """The number of the first row."""
+        return int(rows.start)
 
 
 def cells_block(rows: Rows, across: Sequence[Any], down: Any) -> list[Array]:

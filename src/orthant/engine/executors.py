@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -31,6 +31,14 @@ class Executor(Protocol):
 
     def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
         """Call ``absorb(rows, result)`` once for every block, the first block first."""
+
+
+@runtime_checkable
+class OnCluster(Protocol):
+    """A source whose blocks may lie on a cluster, which then has workers of its own."""
+
+    def cluster_executor(self, local: Executor) -> Executor | None:
+        """Who works there; ``local`` is for what lies in this process. None without a cluster."""
 
 
 def done(source: Source, work: Work, index: int) -> Any:
@@ -117,11 +125,20 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
     """Who works on the blocks of a source.
 
     ``n_jobs`` threads, None for every core this process may use; fewer where that many blocks at
-    once would take more than ``max_memory`` bytes.
+    once would take more than ``max_memory`` bytes. On a cluster its workers and their memory
+    decide instead, and threads work on what is brought here.
     """
     n_threads = available_cores() if n_jobs is None else n_jobs
+    if isinstance(source, OnCluster):
+        on_cluster = source.cluster_executor(_local(n_threads))
+        if on_cluster is not None:
+            return on_cluster
     if max_memory is not None:
         n_threads = min(n_threads, blocks_within(source, max_memory))
+    return _local(n_threads)
+
+
+def _local(n_threads: int) -> Executor:
     return Serial() if n_threads == 1 else Threads(n_threads)
 
 

@@ -14,7 +14,7 @@ both, and only k x m arrays are kept between reads, in either setting.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,17 @@ class MaskedSweep:
     second: Array  # (N,) energy the next best component would capture
 
 
+@dataclass(frozen=True, slots=True)
+class OnFilled:
+    """A function of the rows of a block, applied with zeros in place of missing entries."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, rows: Rows, **keywords: Any) -> Any:
+        """What the function gives for the filled rows."""
+        return self.function(filled(rows), **keywords)
+
+
 class FilledSource:
     """A source with zeros in place of missing entries, block by block."""
 
@@ -65,6 +76,10 @@ class FilledSource:
     def block(self, index: int) -> Array | csr_array:
         """Rows of one block."""
         return filled(self._source.block(index))
+
+    def with_gaps(self, work: Work) -> tuple[Source, Work]:
+        """The source as it is, and the work that fills its blocks first: the same results."""
+        return self._source, replace(work, function=OnFilled(work.function))
 
     def rows(self, indices: Array) -> Array:
         """Some rows, dense, in float64."""

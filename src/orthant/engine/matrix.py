@@ -13,18 +13,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from orthant.arrays import Array
+from orthant.checkpoint import digest
 from orthant.engine.blockwise import (
+    FirstRow,
     Stacked,
     by_kernel,
     cells_block,
     columns_block,
+    draw_block,
     gram_block,
     loadings_block,
     on_scaled,
@@ -44,8 +47,8 @@ from orthant.errors import ScaleOverflowError
 class MatrixSweep:
     """One pass that assigns every row and sums the rows of each direction."""
 
-    labels: Array  # (n,) int32
-    products: Array  # (n,) float64, of the scaled, unweighted row with its winner
+    labels: Array | None  # (n,) int32
+    products: Array | None  # (n,) float64, of the scaled, unweighted row with its winner
     sums: Array  # (k, m) float64
 
 
@@ -82,6 +85,12 @@ class Matrix:
 
     def _weighted_squares(self) -> Array:
         return self.row_squares * self.row_weights
+
+    def fingerprint(self) -> str:
+        """A short text that tells this matrix, its blocks and its weights from others."""
+        kind = np.array([*self.shape, self.exponent, self.dtype.itemsize, self.source.sparse])
+        sides = (self.row_squares, self.column_squares, self.row_weights, self.column_factors)
+        return digest(kind, self.source.boundaries, *sides)
 
     def part(self, rows: Array | slice, row_weights: Array | None = None) -> Matrix:
         """Some rows as a matrix of their own, in memory, with other row weights if given."""
@@ -133,14 +142,12 @@ class Matrix:
         ``operation`` names one of the kernel's, or is a function of rows and keywords: ``shared``
         and, of everything in ``by_row``, the part of the block.
         """
+        function: Callable[..., Any] = on_scaled
+        keywords = {"function": operation, "exponent": self.exponent, **shared}
         if isinstance(operation, str):
-            work = Work(by_kernel, {"name": operation, "exponent": self.exponent, **shared})
-        elif self.exponent == 0:
-            work = Work(operation, shared)
-        else:
-            extended = {"function": operation, "exponent": self.exponent, **shared}
-            work = Work(on_scaled, extended)
-        self._fold(replace(work, by_row=by_row or {}), absorb)
+            function = by_kernel
+            keywords = {"name": operation, "exponent": self.exponent, **shared}
+        self._fold(Work(function, keywords, by_row or {}), absorb)
 
     def _fold(self, work: Work, absorb: Callable[[slice, Any], None]) -> None:
         """Do something with the rows of every block as they are stored."""
@@ -165,6 +172,7 @@ class Matrix:
         directions: Array,
         penalty: tuple[Array, Array] | None = None,
         disjoint: bool = False,
+        by_row: bool = True,
     ) -> MatrixSweep:
         """Assign every row to a direction and sum the rows of each, in one read.
 
@@ -177,21 +185,61 @@ class Matrix:
             (n,) for the score ``<y, d> - offset * length`` and coefficient ``length``.
         disjoint
             Whether no two directions share a column: then the cost does not grow with k.
+        by_row
+            Whether labels and products of all rows are wanted; else only sums are kept.
         """
-        labels = np.empty(self.shape[0], dtype=np.int32)
-        products = np.empty(self.shape[0])
+        labels = np.empty(self.shape[0], dtype=np.int32) if by_row else None
+        products = np.empty(self.shape[0]) if by_row else None
         sums = np.zeros(directions.shape)
         offsets, lengths = penalty or (None, None)
 
         def absorb(part: slice, block: BlockSweep) -> None:
             nonlocal sums
-            labels[part], products[part] = block.labels, block.products
+            if labels is not None and products is not None:
+                labels[part], products[part] = block.labels, block.products
             sums += block.sums
 
-        shared = {"directions": self.folded(directions), "offsets": offsets, "disjoint": disjoint}
-        by_row = {"lengths": lengths, "row_weights": self.row_weights}
-        self._pass("sweep_block", absorb, shared, by_row)
+        shared = {
+            "directions": self.folded(directions),
+            "offsets": offsets,
+            "disjoint": disjoint,
+            "by_row": by_row,
+        }
+        parts = {"lengths": lengths, "row_weights": self.row_weights}
+        self._pass("sweep_block", absorb, shared, parts)
         return MatrixSweep(labels, products, self.folded(sums))
+
+    def draw_rows(
+        self,
+        directions: Array,
+        rate: float,
+        distance: Callable[[Array, Array], Array],
+        key: tuple[int, ...],
+    ) -> tuple[Array, float]:
+        """Draw rows of Y, row weights left out, by their distance to unit directions (c, m).
+
+        Every row is drawn with the chance ``rate * weight * distance`` of its own; random numbers
+        follow from the key and the first row of the block. Returns the rows (d, m) dense float64
+        in block order, and the sum of ``weight * distance`` over all rows.
+        """
+        drawn: list[Array] = [np.zeros((0, self.shape[1]))]
+        missed = 0.0
+
+        def absorb(part: slice, block: tuple[Array, float]) -> None:
+            nonlocal missed
+            drawn.append(block[0])
+            missed += block[1]
+
+        shared = {
+            "directions": self.folded(directions),
+            "column_factors": self.folded(np.ones(self.shape[1])),
+            "rate": rate,
+            "distance": distance,
+            "key": key,
+        }
+        parts = {"first": FirstRow(), "row_weights": self.row_weights}
+        self._pass(draw_block, absorb, shared, parts)
+        return np.concatenate(drawn), missed
 
     def step(self, labels: Array, directions: Array) -> MatrixSweep:
         """One power step per direction on the rows of its label; label -1 takes no part."""

@@ -15,6 +15,7 @@ Forms may be scaled and added like centres.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,6 +23,9 @@ import numpy as np
 
 from orthant.arrays import Array
 from orthant.engine.matrix import Matrix
+
+# Squared distances (N, c) from cosines of unit points with centres (N, c) and squares (c,).
+Distance = Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,8 @@ class Sweep:
         (k,) squared lengths of the centres that were passed in.
     """
 
-    labels: Array
-    products: Array
+    labels: Any
+    products: Any
     lengths: Array
     form: Array
     squares: Array
@@ -60,6 +64,8 @@ class Sweep:
 @dataclass(frozen=True, slots=True)
 class DirectionSweep(Sweep):
     """A sweep by directions, which also tells how much each captures.
+
+    Labels and products are left out where only sums were asked for.
 
     Attributes
     ----------
@@ -90,8 +96,28 @@ class Points(Protocol):
     def sweep_centers(self, form: Array) -> Sweep:
         """Nearest centre of every normalised point."""
 
-    def sweep_directions(self, form: Array) -> DirectionSweep:
-        """The direction that captures most of every point; lengths of the centres are ignored."""
+    def sweep_directions(self, form: Array, *, by_point: bool = True) -> DirectionSweep:
+        """The direction that captures most of every point; lengths of the centres are ignored.
+
+        Without ``by_point`` only the form and what every direction captures are sure to be there.
+        """
+
+    def draw_missed(
+        self, form: Array, rate: float, distance: Distance, key: tuple[int, ...]
+    ) -> tuple[Array, float]:
+        """Draw points by what the normalised points of a form fail to capture, in one read.
+
+        Every point is drawn independently with the chance ``rate * weight * distance`` to the
+        nearest centre, at most 1; random numbers follow from the key and the block. Returns the
+        form of the points drawn and the sum of all ``weight * distance``.
+        """
+
+    def gram(self, form: Array) -> Array:
+        """Inner products of the centres of a form with each other, (c, c)."""
+
+    @property
+    def drawable(self) -> bool:
+        """Whether some points can be fetched, and met with all others, for less than a read."""
 
     def sums(self, labels: Array, k: int) -> Array:
         """The form of the sums of ``weight * normalised point`` over the points of each label.
@@ -138,7 +164,9 @@ class Samples:
         swept = self.matrix.sweep(form, (squares / 2, self._lengths))
         return Sweep(swept.labels, swept.products, self._lengths, swept.sums, squares)
 
-    def sweep_directions(self, form: Array, disjoint: bool = False) -> DirectionSweep:
+    def sweep_directions(
+        self, form: Array, *, by_point: bool = True, disjoint: bool = False
+    ) -> DirectionSweep:
         """The direction that captures most of every row: the largest ``<x, u>``.
 
         ``disjoint`` promises that no two directions share a column: then one sweep costs
@@ -146,12 +174,28 @@ class Samples:
         """
         squares = _squares(form)
         unit = divided(form, np.sqrt(squares)[:, None])
-        swept = self.matrix.sweep(unit, disjoint=disjoint)
+        swept = self.matrix.sweep(unit, disjoint=disjoint, by_row=by_point)
         # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
         captured = np.einsum("sh,sh->s", swept.sums, unit)
         return DirectionSweep(
             swept.labels, swept.products, self._lengths, swept.sums, squares, captured
         )
+
+    def draw_missed(
+        self, form: Array, rate: float, distance: Distance, key: tuple[int, ...]
+    ) -> tuple[Array, float]:
+        """Draw rows by their distance to the nearest centre, in one read."""
+        drawn, missed = self.matrix.draw_rows(unit_lengths(form), rate, distance, key)
+        return unit_lengths(drawn), missed
+
+    def gram(self, form: Array) -> Array:
+        """Inner products of the centres with each other, (c, c)."""
+        return form @ form.T
+
+    @property
+    def drawable(self) -> bool:
+        """Whether single rows can be fetched for less than a read of all."""
+        return not self.matrix.source.elsewhere
 
     def sums(self, labels: Array, k: int) -> Array:
         """Sums of ``weight * normalised row`` over the rows of each label, (k, m)."""
@@ -273,7 +317,7 @@ class Features:
         winning = products[labels, columns]
         return Sweep(labels.astype(np.int32), winning, self._lengths, sums, squares)
 
-    def sweep_directions(self, form: Array) -> DirectionSweep:
+    def sweep_directions(self, form: Array, *, by_point: bool = True) -> DirectionSweep:
         """The direction that captures most of every column."""
         products, squares = self._products(form)
         steps = winners_only(divided(products, np.sqrt(squares)[:, None]))
@@ -281,6 +325,22 @@ class Features:
         return DirectionSweep(
             labels.astype(np.int32), winning, self._lengths, steps, squares, _squares(steps)
         )
+
+    drawable = False  # any product with a column reads all rows
+
+    def draw_missed(
+        self, form: Array, rate: float, distance: Distance, key: tuple[int, ...]
+    ) -> tuple[Array, float]:
+        """Draw columns by their distance to the nearest centre, in one read."""
+        cosines, squares = self.cosines_with(form)
+        cosines /= np.sqrt(squares)
+        missed = self.weights * distance(cosines, np.ones(len(form))).min(axis=1)
+        chances = np.random.default_rng(key).random(len(missed))
+        return self.at(np.flatnonzero(chances < rate * missed)), float(missed.sum())
+
+    def gram(self, form: Array) -> Array:
+        """Inner products of the centres of a form with each other, (c, c)."""
+        return self._products(form, exact=True)[0] @ form.T
 
     def sums(self, labels: Array, k: int) -> Array:
         """The form that sums ``weight * normalised column`` over the columns of each label."""
@@ -319,8 +379,8 @@ def unit_lengths(form: Array) -> Array:
 
 def divided(values: Array, by: Array) -> Array:
     """``values / by``, zero where ``by`` is zero."""
-    shape = np.broadcast_shapes(values.shape, by.shape)
-    return np.divide(values, by, out=np.zeros(shape), where=by > 0)
+    out = np.zeros(np.broadcast(values, by).shape)
+    return np.divide(values, by, out=out, where=by > 0)
 
 
 def _squares(form: Array) -> Array:

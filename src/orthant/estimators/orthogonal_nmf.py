@@ -11,8 +11,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from orthant.algorithms.coreset import Coreset
 from orthant.algorithms.publish import squared_error
 from orthant.arrays import Array
+from orthant.certificate import Certificate
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
 from orthant.errors import InvalidInputError
@@ -20,7 +22,11 @@ from orthant.estimators.callbacks import CallbackSupport, FitTasks, with_callbac
 from orthant.factorization import Factorization, Projection, project
 from orthant.fitting import factorize
 from orthant.progress import listening
-from orthant.validation import as_matrix, may_be_missing
+from orthant.validation import as_generator, as_matrix, as_n_components, may_be_missing
+
+NO_CLAIM = Certificate(
+    reason="the fit is to a coreset of the rows seen, and no claim is made; fit all rows at once"
+)
 
 
 def _assigns_samples(model: OrthogonalNMF) -> bool:
@@ -28,6 +34,15 @@ def _assigns_samples(model: OrthogonalNMF) -> bool:
         raise AttributeError(
             "predict needs orthogonal='samples' or 'both': over features a sample belongs to "
             "every component"
+        )
+    return True
+
+
+def _takes_batches(model: OrthogonalNMF) -> bool:
+    if model.orthogonal != "samples":
+        raise AttributeError(
+            "partial_fit needs orthogonal='samples': rows that arrive later would lengthen every "
+            "feature"
         )
     return True
 
@@ -62,6 +77,12 @@ class OrthogonalNMF(
         Which lower bound on the error is proven.
     missing_values : numpy.nan or None, default=None
         With numpy.nan missing entries are left out of the error (samples and features).
+    max_memory : int, str or None, default=None
+        Most memory for blocks of rows at work, like "1GB"; results do not depend on it.
+    checkpoint : path or None, default=None
+        A file from which a fit that was broken off goes on.
+    coreset_size : int, default=1000
+        Most rows that ``partial_fit`` keeps; ``fit`` makes no use of it.
     random_state : int, Generator, RandomState or None, default=None
         The same seed gives the same bits for any ``n_jobs``.
     n_jobs : int or None, default=None
@@ -74,13 +95,16 @@ class OrthogonalNMF(
     components_ : ndarray of shape (n_components_, n_features)
         Unit rows, ordered by the energy they capture. Disjoint supports over features and both.
     labels_ : ndarray of shape (n_samples,) or None
-        The component of every sample, -1 for a zero one; None over features.
+        The component of every sample, -1 for a zero one; None over features. After
+        ``partial_fit`` of every sample of the last batch.
     feature_labels_ : ndarray of shape (n_features,) or None
         The component of every feature, -1 for an unused one; None over samples.
     reconstruction_err_ : float
-        Frobenius norm of the error, weighted if the fit was.
+        Frobenius norm of the error, weighted if the fit was. After ``partial_fit`` an estimate,
+        from the rows kept, of the error of all rows seen; as the components were fitted to the
+        rows kept, it tends to be too low.
     relative_squared_error_ : float
-        Its square divided by the squared norm of X.
+        Its square divided by the squared norm of X; after ``partial_fit`` an estimate too.
     certificate_ : Certificate
         What is proven about the error.
     n_components_ : int
@@ -91,7 +115,11 @@ class OrthogonalNMF(
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, when X has names.
+    n_samples_seen_ : int
+        Number of samples in all batches; there after ``partial_fit`` only.
     """
+
+    _coreset: Coreset | None = None
 
     def __init__(
         self,
@@ -103,9 +131,12 @@ class OrthogonalNMF(
         kmeans: str | Callable[..., Any] | None = None,
         n_init: int = 1,
         max_iter: int = 300,
-        tol: float = 1e-6,
+        tol: float = 1e-4,
         certificate: str | None = "svd",
         missing_values: Any = None,
+        max_memory: int | str | None = None,
+        checkpoint: Any = None,
+        coreset_size: int = 1000,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -120,6 +151,9 @@ class OrthogonalNMF(
         self.tol = tol
         self.certificate = certificate
         self.missing_values = missing_values
+        self.max_memory = max_memory
+        self.checkpoint = checkpoint
+        self.coreset_size = coreset_size
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -153,8 +187,87 @@ class OrthogonalNMF(
         weights = {"sample_weight": sample_weight, "feature_weight": feature_weight}
         tasks = FitTasks(self, X, weights)
         with listening(tasks.step):
-            result = factorize(X, **self.get_params(deep=False), **weights)
+            result = factorize(X, **self._keywords(), **weights)
         validate_data(self, X, skip_check_array=True)
+        self._publish(result)
+        self._coreset = None
+        tasks.end()
+        return result
+
+    @available_if(_takes_batches)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OrthogonalNMF:
+        """Learn components from one more batch of samples.
+
+        At most ``coreset_size`` weighted rows are kept to stand for all rows seen, and the
+        components are fitted to them; nothing is claimed about the error. The same seed and
+        the same batches give the same bits. A batch that is refused changes nothing. ``fit``
+        forgets all batches, and the first ``partial_fit`` after it starts anew.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Non-negative.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,)
+            Weights of the squared errors of this batch.
+        """
+        k = as_n_components(self.n_components)
+        size = as_n_components(self.coreset_size, "coreset_size")
+        if size < k:
+            raise InvalidInputError(
+                f"coreset_size={size} rows cannot hold n_components={k} directions; allow "
+                "some hundred times as many rows as components"
+            )
+        if self.checkpoint is not None:
+            raise InvalidInputError("partial_fit keeps no checkpoint; leave it out")
+        batch = self._as_matrix(X, sample_weight)
+        if isinstance(batch, MaskedMatrix):
+            raise InvalidInputError(
+                "X has missing values, which partial_fit cannot leave out; impute them, or fit "
+                "all rows at once"
+            )
+        earlier = self._coreset
+        if earlier is not None:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        begun = earlier or Coreset.begun(batch, as_generator(self.random_state))
+        given = 1.0 if sample_weight is None else sample_weight
+        weights = np.broadcast_to(np.asarray(given, dtype=np.float64), batch.shape[:1])
+        coreset = begun.merged(batch, weights).reduced(size, k, self.n_jobs)
+        result = self._fitted_to(coreset)
+        labels = project(batch, result.components, "samples").labels
+        if earlier is None:
+            validate_data(self, X, skip_check_array=True)
+        self._publish(result)
+        self.labels_, self.certificate_, self._coreset = labels, NO_CLAIM, coreset
+        return self
+
+    def _fitted_to(self, coreset: Coreset) -> Factorization:
+        """A fit to the rows kept: the bits of ``fit`` as long as all are.
+
+        Later also one that starts where the last batch ended, and the better of both: that a
+        single fit may end in a poor local optimum costs more than the drawing of rows.
+        """
+        weighted = {"certificate": None, "sample_weight": coreset.weights}
+        keywords = {**self._keywords(), **weighted}
+        result = factorize(coreset.rows, **keywords)
+        earlier = () if self._coreset is None else self.components_
+        if coreset.n_reductions and self.algorithm == "best" and len(earlier) == self.n_components:
+            warm = factorize(coreset.rows, **{**keywords, "seeding": earlier})
+            result = min(result, warm, key=lambda one: one.relative_squared_error)
+        return result
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of samples in all batches of ``partial_fit``."""
+        if self._coreset is None:
+            raise AttributeError("n_samples_seen_ is there after partial_fit only")
+        return self._coreset.n_seen
+
+    def _keywords(self) -> dict[str, Any]:
+        """The parameters that ``factorize`` takes."""
+        return {n: v for n, v in self.get_params(deep=False).items() if n != "coreset_size"}
+
+    def _publish(self, result: Factorization) -> None:
         self.components_ = result.components
         self.labels_, self.feature_labels_ = result.labels, result.feature_labels
         self.reconstruction_err_ = result.error
@@ -162,8 +275,6 @@ class OrthogonalNMF(
         self.certificate_ = result.certificate
         self.n_components_ = result.n_components_found
         self.n_iter_ = result.n_sweeps
-        tasks.end()
-        return result
 
     def transform(self, X: Any) -> Any:
         """Loadings of X on the components, in closed form.
@@ -202,11 +313,20 @@ class OrthogonalNMF(
 
     def _projected(self, X: Any) -> tuple[Matrix, Projection]:
         check_is_fitted(self)
-        matrix = as_matrix(X, missing_values=self.missing_values, n_jobs=self.n_jobs)
+        matrix = self._as_matrix(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         over_features = self.labels_ is None
         setting = "features" if over_features else "samples"  # both project like samples
         return matrix, project(matrix, self.components_, setting)
+
+    def _as_matrix(self, X: Any, sample_weight: Any = None) -> Matrix:
+        return as_matrix(
+            X,
+            sample_weight=sample_weight,
+            missing_values=self.missing_values,
+            n_jobs=self.n_jobs,
+            max_memory=self.max_memory,
+        )
 
     @property
     def _n_features_out(self) -> int:

@@ -7,14 +7,11 @@ which is the error of the factorization itself (half the squared distance of the
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from orthant.arrays import Array
 from orthant.bounds.rounding import UNIT_ROUNDOFF
-
-Distance = Callable[[Array, Array], Array]
+from orthant.engine.points import Distance as Distance
 
 
 def plain(products: Array, squares: Array) -> Array:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from orthant.arrays import Array
+from orthant.checkpoint import Checkpoint, Step, digest
 from orthant.engine.points import Points, Sweep
 from orthant.kmeans.clustering import Clustering, cluster_weights, means
 from orthant.progress import announce
 
 
-def lloyd(points: Points, form: Array, *, max_iter: int, tol: float) -> Clustering:
+def lloyd(
+    points: Points, form: Array, *, max_iter: int, tol: float, step: Step | None = None
+) -> Clustering:
     """Improve centres until no label changes or the cost drops by less than ``tol`` of itself.
 
     The cost never rises. The centres returned are the means of the labels returned: what is
@@ -20,16 +23,23 @@ def lloyd(points: Points, form: Array, *, max_iter: int, tol: float) -> Clusteri
     ----------
     form
         (k, m) form of the first centres.
+    step
+        May know how far an earlier attempt came; all but its last sweep are not repeated.
     """
+    step = step or Checkpoint().next_step()
     k = len(form)
-    history: list[float] = []
+    history = list(step.history)
+    form = step.arrays["form"] if step.begun else form
     labels: Array | None = None
     while True:
         sweep = points.sweep_centers(form)
         costs = point_costs(points, sweep)
         history.append(float(costs.sum()))
         announce("k-means sweep")
-        settled = labels is not None and np.array_equal(labels, sweep.labels)
+        if labels is None:
+            settled = bool(step.text) and step.text == digest(sweep.labels)
+        else:
+            settled = np.array_equal(labels, sweep.labels)
         labels = sweep.labels
         weights = cluster_weights(points, labels, k)
         form = means(sweep.form, weights)
@@ -38,10 +48,12 @@ def lloyd(points: Points, form: Array, *, max_iter: int, tol: float) -> Clusteri
             and len(history) < max_iter
             and fill_empty(points, form, weights, costs)
         ):
+            step.keep(tuple(history), digest(labels) if step.lasting else "", form=form)
             continue
         gained = history[-2] - history[-1] if len(history) > 1 else np.inf
         if settled or len(history) >= max_iter or gained <= tol * history[-1]:
             break
+        step.keep(tuple(history), digest(labels) if step.lasting else "", form=form)
     labels = np.where(points.weights > 0, labels, np.int32(-1))
     return Clustering(
         labels, form, weights, history[-1], n_sweeps=len(history), history=tuple(history)

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array
 
 from orthant.arrays import Array
 from orthant.bounds.rounding import UNIT_ROUNDOFF
@@ -22,15 +22,96 @@ from orthant.kmeans.seeding import draw
 BATCH_BYTES = 2**26
 # Up to so many candidates counting label by label costs less than building a sparse matrix.
 FEW_CANDIDATES = 8
+# Below this size a product with zeros costs less than building a sparse matrix.
+SMALL_MEMBERS = 2**14
+# A gain below this share of the cost is rounding.
+NEGLIGIBLE = 1e-12
 
 
-class Exchange:
+class Nearest:
+    """Weighted points, how far they are from every centre, and which is nearest and second."""
+
+    def __init__(self, weights: Array, distances: Array) -> None:
+        self.weights = weights  # (N,)
+        self._distances = distances  # (N, k)
+        self.n_centers = distances.shape[1]
+        self._refresh()
+
+    def _refresh(self) -> None:
+        everyone = np.arange(len(self._distances))
+        self.labels = self._distances.argmin(axis=1)
+        self.nearest = self._distances[everyone, self.labels]
+        others = self._distances.copy()
+        others[everyone, self.labels] = np.inf
+        self.second = others.min(axis=1)  # infinite where there is only one centre
+        self.cost = float(self.weights @ self.nearest)
+
+    def gains(self, new: Array) -> Array:
+        """(k, c) drop of the cost when centre s is exchanged for the candidate of column j.
+
+        ``new`` holds the distances to the candidates, (N, c). Points of other clusters gain
+        ``(nearest - new)_+``; points of cluster s may use the new centre or their second nearest
+        instead of the one removed.
+        """
+        weights, k = self.weights, self.n_centers
+        if k == 1:
+            return (self.cost - weights @ new)[None, :]
+        kept = np.minimum(self.nearest[:, None], new)
+        # What a point of the cluster pays on top of that: up to its second nearest centre.
+        instead = np.maximum(new, self.nearest[:, None])
+        np.minimum(instead, self.second[:, None], out=instead)
+        paid = np.bincount(self.labels, weights * self.nearest, minlength=k)
+        extra = _sums_by_label(self.labels, weights, instead, k) - paid[:, None]
+        return self.cost - weights @ kept - extra
+
+    def hopeful(self, new: Array) -> Array:
+        """Which candidates (columns of ``new``) could lower the cost at all, (c,) booleans.
+
+        The gain is at most ``sum w (second - new)_+`` less the cheapest removal. (With nearest
+        in place of second the test would drop exchanges that do help.)
+        """
+        k = self.n_centers
+        if k == 1:
+            return np.ones(new.shape[1], dtype=bool)
+        losses = np.bincount(self.labels, self.weights * (self.second - self.nearest), minlength=k)
+        most = self.weights @ np.maximum(self.second[:, None] - new, 0.0)
+        # A little slack: rounding must not skip an exchange that helps.
+        return most > losses.min() * (1 - 1e-9) - 1e-12 * self.cost
+
+    def replace(self, center: int, distances: Array) -> None:
+        """Put something, to which the distances (N,) are known, in the place of a centre."""
+        self._distances[:, center] = distances
+        self._refresh()
+
+
+def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
+    """Make the best exchange of a centre for a candidate, one after the other, until none helps.
+
+    ``candidates`` (N, p) are the distances to what may become a centre. Returns which candidate
+    stands in the place of which centre.
+    """
+    exchanged: dict[int, int] = {}
+    for _ in range(most_exchanges(state.n_centers)):
+        gains = state.gains(candidates)
+        center, number = (int(i) for i in np.unravel_index(int(gains.argmax()), gains.shape))
+        if not gains[center, number] > NEGLIGIBLE * state.cost:
+            break
+        state.replace(center, candidates[:, number])
+        exchanged[center] = number
+    return exchanged
+
+
+def most_exchanges(k: int) -> int:
+    """How many exchanges to make at most: with many centres each helps less."""
+    return max(25, 2 * k)
+
+
+class Exchange(Nearest):
     """Centres that may be exchanged for points, with the distances that tell what it gains."""
 
     def __init__(self, points: Points, form: Array, distance: Distance = plain) -> None:
         self.points, self.form, self._distance = points, form.copy(), distance
-        self._distances = self.distances_to(form)
-        self._refresh()
+        super().__init__(points.weights, self.distances_to(form))
 
     def distances_to(self, form: Array) -> Array:
         """(N, c) squared distances of all points to the centres of a form."""
@@ -42,58 +123,24 @@ class Exchange:
         distances[candidates, np.arange(len(candidates))] = 0.0
         return distances
 
-    def _refresh(self) -> None:
-        everyone = np.arange(len(self._distances))
-        self.labels = self._distances.argmin(axis=1)
-        self.nearest = self._distances[everyone, self.labels]
-        others = self._distances.copy()
-        others[everyone, self.labels] = np.inf
-        self.second = others.min(axis=1)  # infinite where there is only one centre
-        self.cost = float(self.points.weights @ self.nearest)
-
-    def gains(self, new: Array) -> Array:
-        """(k, c) drop of the cost when centre s is exchanged for the candidate of column j.
-
-        ``new`` holds the distances to the candidates, (N, c). Points of other clusters gain
-        ``(nearest - new)_+``; points of cluster s may use the new centre or their second nearest
-        instead of the one removed.
-        """
-        weights, k = self.points.weights, len(self.form)
-        if k == 1:
-            return (self.cost - weights @ new)[None, :]
-        kept = np.minimum(self.nearest[:, None], new)
-        extra = weights[:, None] * (np.minimum(self.second[:, None], new) - kept)
-        return self.cost - weights @ kept - _sums_by_label(self.labels, extra, k)
-
-    def hopeful(self, new: Array) -> Array:
-        """Which candidates (columns of ``new``) could lower the cost at all, (c,) booleans.
-
-        The gain is at most ``sum w (second - new)_+`` less the cheapest removal. (With nearest
-        in place of second the test would drop exchanges that do help.)
-        """
-        k, weights = len(self.form), self.points.weights
-        if k == 1:
-            return np.ones(new.shape[1], dtype=bool)
-        losses = np.bincount(self.labels, weights * (self.second - self.nearest), minlength=k)
-        most = weights @ np.maximum(self.second[:, None] - new, 0.0)
-        # A little slack: rounding must not skip an exchange that helps.
-        return most > losses.min() * (1 - 1e-9) - 1e-12 * self.cost
-
     def apply(self, center: int, point: int, distances: Array) -> None:
         """Put a point, to which the distances (N,) are known, in the place of a centre."""
         self.form[center] = self.points.at(np.array([point]))[0]
-        self._distances[:, center] = distances
-        self._refresh()
+        self.replace(center, distances)
 
 
-def _sums_by_label(labels: Array, values: Array, k: int) -> Array:
-    """(k, c) sums of the rows of values (N, c) that carry each label."""
+def _sums_by_label(labels: Array, weights: Array, values: Array, k: int) -> Array:
+    """(k, c) weighted sums of the rows of values (N, c) that carry each label."""
+    n = len(labels)
+    if n * k <= SMALL_MEMBERS:
+        members = np.zeros((k, n))
+        members[labels, np.arange(n)] = weights
+        return members @ values
     if values.shape[1] <= FEW_CANDIDATES:
-        columns = [np.bincount(labels, column, minlength=k) for column in values.T]
+        columns = [np.bincount(labels, weights * column, minlength=k) for column in values.T]
         return np.stack(columns, axis=1)
-    starts = np.arange(len(labels) + 1)
-    members = csr_array((np.ones(len(labels)), labels, starts), shape=(len(labels), k))
-    return members.T @ values
+    ends = np.arange(n + 1, dtype=np.int32)
+    return csc_array((weights, labels.astype(np.int32), ends), shape=(k, n)) @ values
 
 
 def random_exchanges(
@@ -113,7 +160,7 @@ def random_exchanges(
         for number in range(len(candidates)):
             gains = exchange.gains(new[:, [number]])[:, 0]
             center = int(gains.argmax())
-            if gains[center] > 1e-12 * exchange.cost:
+            if gains[center] > NEGLIGIBLE * exchange.cost:
                 exchange.apply(center, int(candidates[number]), new[:, number])
                 accepted += 1
     return accepted

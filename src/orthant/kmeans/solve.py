@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from orthant.arrays import Array
+from orthant.checkpoint import Checkpoint
 from orthant.engine.points import Points
 from orthant.errors import InvalidInputError
 from orthant.kmeans.clustering import Clustering, Ratio, cluster_weights, means
+from orthant.kmeans.geometry import plain
 from orthant.kmeans.lloyd import lloyd
 from orthant.kmeans.local_search import (
     Exchange,
@@ -21,6 +23,7 @@ from orthant.kmeans.local_search import (
     stability_ratio,
 )
 from orthant.kmeans.seeding import greedy_candidates, seed, seeding_ratio
+from orthant.kmeans.seeding_in_rounds import seed_in_rounds
 
 MAX_ITER = 300
 TOL = 1e-6
@@ -31,30 +34,50 @@ class Subroutine:
     """A recipe for one start: how to draw, whether and how to exchange, then Lloyd."""
 
     greedy: bool = False
+    in_rounds: bool = False
     random_exchanges: int = 0
     exhaustive: bool = False
 
     def run(
-        self, points: Points, k: int, rng: np.random.Generator, max_iter: int, tol: float
+        self,
+        points: Points,
+        k: int,
+        rng: np.random.Generator,
+        max_iter: int,
+        tol: float,
+        checkpoint: Checkpoint,
     ) -> Clustering:
         """One start."""
-        picks = seed(points, k, rng, candidates=greedy_candidates(k) if self.greedy else 1)
-        form = points.at(picks)
-        if self.random_exchanges:
-            exchange = Exchange(points, form)
-            random_exchanges(exchange, self.random_exchanges, rng)
-            form = exchange.form
-        clustering = lloyd(points, form, max_iter=max_iter, tol=tol)
+        step = checkpoint.next_step()
+        if not step.finished:
+            step.finish(form=self.first_centers(points, k, rng))
+        form = step.arrays["form"]
+        step = checkpoint.next_step()
+        clustering = lloyd(points, form, max_iter=max_iter, tol=tol, step=step)
         if self.exhaustive:
             return exchange_until_stable(points, clustering, max_iter=max_iter, tol=tol)
-        if self.greedy:
-            return replace(clustering, reason="greedy seeding carries no known constant")
+        if self.greedy or self.in_rounds:
+            how = "greedy seeding" if self.greedy else "drawing in rounds"
+            return replace(clustering, reason=f"{how} carries no known constant")
         return replace(clustering, ratio=seeding_ratio(k))
+
+    def first_centers(self, points: Points, k: int, rng: np.random.Generator) -> Array:
+        """The form of the centres that Lloyd starts from."""
+        if self.in_rounds:
+            return seed_in_rounds(points, k, rng, distance=plain)
+        picks = seed(points, k, rng, candidates=greedy_candidates(k) if self.greedy else 1)
+        form = points.at(picks)
+        if not self.random_exchanges:
+            return form
+        exchange = Exchange(points, form)
+        random_exchanges(exchange, self.random_exchanges, rng)
+        return exchange.form
 
 
 SUBROUTINES = {
     "k-means++": Subroutine(),
     "greedy-k-means++": Subroutine(greedy=True),
+    "k-means||": Subroutine(in_rounds=True),
     "ls++": Subroutine(random_exchanges=25),
     "local-search": Subroutine(random_exchanges=25, exhaustive=True),
 }
@@ -98,15 +121,17 @@ def weighted_kmeans(
     n_init: int = 1,
     max_iter: int = MAX_ITER,
     tol: float = TOL,
+    checkpoint: Checkpoint | None = None,
 ) -> Clustering:
     """Cluster normalised points by their weights: the cheapest of ``n_init`` independent starts.
 
     The expected ratio of one start holds for the best of several, and "always" stays "always".
     """
     best: Clustering | None = None
+    kept = checkpoint or Checkpoint()
     for _ in range(n_init):
         if isinstance(subroutine, str):
-            start = SUBROUTINES[subroutine].run(points, k, rng, max_iter, tol)
+            start = SUBROUTINES[subroutine].run(points, k, rng, max_iter, tol, kept)
         else:
             start = brought_along(subroutine, points, k, rng)
         if best is None or start.cost < best.cost:

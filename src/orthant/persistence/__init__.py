@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from orthant.archive import open_archive, write_archive
 from orthant.errors import InvalidInputError, InvalidTypeError
-from orthant.persistence.archive import open_archive, write_archive
 from orthant.persistence.content import Content
 from orthant.persistence.kinds import KINDS
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from orthant.archive import Archive
 from orthant.arrays import Array
 from orthant.certificate import Certificate
 from orthant.errors import InvalidInputError
-from orthant.persistence.archive import Archive
 
 LARGEST = float(np.finfo(np.float64).max)
 UNIT_LENGTH = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}

@@ -15,6 +15,7 @@ from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrela
 from orthant.estimators.orthogonal_nmf import OrthogonalNMF
 from orthant.factorization import Factorization, one_per_row
 from orthant.persistence.content import Content, plain, unplain
+from orthant.persistence.coresets import pack_coreset, unpack_coreset
 
 
 def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -91,8 +92,11 @@ def _check_columns(content: Content, components: Array, labels: Array, scales: A
 def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
     check_is_fitted(model)
     parameters, arrays = _pack_parameters(model)
+    coreset, kept = pack_coreset(model._coreset)
+    arrays |= kept
     content = {
         "parameters": parameters,
+        "coreset": coreset,
         "orthogonal": _setting_of(model),
         "reconstruction_err": float(model.reconstruction_err_),
         "relative_squared_error": float(model.relative_squared_error_),
@@ -129,6 +133,7 @@ def _unpack_nmf(content: Content) -> OrthogonalNMF:
     model.certificate_ = content.certificate()
     model.n_components_, model.n_features_in_ = k, m
     model.n_iter_ = content.count("n_iter")
+    model._coreset = unpack_coreset(content, m)
     _set_names(model, content, m)
     return model
 

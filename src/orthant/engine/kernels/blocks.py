@@ -27,8 +27,8 @@ class BlockScan:
 class BlockSweep:
     """Winners of the rows of a block, and the sums that make the next directions."""
 
-    labels: Array  # (b,) the winning direction
-    products: Array  # (b,) the inner product with it
+    labels: Any  # (b,) the winning direction, or None
+    products: Any  # (b,) the inner product with it, or None
     sums: Array  # (k, m) float64, sum of coefficient times row over the winners' rows
 
 
@@ -52,6 +52,7 @@ class Kernel(Protocol):
     scan_block: Callable[[Rows, Array | None, Array | None], BlockScan]
     products_block: Callable[[Rows, Array], Array]
     sweep_block: Callable[..., BlockSweep]
+    winners_block: Callable[..., tuple[Array, Array]]
     step_block: Callable[..., BlockSweep]
     columns_block: Callable[[Rows, Array, Array | None], BlockColumns]
     sums_block: Callable[[Rows, Array, Array, int], Array]

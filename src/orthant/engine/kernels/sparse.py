@@ -54,27 +54,40 @@ def sweep_block(
     lengths: Array | None = None,
     row_weights: Array | None = None,
     disjoint: bool = False,
+    by_row: bool = True,
 ) -> BlockSweep:
     """Give every row to the direction with the highest score, and sum the rows of each.
 
-    Scores, coefficients and ``disjoint`` are those of the dense kernel.
+    Scores, coefficients, ``disjoint`` and ``by_row`` are those of the dense kernel.
     """
-    k, b = len(directions), rows.shape[0]
+    labels, best = winners_block(rows, directions, offsets, lengths, disjoint)
+    products, coefficients = best, best
+    if offsets is not None and lengths is not None:
+        products = best + (offsets[labels] * lengths).astype(rows.dtype, copy=False)
+        coefficients = lengths
+    if row_weights is not None:
+        coefficients = coefficients * row_weights
+    sums = sums_block(rows, labels, coefficients, len(directions))
+    return BlockSweep(labels, products, sums) if by_row else BlockSweep(None, None, sums)
+
+
+def winners_block(
+    rows: csr_array,
+    directions: Array,
+    offsets: Array | None = None,
+    lengths: Array | None = None,
+    disjoint: bool = False,
+) -> tuple[Array, Array]:
+    """The direction with the highest score of every row (b,) int32, and that score (b,)."""
+    k = len(directions)
     if disjoint and k > SEGMENTS_FROM:
         scores = _segment_products(rows, directions)
     else:
         scores = rows @ np.ascontiguousarray(directions.T, dtype=rows.dtype)
     if offsets is not None and lengths is not None:
-        offsets, lengths = offsets.astype(rows.dtype), lengths.astype(rows.dtype, copy=False)
-        scores -= np.multiply.outer(lengths, offsets)
+        scores -= np.multiply.outer(lengths, offsets).astype(rows.dtype, copy=False)
     labels = scores.argmax(axis=1).astype(np.int32)
-    best = scores[np.arange(b), labels]
-    products, coefficients = best, best
-    if offsets is not None and lengths is not None:
-        products, coefficients = best + offsets[labels] * lengths, lengths
-    if row_weights is not None:
-        coefficients = coefficients * row_weights
-    return BlockSweep(labels, products, sums_block(rows, labels, coefficients, k))
+    return labels, scores[np.arange(rows.shape[0]), labels]
 
 
 def _segment_products(rows: csr_array, directions: Array) -> Array:

@@ -51,23 +51,29 @@ DAMAGE = (
 
 
 def write_archive(
-    path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Array]
+    path: str | os.PathLike[str],
+    header: Mapping[str, Any],
+    arrays: Mapping[str, Array],
+    *,
+    flushed: bool = True,
+    compressed: bool = True,
 ) -> None:
     """Write a file that is either whole or not there; an older file stays intact until then.
 
     The content goes to a temporary file in the same folder, is flushed to the disk and renamed
-    over the old file. What a killed writer left behind is removed.
+    over the old file. What a killed writer left behind is removed. Not ``flushed`` it is as safe
+    from killed processes, but not from a power cut.
     """
     target = Path(os.path.realpath(path))
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
     with (
-        replacing(target, "xb") as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+        replacing(target, "xb", flushed=flushed) as file,
+        zipfile.ZipFile(file, "w") as archive,
     ):
         for name, array in {HEADER: text, **arrays}.items():
             # A fixed date: the same content gives the same bytes.
             entry = zipfile.ZipInfo(f"{name}.npy")
-            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.compress_type = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
             with archive.open(entry, "w", force_zip64=True) as member:
                 npy.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
 

@@ -1,0 +1,1 @@
+"""Dask arrays as sources and Dask clusters as executors; dask is imported nowhere else."""

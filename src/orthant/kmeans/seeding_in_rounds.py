@@ -1,0 +1,85 @@
+"""Weighted k-means||: many candidates in a few reads of the data, then k of the candidates.
+
+Drawing one point at a time reads the data k times. Here every read draws about twice as many
+points as centres are wanted, each independently with a chance proportional to what the
+candidates so far fail to capture. A last read weighs the candidates, and the k that represent
+the others best are chosen from their Gram matrix alone. No ratio is claimed for the outcome.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthant.arrays import Array
+from orthant.engine.points import Points
+from orthant.kmeans.geometry import Distance, lines
+from orthant.kmeans.local_search import Nearest, best_exchanges
+from orthant.kmeans.seeding import draw, greedy_candidates
+
+ROUNDS = 4
+CANDIDATES_PER_CENTER = 2
+
+
+def seed_in_rounds(
+    points: Points, k: int, rng: np.random.Generator, *, distance: Distance = lines
+) -> Array:
+    """The form of up to k points that stand for all, in ``ROUNDS + 1`` reads of the data.
+
+    The distance decides chances and the final choice; points of weight zero are never drawn.
+    """
+    key = int(rng.integers(2**63))
+    form = points.at(draw(points.weights, 1, rng))
+    missed = float(points.weights.sum()) * distance(np.zeros((1, 1)), np.ones(1))[0, 0]
+    for number in range(ROUNDS):
+        # What was missed a read ago is at least what is missed now: no read is spent on counting.
+        rate = CANDIDATES_PER_CENTER * k / missed
+        drawn, missed = points.draw_missed(form, rate, distance, (key, number))
+        if not missed > 0:
+            break
+        form = np.concatenate([form, drawn])
+    return _best_of(points, form, k, rng, distance)
+
+
+def _best_of(
+    points: Points, form: Array, k: int, rng: np.random.Generator, distance: Distance
+) -> Array:
+    """The k candidates that represent all of them best, weighted by what each captures."""
+    captured, gram = points.sweep_directions(form, by_point=False).captured, points.gram(form)
+    lengths = np.sqrt(np.diag(gram))
+    kept = np.flatnonzero((captured > 0) & (lengths > 0))
+    cosines = gram[np.ix_(kept, kept)] / np.multiply.outer(lengths[kept], lengths[kept])
+    distances = distance(cosines, np.ones(len(kept)))
+    np.fill_diagonal(distances, 0.0)
+    chosen = chosen_columns(captured[kept], distances, np.arange(len(kept)), k, rng)
+    return form[kept[chosen]]
+
+
+def chosen_columns(
+    weights: Array, distances: Array, rows: Array, k: int, rng: np.random.Generator
+) -> Array:
+    """Up to k of p candidates for N weighted points: greedy k-means++, then best exchanges.
+
+    Parameters
+    ----------
+    weights
+        (N,) of the points.
+    distances
+        (N, p) of all points to the candidates.
+    rows
+        (p,) which point each candidate is.
+    """
+    chosen: list[int] = []
+    nearest = np.ones(len(weights))
+    while len(chosen) < k:
+        chances = weights[rows] * nearest[rows]
+        if not chances.sum() > 0:
+            break
+        tried = draw(chances, greedy_candidates(k), rng)
+        nearer = np.minimum(nearest[:, None] if chosen else np.inf, distances[:, tried])
+        best = int((weights @ nearer).argmin())
+        chosen.append(int(tried[best]))
+        nearest = nearer[:, best]
+    state = Nearest(weights, distances[:, chosen])
+    for center, number in best_exchanges(state, distances).items():
+        chosen[center] = number
+    return np.array(chosen, dtype=np.int64)

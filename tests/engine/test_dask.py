@@ -1,0 +1,392 @@
+"""A Dask array is read where it lies, and whoever works on its blocks, the bits are the same."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csr_array
+
+import orthant
+from orthant.engine.dask.blocks import ExpectedBlock, Places
+from orthant.engine.dask.source import DaskSource
+from orthant.engine.executors import Serial, Threads, executor_for
+from orthant.engine.sources import ArraySource, CsrSource
+from orthant.engine.work import Work
+from orthant.errors import BlockFailedError, InvalidInputError, InvalidTypeError
+from orthant.validation import as_source
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+LENGTHS = (200, 0, 250, 150, 100)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0"
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture
+def current(client):
+    with client.as_current():
+        yield client
+
+
+def planted(dtype=np.float64):
+    X = orthant.datasets.make_planted(700, 40, 4, 0.3, random_state=1).X
+    return np.where(X < 0.2, 0.0, X).astype(dtype)
+
+
+def chunked(X, store=np.asarray):
+    array = da.from_array(X, chunks=(LENGTHS, X.shape[1]))
+    return array if store is np.asarray else array.map_blocks(store)
+
+
+def bits(result):
+    loadings = result.loadings
+    parts = [loadings] if isinstance(loadings, np.ndarray) else [loadings.data, loadings.indices]
+    parts += [result.components, result.labels, result.scales]
+    parts += [result.feature_labels, result.feature_scales]
+    arrays = [None if part is None else (part.dtype.str, part.tobytes()) for part in parts]
+    return arrays, result.error, result.history, result.steps_run
+
+
+@pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
+@pytest.mark.parametrize(
+    ("orthogonal", "algorithm"),
+    [("samples", "best"), ("features", "best"), ("both", "paper")],
+)
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_serial_threads_and_a_cluster_give_the_same_bits(
+    client, orthogonal, algorithm, store, dtype
+):
+    X = chunked(planted(dtype), store)
+    weights = np.random.default_rng(0).random(700)
+
+    def fit(n_jobs):
+        return orthant.factorize(
+            X,
+            4,
+            orthogonal=orthogonal,
+            algorithm=algorithm,
+            sample_weight=weights,
+            max_iter=4,
+            random_state=0,
+            n_jobs=n_jobs,
+        )
+
+    alone = fit(1)
+    assert alone.components.dtype == dtype
+    for n_jobs in (2, 4):
+        assert bits(fit(n_jobs)) == bits(alone)
+    with client.as_current():
+        assert bits(fit(1)) == bits(alone)
+
+
+@pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
+def test_the_default_over_both_gives_the_same_bits_on_a_cluster(client):
+    X = da.from_array(planted()[:90, :12], chunks=(30, 12))
+    options = {"orthogonal": "both", "random_state": 0, "max_iter": 2, "certificate": None}
+    alone = orthant.factorize(X, 3, **options, n_jobs=1)
+    with client.as_current():
+        assert bits(orthant.factorize(X, 3, **options)) == bits(alone)
+
+
+def test_a_fit_is_that_of_the_array_in_memory():
+    X = planted()
+    inside = orthant.factorize(X, 4, random_state=0, algorithm="paper")
+    result = orthant.factorize(chunked(X), 4, random_state=0, algorithm="paper")
+    np.testing.assert_array_equal(result.labels, inside.labels)
+    np.testing.assert_allclose(result.components, inside.components, rtol=1e-12, atol=1e-14)
+
+
+def number_and_own(rows, add, own):
+    index = int(rows[0, 0])
+    time.sleep(0.002 * (7 - index % 7))
+    return index + add + own[0]
+
+
+def executors_for(source, client):
+    yield from (Serial(), Threads(1), Threads(2), Threads(4))
+    with client.as_current():
+        yield executor_for(as_source(source), 1)
+
+
+def test_every_executor_absorbs_results_in_block_order(client):
+    array = da.from_array(np.arange(23.0)[:, None], chunks=(1, 1))
+    work = Work(number_and_own, {"add": 1000}, {"own": 10 * np.arange(23)})
+    for executor in executors_for(array, client):
+        seen = []
+        executor.fold(as_source(array), work, lambda *result, seen=seen: seen.append(result))
+        assert seen == [(slice(index, index + 1), 1000 + 11 * index) for index in range(23)]
+
+
+def test_a_client_makes_the_cluster_work_and_none_leaves_it_to_threads(client):
+    X = chunked(planted())
+    assert isinstance(executor_for(as_source(X), 1), Serial)
+    assert isinstance(executor_for(as_source(X), 3), Threads)
+    with client.as_current():
+        seen = []
+        source = as_source(X)
+        executor_for(source, 1).fold(source, Work(worker_of), lambda *_: seen.append(_[1]))
+    assert len(seen) == 4
+    assert set(seen) <= set(client.nthreads())
+
+
+def worker_of(rows):
+    return distributed.get_worker().address
+
+
+def nothing_is_left(client):
+    """Whether the workers hold no data; releases take a moment to arrive."""
+    deadline = time.monotonic() + 20
+    while any(client.who_has().values()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not any(client.who_has().values())
+
+
+def test_nothing_is_left_on_the_workers_after_a_fit(current):
+    orthant.factorize(chunked(planted()), 4, random_state=0)
+    assert nothing_is_left(current)
+
+
+def test_nothing_is_left_on_the_workers_after_an_interrupt(current):
+    def interrupt(rows, result):
+        raise KeyboardInterrupt
+
+    source = as_source(chunked(planted()))
+    with pytest.raises(KeyboardInterrupt):
+        executor_for(source, 1).fold(source, Work(worker_of), interrupt)
+    assert nothing_is_left(current)
+
+
+def summed(rows, shared):
+    return shared.sum()
+
+
+def test_large_keywords_are_sent_without_advice_to_scatter_them(current):
+    source, seen = as_source(chunked(planted())), []
+    work = Work(summed, {"shared": np.ones(2_000_000)})
+    executor_for(source, 1).fold(source, work, lambda rows, result: seen.append(result))
+    assert seen == [2e6] * 4
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+def test_a_persisted_array_gives_the_same_bits(client, store):
+    X = chunked(planted(), store)
+    alone = orthant.factorize(X, 4, random_state=0, n_jobs=1)
+    with client.as_current():
+        assert bits(orthant.factorize(X.persist(), 4, random_state=0)) == bits(alone)
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_are_picked_where_they_lie(client, store, dtype):
+    X = planted(dtype)
+    wanted = np.array([699, 3, 449, 450, 3, 200])
+    for context in (None, client):
+        with context.as_current() if context else dask.config.set():
+            source = as_source(chunked(X, store))
+            rows = source.rows(wanted)
+            part = source.part(np.flatnonzero(X[:, 0] > 1))
+            nothing = source.rows(np.arange(0))
+        assert rows.dtype == np.float64
+        np.testing.assert_array_equal(rows, X[wanted])
+        assert isinstance(part, ArraySource if store is np.asarray else CsrSource)
+        assert part.dtype == dtype
+        np.testing.assert_array_equal(part.rows(np.arange(part.shape[0])), X[X[:, 0] > 1])
+        assert nothing.shape == (0, 40)
+
+
+def test_only_blocks_that_hold_wanted_rows_are_computed(current, tmp_path):
+    def noted(block, block_info=None):
+        start, stop = block_info[0]["array-location"][0]
+        (tmp_path / f"{start}-{stop}").touch()
+        return block
+
+    source = as_source(chunked(planted()).map_blocks(noted, dtype=np.float64))
+    for path in tmp_path.iterdir():
+        path.unlink()
+    source.rows(np.array([460, 210, 450]))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["200-450", "450-600"]
+
+
+def test_what_a_source_knows_of_its_array():
+    X = planted()
+    dense, sparse = as_source(chunked(X)), as_source(chunked(X, csr_array))
+    assert isinstance(dense, DaskSource)
+    assert (dense.sparse, sparse.sparse) == (False, True)
+    assert dense.n_entries == X.size
+    assert sparse.n_entries == np.count_nonzero(X)
+    assert dense.boundaries.tolist() == [0, 200, 450, 600, 700]
+    assert dense.transposed() is None
+
+
+def test_integers_and_other_sparse_formats_are_converted():
+    X = np.arange(24).reshape(6, 4) % 5
+    counts = as_source(da.from_array(X, chunks=(2, 4)).map_blocks(coo_array))
+    assert counts.dtype == np.float64
+    assert isinstance(counts.block(1), csr_array)
+    np.testing.assert_array_equal(counts.block(1).toarray(), X[2:4])
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+def test_missing_entries_are_left_out_alike(client, store):
+    X = planted()
+    X[np.random.default_rng(2).random(X.shape) < 0.1] = np.nan
+    options = {"missing_values": np.nan, "random_state": 0, "n_jobs": 1, "max_iter": 3}
+    inside = orthant.factorize(X, 4, **options)
+    alone = orthant.factorize(chunked(X, store), 4, **options)
+    assert alone.error == pytest.approx(inside.error, rel=1e-6)
+    with client.as_current():
+        assert bits(orthant.factorize(chunked(X, store), 4, **options)) == bits(alone)
+
+
+def test_the_estimator_takes_a_dask_array(current):
+    X = planted()
+    model = orthant.OrthogonalNMF(4, random_state=0).fit(chunked(X))
+    np.testing.assert_array_equal(model.predict(chunked(X)), model.labels_)
+    np.testing.assert_allclose(model.transform(chunked(X)), model.transform(X), rtol=1e-12)
+    assert model.score(chunked(X)) == pytest.approx(1 - model.relative_squared_error_)
+
+
+def refuse(X, message, kind=InvalidInputError):
+    with pytest.raises(kind, match=message):
+        orthant.factorize(X, 2)
+
+
+def test_what_cannot_be_read_in_blocks_of_rows_is_refused_with_a_remedy():
+    X = chunked(planted())
+    refuse(X[X[:, 0] > 1], r"unknown sizes.*X\.compute_chunk_sizes\(\)")
+    refuse(X.rechunk({1: 10}), r"4 chunks along its features.*X\.rechunk\(\{1: -1\}\)")
+    refuse(X[:, 0], "Expected a 2-D matrix, got 1 dimension")
+    refuse(X[:, :0], "0 feature")
+    refuse(X.astype(complex), "Complex data not supported")
+    refuse(X.astype(str), "text", InvalidTypeError)
+    refuse(X.astype(object), "no real numbers", InvalidTypeError)
+    refuse(dask.delayed(planted)(), "is a Delayed of Dask", InvalidTypeError)
+
+
+def test_a_dask_frame_is_refused_with_a_remedy():
+    pandas = pytest.importorskip("pandas")
+    dataframe = pytest.importorskip("dask.dataframe")
+    frame = dataframe.from_pandas(pandas.DataFrame(planted()), npartitions=2)
+    refuse(frame, r"to_dask_array\(lengths=True\)", InvalidTypeError)
+    array = frame.to_dask_array(lengths=True)
+    assert as_source(array).shape == (700, 40)
+
+
+def changed(X, rows, function):
+    """A Dask array of which the block that begins at some row is made by a function."""
+
+    def block(values, block_info=None):
+        start, _ = block_info[0]["array-location"][0]
+        return function(values) if start == rows else values
+
+    return X.map_blocks(block, dtype=X.dtype, meta=np.empty((0, 0), X.dtype))
+
+
+def corrupt(values):
+    block = csr_array(values)
+    block.indices[0] = 99
+    return block
+
+
+@pytest.mark.parametrize("on_cluster", [False, True])
+def test_a_block_that_is_not_what_it_should_be_is_named_by_its_rows(client, on_cluster):
+    X, S = chunked(planted()), chunked(planted(), csr_array)
+    with client.as_current() if on_cluster else dask.config.set():
+        refuse(changed(X, 450, lambda v: v[1:]), r"rows 450:600 of X have shape \(149, 40\)")
+        refuse(changed(X, 450, csr_array), "rows 450:600 of X are sparse, but the first .* dense")
+        refuse(changed(S, 600, lambda v: v.toarray()), "rows 600:700 of X are dense")
+        refuse(changed(S, 600, corrupt), "rows 600:700 of X.*structure of X is corrupt")
+        narrow = X.astype(np.float32)
+        refuse(changed(narrow, 450, lambda v: v.astype(float)), "rows 450:600 .* dtype float64")
+        refuse(changed(X, 450, list), "rows 450:600 of X have shape None")
+        refuse(changed(X, 200, lambda v: v - 9), r"Negative values in data: the first is X\[200, 0")
+        refuse(changed(X, 200, lambda v: v * np.nan), r"NaN, the first at X\[200, 0\]")
+
+
+def test_an_error_of_a_block_keeps_its_type_and_message_and_names_the_rows(current):
+    def fail(values):
+        raise KeyError("no such file today")
+
+    with pytest.raises(KeyError, match="no such file today") as caught:
+        orthant.factorize(changed(chunked(planted()), 450, fail), 2)
+    assert "This happened in rows 450:600 of X." in caught.value.__notes__
+
+
+def test_a_block_that_exhausts_memory_is_named_with_a_remedy(current):
+    def exhaust(values):
+        raise MemoryError("Unable to allocate 1 PiB")
+
+    message = r"rows 450:600 of X do not fit.*X\.rechunk\(\{0: 37\}\).*Unable to allocate 1 PiB"
+    with pytest.raises(BlockFailedError, match=message):
+        orthant.factorize(changed(chunked(planted()), 450, exhaust), 2)
+
+
+def test_reading_may_fail_now_and_then(current, tmp_path):
+    def read(values):
+        failures = len(list(tmp_path.iterdir()))
+        if failures < 2:
+            (tmp_path / f"{failures}").touch()
+            raise OSError("connection reset")
+        return values
+
+    source = as_source(changed(chunked(planted()), 450, read))
+    np.testing.assert_array_equal(source.rows(np.array([500])), planted()[[500]])
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_asynchronous_client_is_refused(cluster):
+    async def fit():
+        address = cluster.scheduler_address
+        async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
+            with client.as_current():
+                as_source(chunked(planted()))
+
+    with pytest.raises(InvalidInputError, match="asynchronous"):
+        asyncio.run(fit())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_blocks_are_aligned_wherever_they_come_to_lie(dtype):
+    X = planted(dtype)[:100]
+    memory = np.empty(X.nbytes + 1, dtype=np.uint8)
+    shifted = memory[1:].view(dtype).reshape(X.shape)
+    shifted[...] = X
+    assert not shifted.flags.aligned
+    expected = ExpectedBlock(slice(0, 100), 40, np.dtype(dtype), False, np.asarray)
+    rows = expected.read(shifted)
+    assert rows.flags.aligned
+    np.testing.assert_array_equal(rows, X)
+
+
+def test_places_are_those_inside_a_slice_counted_from_its_start():
+    places = Places(np.array([3, 7, 8, 20]))
+    assert places[slice(5, 20)].tolist() == [2, 3]
+    assert places[slice(20, 30)].tolist() == [0]
+
+
+def test_dask_is_not_imported_without_a_dask_array():
+    script = (
+        "import sys, numpy, orthant; orthant.factorize(numpy.ones((4, 3)), 1);"
+        "assert 'dask' not in sys.modules and 'distributed' not in sys.modules"
+    )
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment)
