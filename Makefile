@@ -55,8 +55,8 @@ test-oldest:  ## Run the tests with the oldest dependencies that are promised to
 	$(PIP) install --editable ".[dev]" --constraint $(VENV)/oldest.txt
 	@touch $@
 
-bench: $(VENV)/installed-dev  ## Measure speed and memory as ratios in one run
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/installed  ## Measure speed, memory and growth as ratios in one run
+	$(BIN)/orthant bench
 
 clean:  ## Remove the virtual environments and caches
 	rm -rf .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,7 +1,10 @@
-"""Every benchmark in turn. `python -m benchmarks`."""
+"""Every study of this folder in turn; speed and memory are measured by ``orthant bench``.
+
+``python -m benchmarks``
+"""
 
 import runpy
 
-for name in ("sweep", "memory", "baselines", "graphs", "quality"):
+for name in ("baselines", "graphs", "quality"):
     print(f"== {name} ==", flush=True)
     runpy.run_module(f"benchmarks.{name}", run_name="__main__")

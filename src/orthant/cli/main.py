@@ -10,11 +10,13 @@ from typing import Annotated
 import typer
 
 import orthant
+from orthant.cli.bench import bench
 from orthant.cli.bicluster import bicluster
 from orthant.cli.demo import demo
 from orthant.cli.failures import BAD_INPUT, Debug, guarded, say
 from orthant.cli.fit import fit
 from orthant.cli.report import report
+from orthant.cli.reproduce import reproduce
 from orthant.cli.select_k import select_k
 from orthant.cli.transform import transform
 
@@ -32,6 +34,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "select-k": select_k,
     "report": report,
     "bicluster": bicluster,
+    "reproduce": reproduce,
+    "bench": bench,
 }
 for name, command in COMMANDS.items():
     app.command(name)(guarded(command))

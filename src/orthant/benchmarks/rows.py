@@ -1,0 +1,97 @@
+"""What a benchmark finds: rows of figures, each with the goals it is held to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+REACHED, MISSED, NO_GOAL = "reached", "missed", "no goal"
+NOT_JUDGED, SKIPPED, FAILED = "not judged", "skipped", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A figure of a row and the bound it should keep.
+
+    ``relation`` is "<=", "<" or ">=". A figure that is no number misses every goal.
+    """
+
+    figure: str
+    relation: str
+    bound: float
+    found: float
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the figure keeps the bound."""
+        if math.isnan(self.found):
+            return False
+        if self.relation == "<=":
+            return self.found <= self.bound
+        return self.found < self.bound if self.relation == "<" else self.found >= self.bound
+
+    def plain(self) -> dict[str, Any]:
+        """The same as JSON has it."""
+        return {
+            "figure": self.figure,
+            "goal": f"{self.relation} {self.bound:g}",
+            "found": self.found,
+            "verdict": REACHED if self.is_reached else MISSED,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One comparison of a benchmark.
+
+    Attributes
+    ----------
+    benchmark, case, against
+        Which benchmark, on what, and compared with what.
+    figures
+        What was measured, by name; times are in seconds, memory is in bytes.
+    goals
+        What the row is held to; empty where nothing was asked for.
+    state
+        "" for a row that was measured and is judged, or why there is no verdict: "not judged"
+        (sizes too small to mean anything), "skipped" or "failed".
+    note
+        A sentence for the reader, such as why a row was skipped.
+    """
+
+    benchmark: str
+    case: str
+    against: str = ""
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    goals: tuple[Goal, ...] = ()
+    state: str = ""
+    note: str = ""
+
+    @property
+    def missed(self) -> list[str]:
+        """Names of the figures that miss their goals."""
+        return [goal.figure for goal in self.goals if not goal.is_reached]
+
+    @property
+    def verdict(self) -> str:
+        """One word, and which figures missed: every row has a verdict."""
+        if self.state:
+            return self.state
+        if not self.goals:
+            return NO_GOAL
+        return f"{MISSED}: {', '.join(self.missed)}" if self.missed else REACHED
+
+    def plain(self) -> dict[str, Any]:
+        """The same as JSON has it."""
+        judged = not self.state
+        return {
+            "benchmark": self.benchmark,
+            "case": self.case,
+            "against": self.against,
+            "verdict": self.verdict,
+            "goals": [goal.plain() for goal in self.goals] if judged else [],
+            "figures": dict(self.figures),
+            "note": self.note,
+        }

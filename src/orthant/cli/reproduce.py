@@ -1,0 +1,142 @@
+"""``orthant reproduce``: the paper's experiments, run again."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from time import monotonic
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
+
+from orthant.cli.failures import INTERRUPTED, about, say
+from orthant.cli.terminal import line
+from orthant.experiments.definition import Run, plan_all
+from orthant.experiments.paper import FULL, QUICK, experiments
+from orthant.experiments.results import publish
+from orthant.experiments.rows import RESULTS, is_missing
+from orthant.experiments.runner import Progress, carry_out, rows_on_disk
+
+ALL = "all"
+FOLDER, QUICK_FOLDER = Path("reproduction"), Path("reproduction-quick")
+SECONDS_BETWEEN_LINES = 30.0
+
+Name = StrEnum("Name", [(name, name) for name in (*experiments(), ALL)])  # type: ignore[misc]
+
+
+def reproduce(
+    name: Annotated[
+        Name, typer.Argument(metavar="NAME", help="The experiment, or all.", show_default=False)
+    ],
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Three noises, three seeds, 5 seconds a run.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help=f"Folder for rows, figures and page (default: {FOLDER}; quick: {QUICK_FOLDER}).",
+            show_default=False,
+        ),
+    ] = None,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs", "-j", min=1, help="Runs at the same time; with more than one, no times."
+        ),
+    ] = 1,
+    data_home: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the real data sets lie.")
+    ] = None,
+    page_only: Annotated[
+        bool, typer.Option("--page-only", help="Run nothing; figures and page from the rows there.")
+    ] = False,
+) -> None:
+    """Run the paper's experiments again, and compare with what it says.
+
+    NAME is experiment-1, experiment-2, inner-dimensions, double-factor, real-data or all. One row
+    per run goes to results.csv as soon as it is finished; an interrupted command goes on where
+    it ended. Every run has one core and is timed, unless several run at once.
+    """
+    folder = output or (QUICK_FOLDER if quick else FOLDER)
+    about(folder)
+    if not page_only:
+        _run(_runs(name, quick), folder, jobs, data_home)
+    for path in publish(folder):
+        line(f"wrote {path}")
+
+
+def _runs(name: Name, quick: bool) -> list[Run]:
+    known = experiments(QUICK if quick else FULL)
+    return plan_all(known.values() if name == ALL else [known[name]])
+
+
+def _run(runs: list[Run], folder: Path, jobs: int, data_home: Path | None) -> None:
+    try:
+        with _shown() as report:
+            carry_out(runs, folder, data_home=data_home, jobs=jobs, report=report)
+    except KeyboardInterrupt:
+        safe = len(rows_on_disk(runs, folder))
+        again = shlex.join(["orthant", *sys.argv[1:]])
+        say(
+            f"interrupted; {safe} of {len(runs)} rows are safe in {folder / RESULTS}; "
+            f"go on with: {again}",
+            "note",
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    missing = [row for row in rows_on_disk(runs, folder) if is_missing(row)]
+    line(f"{len(runs) - len(missing)} of {len(runs)} runs are in {folder / RESULTS}")
+    for reason in sorted({row.stop_reason for row in missing}):
+        say(reason, "note")
+
+
+@contextmanager
+def _shown() -> Iterator[Callable[[Progress], None]]:
+    """Show progress on stderr: a bar on a terminal, elsewhere a line now and then."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _Lines().show
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Bar(*columns, TextColumn("{task.fields[left]}"), console=console) as bar:
+        task = bar.add_task("starting", total=None, left="")
+
+        def show(now: Progress) -> None:
+            left = _left(now)
+            bar.update(task, description=_what(now), completed=now.done, total=now.total, left=left)
+
+        yield show
+
+
+class _Lines:
+    """One line at once, then at most one every half minute, and one at the end."""
+
+    def __init__(self) -> None:
+        self._last = -SECONDS_BETWEEN_LINES
+
+    def show(self, now: Progress) -> None:
+        if monotonic() - self._last >= SECONDS_BETWEEN_LINES or now.done == now.total:
+            self._last = monotonic()
+            text = f"{now.done} of {now.total} runs; {_what(now)} {_left(now)}"
+            print(text.rstrip(), file=sys.stderr, flush=True)
+
+
+def _what(now: Progress) -> str:
+    return "starting" if now.row is None else f"{now.row.experiment} {now.row.method}"
+
+
+def _left(now: Progress) -> str:
+    if now.seconds_left is None:
+        return ""
+    minutes, seconds = divmod(round(now.seconds_left), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"about {hours}:{minutes:02}:{seconds:02} left"

@@ -1,0 +1,50 @@
+"""What a user gets from the loader, and what passes between its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from orthant.arrays import Array
+
+Shape = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UciSet:
+    """A data set of the UCI Machine Learning Repository; samples are rows.
+
+    Attributes
+    ----------
+    name
+        As it was asked for.
+    X
+        (n, m) float64 array, or CSR array where most entries are zero; never negative.
+    y
+        (n,) whole numbers, the class of every sample; None when the set has no classes.
+    feature_names
+        One text per column; None when they are not known.
+    description
+        What the rows and columns are.
+    citation
+        Whom to name when the data are used.
+    licence
+        The terms under which the repository publishes the set.
+    """
+
+    name: str
+    X: Any
+    y: Array | None
+    feature_names: tuple[str, ...] | None
+    description: str
+    citation: str
+    licence: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Content:
+    """What a file holds: (n, m) array or CSR array, (n,) labels and names of columns, if any."""
+
+    X: Any
+    y: Array | None = None
+    feature_names: tuple[str, ...] | None = None

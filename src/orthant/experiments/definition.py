@@ -1,0 +1,86 @@
+"""What an experiment is: settings, methods with their limits and seeds, and the runs they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+PLANTED = "planted"
+
+Key = tuple[str, str, str, int, int, int, float | None, int, str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One problem: which data, what is orthogonal, and how many components are asked for."""
+
+    dataset: str  # PLANTED, or the name of a real set
+    orthogonal: str  # "samples", "features" or "both"
+    n_samples: int
+    n_features: int
+    n_components: int
+    noise: float | None = None  # mean of the noise of planted data
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method as an experiment runs it: once per seed, each time within a limit in seconds."""
+
+    name: str
+    seeds: tuple[int, ...]
+    time_limit: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One method on the data of one setting and one seed."""
+
+    experiment: str
+    setting: Setting
+    seed: int
+    method: str
+    time_limit: float
+
+    @property
+    def key(self) -> Key:
+        """What tells this run from all others: the first columns of its row."""
+        s = self.setting
+        return (
+            self.experiment,
+            s.dataset,
+            s.orthogonal,
+            s.n_samples,
+            s.n_features,
+            s.n_components,
+            s.noise,
+            self.seed,
+            self.method,
+            self.time_limit,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """An experiment: every method on every setting."""
+
+    name: str
+    title: str
+    settings: tuple[Setting, ...]
+    methods: tuple[Method, ...]
+
+
+def plan(definition: Definition) -> Iterator[Run]:
+    """All runs of an experiment."""
+    for setting in definition.settings:
+        for method in definition.methods:
+            for seed in method.seeds:
+                yield Run(definition.name, setting, seed, method.name, method.time_limit)
+
+
+def plan_all(definitions: Iterable[Definition]) -> list[Run]:
+    """All runs of several experiments: the first seed of everything, then the second, and so on.
+
+    Whatever part is done covers all settings, and methods that share a matrix follow each other.
+    """
+    runs = [run for definition in definitions for run in plan(definition)]
+    return sorted(runs, key=lambda run: run.seed)  # which keeps the order within a seed

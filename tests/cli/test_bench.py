@@ -1,0 +1,107 @@
+"""``orthant bench`` as users run it, on sizes that take a moment."""
+
+import json
+import signal
+import subprocess
+
+import pytest
+
+import orthant
+from orthant.benchmarks.definition import BENCHMARKS
+from tests.cli.running import COMMAND, ENVIRONMENT
+
+
+def bench(*arguments, cwd):
+    return subprocess.run(
+        [*COMMAND, "bench", *arguments], cwd=cwd, capture_output=True, text=True,
+        timeout=240, env=ENVIRONMENT,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bench")
+    done = bench("--tiny", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done, folder / "orthant-bench"
+
+
+@pytest.mark.slow
+def test_every_benchmark_runs_on_tiny_sizes(everything):
+    done, folder = everything
+    held = json.loads((folder / "bench.json").read_text())
+    assert held["orthant"] == orthant.__version__
+    assert held["tiny"] is True
+    assert held["machine"]["cores"] >= 1
+    rows = held["rows"]
+    assert list(dict.fromkeys(row["benchmark"] for row in rows)) == list(BENCHMARKS)
+    assert {row["verdict"] for row in rows} == {"not judged"}
+    assert all(row["goals"] == [] for row in rows)
+    for row in rows:
+        for name in ("error", "their_error"):
+            if name in row["figures"]:
+                assert 0 < row["figures"][name] < 1, row
+    contests = [row["figures"] for row in rows if "ratio" in row["figures"]]
+    assert len(contests) == 6
+    for figures in contests:
+        assert figures["ratio"] == pytest.approx(figures["their_seconds"] / figures["seconds"])
+        assert figures["certificate_seconds"] > 0
+    assert f"{len(rows)} rows: {len(rows)} not judged" in done.stdout
+
+
+@pytest.mark.slow
+def test_tables_fit_a_terminal_and_progress_counts_to_the_end(everything):
+    done, folder = everything
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert held_by(done.stdout, BENCHMARKS)
+    lines = done.stderr.splitlines()
+    total = int(lines[0].split()[2].rstrip(","))
+    assert [int(line.split()[0][1:]) for line in lines] == list(range(1, total + 1))
+    text = (folder / "bench.md").read_text()
+    assert all(f"## {name}\n" in text for name in BENCHMARKS)
+    assert {one.name for one in folder.iterdir()} == {"bench.json", "bench.md"}
+
+
+def held_by(text, names):
+    titles = {line.strip() for line in text.splitlines()}
+    return set(names) <= titles
+
+
+def test_the_profile_of_one_fit_adds_up(tmp_path):
+    done = bench("--profile", "--tiny", "small", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    (row,) = json.loads((tmp_path / "out" / "profile.json").read_text())["rows"]
+    assert sum(row["figures"]["shares"].values()) == pytest.approx(1.0, rel=1e-9)
+    assert (tmp_path / "out" / "profile.md").exists()
+
+
+def test_an_unknown_name_is_refused_and_the_names_are_told(run, tmp_path):
+    done = run("bench", "speed")
+    assert done.code == 2
+    assert all(name in done.err for name in BENCHMARKS)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_somebody_else_is_not_replaced(run, tmp_path):
+    (tmp_path / "bench.md").write_text("mine")
+    done = run("bench", "overhead", "--tiny", "-o", ".")
+    assert done.code == 2
+    assert "did not write" in done.err
+    assert (tmp_path / "bench.md").read_text() == "mine"
+
+
+def test_an_interrupt_keeps_the_rows_that_are_done(tmp_path):
+    process = subprocess.Popen(
+        [*COMMAND, "bench", "--tiny"], cwd=tmp_path, env=ENVIRONMENT,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    for line in process.stderr:
+        if line.startswith("[2 of"):
+            break
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in said
+    rows = json.loads((tmp_path / "orthant-bench" / "bench.json").read_text())["rows"]
+    assert [row["benchmark"] for row in rows] == ["sweep"]
