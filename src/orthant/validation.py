@@ -359,7 +359,8 @@ def as_n_jobs(n_jobs: Any) -> int | None:
     return as_n_components(n_jobs, "n_jobs")
 
 
-UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+UNITS |= {f"{letter}B": size for letter, size in UNITS.items() if letter in "KMGT" and letter}
 UNITS |= {f"{letter}IB": 2 ** (10 * power) for power, letter in enumerate("KMGT", start=1)}
 
 

@@ -41,11 +41,14 @@ def test_every_benchmark_runs_on_tiny_sizes(everything):
         for name in ("error", "their_error"):
             if name in row["figures"]:
                 assert 0 < row["figures"][name] < 1, row
-    contests = [row["figures"] for row in rows if "ratio" in row["figures"]]
+    contests = [row["figures"] for row in rows if "their_seconds" in row["figures"]]
     assert len(contests) == 6
     for figures in contests:
         assert figures["ratio"] == pytest.approx(figures["their_seconds"] / figures["seconds"])
         assert figures["certificate_seconds"] > 0
+    places = [row["figures"] for row in rows if row["benchmark"] == "places"]
+    assert len(places) == 7
+    assert all(figures["same_bits"] for figures in places)
     assert f"{len(rows)} rows: {len(rows)} not judged" in done.stdout
 
 

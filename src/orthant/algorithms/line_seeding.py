@@ -23,7 +23,7 @@ from orthant.kmeans.seeding_in_rounds import chosen_columns
 # A sample this size finds the same directions as all points do.
 SAMPLE_SIZE = 500
 SAMPLE_PER_COMPONENT = 20
-POOL_SIZE = 60
+POOL_SIZE = 40
 WIDE_POOL = 100
 POOL_PER_COMPONENT = 4
 # Sampling pays when there are this many times more points.
@@ -31,16 +31,22 @@ WORTH_SAMPLING = 1
 # Exchanges keep the distances of all points to all directions; more than this are too many.
 MOST_DISTANCES = 2**21
 TRIAL_SWEEPS = 20
-TRIAL_TOL = 1e-4
+TRIAL_TOL = 1e-3
 MOST_TRIALS = 4
 # Errors that differ by less than this share of themselves count as equal.
-AGREEMENT = 1e-3
+AGREEMENT = 3e-3
 
 
 def sample_size(points: Points, k: int) -> int:
     """How many points a sample for k directions holds: more where few points matter."""
     size = max(SAMPLE_SIZE, SAMPLE_PER_COMPONENT * k)
     return 4 * size if single_points_matter(points.weights, k) else size
+
+
+def pool_size(points: Points, k: int) -> int:
+    """How many points may become one of k directions: more where few points matter."""
+    least = WIDE_POOL if single_points_matter(points.weights, k) else POOL_SIZE
+    return max(least, POOL_PER_COMPONENT * k)
 
 
 def may_sample(points: Points, k: int) -> bool:
@@ -60,9 +66,10 @@ def fitted_to_all(points: Samples, k: int, rng: np.random.Generator) -> Array:
 
     Exchanges and sweeps only lower what the draws cost, so the promise of the draws holds.
     """
+    size = pool_size(points, k)
 
     def trial() -> Solution:
-        form = Pool(points, k, rng).exchanged(drawn_directions(points, k, rng))
+        form = Pool(points, size, rng).exchanged(drawn_directions(points, k, rng))
         return descend(points, form, max_iter=TRIAL_SWEEPS, tol=TRIAL_TOL)
 
     # A pool of all points leaves little to chance.
@@ -77,9 +84,10 @@ def fitted_to_sample(
     Without exchanges it is one trial, and plain draws.
     """
     sample = weighted_sample(points, sample_size(points, k), rng)
+    size = pool_size(points, k)
 
     def trial() -> Solution:
-        pool = Pool(sample, k, rng) if exchanges else None
+        pool = Pool(sample, size, rng) if exchanges else None
         form = drawn_directions(sample, k, rng) if pool is None else pool.chosen(k, rng)
         return descend(sample, form, max_iter=TRIAL_SWEEPS, tol=TRIAL_TOL)
 
@@ -102,11 +110,10 @@ def agreed(trial: Callable[[], Solution], points: Samples) -> Solution:
 class Pool:
     """Some points that may become directions, judged by their distances to some of all points."""
 
-    def __init__(self, points: Samples, k: int, rng: np.random.Generator) -> None:
+    def __init__(self, points: Samples, size: int, rng: np.random.Generator) -> None:
         self.points = points
         present = np.flatnonzero(points.weights > 0)
-        least = WIDE_POOL if single_points_matter(points.weights, k) else POOL_SIZE
-        size = min(len(present), max(least, POOL_PER_COMPONENT * k))
+        size = min(len(present), size)
         self.members = np.sort(rng.choice(present, size, replace=False))
         self.distances = self._distances(points.at(self.members))
         self.distances[self.members, np.arange(size)] = 0.0

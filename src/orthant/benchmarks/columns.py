@@ -122,6 +122,13 @@ COLUMNS: dict[str, list[Column]] = {
         Column("bytes\nper row", _times("bytes_per_row")),
         VERDICT,
     ],
+    "places": [
+        CASE,
+        Column("place", lambda row: [row.against], True),
+        Column("ms", _milliseconds("seconds")),
+        Column("of one\nthread", _times("ratio")),
+        Column("same\nbits", lambda row: ["yes" if row.figures["same_bits"] else "no"]),
+    ],
     "growth": [
         CASE,
         Column("doubled", _sizes),
@@ -138,6 +145,8 @@ EXPLAINED = {
     "sweep": "Each repeated alone, with a pause between, same number of threads; ratios of "
     "medians above, of the fewest seconds below; the goal asks for both.",
     "memory": "Peak resident memory of a fit beyond its input, in a process of its own.",
+    "places": "Fewest milliseconds of three fits that start from the same directions and do five "
+    "sweeps; Dask's blocks are those of the array.",
     "overhead": "Median and fewest milliseconds of many fits in one process.",
     "growth": "Fewest seconds of a fit with a fixed number of sweeps while one size doubles; "
     "memory beyond input and result.",

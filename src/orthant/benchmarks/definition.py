@@ -12,6 +12,7 @@ from orthant.benchmarks.growth import GrowthTask, MemoryGrowthTask
 from orthant.benchmarks.memory import MemoryTask, affordable
 from orthant.benchmarks.overhead import OverheadTask
 from orthant.benchmarks.phases import ProfileTask
+from orthant.benchmarks.places import PlacesTask
 from orthant.benchmarks.rivals import BASELINES
 from orthant.benchmarks.sweep import SweepTask
 from orthant.benchmarks.tasks import Task
@@ -109,6 +110,12 @@ def memory(tiny: bool) -> list[Task]:
     return [MemoryTask(data, setting, MEMORY_GOAL) for setting in ("samples", "features")]
 
 
+def places(tiny: bool) -> list[Task]:
+    """The same fit from memory, from files and on a cluster."""
+    data = Data("uniform", 200_000, 500, 20, dtype="float32")
+    return [PlacesTask(Data("uniform", 2_000, 30, 3) if tiny else data)]
+
+
 def growth(tiny: bool) -> list[Task]:
     """Exponents of time in rows, columns, stored entries and components; memory per row."""
     if tiny:
@@ -161,6 +168,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[Task]]] = {
     "baselines": baselines,
     "overhead": overhead,
     "memory": memory,
+    "places": places,
     "growth": growth,
 }
 PROFILED: dict[str, tuple[Data, ...]] = {

@@ -27,7 +27,7 @@ REST = "the rest"
 # The functions of each phase as module:name, or module:class.method.
 PHASES: dict[str, tuple[str, ...]] = {
     "validation": ("orthant.validation:as_matrix",),
-    "seeding": ("orthant.algorithms.best:Search.start",),
+    "seeding": ("orthant.algorithms.best:Search.first",),
     "sweeps": ("orthant.algorithms.descent:descend",),
     "moves and escapes": (
         "orthant.algorithms.single_moves:MoveBlocks.__init__",

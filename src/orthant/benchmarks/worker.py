@@ -15,6 +15,7 @@ from orthant.benchmarks.growth import time_sizes
 from orthant.benchmarks.measuring import SkippedError
 from orthant.benchmarks.memory import peak_of_fit
 from orthant.benchmarks.phases import time_phases
+from orthant.benchmarks.places import time_place
 from orthant.benchmarks.sweep import time_sweep
 
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -23,6 +24,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "sizes": time_sizes,
     "peak": peak_of_fit,
     "phases": time_phases,
+    "place": time_place,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from orthant.cli.failures import about
 from orthant.datasets.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
 from orthant.errors import InvalidInputError
 
-# Single-point moves need the data in memory, so only what is large stays on disk.
-MAP_ABOVE = 2**30
+# Single-point moves need the data in memory, so only what is large stays on disk: more than this,
+# or more than this share of what --max-memory grants.
+STREAM_ABOVE = 2**30
+SHARE_TO_READ = 0.25
 FLAGS, TABLE = ("transpose", "missing"), ("header", "index")
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
@@ -32,6 +35,12 @@ class Reading:
     max_bytes: str | None = None
     row_names: Path | None = None
     feature_names: Path | None = None
+    max_memory: str | None = None
+
+    @property
+    def memory(self) -> int | None:
+        """``max_memory`` in bytes."""
+        return None if self.max_memory is None else as_bytes(self.max_memory, "--max-memory")
 
     def plain(self) -> dict[str, Any]:
         """The same as JSON has it, with paths that hold from anywhere."""
@@ -55,9 +64,15 @@ class Reading:
         return Reading(**known)
 
 
-def read_data(file: str, reading: Reading) -> NamedMatrix:
-    """Read a matrix; names given in files of their own take the place of those found."""
+def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatrix:
+    """Read a matrix; names given in files of their own take the place of those found.
+
+    With ``stream`` a large dense matrix in HDF5 or Zarr is left there, as one in ``.npy`` always
+    is: its rows can be had until the result is closed.
+    """
     about("<stdin>" if file == "-" else file)
+    memory, limit = reading.memory, as_bytes(reading.max_bytes)
+    largest = STREAM_ABOVE if memory is None else int(memory * SHARE_TO_READ)
     data = read_matrix(
         file,
         format=reading.format,
@@ -65,12 +80,12 @@ def read_data(file: str, reading: Reading) -> NamedMatrix:
         header=reading.header,
         index=reading.index,
         allow_missing=reading.missing,
-        max_bytes=as_bytes(reading.max_bytes),
-        map_above=MAP_ABOVE,
+        max_bytes=limit,
+        map_above=largest,
+        stream_above=largest if stream else None,
     )
     if reading.transpose:
-        X = data.X.T.tocsr() if hasattr(data.X, "tocsr") else np.ascontiguousarray(data.X.T)
-        data = replace(data, X=X, row_names=data.column_names, column_names=data.row_names)
+        data = _turned(data, limit if memory is None else largest)
     n, m = data.X.shape
     if reading.row_names is not None:
         data = replace(data, row_names=read_names(reading.row_names, n, "rows"))
@@ -79,13 +94,29 @@ def read_data(file: str, reading: Reading) -> NamedMatrix:
     return data
 
 
-def as_bytes(text: str | None) -> int:
+def _turned(data: NamedMatrix, most_bytes: int) -> NamedMatrix:
+    """Columns as rows, in memory."""
+    X = data.X
+    if hasattr(X, "tocsr"):
+        X = X.T.tocsr()
+    elif prod(X.shape) * X.dtype.itemsize > most_bytes:
+        raise InvalidInputError(
+            "a matrix that stays on disk cannot be turned; leave --transpose out and ask for "
+            "--orthogonal features in place of samples (or samples in place of features)"
+        )
+    else:
+        X = np.ascontiguousarray(np.asarray(X[:]).T)
+    data.close()
+    return replace(data, X=X, row_names=data.column_names, column_names=data.row_names)
+
+
+def as_bytes(text: str | None, option: str = "--max-bytes") -> int:
     """A size such as 500M or 8G in bytes; half of the memory if there is none."""
     if text is None:
         return default_max_bytes()
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", text.strip().lower())
     if found is None:
-        raise InvalidInputError(f"--max-bytes: {text!r} is no size; write for instance 500M or 8G")
+        raise InvalidInputError(f"{option}: {text!r} is no size; write for instance 500M or 8G")
     return int(float(found[1]) * UNITS[found[2]])
 
 

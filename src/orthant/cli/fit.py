@@ -16,6 +16,7 @@ from orthant.cli.failures import about
 from orthant.cli.folder import PAGE, check_folder, read_selection, summary_of, write_folder
 from orthant.cli.terminal import line, object_line, progress, prose, table
 from orthant.datasets.readers import NamedMatrix
+from orthant.errors import InvalidInputError
 from orthant.fitting import SEEDINGS, factorize
 from orthant.report import Story, find
 from orthant.report.story import percent
@@ -71,7 +72,7 @@ def fit(
         typer.Option(
             min=0.0, help="Stop when a sweep gains less than this share.", rich_help_panel=o.SOLVER
         ),
-    ] = 1e-6,
+    ] = 1e-4,
     certificate: Annotated[
         o.Proof,
         typer.Option(
@@ -88,6 +89,8 @@ def fit(
     ] = None,
     seed: o.Seed = None,
     jobs: o.Jobs = None,
+    max_memory: o.MaxMemory = None,
+    checkpoint: o.CheckpointFile = None,
     format: o.Format = None,
     key: o.Key = None,
     header: o.Header = None,
@@ -100,14 +103,12 @@ def fit(
 ) -> None:
     """Factorize FILE, write a folder, and say how far from optimal the answer can be."""
     reading = Reading(
-        format, key, header, index, transpose, missing, max_bytes, row_names, feature_names
-    )
+        format, key, header, index, transpose, missing, max_bytes, row_names, feature_names,
+        max_memory,
+    )  # fmt: skip
     folder = output or Path(f"{_stem(file)}.orthant")
     check_folder(folder)
-    with progress(f"reading {Path(file).name}", quiet):
-        data = read_data(file, reading)
-    n, m = data.X.shape
-    shape = as_image_shape(image_shape, m)
+    _check_checkpoint(checkpoint)
     given: dict[str, Any] = {
         "n_components": components,
         "orthogonal": orthogonal.value,
@@ -120,37 +121,51 @@ def fit(
         "certificate": None if certificate is o.Proof.none else certificate.value,
         "random_state": seed,
         "n_jobs": jobs,
+        "max_memory": reading.memory,
     }
-    weights = {
-        "sample_weight": _weights(sample_weight, n, "rows"),
-        "feature_weight": _weights(feature_weight, m, "columns"),
-        "missing_values": np.nan if missing else None,
-    }
-    start = _seeding(seeding)
-    about(data.source)
-    with progress(f"factorizing {_shown_name(data)}", quiet):
-        result = factorize(data.X, **{**given, "seeding": start}, **weights)
-    with progress("writing", quiet):
-        story = Story(
-            result,
-            find(data.X, result, missing=missing),
-            _shown_name(data),
-            data.row_names,
-            data.column_names,
-            shape,
-            selection=read_selection(folder),
-            remarks=_remarks(weights),
-            version=orthant.__version__,
-        )
-        source = {"file": _absolute(file), "reading": reading.plain()}
-        summary = summary_of(story, source, {**given, "image_shape": image_shape})
-        names = write_folder(folder, story, summary, with_page=report)
-        if file.endswith(".h5ad") and h5ad is not o.Writing.none and not transpose:
+    with progress(f"reading {Path(file).name}", quiet):
+        data = read_data(file, reading, stream=True)
+    with data:
+        n, m = data.X.shape
+        shape = as_image_shape(image_shape, m)
+        weights = {
+            "sample_weight": _weights(sample_weight, n, "rows"),
+            "feature_weight": _weights(feature_weight, m, "columns"),
+            "missing_values": np.nan if missing else None,
+        }
+        start = _seeding(seeding)
+        about(data.source)
+        with progress(f"factorizing {_shown_name(data)}", quiet):
+            options = {**given, "seeding": start, "checkpoint": checkpoint}
+            result = factorize(data.X, **options, **weights)
+        with progress("writing", quiet):
+            story = Story(
+                result,
+                find(data.X, result, missing=missing, n_jobs=jobs, max_memory=max_memory),
+                _shown_name(data),
+                data.row_names,
+                data.column_names,
+                shape,
+                selection=read_selection(folder),
+                remarks=_remarks(weights),
+                version=orthant.__version__,
+            )
+            source = {"file": _absolute(file), "reading": reading.plain()}
+            summary = summary_of(story, source, {**given, "image_shape": image_shape})
+            names = write_folder(folder, story, summary, with_page=report)
+    if file.endswith(".h5ad") and h5ad is not o.Writing.none and not transpose:
+        with progress("writing", quiet):
             names += annotate(Path(file), folder, result, h5ad is o.Writing.in_place)
     if json:
         object_line({**summary, "folder": str(folder), "files": names})
         return
     _tell(story, folder, names)
+
+
+def _check_checkpoint(path: Path | None) -> None:
+    """Find out before hours of work that the file cannot be written."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise InvalidInputError(f"--checkpoint: there is no folder {path.absolute().parent}")
 
 
 def _weights(path: Path | None, expected: int, what: str) -> Any:

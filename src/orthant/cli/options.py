@@ -116,6 +116,23 @@ MaxBytes = Annotated[
         rich_help_panel=READING,
     ),
 ]
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Memory for blocks of rows at work, such as 1G; larger .npy .h5 .zarr stay on disk.",
+        rich_help_panel=SOLVER,
+    ),
+]
+CheckpointFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint",
+        metavar="FILE",
+        help="Keep what is found so far in FILE, and go on from it after a break.",
+        rich_help_panel=SOLVER,
+    ),
+]
 RowNames = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Names of the rows, one per line.", rich_help_panel=READING),

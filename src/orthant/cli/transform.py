@@ -67,8 +67,10 @@ def transform(
     reading = Reading(
         format, key, header, index, transpose, missing, max_bytes, row_names, feature_names
     )
-    with progress(f"reading {Path(file).name}", quiet):
-        data = read_data(file, reading)
+    with (
+        progress(f"reading {Path(file).name}", quiet),
+        read_data(file, reading, stream=True) as data,
+    ):
         _check_names(data, place.parent / FEATURES, held)
         story = _transformed(data, held, missing)
     if json:

@@ -9,11 +9,14 @@ import numpy as np
 
 from orthant.arrays import Array
 from orthant.engine.kernels import kernel_of
-from orthant.engine.kernels.blocks import BlockScan, Rows
+from orthant.engine.kernels.blocks import BlockColumns, BlockScan, Rows
 
 # Below this a product with a unit vector may have lost digits to underflow.
 LIGHT_PRODUCT = {np.dtype(np.float32): 2.0**-90, np.dtype(np.float64): 2.0**-950}
 LIGHT_ENTRIES = 2**20
+# Entries of a block that are copied to float64 at once.
+PIECE_ENTRIES = 2**20
+FEWEST_ROWS = 512
 
 
 def by_kernel(rows: Rows, name: str, exponent: int, **keywords: Any) -> Any:
@@ -39,9 +42,24 @@ def scan_block(
 
 def columns_block(rows: Rows, combinations: Array, exact: bool, row_weights: Array | None) -> Any:
     """Products of all columns with combinations of columns, in float64 if ``exact``."""
-    if exact:
-        rows = rows.astype(np.float64, copy=False)
-    return kernel_of(rows).columns_block(rows, combinations, row_weights)
+    kernel = kernel_of(rows)
+    if not exact or rows.dtype == np.float64:
+        return kernel.columns_block(rows, combinations, row_weights)
+    products, squares = np.zeros(combinations.shape), np.zeros(len(combinations))
+    for some in _pieces(rows):
+        weights = None if row_weights is None else row_weights[some]
+        found = kernel.columns_block(rows[some].astype(np.float64), combinations, weights)
+        products += found.products
+        squares += found.squares
+    return BlockColumns(products, squares)
+
+
+def _pieces(rows: Rows) -> Iterator[slice]:
+    """Parts of a dense block whose float64 copies are small; a sparse block as a whole."""
+    dense = isinstance(rows, np.ndarray)
+    size = max(FEWEST_ROWS, PIECE_ENTRIES // rows.shape[1]) if dense else rows.shape[0]
+    for start in range(0, rows.shape[0], size):
+        yield slice(start, min(start + size, rows.shape[0]))
 
 
 def winners_block(raw: Rows, components: Array, exponent: int) -> tuple[Array, Array]:
@@ -120,7 +138,10 @@ def gram_block(rows: Rows, column_factors: Array, row_weights: Array | None) -> 
     """Gram matrix of the weighted columns of a block, (m, m) float64."""
     kernel = kernel_of(rows)
     scales = np.ones(rows.shape[0]) if row_weights is None else np.sqrt(row_weights)
-    return kernel.column_gram(kernel.multiplied(rows, scales, column_factors))
+    gram = np.zeros((rows.shape[1], rows.shape[1]))
+    for some in _pieces(rows):
+        gram += kernel.column_gram(kernel.multiplied(rows[some], scales[some], column_factors))
+    return gram
 
 
 def draw_block(
@@ -135,15 +156,14 @@ def draw_block(
 ) -> tuple[Array, float]:
     """Rows drawn by weight times distance to the nearest direction, and the sum of that."""
     kernel = kernel_of(rows)
-    factored = kernel.multiplied(rows, np.ones(rows.shape[0]), column_factors)
-    squares = kernel.scan_block(factored, None, None).row_squares
+    squares = kernel.scan_block(rows, None, np.square(column_factors)).row_squares
     products = kernel.products_block(rows, directions).max(axis=1)
     cosines = np.divide(products, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
     weights = squares if row_weights is None else squares * row_weights
     missed = weights * distance(np.minimum(cosines, 1.0)[:, None], np.ones(1))[:, 0]
     chances = np.random.default_rng((*key, first)).random(len(missed))
     drawn = np.flatnonzero(chances < rate * missed)
-    return kernel.dense_rows(factored, drawn), float(missed.sum())
+    return kernel.dense_rows(rows, drawn) * column_factors, float(missed.sum())
 
 
 class FirstRow:

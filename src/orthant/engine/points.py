@@ -332,15 +332,15 @@ class Features:
         self, form: Array, rate: float, distance: Distance, key: tuple[int, ...]
     ) -> tuple[Array, float]:
         """Draw columns by their distance to the nearest centre, in one read."""
-        cosines, squares = self.cosines_with(form)
-        cosines /= np.sqrt(squares)
+        products, squares = self._products(form)
+        cosines = divided(divided(products, np.sqrt(squares)[:, None]), self._lengths).T
         missed = self.weights * distance(cosines, np.ones(len(form))).min(axis=1)
         chances = np.random.default_rng(key).random(len(missed))
         return self.at(np.flatnonzero(chances < rate * missed)), float(missed.sum())
 
     def gram(self, form: Array) -> Array:
         """Inner products of the centres of a form with each other, (c, c)."""
-        return self._products(form, exact=True)[0] @ form.T
+        return self._products(form)[0] @ form.T
 
     def sums(self, labels: Array, k: int) -> Array:
         """The form that sums ``weight * normalised column`` over the columns of each label."""

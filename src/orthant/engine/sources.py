@@ -62,8 +62,8 @@ def block_rows(source: Source, index: int) -> slice:
 
 
 def working_dtype(dtype: np.dtype) -> np.dtype:
-    """Float32 stays float32, every other real type is computed in float64."""
-    return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
+    """Float32, in any byte order, stays float32; every other real type becomes float64."""
+    return np.dtype(np.float32 if dtype.kind == "f" and dtype.itemsize == 4 else np.float64)
 
 
 class ArraySource:

@@ -22,7 +22,13 @@ from orthant.estimators.callbacks import CallbackSupport, FitTasks, with_callbac
 from orthant.factorization import Factorization, Projection, project
 from orthant.fitting import factorize
 from orthant.progress import listening
-from orthant.validation import as_generator, as_matrix, as_n_components, may_be_missing
+from orthant.validation import (
+    as_generator,
+    as_matrix,
+    as_n_components,
+    is_of_dask,
+    may_be_missing,
+)
 
 NO_CLAIM = Certificate(
     reason="the fit is to a coreset of the rows seen, and no claim is made; fit all rows at once"
@@ -348,8 +354,11 @@ class OrthogonalNMF(
 
 
 def _in_the_form_of(X: Any, loadings: Any) -> Any:
-    """Loadings as sparse as X is, in its kind of sparse container; dense ones stay dense."""
-    if isinstance(loadings, np.ndarray) or isinstance(X, sparray):
+    """Loadings as sparse as X is, in its kind of sparse container; dense ones stay dense.
+
+    Of a Dask array, which may have more rows than memory would hold, they stay sparse.
+    """
+    if isinstance(loadings, np.ndarray) or isinstance(X, sparray) or is_of_dask(X):
         return loadings
     return csr_matrix(loadings) if isinstance(X, spmatrix) else loadings.toarray()
 

@@ -16,7 +16,7 @@ from orthant.kmeans.geometry import Distance, lines
 from orthant.kmeans.local_search import Nearest, best_exchanges
 from orthant.kmeans.seeding import draw, greedy_candidates
 
-ROUNDS = 4
+ROUNDS = 3
 CANDIDATES_PER_CENTER = 2
 
 
@@ -24,6 +24,8 @@ def seed_in_rounds(
     points: Points, k: int, rng: np.random.Generator, *, distance: Distance = lines
 ) -> Array:
     """The form of up to k points that stand for all, in ``ROUNDS + 1`` reads of the data.
+
+    Over features one more read gives the Gram matrix of the candidates.
 
     The distance decides chances and the final choice; points of weight zero are never drawn.
     """

@@ -58,7 +58,14 @@ class Findings:
         return np.flatnonzero(self.column_labels == component)
 
 
-def find(X: Any, result: Factorization, *, missing: bool = False) -> Findings:
+def find(
+    X: Any,
+    result: Factorization,
+    *,
+    missing: bool = False,
+    n_jobs: int | None = None,
+    max_memory: str | None = None,
+) -> Findings:
     """Go over the data once more and take the figures.
 
     Parameters
@@ -69,8 +76,11 @@ def find(X: Any, result: Factorization, *, missing: bool = False) -> Findings:
         The factorization.
     missing
         Whether NaN in X stands for missing entries.
+    n_jobs, max_memory
+        Those of the fit.
     """
-    matrix = as_matrix(X, missing_values=np.nan if missing else None)
+    missing_values = np.nan if missing else None
+    matrix = as_matrix(X, missing_values=missing_values, n_jobs=n_jobs, max_memory=max_memory)
     row_labels, row_scales = _rows(result)
     captured, energies = _captured(matrix, result, missing)
     squares = matrix.row_squares

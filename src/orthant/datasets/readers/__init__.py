@@ -44,6 +44,7 @@ def read_matrix(
     allow_missing: bool = False,
     max_bytes: int | None = None,
     map_above: int = 0,
+    stream_above: int | None = None,
 ) -> NamedMatrix:
     """Read a matrix and the names of its rows and columns.
 
@@ -65,6 +66,9 @@ def read_matrix(
         Refuse matrices that would take more than this; None for half of the memory.
     map_above
         ``.npy`` files larger than this are mapped into memory rather than read.
+    stream_above
+        Dense matrices in HDF5 and Zarr larger than this are left there and give slices of their
+        rows; the file is open until :meth:`NamedMatrix.close`. None reads all of any.
 
     Raises
     ------
@@ -90,6 +94,7 @@ def read_matrix(
             index=index,
             allow_missing=allow_missing,
             map_above=NEVER if from_stdin else map_above,
+            stream_above=None if from_stdin else stream_above,
         )
         return FORMATS[format or format_of(place)](request)
 

@@ -7,7 +7,8 @@ datasets. All three are refused.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -21,36 +22,46 @@ from orthant.datasets.readers.sparse_parts import checked_csc, checked_csr
 from orthant.extras import import_extra
 
 MOST_OBJECTS = 10_000
+SIDES = ("obs", "var")
 Names = tuple[str, ...] | None
 
 
 def read_h5(request: Request) -> NamedMatrix:
     """A two-dimensional dataset, a sparse group, or the matrix of a 10x file."""
-    with _opened(request) as (file, h5py):
+    with _opened(request) as (file, h5py, opened):
         if request.key is not None:
-            return request.matrix(_matrix(_at(file, request.key, request), request, h5py))
-        if "matrix" in file and isinstance(_at(file, "matrix", request), h5py.Group):
+            here = _at(file, request.key, request)
+        elif "matrix" in file and isinstance(_at(file, "matrix", request), h5py.Group):
             return _tenx(_at(file, "matrix", request), request)
-        return request.matrix(_matrix(_only_matrix(file, request, h5py), request, h5py))
+        else:
+            here = _only_matrix(file, request, h5py)
+        return _kept_open(request.matrix(_matrix(here, request, h5py)), opened, h5py)
 
 
 def read_h5ad(request: Request) -> NamedMatrix:
     """``X`` (or the layer named) of an AnnData file, with the names of cells and genes."""
-    with _opened(request) as (file, h5py):
+    with _opened(request) as (file, h5py, opened):
         X = _matrix(_at(file, request.key or "X", request), request, h5py)
-        return request.matrix(
-            X, _index(file, "obs", X.shape[0], request), _index(file, "var", X.shape[1], request)
+        names = (
+            _index(file, part, size, request) for part, size in zip(SIDES, X.shape, strict=True)
         )
+        return _kept_open(request.matrix(X, *names), opened, h5py)
+
+
+def _kept_open(data: NamedMatrix, opened: ExitStack, h5py: Any) -> NamedMatrix:
+    """The same; the file stays open if its rows are still in there."""
+    return replace(data, opened=opened.pop_all()) if isinstance(data.X, h5py.Dataset) else data
 
 
 @contextmanager
-def _opened(request: Request) -> Iterator[tuple[Any, Any]]:
+def _opened(request: Request) -> Iterator[tuple[Any, Any, ExitStack]]:
+    """The file, h5py, and what closes the file at the end unless it is taken out."""
     h5py = import_extra("h5py", "files")
     with open(request.path, "rb"):  # the usual error if it is not there or not readable
         pass
     try:
-        with h5py.File(request.path, "r") as file:
-            yield file, h5py
+        with ExitStack() as opened:
+            yield opened.enter_context(h5py.File(request.path, "r")), h5py, opened
     except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
         if isinstance(error, FileError):
             raise
@@ -99,6 +110,13 @@ def _only_matrix(file: Any, request: Request, h5py: Any) -> Any:
 
 def _values(dataset: Any, request: Request, h5py: Any, kinds: str = NUMBERS) -> Array:
     """The content of a dataset that lies in this file alone and is not too large."""
+    _check_kept_here(dataset, request, h5py, kinds)
+    _check_size(dataset, dataset.shape, "declared shape", request)
+    return np.asarray(dataset[()])
+
+
+def _check_kept_here(dataset: Any, request: Request, h5py: Any, kinds: str) -> None:
+    """Refuse what is no dataset of this kind in this file alone, in pieces of a fair size."""
     if not isinstance(dataset, h5py.Dataset):
         raise request.error(f"{dataset.name!r} is no dataset")
     if dataset.external or dataset.is_virtual:
@@ -107,15 +125,20 @@ def _values(dataset: Any, request: Request, h5py: Any, kinds: str = NUMBERS) -> 
         )
     if dataset.dtype.kind not in kinds:
         raise request.error(f"{dataset.name!r} holds {dataset.dtype} values, not numbers")
-    for shape, what in ((dataset.shape, "declared shape"), (dataset.chunks, "chunks of shape")):
-        size = prod(shape or ()) * dataset.dtype.itemsize
-        request.check_size(size, f"the dataset {dataset.name!r} with {what} {shape}")
-    return np.asarray(dataset[()])
+    _check_size(dataset, dataset.chunks, "chunks of shape", request)
+
+
+def _check_size(dataset: Any, shape: Any, what: str, request: Request) -> None:
+    size = prod(shape or ()) * dataset.dtype.itemsize
+    request.check_size(size, f"the dataset {dataset.name!r} with {what} {shape}")
 
 
 def _matrix(here: Any, request: Request, h5py: Any) -> Any:
     if isinstance(here, h5py.Dataset):
         request.check_shape(here.shape)
+        if request.streams(here.nbytes, here.id.get_storage_size()):
+            _check_kept_here(here, request, h5py, NUMBERS)
+            return here
         return _values(here, request, h5py)
     return _sparse(here, request, h5py)
 

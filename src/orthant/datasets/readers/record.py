@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from orthant.errors import InvalidInputError
+
+# No fair file unpacks to more times its size than this; gzip cannot do much more.
+MOST_UNPACKED = 1000
 
 
 class FileError(InvalidInputError):
@@ -20,18 +24,33 @@ class NamedMatrix:
     Attributes
     ----------
     X
-        (n, m) array, memory map or CSR array; its values have not been checked yet, except in
-        text formats, where a bad one is reported with its line.
+        (n, m) array, memory map or CSR array, or what gives slices of its rows from the file
+        where that was asked for; its values have not been checked yet, except in text formats,
+        where a bad one is reported with its line.
     row_names, column_names
         One text per row and per column, or None.
     source
         The file, as it was named.
+    opened
+        What is open as long as rows are read from the file; None where nothing is.
     """
 
     X: Any
     row_names: tuple[str, ...] | None
     column_names: tuple[str, ...] | None
     source: str
+    opened: ExitStack | None = None
+
+    def close(self) -> None:
+        """Close the file; rows that were not read into memory are gone then."""
+        if self.opened is not None:
+            self.opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +71,9 @@ class Request:
         Whether NaN and empty cells are missing values rather than errors.
     map_above
         A ``.npy`` file larger than this is mapped into memory rather than read.
+    stream_above
+        A dense matrix larger than this in HDF5 or Zarr is left there, to be read in slices; None
+        to read all of any.
     """
 
     path: Path
@@ -62,6 +84,15 @@ class Request:
     index: bool | None = None
     allow_missing: bool = False
     map_above: int = 0
+    stream_above: int | None = None
+
+    def streams(self, n_bytes: int, stored: int) -> bool:
+        """Whether an array of this declared size, and this size as stored, is left where it is.
+
+        One that is almost all claim is not: going over it would take for ever.
+        """
+        large = self.stream_above is not None and n_bytes > self.stream_above
+        return large and n_bytes <= MOST_UNPACKED * stored
 
     def error(self, why: str, line: int | None = None) -> FileError:
         """The error to raise for this file."""

@@ -64,6 +64,9 @@ def _only_matrix(root: Any, request: Request, zarr: Any) -> str:
 def _matrix(here: Any, request: Request, zarr: Any) -> Any:
     if isinstance(here, zarr.Array):
         request.check_shape(here.shape)
+        if request.streams(prod(here.shape) * here.dtype.itemsize, here.nbytes_stored()):
+            _check_pieces(here, request, NUMBERS)
+            return here
         return _values(here, request)
     shape = here.attrs.get("shape")
     if not isinstance(shape, list) or not {"data", "indices", "indptr"} <= set(here):
@@ -79,13 +82,22 @@ def _matrix(here: Any, request: Request, zarr: Any) -> Any:
 
 def _values(array: Any, request: Request, kinds: str = NUMBERS) -> Array:
     """All of an array, its codecs and its size checked first."""
+    _check_pieces(array, request, kinds)
+    _check_size(array, array.shape, "declared shape", request)
+    return np.asarray(array[...])
+
+
+def _check_pieces(array: Any, request: Request, kinds: str) -> None:
+    """Refuse strange codecs, values of another kind, and pieces of an unfair size."""
     _check_codecs(array, request)
     if kinds == NUMBERS and np.dtype(array.dtype).kind not in NUMBERS:
         raise request.error(f"{array.name!r} holds {array.dtype} values, not numbers")
-    for shape, what in ((array.shape, "declared shape"), (array.chunks, "chunks of shape")):
-        size = prod(shape) * max(1, np.dtype(array.dtype).itemsize)
-        request.check_size(size, f"the array {array.name!r} with {what} {shape}")
-    return np.asarray(array[...])
+    _check_size(array, array.chunks, "chunks of shape", request)
+
+
+def _check_size(array: Any, shape: Any, what: str, request: Request) -> None:
+    size = prod(shape) * max(1, np.dtype(array.dtype).itemsize)
+    request.check_size(size, f"the array {array.name!r} with {what} {shape}")
 
 
 def _check_codecs(array: Any, request: Request) -> None:

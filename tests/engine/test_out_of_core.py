@@ -1,0 +1,245 @@
+"""Data that stay on disk: the same bits from every store, blocks at most, and little memory."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import orthant
+from orthant.engine.sources import dense_boundaries
+from orthant.errors import InvalidInputError, InvalidTypeError
+
+ROOT = Path(__file__).resolve().parents[2]
+N, M, K = 20_000, 40, 3
+LARGEST_BLOCK = int(np.diff(dense_boundaries(N, M)).max())
+# Room for one block and the copies of it, not for two.
+ONE_BLOCK = LARGEST_BLOCK * M * 8 * 4
+SETTINGS = ("samples", "features", "both")
+DATA_LIMIT = 300 * 10**6
+LARGE = int(os.environ.get("ORTHANT_OUT_OF_CORE_MB", "1500"))
+
+
+class Slices:
+    """The least that can be fitted: a shape, a dtype and slices of rows, which are watched."""
+
+    def __init__(self, array, dtype=None):
+        self._array = array
+        self.shape, self.dtype = array.shape, np.dtype(dtype or array.dtype)
+        self.most_rows = self.bytes_read = self.reading = self.most_at_once = 0
+        self._lock = threading.Lock()
+
+    def __getitem__(self, rows):
+        assert isinstance(rows, slice)
+        assert rows.step in (None, 1)
+        with self._lock:
+            self.reading += 1
+            self.most_at_once = max(self.most_at_once, self.reading)
+            self.most_rows = max(self.most_rows, rows.stop - rows.start)
+        found = np.array(self._array[rows])
+        with self._lock:
+            self.reading -= 1
+            self.bytes_read += found.nbytes
+        return found
+
+    def __array__(self, *args, **kwargs):
+        raise AssertionError("all of it was asked for at once")
+
+
+def planted(n=N, m=M, k=K, seed=3):
+    rng = np.random.default_rng(seed)
+    blocks = rng.integers(k, size=n)[:, None] == rng.integers(k, size=m)
+    return (blocks + 0.3 * rng.random((n, m))) * rng.uniform(0.5, 2.0, (n, 1))
+
+
+@pytest.fixture(scope="module")
+def X():
+    return planted()
+
+
+@pytest.fixture(scope="module")
+def stores(X, tmp_path_factory):
+    """The same numbers in every kind of store."""
+    h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
+    folder = tmp_path_factory.mktemp("stores")
+    packed = zarr.create_array(str(folder / "x.zarr"), shape=X.shape, dtype="f8", chunks=(3000, M))
+    packed[:] = X
+    with h5py.File(folder / "x.h5", "w") as file:
+        chunks = {"chunks": (1500, 25), "compression": "gzip", "compression_opts": 1}
+        file.create_dataset("X", data=X, **chunks)
+    with h5py.File(folder / "x.h5", "r") as file:
+        yield {
+            "npy": mapped(X, folder),
+            "hdf5": file["X"],
+            "zarr": zarr.open_array(str(folder / "x.zarr"), mode="r"),
+            "slices": Slices(X),
+        }
+
+
+def mapped(X, folder):
+    path = folder / f"{X.dtype.str[1:]}-{X.flags.c_contiguous}.npy"
+    np.save(path, X)
+    return np.load(path, mmap_mode="r")
+
+
+def bits(result):
+    loadings = result.loadings
+    loadings = loadings.toarray() if hasattr(loadings, "toarray") else loadings
+    return [result.components.tobytes(), loadings.tobytes(), result.history, result.error]
+
+
+def fitted(X, **options):
+    given = {"random_state": 5, "certificate": None, "max_iter": 15, "n_jobs": 1, **options}
+    return bits(orthant.factorize(X, K, **given))
+
+
+@pytest.mark.parametrize("algorithm", ["best", "paper"])
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_every_store_gives_the_same_bits_whoever_works(stores, orthogonal, algorithm):
+    options = {"orthogonal": orthogonal, "algorithm": algorithm}
+    expected = fitted(stores["npy"], **options)
+    for store, n_jobs, max_memory in [
+        ("npy", 4, ONE_BLOCK),
+        ("hdf5", 2, None),
+        ("hdf5", 1, ONE_BLOCK),
+        ("zarr", 4, f"{ONE_BLOCK} B"),
+        ("slices", 1, None),
+        ("slices", 4, 3 * ONE_BLOCK),
+    ]:
+        found = fitted(stores[store], n_jobs=n_jobs, max_memory=max_memory, **options)
+        assert found == expected, (store, n_jobs, max_memory)
+
+
+def test_the_published_algorithm_gives_the_bits_it_gives_in_memory(X, stores):
+    expected = fitted(X, algorithm="paper")
+    assert fitted(stores["npy"], algorithm="paper") == expected
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_no_more_than_a_block_is_asked_for_at_once(X, orthogonal):
+    watched = Slices(X)
+    fitted(watched, orthogonal=orthogonal, n_jobs=4)
+    assert LARGEST_BLOCK < N // 2
+    assert watched.most_rows == LARGEST_BLOCK
+    assert watched.bytes_read >= 4 * X.nbytes  # a look, some sweeps and the last assignment
+
+
+@pytest.mark.parametrize(("budget", "at_once"), [(ONE_BLOCK, 1), (2 * ONE_BLOCK, 2)])
+def test_the_budget_limits_how_many_blocks_are_at_work(X, budget, at_once):
+    watched = Slices(X)
+    fitted(watched, n_jobs=4, max_memory=budget)
+    assert watched.most_at_once <= at_once
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("dtype", ["u1", "i4", "u8", "f2", ">f8", ">i2", "?"])
+def test_numbers_of_any_type_are_those_of_float64(dtype, orthogonal, tmp_path):
+    X = np.floor(1.6 * planted(9000)).astype(dtype)
+    expected = fitted(mapped(X.astype(np.float64), tmp_path), orthogonal=orthogonal)
+    assert fitted(mapped(X, tmp_path), orthogonal=orthogonal) == expected
+    assert fitted(Slices(X), orthogonal=orthogonal, n_jobs=2) == expected
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_float32_stays_float32_in_any_order_of_bytes_and_of_entries(orthogonal, tmp_path):
+    X = planted(9000).astype(np.float32)
+    expected = fitted(mapped(X, tmp_path), orthogonal=orthogonal)
+    assert fitted(Slices(X.astype(">f4")), orthogonal=orthogonal) == expected
+    assert fitted(mapped(np.asfortranarray(X), tmp_path), orthogonal=orthogonal) == expected
+    result = orthant.factorize(Slices(X), K, orthogonal=orthogonal, certificate=None)
+    assert result.components.dtype == np.float32
+
+
+def test_weights_and_missing_values_reach_what_is_streamed(X, stores):
+    weights = {"sample_weight": np.arange(N) % 3, "feature_weight": np.arange(M) % 4}
+    assert fitted(stores["slices"], n_jobs=2, **weights) == fitted(stores["npy"], **weights)
+    holes = X.copy()
+    holes[::7, 3] = np.nan
+    expected = fitted(holes, missing_values=np.nan)
+    assert fitted(Slices(holes), n_jobs=2, missing_values=np.nan) == expected
+
+
+@pytest.mark.parametrize("n_jobs", [1, 4])
+def test_a_bad_entry_in_the_last_block_is_named(X, n_jobs):
+    bad = X.copy()
+    bad[N - 2, 7] = np.nan
+    with pytest.raises(InvalidInputError, match=rf"NaN, the first at X\[{N - 2}, 7\]"):
+        fitted(Slices(bad), n_jobs=n_jobs)
+    bad[N - 2, 7] = -1.5
+    with pytest.raises(InvalidInputError, match=rf"X\[{N - 2}, 7\] = -1.5"):
+        fitted(Slices(bad), n_jobs=n_jobs)
+
+
+def test_slices_of_the_wrong_shape_are_named(X):
+    class Short(Slices):
+        def __getitem__(self, rows):
+            return super().__getitem__(rows)[:-1]
+
+    with pytest.raises(InvalidInputError, match=r"X\[0:\d+\] has shape \(\d+, 40\), but X has"):
+        fitted(Short(X))
+
+
+def test_what_is_no_matrix_of_numbers_is_refused_before_it_is_read(X):
+    with pytest.raises(InvalidInputError, match="2-D matrix, got 1 dimension"):
+        fitted(Slices(X[:, 0]))
+    with pytest.raises(InvalidInputError, match=r"0 sample\(s\)"):
+        fitted(Slices(X[:0]))
+    for dtype, why in [("O", "no real numbers"), ("c16", "Complex"), ("U3", "text")]:
+        watched = Slices(X, dtype)
+        with pytest.raises((InvalidInputError, InvalidTypeError), match=why):
+            fitted(watched)
+        assert watched.bytes_read == 0
+
+
+def test_a_budget_too_small_for_one_block_names_what_is_needed(X):
+    with pytest.raises(InvalidInputError, match=r"1,000,000 bytes, but one block .* 4,800,000$"):
+        fitted(Slices(X), max_memory="1MB")
+
+
+@pytest.mark.parametrize("size", ["lots", "", "5XB", "-1GB", "0GB", 0, -1, True, 1.5, [1]])
+def test_a_budget_that_is_no_size_is_refused(X, size):
+    with pytest.raises((InvalidInputError, InvalidTypeError), match="max_memory must be"):
+        fitted(X[:50], max_memory=size)
+
+
+def test_an_error_while_reading_reaches_the_caller(X):
+    class Broken(Slices):
+        def __getitem__(self, rows):
+            if rows.start > 0:
+                raise OSError("the disk is gone")
+            return super().__getitem__(rows)
+
+    for n_jobs in (1, 4):
+        with pytest.raises(OSError, match="the disk is gone"):
+            fitted(Broken(X), n_jobs=n_jobs)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits on private memory: Linux only")
+@pytest.mark.parametrize("megabytes", [240, pytest.param(LARGE, marks=pytest.mark.slow)])
+def test_a_fit_under_a_limit_on_private_memory(megabytes, tmp_path, capsys):
+    """More data than private memory: the limit is the operating system's, imports included.
+
+    The command itself sees to it that one array of the size of the limit is refused.
+    """
+    command = [sys.executable, "-m", "benchmarks.out_of_core", "--json", "--bare", "--jobs", "1"]
+    command += ["--megabytes", str(megabytes), "--columns", "500", "--components", "4"]
+    command += ["--limit", str(DATA_LIMIT), "--max-memory", "128MB", "--max-iter", "2"]
+    command += ["--folder", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=280, text=True)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["setting"] for one in found] == list(SETTINGS)
+    for one in found:
+        assert one["bytes"] > 0.99e6 * megabytes
+        assert one["peak_rss_anon"] <= one["peak_vm_data"] <= DATA_LIMIT
+        assert one["lower_bound"] > 0
+        with capsys.disabled():
+            print(
+                f"\n{one['setting']}: {one['bytes'] / 1e6:.0f} MB in {one['seconds']:.1f} s, peak "
+                f"RssAnon {one['peak_rss_anon'] / 1e6:.0f} MB"
+            )
+    assert list(tmp_path.iterdir()) == []
