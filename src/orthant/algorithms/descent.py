@@ -8,7 +8,7 @@ from orthant.algorithms.escapes import missed_energy
 from orthant.algorithms.solution import Solution
 from orthant.arrays import Array
 from orthant.checkpoint import Checkpoint, Step
-from orthant.engine.points import Points
+from orthant.engine.points import Points, divided
 from orthant.progress import announce
 
 
@@ -16,6 +16,9 @@ def descend(
     points: Points, form: Array, *, max_iter: int, tol: float, step: Step | None = None
 ) -> Solution:
     """Improve directions until a sweep lowers the error by less than ``tol`` of itself.
+
+    It also ends when the directions have settled: when one more power step is sure to gain no
+    more than that, whatever points might still change sides.
 
     One sweep gives every point to the direction that captures most of it (the exact minimiser
     over assignments) and replaces every direction by one power step on its points (the exact
@@ -43,6 +46,9 @@ def descend(
         form, energies = sweep.form, sweep.captured
         idle = np.flatnonzero(sweep.captured <= 0)
         moved = len(idle) > 0 and len(history) < max_iter and _reuse(points, form, idle, before)
+        # |S|^2 / w is what the next direction captures of its points at the least.
+        squares = np.einsum("sh,sh->s", form, form)
+        gained = min(gained, float(divided(squares, energies).sum()) - captured)
         if len(history) >= max_iter or (not moved and gained <= tol * (total - captured)):
             break
         step.keep(tuple(history), form=form, energies=energies)

@@ -34,7 +34,7 @@ TRIAL_SWEEPS = 20
 TRIAL_TOL = 1e-3
 MOST_TRIALS = 4
 # Errors that differ by less than this share of themselves count as equal.
-AGREEMENT = 3e-3
+AGREEMENT = 1e-3
 
 
 def sample_size(points: Points, k: int) -> int:

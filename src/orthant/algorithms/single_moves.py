@@ -21,7 +21,7 @@ MOVE_BLOCKS = 32
 FEWEST_POINTS_IN_A_BLOCK = 32
 REFITS = 3
 # A component of fewer equal points than this turns when one of them moves.
-DECISIVE_POINTS = 100
+DECISIVE_POINTS = 50
 
 
 def single_points_matter(weights: Array, k: int) -> bool:
