@@ -14,6 +14,7 @@ from orthant.algorithms.line_seeding import (
     drawn_directions,
     fitted_to_all,
     fitted_to_sample,
+    may_exchange,
     may_sample,
 )
 from orthant.algorithms.options import Options
@@ -93,11 +94,10 @@ class Search:
         if seeding == "k-means||" or (seeding == "auto" and not points.drawable):
             return "line seeding in rounds", seed_in_rounds(points, k, rng)
         if seeding == "auto" and samples is not None and may_sample(samples, k):
-            return "line seeding on a sample", fitted_to_sample(
-                samples, k, rng, exchanges=exchanges
-            )
-        if exchanges and self._samples is not None:
-            return "line seeding", fitted_to_all(self._samples, k, rng)
+            form = fitted_to_sample(samples, k, rng, exchanges=exchanges)
+            return "line seeding on a sample", form
+        if exchanges and samples is not None and may_exchange(samples, k):
+            return "line seeding", fitted_to_all(samples, k, rng)
         return "line seeding", drawn_directions(points, k, rng)
 
     def refined(self, form: Array) -> Solution:

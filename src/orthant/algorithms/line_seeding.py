@@ -23,13 +23,12 @@ from orthant.kmeans.seeding_in_rounds import chosen_columns
 # A sample this size finds the same directions as all points do.
 SAMPLE_SIZE = 500
 SAMPLE_PER_COMPONENT = 20
+# So many points are tried as directions.
 POOL_SIZE = 40
 WIDE_POOL = 100
 POOL_PER_COMPONENT = 4
-# Sampling pays when there are this many times more points.
-WORTH_SAMPLING = 1
-# Exchanges keep the distances of all points to all directions; more than this are too many.
-MOST_DISTANCES = 2**21
+# Exchanges keep the distances of all points to the pool; more than this are too many.
+MOST_DISTANCES = 2**24
 TRIAL_SWEEPS = 20
 TRIAL_TOL = 1e-3
 MOST_TRIALS = 4
@@ -49,11 +48,14 @@ def pool_size(points: Points, k: int) -> int:
     return max(least, POOL_PER_COMPONENT * k)
 
 
-def may_sample(points: Points, k: int) -> bool:
-    """Whether there are so many points, or points times directions, that a sample pays."""
-    n, size = len(points.weights), sample_size(points, k)
-    many = n > WORTH_SAMPLING * size or (n > 2 * size and n * k > MOST_DISTANCES)
-    return isinstance(points, Samples) and many
+def may_sample(points: Samples, k: int) -> bool:
+    """Whether there are more points than a sample holds."""
+    return len(points.weights) > sample_size(points, k)
+
+
+def may_exchange(points: Samples, k: int) -> bool:
+    """Whether the distances of all points to a pool fit into memory."""
+    return points.at_hand and len(points.weights) * pool_size(points, k) <= MOST_DISTANCES
 
 
 def drawn_directions(points: Points, k: int, rng: np.random.Generator) -> Array:

@@ -1,7 +1,7 @@
 """Verdicts: what the words of a claim mean in numbers, and how a finding is put into words.
 
 What counts as similar, slight, large or much faster was fixed from the words of the paper, before
-any run.
+these runs.
 """
 
 from __future__ import annotations

@@ -46,23 +46,23 @@ class Nearest:
         self.second = others.min(axis=1)  # infinite where there is only one centre
         self.cost = float(self.weights @ self.nearest)
 
-    def gains(self, new: Array) -> Array:
+    def gains(self, new: Array, room: Array | None = None) -> Array:
         """(k, c) drop of the cost when centre s is exchanged for the candidate of column j.
 
         ``new`` holds the distances to the candidates, (N, c). Points of other clusters gain
         ``(nearest - new)_+``; points of cluster s may use the new centre or their second nearest
-        instead of the one removed.
+        instead of the one removed. ``room`` (N, c) may hold what is computed on the way.
         """
         weights, k = self.weights, self.n_centers
         if k == 1:
             return (self.cost - weights @ new)[None, :]
-        kept = np.minimum(self.nearest[:, None], new)
+        kept = weights @ np.minimum(self.nearest[:, None], new, out=room)
         # What a point of the cluster pays on top of that: up to its second nearest centre.
-        instead = np.maximum(new, self.nearest[:, None])
+        instead = np.maximum(new, self.nearest[:, None], out=room)
         np.minimum(instead, self.second[:, None], out=instead)
         paid = np.bincount(self.labels, weights * self.nearest, minlength=k)
         extra = _sums_by_label(self.labels, weights, instead, k) - paid[:, None]
-        return self.cost - weights @ kept - extra
+        return self.cost - kept - extra
 
     def hopeful(self, new: Array) -> Array:
         """Which candidates (columns of ``new``) could lower the cost at all, (c,) booleans.
@@ -91,8 +91,9 @@ def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
     stands in the place of which centre.
     """
     exchanged: dict[int, int] = {}
+    room = np.empty_like(candidates)
     for _ in range(most_exchanges(state.n_centers)):
-        gains = state.gains(candidates)
+        gains = state.gains(candidates, room)
         center, number = (int(i) for i in np.unravel_index(int(gains.argmax()), gains.shape))
         if not gains[center, number] > NEGLIGIBLE * state.cost:
             break

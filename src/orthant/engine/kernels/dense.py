@@ -9,6 +9,7 @@ from scipy.sparse import csc_array
 
 from orthant.arrays import Array
 from orthant.engine.kernels.blocks import BlockColumns, BlockScan, BlockSweep, first_offence
+from orthant.engine.kernels.scratch import scratch
 
 # Rows per step where a float64 copy of a block would not stay in cache.
 CHUNK_ENTRIES = 2**17
@@ -97,14 +98,23 @@ def winners_block(
     # Which layout of the product is fast depends on the dtype; the winner wants (k, b).
     if disjoint and k > SEGMENTS_FROM:
         scores = _segment_products(rows, directions)
-    elif rows.dtype == np.float64:
-        scores = directions @ rows.T
     else:
-        scores = np.ascontiguousarray((rows @ directions.T).T)
+        scores = _scores(rows, directions)
     if offsets is not None and lengths is not None:
         scores -= np.multiply.outer(offsets, lengths).astype(rows.dtype, copy=False)
     best = scores.max(axis=0)
     return _winners(scores, best), best
+
+
+def _scores(rows: Array, directions: Array) -> Array:
+    """(k, b) products of rows with directions, valid until the next call of this thread."""
+    b, k = len(rows), len(directions)
+    scores = scratch("scores", (k, b), rows.dtype)
+    if rows.dtype == np.float64:
+        return np.matmul(directions, rows.T, out=scores)
+    products = scratch("products", (b, k), rows.dtype)
+    np.copyto(scores, np.matmul(rows, directions.T, out=products).T)
+    return scores
 
 
 def _segment_products(rows: Array, directions: Array) -> Array:
@@ -125,10 +135,12 @@ def _winners(scores: Array, best: Array) -> Array:
     if len(scores) <= 127:
         # Without ties every column has one True, and or-ing the row numbers there is the answer;
         # this reads bytes where argmax would read floats.
-        hits = scores == best
+        hits = np.equal(scores, best, out=scratch("hits", scores.shape, np.bool_))
         if np.count_nonzero(hits) == hits.shape[1]:
             numbers = np.arange(len(scores), dtype=np.int8)[:, None]
-            return np.bitwise_or.reduce(hits.view(np.int8) * numbers, axis=0).astype(np.int32)
+            places = hits.view(np.int8)
+            np.multiply(places, numbers, out=places)
+            return np.bitwise_or.reduce(places, axis=0).astype(np.int32)
     return scores.argmax(axis=0).astype(np.int32)
 
 
