@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +64,24 @@ def _chunks(X: Array) -> tuple[int, int]:
     return min(CHUNKS_OF_ROWS, X.shape[0]), X.shape[1]
 
 
+def some_rows(path: str, start: int, stop: int) -> Array:
+    """Rows of an ``.npy`` file, read where the work is done."""
+    return np.load(path, mmap_mode="r")[start:stop]
+
+
 @contextmanager
 def dask(X: Array, folder: Path, processes: bool) -> Iterator[Any]:
     """A Dask array over an ``.npy`` file, cut like an array is, with a local cluster at work."""
     arrays = import_extra("dask.array", "dask")
+    delayed = import_extra("dask", "dask").delayed(some_rows, pure=True)
     distributed = import_extra("distributed", "dask")
-    np.save(folder / "X.npy", X)
-    chunks = (tuple(np.diff(dense_boundaries(*X.shape)).tolist()), (X.shape[1],))
-    mapped = np.load(folder / "X.npy", mmap_mode="r")
-    stored = arrays.from_array(mapped, chunks=chunks)
+    path = folder / "X.npy"
+    np.save(path, X)
+    blocks = [
+        arrays.from_delayed(delayed(str(path), start, stop), (stop - start, X.shape[1]), X.dtype)
+        for start, stop in pairwise(dense_boundaries(*X.shape).tolist())
+    ]
+    stored = arrays.concatenate(blocks)
     workers: dict[str, Any] = {"n_workers": 1}
     if processes:
         workers = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
