@@ -26,8 +26,8 @@ LOOK = {AGREE: "agree", DIFFER: "differ", CANNOT: "cannot"}
 WORDS = (
     "A claim agrees when its rule holds at every level it speaks of; where it holds at some, it "
     "differs, and the levels are named. All comparisons are between medians over the seeds. What "
-    "counts as similar, slight, large or much faster was fixed from the paper's words, before these "
-    "runs."
+    "counts as similar, slight, large or much faster was fixed from the paper's words, before "
+    "these runs."
 )
 
 REAL = (
