@@ -31,7 +31,7 @@ POOL_PER_COMPONENT = 4
 MOST_DISTANCES = 2**24
 TRIAL_SWEEPS = 20
 TRIAL_TOL = 1e-3
-MOST_TRIALS = 4
+MOST_TRIALS = 3
 # Errors that differ by less than this share of themselves count as equal.
 AGREEMENT = 1e-3
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from orthant.arrays import Array
 from orthant.engine.kernels import kernel_of
-from orthant.engine.kernels.blocks import BlockColumns, BlockScan, Rows
+from orthant.engine.kernels.blocks import BlockColumns, BlockScan, BlockSweep, Rows
 
 # Below this a product with a unit vector may have lost digits to underflow.
 LIGHT_PRODUCT = {np.dtype(np.float32): 2.0**-90, np.dtype(np.float64): 2.0**-950}
@@ -38,6 +38,33 @@ def scan_block(
         return by_kernel(
             rows, "scan_block", exponent, row_weights=row_weights, column_weights=column_weights
         )
+
+
+def sweep_block(
+    rows: Rows,
+    directions: Array,
+    offsets: Array | None = None,
+    lengths: Array | None = None,
+    row_weights: Array | None = None,
+    disjoint: bool = False,
+    by_row: bool = True,
+) -> BlockSweep:
+    """Give every row to the direction with the highest score, and sum the rows of each.
+
+    A row enters the sum with its product; with offsets and lengths, which lower its scores by
+    ``offset * length``, it enters with its length. Both times its weight. Without ``by_row`` only
+    the sums are given back.
+    """
+    kernel = kernel_of(rows)
+    labels, best = kernel.winners_block(rows, directions, offsets, lengths, disjoint)
+    products, coefficients = best, best
+    if offsets is not None and lengths is not None:
+        products = best + (offsets[labels] * lengths).astype(rows.dtype, copy=False)
+        coefficients = lengths
+    if row_weights is not None:
+        coefficients = coefficients * row_weights
+    sums = kernel.sums_block(rows, labels, coefficients, len(directions))
+    return BlockSweep(labels, products, sums) if by_row else BlockSweep(None, None, sums)
 
 
 def columns_block(rows: Rows, combinations: Array, exact: bool, row_weights: Array | None) -> Any:

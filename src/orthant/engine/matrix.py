@@ -32,6 +32,7 @@ from orthant.engine.blockwise import (
     loadings_block,
     on_scaled,
     residual_block,
+    sweep_block,
     winners_block,
 )
 from orthant.engine.executors import Executor
@@ -206,7 +207,7 @@ class Matrix:
             "by_row": by_row,
         }
         parts = {"lengths": lengths, "row_weights": self.row_weights}
-        self._pass("sweep_block", absorb, shared, parts)
+        self._pass(sweep_block, absorb, shared, parts)
         return MatrixSweep(labels, products, self.folded(sums))
 
     def draw_rows(

@@ -51,7 +51,6 @@ class Kernel(Protocol):
     scaled: Callable[[Rows, int], Rows]
     scan_block: Callable[[Rows, Array | None, Array | None], BlockScan]
     products_block: Callable[[Rows, Array], Array]
-    sweep_block: Callable[..., BlockSweep]
     winners_block: Callable[..., tuple[Array, Array]]
     step_block: Callable[..., BlockSweep]
     columns_block: Callable[[Rows, Array, Array | None], BlockColumns]

@@ -58,33 +58,6 @@ def products_block(rows: Array, directions: Array) -> Array:
     return products
 
 
-def sweep_block(
-    rows: Array,
-    directions: Array,
-    offsets: Array | None = None,
-    lengths: Array | None = None,
-    row_weights: Array | None = None,
-    disjoint: bool = False,
-    by_row: bool = True,
-) -> BlockSweep:
-    """Give every row to the direction with the highest score, and sum the rows of each.
-
-    The score is ``<x, d>``, and the row enters the sum with its product. Offsets (k,) and lengths
-    (b,) make the score ``<x, d> - offset * length``, and then the row enters with its length.
-    Both times its weight. ``disjoint`` says that no two directions share a column, which makes
-    the cost of many directions that of one. Without ``by_row`` only the sums are given back.
-    """
-    labels, best = winners_block(rows, directions, offsets, lengths, disjoint)
-    products, coefficients = best, best
-    if offsets is not None and lengths is not None:
-        products = best + (offsets[labels] * lengths).astype(rows.dtype, copy=False)
-        coefficients = lengths
-    if row_weights is not None:
-        coefficients = coefficients * row_weights
-    sums = sums_block(rows, labels, coefficients, len(directions))
-    return BlockSweep(labels, products, sums) if by_row else BlockSweep(None, None, sums)
-
-
 def winners_block(
     rows: Array,
     directions: Array,
@@ -92,7 +65,12 @@ def winners_block(
     lengths: Array | None = None,
     disjoint: bool = False,
 ) -> tuple[Array, Array]:
-    """The direction with the highest score of every row (b,) int32, and that score (b,)."""
+    """The direction with the highest score of every row (b,) int32, and that score (b,).
+
+    The score is ``<x, d>``; offsets (k,) and lengths (b,) make it ``<x, d> - offset * length``.
+    ``disjoint`` says that no two directions share a column, which makes the cost of many
+    directions that of one.
+    """
     k = len(directions)
     directions = np.asarray(directions, dtype=rows.dtype)
     # Which layout of the product is fast depends on the dtype; the winner wants (k, b).

@@ -47,30 +47,6 @@ def products_block(rows: csr_array, directions: Array) -> Array:
     return rows @ np.ascontiguousarray(directions.T)
 
 
-def sweep_block(
-    rows: csr_array,
-    directions: Array,
-    offsets: Array | None = None,
-    lengths: Array | None = None,
-    row_weights: Array | None = None,
-    disjoint: bool = False,
-    by_row: bool = True,
-) -> BlockSweep:
-    """Give every row to the direction with the highest score, and sum the rows of each.
-
-    Scores, coefficients, ``disjoint`` and ``by_row`` are those of the dense kernel.
-    """
-    labels, best = winners_block(rows, directions, offsets, lengths, disjoint)
-    products, coefficients = best, best
-    if offsets is not None and lengths is not None:
-        products = best + (offsets[labels] * lengths).astype(rows.dtype, copy=False)
-        coefficients = lengths
-    if row_weights is not None:
-        coefficients = coefficients * row_weights
-    sums = sums_block(rows, labels, coefficients, len(directions))
-    return BlockSweep(labels, products, sums) if by_row else BlockSweep(None, None, sums)
-
-
 def winners_block(
     rows: csr_array,
     directions: Array,
@@ -78,7 +54,10 @@ def winners_block(
     lengths: Array | None = None,
     disjoint: bool = False,
 ) -> tuple[Array, Array]:
-    """The direction with the highest score of every row (b,) int32, and that score (b,)."""
+    """The direction with the highest score of every row (b,) int32, and that score (b,).
+
+    Scores and ``disjoint`` are those of the dense kernel.
+    """
     k = len(directions)
     if disjoint and k > SEGMENTS_FROM:
         scores = _segment_products(rows, directions)
