@@ -3,6 +3,8 @@
 import gc
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -211,3 +213,36 @@ def test_scattered_rows_that_died_with_their_worker_are_named(client, stored):
             os.kill(pid, signal.SIGKILL)
         with pytest.raises(BlockFailedError, match=r"rows 700:800 of X are lost.*scattered"):
             source.rows(np.array([750]))
+
+
+# A client of its own process, at work on the cluster of the test, slowly and with a checkpoint.
+CLIENT = """
+import sys
+from pathlib import Path
+from tests.engine.test_dask_processes import array_of, distributed, fit
+
+address, path, checkpoint = sys.argv[1:]
+with distributed.Client(address):
+    fit(array_of(Path(path), 0.02), n_init=3, certificate=None, checkpoint=checkpoint)
+"""
+
+
+def test_a_killed_client_leaves_a_checkpoint_from_which_another_goes_on(client, stored, tmp_path):
+    checkpoint = tmp_path / "fit.checkpoint"
+    address = client.scheduler_info()["address"]
+    command = [sys.executable, "-c", CLIENT, address, str(stored), str(checkpoint)]
+    written, deadline = set(), time.monotonic() + 60
+    with subprocess.Popen(command) as process:
+        try:
+            while len(written) < 3:
+                assert process.poll() is None, "the fit ended before it could be killed"
+                assert time.monotonic() < deadline
+                if checkpoint.exists():
+                    written.add(checkpoint.stat().st_mtime_ns)
+                time.sleep(0.005)
+        finally:
+            process.send_signal(signal.SIGKILL)
+    with client.as_current():
+        X = array_of(stored, 0.02)  # the same blocks, so the same fingerprint
+        resumed = fit(X, n_init=3, certificate=None, checkpoint=checkpoint)
+        same_bits(resumed, fit(X, n_init=3, certificate=None))
