@@ -15,6 +15,7 @@ import pytest
 from scipy.sparse import csr_array, save_npz
 
 import orthant
+from orthant.cli.main import COMMANDS
 from tests.cli.running import COMMAND, ENVIRONMENT
 from tests.cli.running import orthant as fresh
 
@@ -57,7 +58,7 @@ def test_fit_writes_a_folder_with_names_and_the_same_numbers_as_python(table, tm
 
 def test_the_version_and_the_help_need_nothing(tmp_path, run):
     assert fresh("--version", cwd=tmp_path).out == f"orthant {orthant.__version__}\n"
-    for command in ("fit", "transform", "select-k", "report", "bicluster", "demo"):
+    for command in COMMANDS:
         done = run(command, "--help")
         assert done.code == 0
         assert max(map(len, done.out.splitlines())) <= 80
