@@ -124,12 +124,17 @@ def project(matrix: Any, components: Array, orthogonal: str) -> Projection:
         )
     if orthogonal == "features":
         return Projection(matrix.loadings(components), None, None)
-    if k == 0:
-        n = matrix.shape[0]
-        labels, scales = np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=matrix.dtype)
-    else:
-        labels, scales = matrix.project(components)
+    labels, scales = winners(matrix, components)
     return Projection(one_per_row(labels, scales, k), labels, scales)
+
+
+def winners(matrix: Any, components: Array) -> tuple[Array, Array]:
+    """The component that captures most of every row, -1 for none, and the scale of the row."""
+    if len(components) == 0:
+        n = matrix.shape[0]
+        return np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=matrix.dtype)
+    labels, scales = matrix.project(components)
+    return labels, scales
 
 
 def one_per_row(labels: Array, scales: Array, k: int) -> csr_array:

@@ -151,6 +151,7 @@ def factorize(
         missing_values=missing_values,
         n_jobs=n_jobs,
         max_memory=max_memory,
+        columns=orthogonal != "samples",
     )
     if not isinstance(seeding, str):
         options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))

@@ -30,9 +30,11 @@ def as_matrix(
     missing_values: Any = None,
     n_jobs: int | None = None,
     max_memory: int | str | None = None,
+    columns: bool = False,
 ) -> Matrix:
     """Check a non-negative matrix and its weights, and make it ready for passes.
 
+    ``columns`` says that lengths of columns will be needed: then no further read is spent on them.
     With ``missing_values=numpy.nan`` the result is a MaskedMatrix when any entry is NaN.
 
     Raises
@@ -46,7 +48,7 @@ def as_matrix(
     executor = executor_for(source, as_n_jobs(n_jobs), as_bytes(max_memory))
     masked = may_be_missing(missing_values) and has_missing(source, executor)
     values = FilledSource(source) if masked else source
-    scanned = scan(values, executor, row_weights, column_weights)
+    scanned = scan(values, executor, row_weights, column_weights, columns)
     if scanned.offence is not None:
         raise InvalidInputError(_offence_message(*scanned.offence))
     exponent = weight_exponent(sample_weight) + weight_exponent(feature_weight)

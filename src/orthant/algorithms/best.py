@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -113,8 +113,7 @@ class Search:
             return solution
         again = self.descended(moved.form)
         self.n_sweeps += len(moved.history) - len(solution.history) + len(again.history)
-        history = moved.history + again.history
-        return Solution(again.form, again.captured, history)
+        return replace(again, history=moved.history + again.history)
 
     def descended(self, form: Array) -> Solution:
         """Where a descent from a form ends."""
@@ -146,7 +145,7 @@ class Search:
         found = self.refined(form)
         if found.captured <= best.captured:
             return best
-        return Solution(found.form, found.captured, (*best.history, found.captured))
+        return replace(found, history=(*best.history, found.captured))
 
     def promise(self) -> APriori:
         """What the draws guarantee for the answer."""
@@ -176,14 +175,13 @@ def factorize_best(matrix: Matrix, options: Options) -> Outcome:
     given = None if isinstance(options.seeding, str) else points.form_of(options.seeding)
     search = Search(points, options, given)
     solution = search.run()
-    form = solution.form
+    form, sweep = solution.form, solution.sweep
     if isinstance(points, Samples) and may_be_exact(points):
         search.note("exact directions")
-        form = canonical(points, form)
+        form, sweep = canonical(points, form), None
     total = float(points.weights.sum())
     history = tuple(1.0 - captured / total for captured in solution.history)
     trace = Trace(history, search.n_sweeps, tuple(search.steps))
-    result = publish(
-        matrix, points.components(form), orthogonal, options.n_components, trace, TOO_FEW
-    )
+    components = points.components(form)
+    result = publish(matrix, components, orthogonal, options.n_components, trace, TOO_FEW, sweep)
     return Outcome(result, search.promise())

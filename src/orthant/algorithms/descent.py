@@ -26,36 +26,45 @@ def descend(
 
     Directions that win no point are moved to the points captured worst: what is unused cannot be
     missed. ``step`` may know how far an earlier attempt came.
+
+    Where components are the directions themselves and the descent has come to its end, the
+    solution is what was swept last, with that sweep: publishing it takes no further read, and
+    the step that is not made would have gained no more than ``tol``.
     """
     step = step or Checkpoint().next_step()
     if step.finished:
         return Solution(step.arrays["form"], step.history[-1], step.history)
     total = float(points.weights.sum())
-    history, energies = list(step.history), np.zeros(len(form))
+    history = list(step.history)
     if step.begun:
-        form, energies = step.arrays["form"], step.arrays["energies"]
+        form = step.arrays["form"]
+    # Labels of points on a cluster stay there.
+    by_point = points.components_are_directions and not points.matrix.source.elsewhere
     while True:
         before = form
-        sweep = points.sweep_directions(form, by_point=False)
+        sweep = points.sweep_directions(form, by_point=by_point)
         captured = float(sweep.captured.sum())
         gained = captured - history[-1] if history else np.inf
-        if gained < 0:  # the last directions were as good as this arithmetic can tell
+        settled = gained < 0  # the last directions were as good as this arithmetic can tell
+        if settled:
             break
         history.append(captured)
         announce("sweep", max(0.0, 1.0 - captured / total))
-        form, energies = sweep.form, sweep.captured
+        form = sweep.form
         idle = np.flatnonzero(sweep.captured <= 0)
         moved = len(idle) > 0 and len(history) < max_iter and _reuse(points, form, idle, before)
         # |S|^2 / w is what the next direction captures of its points at the least.
         squares = np.einsum("sh,sh->s", form, form)
-        gained = min(gained, float(divided(squares, energies).sum()) - captured)
-        if len(history) >= max_iter or (not moved and gained <= tol * (total - captured)):
+        gained = min(gained, float(divided(squares, sweep.captured).sum()) - captured)
+        settled = not moved and gained <= tol * (total - captured)
+        if settled or len(history) >= max_iter:
             break
-        step.keep(tuple(history), form=form, energies=energies)
-    # The order of what they capture is that of the published components: no need to sort later.
-    order = np.argsort(-energies, kind="stable")
-    step.finish(tuple(history), form=form[order])
-    return Solution(form[order], history[-1], tuple(history))
+        step.keep(tuple(history), form=form)
+    swept = sweep.unit if settled and points.components_are_directions else None
+    form = form if swept is None else swept
+    step.finish(tuple(history), form=form)
+    known = sweep if swept is not None and by_point else None
+    return Solution(form, history[-1], tuple(history), known)
 
 
 def _reuse(points: Points, form: Array, idle: Array, before: Array) -> bool:

@@ -6,24 +6,22 @@ weighted sample costs a few sweeps instead of k and keeps none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from orthant.algorithms.descent import descend
 from orthant.algorithms.single_moves import single_points_matter
-from orthant.algorithms.solution import Solution
 from orthant.arrays import Array
-from orthant.engine.points import Points, Samples
+from orthant.engine.points import Points, Samples, unit_lengths
 from orthant.kmeans.geometry import lines
 from orthant.kmeans.local_search import Nearest, best_exchanges
-from orthant.kmeans.seeding import seed
+from orthant.kmeans.seeding import draw_distinct, seed
 from orthant.kmeans.seeding_in_rounds import chosen_columns
 
 # A sample this size finds the same directions as all points do.
-SAMPLE_SIZE = 500
+SAMPLE_SIZE = 1000
 SAMPLE_PER_COMPONENT = 20
-# So many points are tried as directions.
+# So many groups of points are tried as components.
+POOL_ROUNDS = 3
 POOL_SIZE = 40
 WIDE_POOL = 100
 POOL_PER_COMPONENT = 4
@@ -31,15 +29,12 @@ POOL_PER_COMPONENT = 4
 MOST_DISTANCES = 2**24
 TRIAL_SWEEPS = 20
 TRIAL_TOL = 1e-3
-MOST_TRIALS = 3
-# Errors that differ by less than this share of themselves count as equal.
-AGREEMENT = 1e-3
 
 
 def sample_size(points: Points, k: int) -> int:
     """How many points a sample for k directions holds: more where few points matter."""
     size = max(SAMPLE_SIZE, SAMPLE_PER_COMPONENT * k)
-    return 4 * size if single_points_matter(points.weights, k) else size
+    return 2 * size if single_points_matter(points.weights, k) else size
 
 
 def pool_size(points: Points, k: int) -> int:
@@ -64,75 +59,69 @@ def drawn_directions(points: Points, k: int, rng: np.random.Generator) -> Array:
 
 
 def fitted_to_all(points: Samples, k: int, rng: np.random.Generator) -> Array:
-    """Directions drawn from all points, exchanged and fitted: the best of a few trials.
+    """Directions drawn from all points, exchanged and fitted.
 
     Exchanges and sweeps only lower what the draws cost, so the promise of the draws holds.
     """
-    size = pool_size(points, k)
-
-    def trial() -> Solution:
-        form = Pool(points, size, rng).exchanged(drawn_directions(points, k, rng))
-        return descend(points, form, max_iter=TRIAL_SWEEPS, tol=TRIAL_TOL)
-
-    # A pool of all points leaves little to chance.
-    return trial().form if len(points.weights) <= WIDE_POOL else agreed(trial, points).form
+    drawn = drawn_directions(points, k, rng)
+    return fitted(points, Pool(points, pool_size(points, k), rng).exchanged(drawn))
 
 
 def fitted_to_sample(
     points: Samples, k: int, rng: np.random.Generator, *, exchanges: bool
 ) -> Array:
-    """Directions from a weighted sample and fitted to it: the best of a few trials.
-
-    Without exchanges it is one trial, and plain draws.
-    """
+    """Directions chosen for a weighted sample and fitted to it; without exchanges only drawn."""
     sample = weighted_sample(points, sample_size(points, k), rng)
-    size = pool_size(points, k)
-
-    def trial() -> Solution:
-        pool = Pool(sample, size, rng) if exchanges else None
-        form = drawn_directions(sample, k, rng) if pool is None else pool.chosen(k, rng)
-        return descend(sample, form, max_iter=TRIAL_SWEEPS, tol=TRIAL_TOL)
-
-    return agreed(trial, sample).form if exchanges else trial().form
+    if exchanges:
+        return fitted(sample, Pool(sample, pool_size(points, k), rng).chosen(k))
+    return fitted(sample, drawn_directions(sample, k, rng))
 
 
-def agreed(trial: Callable[[], Solution], points: Samples) -> Solution:
-    """The best of a few trials: of two that come out equally good, of more where they differ."""
-    found = [trial(), trial()]
-    total = float(points.weights.sum())
-    while len(found) < MOST_TRIALS:
-        best = max(solution.captured for solution in found)
-        near = sum(best - one.captured <= AGREEMENT * (total - best) for one in found)
-        if near >= 2:
-            break
-        found.append(trial())
-    return max(found, key=lambda solution: solution.captured)
+def fitted(points: Samples, form: Array) -> Array:
+    """Where a descent of a few sweeps from a form ends."""
+    return descend(points, form, max_iter=TRIAL_SWEEPS, tol=TRIAL_TOL).form
 
 
 class Pool:
-    """Some points that may become directions, judged by their distances to some of all points."""
+    """Directions of small groups of points, any of which may become a component's.
+
+    The groups are the points nearest to each of a few that were drawn, in rounds, by what those
+    drawn before fail to capture. A group stands for a component much better than one point does:
+    noise of its points cancels.
+    """
 
     def __init__(self, points: Samples, size: int, rng: np.random.Generator) -> None:
         self.points = points
-        present = np.flatnonzero(points.weights > 0)
-        size = min(len(present), size)
-        self.members = np.sort(rng.choice(present, size, replace=False))
-        self.distances = self._distances(points.at(self.members))
-        self.distances[self.members, np.arange(size)] = 0.0
+        n, n_seeds = len(points.weights), 0
+        labels, cosines, missed = np.zeros(n, dtype=np.int32), np.zeros(n), points.weights
+        for _ in range(POOL_ROUNDS):
+            drawn = draw_distinct(missed, -(-size // POOL_ROUNDS), rng)
+            if len(drawn) == 0:
+                break
+            products = points.rough_cosines_with(points.at(drawn))
+            nearest = products.argmax(axis=1)
+            largest = products[np.arange(n), nearest]
+            largest[drawn] = 1.0
+            labels = np.where(largest > cosines, nearest + n_seeds, labels)
+            cosines = np.maximum(largest, cosines)
+            missed = points.weights * np.maximum(1.0 - np.square(cosines), 0.0)
+            n_seeds += len(drawn)
+        self.form = unit_lengths(points.power_step(labels, cosines, n_seeds))
+        self.distances = self._distances(self.form)
 
     def _distances(self, form: Array) -> Array:
-        return lines(*self.points.cosines_with(form))
+        cosines = self.points.rough_cosines_with(form)
+        return lines(cosines, np.ones(len(form), dtype=cosines.dtype))
 
-    def chosen(self, k: int, rng: np.random.Generator) -> Array:
-        """The form of up to k members, exchanged for others until none helps."""
-        columns = chosen_columns(self.points.weights, self.distances, self.members, k, rng)
-        return self.points.at(self.members[columns])
+    def chosen(self, k: int) -> Array:
+        """The form of up to k of them, exchanged for others until none helps."""
+        return self.form[chosen_columns(self.points.weights, self.distances, k)]
 
     def exchanged(self, form: Array) -> Array:
-        """Directions of which some are exchanged for members, until none helps."""
+        """Directions of which some are exchanged for those of the pool, until none helps."""
         state = Nearest(self.points.weights, self._distances(form))
         for center, number in best_exchanges(state, self.distances).items():
-            form[center] = self.points.at(self.members[[number]])[0]
+            form[center] = self.form[number]
         return form
 
 

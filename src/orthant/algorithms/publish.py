@@ -15,10 +15,14 @@ import numpy as np
 
 from orthant.arrays import Array
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import divided
-from orthant.factorization import Factorization, Projection, project
+from orthant.engine.points import DirectionSweep, divided
+from orthant.factorization import Factorization, Projection, one_per_row, winners
 
 # Below this share of the squared norm the difference "norm minus captured" has lost its digits.
+# Rows of a large array that are copied at once.
+ROWS_AT_ONCE = 2**14
+# How far the square of a unit vector's length may be from 1.
+ROUNDING = 1e-12
 CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}
 
 
@@ -38,24 +42,29 @@ def publish(
     n_components: int,
     trace: Trace,
     reason: str,
+    sweep: DirectionSweep | None = None,
 ) -> Factorization:
     """A Factorization from components (k, m) of any length, in the geometry of X.
 
     Over features and both the supports of the components must be disjoint already. ``reason``
-    says why, when fewer components than asked for are in use.
+    says why, when fewer components than asked for are in use. A ``sweep`` that was made by these
+    components saves the final assignment.
     """
     unit = unit_rows(components).astype(matrix.dtype)
     unit = unit[unit.any(axis=1)]
-    projection, energies = _projected(matrix, unit, orthogonal)
-    # Dropping and reordering may change who wins a tie: assign again until nothing moves.
-    for _ in range(len(unit) + 1):
-        order = np.argsort(-energies, kind="stable")
-        order = order[energies[order] > 0]
-        if np.array_equal(order, np.arange(len(unit))):
-            break
-        unit = unit[order]
-        del projection  # it may be as large as the result
-        projection, energies = _projected(matrix, unit, orthogonal)
+    found = _of_sweep(matrix, unit, sweep)
+    n_sweeps, steps = trace.n_sweeps, trace.steps_run
+    if found is None:
+        n_sweeps, steps = n_sweeps + 1, (*steps, "final assignment")
+        found = _assigned(matrix, unit, orthogonal)
+    # Without components that won nothing the products of the others may round differently.
+    while not (found.energies > 0).all():
+        unit = unit[found.energies > 0]
+        del found  # it may be as large as the result
+        found = _assigned(matrix, unit, orthogonal)
+    order = np.argsort(-found.energies, kind="stable")
+    unit, energies = unit[order], found.energies[order]
+    projection = found.in_order(order)
     squared = squared_error(matrix, unit, projection, energies)
     feature_labels, feature_scales = None, None
     if orthogonal != "samples":
@@ -73,23 +82,73 @@ def publish(
         error=matrix.in_units_of_x(math.sqrt(squared)),
         relative_squared_error=squared / total if total > 0 else 0.0,
         history=trace.history,
-        n_sweeps=trace.n_sweeps + 1,
-        steps_run=(*trace.steps_run, "final assignment"),
+        n_sweeps=n_sweeps,
+        steps_run=steps,
         shortage=shortage(len(unit), n_components, reason),
     )
 
 
 def unit_rows(components: Array) -> Array:
-    """Rows at length 1; scaled by their largest entry first, so that squares cannot underflow."""
+    """Rows at length 1; scaled by their largest entry first, so that squares cannot underflow.
+
+    Rows that have this length, but for rounding, stay as they are.
+    """
+    near = np.abs(np.einsum("sh,sh->s", components, components) - 1.0) <= ROUNDING
+    if near.all():
+        return components + 0.0  # no negative zeros
     peaks = components.max(axis=1, initial=0.0, keepdims=True)
     scaled = divided(components, peaks)
     unit = divided(scaled, np.linalg.norm(scaled, axis=1, keepdims=True))
-    return unit + 0.0  # no negative zeros
+    unit[near] = components[near]
+    return unit + 0.0
 
 
-def _projected(matrix: Matrix, unit: Array, orthogonal: str) -> tuple[Projection, Array]:
-    projection = project(matrix, unit, orthogonal)
-    return projection, matrix.energies(projection.loadings, projection.labels, len(unit))
+@dataclass(frozen=True, slots=True)
+class _Assigned:
+    """Rows expressed by components, and how much each component captures."""
+
+    labels: Array | None  # (n,) over samples and both
+    values: Array  # scales (n,) over samples and both, loadings (n, k) over features
+    energies: Array  # (k,)
+
+    def in_order(self, order: Array) -> Projection:
+        """The same for the same components in another order."""
+        if self.labels is None:
+            in_column_order(self.values, order)
+            return Projection(self.values, None, None)
+        numbers = np.full(len(order) + 1, -1, dtype=np.int32)  # the last one for label -1
+        numbers[order] = np.arange(len(order))
+        labels = numbers[self.labels]
+        return Projection(one_per_row(labels, self.values, len(order)), labels, self.values)
+
+
+def _assigned(matrix: Matrix, unit: Array, orthogonal: str) -> _Assigned:
+    """One read of the data by these components."""
+    if orthogonal == "features":
+        loadings = matrix.loadings(unit)
+        return _Assigned(None, loadings, matrix.energies_of_loadings(loadings))
+    labels, scales = winners(matrix, unit)
+    return _Assigned(labels, scales, matrix.energies_of_scales(labels, scales, len(unit)))
+
+
+def _of_sweep(matrix: Matrix, unit: Array, sweep: DirectionSweep | None) -> _Assigned | None:
+    """What a sweep by these components has found already; None if it was made by others."""
+    if sweep is None or sweep.unit is None:
+        return None
+    if not np.array_equal(sweep.unit.astype(matrix.dtype), unit):
+        return None
+    projected = matrix.projected(sweep.labels, sweep.products)
+    if projected is None:
+        return None
+    labels, scales = projected
+    return _Assigned(labels, scales, matrix.energies_of_scales(labels, scales, len(unit)))
+
+
+def in_column_order(loadings: Array, order: Array) -> None:
+    """Permute the columns of a large array in place."""
+    for start in range(0, len(loadings), ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        loadings[part] = loadings[part][:, order]
 
 
 def squared_error(matrix: Matrix, unit: Array, projection: Projection, energies: Array) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from orthant.arrays import Array
+from orthant.engine.points import DirectionSweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,11 @@ class Solution:
         Energy captured when every point goes to its best direction; more is better.
     history
         Captured energy after each sweep on the way here, never falling.
+    sweep
+        The sweep by these very directions, where it is known.
     """
 
     form: Array
     captured: float
     history: tuple[float, ...] = ()
+    sweep: DirectionSweep | None = None

@@ -31,13 +31,23 @@ def on_scaled(rows: Rows, function: Callable[..., Any], exponent: int, **keyword
 
 
 def scan_block(
-    rows: Rows, exponent: int, row_weights: Array | None, column_weights: Array | None
+    rows: Rows,
+    exponent: int,
+    columns: bool,
+    row_weights: Array | None,
+    column_weights: Array | None,
 ) -> BlockScan:
-    """Look at every entry of a block that has not been checked yet."""
+    """Look at every entry of a block that has not been checked yet.
+
+    Squares of columns are taken where ``columns`` asks for them.
+    """
+    kernel = kernel_of(rows)
     with np.errstate(all="ignore"):
-        return by_kernel(
-            rows, "scan_block", exponent, row_weights=row_weights, column_weights=column_weights
-        )
+        scaled = kernel.scaled(rows, exponent)
+        largest, offence = kernel.largest_entry(scaled)
+        by_row = kernel.row_squares(scaled, column_weights)
+        by_column = kernel.column_squares(scaled, row_weights) if columns else None
+    return BlockScan(offence, largest, by_row, by_column)
 
 
 def sweep_block(
@@ -183,7 +193,7 @@ def draw_block(
 ) -> tuple[Array, float]:
     """Rows drawn by weight times distance to the nearest direction, and the sum of that."""
     kernel = kernel_of(rows)
-    squares = kernel.scan_block(rows, None, np.square(column_factors)).row_squares
+    squares = kernel.row_squares(rows, np.square(column_factors))
     products = kernel.products_block(rows, directions).max(axis=1)
     cosines = np.divide(products, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
     weights = squares if row_weights is None else squares * row_weights

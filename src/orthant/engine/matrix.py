@@ -22,6 +22,7 @@ import numpy as np
 from orthant.arrays import Array
 from orthant.checkpoint import digest
 from orthant.engine.blockwise import (
+    LIGHT_PRODUCT,
     FirstRow,
     Stacked,
     by_kernel,
@@ -39,9 +40,12 @@ from orthant.engine.executors import Executor
 from orthant.engine.kernels import kernel_of
 from orthant.engine.kernels.blocks import BlockColumns, BlockSweep
 from orthant.engine.scan import Scan
-from orthant.engine.sources import Source
+from orthant.engine.sources import Source, in_memory
 from orthant.engine.work import Work
 from orthant.errors import ScaleOverflowError
+
+# So many rows are looked at one by one.
+MOST_LIGHT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class MatrixSweep:
     """One pass that assigns every row and sums the rows of each direction."""
 
     labels: Array | None  # (n,) int32
-    products: Array | None  # (n,) float64, of the scaled, unweighted row with its winner
+    products: Array | None  # (n,) of the scaled, unweighted row with its winner, dtype of X
     sums: Array  # (k, m) float64
 
 
@@ -70,7 +74,7 @@ class Matrix:
         self.exponent = scan.exponent
         self.row_weights = row_weights  # (n,) or None
         self.column_factors = None if column_weights is None else np.sqrt(column_weights)
-        self.row_squares, self.column_squares = scan.row_squares, scan.column_squares
+        self.row_squares, self._column_squares = scan.row_squares, scan.column_squares
         self._weight_exponent = weight_exponent  # of two, already divided out of the weights
 
     @property
@@ -83,6 +87,16 @@ class Matrix:
         """Squared Frobenius norm of Y."""
         weights = self.row_squares if self.row_weights is None else self._weighted_squares()
         return float(weights.sum())
+
+    @property
+    def column_squares(self) -> Array:
+        """(m,) squared lengths of the columns of Y: a read, the first time, if not yet known."""
+        if self._column_squares is None:
+            summed = self._summed(
+                "column_squares", (self.shape[1],), {}, {"row_weights": self.row_weights}
+            )
+            self._column_squares = self.folded(self.folded(summed))
+        return self._column_squares
 
     def _weighted_squares(self) -> Array:
         return self.row_squares * self.row_weights
@@ -98,9 +112,23 @@ class Matrix:
         weights = row_weights
         if weights is None and self.row_weights is not None:
             weights = self.row_weights[rows]
-        return self._like(
-            self.source.part(rows), self.row_squares[rows], self.column_squares, weights
+        return self._like(self.source.part(rows), self.row_squares[rows], None, weights)
+
+    def normalised(self, rows: Array, row_weights: Array) -> Matrix:
+        """Some rows of Y, their weights left out, at length 1, as float32 in memory.
+
+        They take the row weights given here, and have no column factors of their own.
+        """
+        blocks: list[Any] = []
+        self._like(self.source.part(rows), self.row_squares[rows], None, None)._pass(
+            "normalised",
+            lambda part, block: blocks.append(block),
+            {"column_factors": self.column_factors},
+            {"lengths": np.sqrt(self.row_squares[rows])},
         )
+        source = in_memory(kernel_of(blocks[0]).stacked(blocks, False))
+        scanned = Scan(None, 0, np.ones(len(row_weights)), None)
+        return Matrix(source, self.executor, scanned, row_weights)
 
     def transposed(self, many_passes: bool = True) -> Matrix | None:
         """The matrix whose rows are the columns of this one; None when passes would be slow."""
@@ -121,7 +149,11 @@ class Matrix:
         return flipped
 
     def _like(
-        self, source: Source, row_squares: Array, column_squares: Array, row_weights: Array | None
+        self,
+        source: Source,
+        row_squares: Array,
+        column_squares: Array | None,
+        row_weights: Array | None,
     ) -> Matrix:
         """Another source in the same units and with the same column factors."""
         scanned = Scan(None, self.exponent, row_squares, column_squares)
@@ -158,14 +190,19 @@ class Matrix:
         """Vectors (c, m) over the columns of X as vectors over those of Y."""
         return directions if self.column_factors is None else directions * self.column_factors
 
-    def products(self, directions: Array) -> Array:
-        """Inner products of the unweighted rows of Y with directions (c, m): (n, c) float64."""
-        products = np.empty((self.shape[0], len(directions)))
+    def products(self, directions: Array, exact: bool = True) -> Array:
+        """Inner products of the unweighted rows of Y with directions (c, m): (n, c).
+
+        In float64, or, unless they must be ``exact``, in the dtype of the data.
+        """
+        dtype = np.float64 if exact else self.dtype
+        products = np.empty((self.shape[0], len(directions)), dtype=dtype)
 
         def absorb(part: slice, block: Array) -> None:
             products[part] = block
 
-        self._pass("products_block", absorb, {"directions": self.folded(directions)})
+        shared = {"directions": self.folded(directions), "exact": exact}
+        self._pass("products_block", absorb, shared)
         return products
 
     def sweep(
@@ -190,19 +227,20 @@ class Matrix:
             Whether labels and products of all rows are wanted; else only sums are kept.
         """
         labels = np.empty(self.shape[0], dtype=np.int32) if by_row else None
-        products = np.empty(self.shape[0]) if by_row else None
+        products = np.empty(self.shape[0], dtype=self.dtype) if by_row else None
         sums = np.zeros(directions.shape)
+        folded = self.folded(directions).astype(self.dtype, copy=False)
+        order = by_value(folded)
         offsets, lengths = penalty or (None, None)
 
         def absorb(part: slice, block: BlockSweep) -> None:
-            nonlocal sums
             if labels is not None and products is not None:
-                labels[part], products[part] = block.labels, block.products
-            sums += block.sums
+                labels[part], products[part] = order[block.labels], block.products
+            sums[order] += block.sums
 
         shared = {
-            "directions": self.folded(directions),
-            "offsets": offsets,
+            "directions": folded[order],
+            "offsets": None if offsets is None else offsets[order],
             "disjoint": disjoint,
             "by_row": by_row,
         }
@@ -277,14 +315,14 @@ class Matrix:
         by_row: dict[str, Any] | None = None,
     ) -> Array:
         """The sum over all blocks, in block order, of what an operation gives for each."""
-        sums = np.zeros(shape)
+        sums: Array | None = None
 
         def absorb(part: slice, block: Array) -> None:
             nonlocal sums
-            sums += block
+            sums = block if sums is None else sums + block
 
         self._pass(operation, absorb, shared, by_row)
-        return sums
+        return np.zeros(shape) if sums is None else sums
 
     def column_products(self, combinations: Array, exact: bool = False) -> tuple[Array, Array]:
         """Combine the columns of Y and multiply every column with each combination, in one read.
@@ -313,47 +351,66 @@ class Matrix:
         """
         labels = np.empty(self.shape[0], dtype=np.int32)
         scales = np.empty(self.shape[0], dtype=self.dtype)
+        narrow = components.astype(self.dtype, copy=False)
+        order = by_value(narrow)
+        numbers = np.append(order, np.int32(-1))  # -1 stays -1
 
         def absorb(part: slice, block: tuple[Array, Array]) -> None:
-            labels[part], scales[part] = block
+            labels[part], scales[part] = numbers[block[0]], block[1]
             refuse_overflow(scales[part], part.start)
 
-        shared = {"components": components, "exponent": self.exponent}
+        shared = {"components": narrow[order], "exponent": self.exponent}
         self._fold(Work(winners_block, shared), absorb)
         return labels, scales
+
+    def projected(self, labels: Array, products: Array) -> tuple[Array, Array] | None:
+        """What :meth:`project` gives, from the labels and products of a sweep: no further read.
+
+        None where they do not tell: rows so light that products lost digits need a scale of their
+        own.
+        """
+        light = np.flatnonzero(products < LIGHT_PRODUCT[self.dtype])
+        if len(light) > MOST_LIGHT or self.source.rows(light).any():
+            return None
+        with np.errstate(over="ignore", under="ignore"):
+            scales = np.ldexp(products, self.exponent)
+        refuse_overflow(scales, 0)
+        return np.where(scales > 0, labels, np.int32(-1)), scales
 
     def loadings(self, components: Array) -> Array:
         """Products of the rows of X with components (k, m): (n, k) in the dtype of X."""
         loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
+        order = by_value(components)
 
         def absorb(part: slice, block: Array) -> None:
             with np.errstate(over="ignore", under="ignore"):
-                loadings[part] = block
+                loadings[part, order] = block
             refuse_overflow(loadings[part].max(axis=1, initial=0.0), part.start)
 
-        shared = {"components": components.astype(np.float64), "exponent": self.exponent}
+        shared = {"components": components[order].astype(np.float64), "exponent": self.exponent}
         self._fold(Work(loadings_block, shared), absorb)
         return loadings
 
-    def energies(self, loadings: Any, labels: Array | None, k: int) -> Array:
-        """Weighted squared loadings of every component, (k,), in the units of Y.
+    def energies_of_loadings(self, loadings: Array) -> Array:
+        """Weighted squared loadings (n, k) of every component, (k,), in the units of Y."""
+        energies = np.zeros(loadings.shape[1])
+        for start, stop in pairwise(self.source.boundaries):
+            part = np.ldexp(loadings[start:stop], -self.exponent, dtype=np.float64)
+            np.square(part, out=part)
+            weights = None if self.row_weights is None else self.row_weights[start:stop]
+            energies += part.sum(axis=0) if weights is None else weights @ part
+        return energies
 
-        ``loadings`` is (n, k) dense, or sparse with one entry per row and then ``labels`` tells
-        where.
+    def energies_of_scales(self, labels: Array, scales: Array, k: int) -> Array:
+        """Weighted squared scales of every component, (k,), in the units of Y.
+
+        Rows of label -1 have scale 0.
         """
-        if labels is None:
-            energies = np.zeros(k)
-            for start, stop in pairwise(self.source.boundaries):
-                part = np.ldexp(loadings[start:stop], -self.exponent, dtype=np.float64)
-                np.square(part, out=part)
-                weights = None if self.row_weights is None else self.row_weights[start:stop]
-                energies += part.sum(axis=0) if weights is None else weights @ part
-            return energies
-        squares = np.ldexp(loadings.data, -self.exponent, dtype=np.float64)
+        squares = np.ldexp(scales, -self.exponent, dtype=np.float64)
         np.square(squares, out=squares)
         if self.row_weights is not None:
-            squares *= self.row_weights[labels >= 0]
-        return np.bincount(loadings.indices, weights=squares, minlength=k)
+            squares *= self.row_weights
+        return np.bincount(np.maximum(labels, 0), weights=squares, minlength=k)[:k]
 
     def in_units_of_x(self, length: float) -> float:
         """A length in the units of Y as one in the units of X and of the weights given."""
@@ -442,6 +499,20 @@ class Matrix:
         """Unweighted rows of Y at these positions, (c, m) dense float64."""
         rows = self.source.rows(indices)
         return self.folded(np.ldexp(rows, -self.exponent) if self.exponent else rows)
+
+
+def by_value(vectors: Array) -> Array:
+    """The order (k,) int32 of the rows of an array by what is in them, wherever they stand.
+
+    In what order directions are multiplied decides how their products round. In this one the bits
+    of a product depend on the directions alone, so components may be put in another order
+    without another read.
+    """
+    rows = np.ascontiguousarray(vectors)
+    if rows.size == 0:
+        return np.arange(len(rows), dtype=np.int32)
+    texts = rows.view(f"S{rows.shape[1] * rows.itemsize}")[:, 0]
+    return np.argsort(texts, kind="stable").astype(np.int32)
 
 
 def refuse_overflow(values: Array, first_row: int) -> None:

@@ -71,15 +71,19 @@ class DirectionSweep(Sweep):
     ----------
     captured
         (k,) weighted sum of squared products over the points of each label.
+    unit
+        (k, m) over samples: the unit vectors of the directions that were swept.
     """
 
     captured: Array
+    unit: Array | None = None
 
 
 class Points(Protocol):
     """What algorithms may ask of points; implemented by Samples and Features."""
 
     matrix: Matrix
+    components_are_directions: bool  # so a sweep by them tells what is published
     weights: Array  # (N,) squared length of each point in Y; zero points take part in no sum
     dimension: int  # how many coordinates a point has
 
@@ -142,6 +146,8 @@ class Points(Protocol):
 class Samples:
     """The rows of a matrix as points."""
 
+    components_are_directions = True
+
     def __init__(self, matrix: Matrix) -> None:
         self.matrix = matrix
         self.dimension = matrix.shape[1]
@@ -157,6 +163,17 @@ class Samples:
         """Products of all normalised rows with centres (c, m), and squared lengths."""
         products = self.matrix.products(form)
         return divided(products, self._lengths[:, None]), _squares(form)
+
+    def rough_cosines_with(self, unit: Array) -> Array:
+        """Products of all normalised rows with unit vectors (c, m), (N, c), as exact as the data.
+
+        For choices that carry no proof.
+        """
+        products = self.matrix.products(unit, exact=False)
+        products *= divided(np.ones(len(self._lengths)), self._lengths)[:, None].astype(
+            products.dtype
+        )
+        return products
 
     def sweep_centers(self, form: Array) -> Sweep:
         """Nearest centre of every normalised row: the largest ``<x, c>/|x| - |c|^2/2``."""
@@ -178,7 +195,7 @@ class Samples:
         # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
         captured = np.einsum("sh,sh->s", swept.sums, unit)
         return DirectionSweep(
-            swept.labels, swept.products, self._lengths, swept.sums, squares, captured
+            swept.labels, swept.products, self._lengths, swept.sums, squares, captured, unit
         )
 
     def draw_missed(
@@ -200,6 +217,15 @@ class Samples:
     def sums(self, labels: Array, k: int) -> Array:
         """Sums of ``weight * normalised row`` over the rows of each label, (k, m)."""
         return self.matrix.row_sums(labels, divided(self.weights, self._lengths), k)
+
+    def power_step(self, labels: Array, cosines: Array, k: int) -> Array:
+        """Sums of ``product * row`` over the rows of each label, (k, m).
+
+        The product is that with the label's unit direction, told by its cosine (N,).
+        """
+        products = cosines * self._lengths
+        given = self.matrix.row_weights
+        return self.matrix.row_sums(labels, products if given is None else products * given, k)
 
     def raw_products(self, directions: Array) -> Array:
         """Products of all rows, weights left out, with directions (c, m): (n, c) float64."""
@@ -231,9 +257,11 @@ class Samples:
         return self.matrix.part(indices).row_gram()
 
     def sample(self, indices: Array, counts: Array) -> Samples:
-        """Normalised copies of some rows, each with the given weight, as points in memory."""
-        weights = divided(counts.astype(np.float64), self.matrix.row_squares[indices])
-        return Samples(self.matrix.part(indices, weights))
+        """Normalised copies of some rows that are not zero, in float32, as points in memory.
+
+        Each has the given weight.
+        """
+        return Samples(self.matrix.normalised(indices, counts.astype(np.float64)))
 
     @property
     def at_hand(self) -> bool:
@@ -256,6 +284,8 @@ class Samples:
 
 class Columns(Samples):
     """The columns of a matrix as points: the rows of its transpose, where that is at hand."""
+
+    components_are_directions = False
 
     def form_of(self, components: Array) -> Array:
         """The combinations of columns that the components describe."""
@@ -280,6 +310,8 @@ def points_over(matrix: Matrix, orthogonal: str) -> Points:
 
 class Features:
     """The columns of a matrix as points, streamed over blocks of its rows."""
+
+    components_are_directions = False
 
     def __init__(self, matrix: Matrix) -> None:
         self.matrix = matrix

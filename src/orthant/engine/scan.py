@@ -25,22 +25,30 @@ class Scan:
     offence: tuple[int, int, float] | None  # row, column, value of the first bad entry
     exponent: int  # of the power of two that brings the largest entry below 1; 0 in safe range
     row_squares: Array  # (n,)
-    column_squares: Array  # (m,)
+    column_squares: Array | None  # (m,), where wanted
 
 
 def scan(
-    source: Source, executor: Executor, row_weights: Array | None, column_weights: Array | None
+    source: Source,
+    executor: Executor,
+    row_weights: Array | None,
+    column_weights: Array | None,
+    columns: bool = True,
 ) -> Scan:
-    """Check every entry, find the scale, and take the squared norms of rows and columns."""
-    first = _scan_at(source, executor, row_weights, column_weights, exponent=0)
+    """Check every entry, find the scale, and take the squared norms of rows and columns.
+
+    Those of the columns only where ``columns`` says so.
+    """
+    weights = (row_weights, column_weights)
+    first = _scan_at(source, executor, *weights, columns, exponent=0)
     largest, exponent = first.largest, 0
     if first.offence is None and largest > 0:
         _, power = np.frexp(largest)
         if abs(int(power)) > SAFE_EXPONENT[source.dtype]:
             exponent = int(power)
-            first = _scan_at(source, executor, row_weights, column_weights, exponent)
+            first = _scan_at(source, executor, *weights, columns, exponent)
     column_squares = first.column_squares
-    if column_weights is not None:
+    if column_squares is not None and column_weights is not None:
         column_squares = column_squares * column_weights
     return Scan(first.offence, exponent, first.row_squares, column_squares)
 
@@ -50,22 +58,25 @@ def _scan_at(
     executor: Executor,
     row_weights: Array | None,
     column_weights: Array | None,
+    columns: bool,
     exponent: int,
 ) -> BlockScan:
-    row_squares, column_squares = np.empty(source.shape[0]), np.zeros(source.shape[1])
+    row_squares = np.empty(source.shape[0])
+    column_squares = np.zeros(source.shape[1]) if columns else None
     offences: list[tuple[int, int, float]] = []
     largest = 0.0
 
     def absorb(rows: slice, block: BlockScan) -> None:
         nonlocal largest, column_squares
         row_squares[rows] = block.row_squares
-        with np.errstate(all="ignore"):
-            column_squares += block.column_squares
+        if column_squares is not None and block.column_squares is not None:
+            with np.errstate(all="ignore"):
+                column_squares += block.column_squares
         largest = max(largest, block.largest)
         if block.offence is not None:
             row, column, value = block.offence
             offences.append((rows.start + row, column, value))
 
-    shared = {"exponent": exponent, "column_weights": column_weights}
+    shared = {"exponent": exponent, "columns": columns, "column_weights": column_weights}
     executor.fold(source, Work(scan_block, shared, {"row_weights": row_weights}), absorb)
     return BlockScan(offences[0] if offences else None, largest, row_squares, column_squares)

@@ -188,6 +188,11 @@ class CsrSource:
         return CsrSource(self._matrix.T.tocsr())
 
 
+def in_memory(rows: Array | csr_array) -> ArraySource | CsrSource:
+    """The source of an array or CSR array."""
+    return ArraySource(rows) if isinstance(rows, np.ndarray) else CsrSource(rows)
+
+
 def dense_boundaries(n_rows: int, n_columns: int) -> Array:
     """Block boundaries of a dense matrix of this shape."""
     fewest = max(1, FEWEST_ENTRIES // max(n_columns, 1))
@@ -200,7 +205,8 @@ def dense_boundaries(n_rows: int, n_columns: int) -> Array:
 def sparse_boundaries(indptr: Array) -> Array:
     """Block boundaries that give every block about the same number of entries."""
     n_rows, n_entries = len(indptr) - 1, int(indptr[-1])
-    n_blocks = min(max(1, n_rows), max(2, -(-n_entries // SPARSE_ENTRIES)))
+    fewest = 1 if n_entries < FEWEST_ENTRIES else 2
+    n_blocks = min(max(1, n_rows), max(fewest, -(-n_entries // SPARSE_ENTRIES)))
     wanted = np.arange(1, n_blocks) * (n_entries / n_blocks)
     inner = np.searchsorted(indptr, wanted)
     return np.unique(np.concatenate(([0], inner, [n_rows]))).astype(np.int64)

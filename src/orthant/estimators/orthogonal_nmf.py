@@ -368,5 +368,9 @@ def _relative_squared_error(matrix: Matrix, components: Array, projection: Proje
         return 0.0
     if isinstance(matrix, MaskedMatrix):
         return matrix.residual(projection.loadings, components) / matrix.total
-    energies = matrix.energies(projection.loadings, projection.labels, len(components))
+    labels, scales = projection.labels, projection.scales
+    if labels is None or scales is None:
+        energies = matrix.energies_of_loadings(projection.loadings)
+    else:
+        energies = matrix.energies_of_scales(labels, scales, len(components))
     return squared_error(matrix, components, projection, energies) / matrix.total

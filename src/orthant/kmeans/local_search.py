@@ -26,43 +26,59 @@ FEW_CANDIDATES = 8
 SMALL_MEMBERS = 2**14
 # A gain below this share of the cost is rounding.
 NEGLIGIBLE = 1e-12
+# A gain below this share of the cost is not worth the further exchange of a seeding.
+WORTHWHILE = 1e-5
 
 
 class Nearest:
     """Weighted points, how far they are from every centre, and which is nearest and second."""
 
     def __init__(self, weights: Array, distances: Array) -> None:
-        self.weights = weights  # (N,)
-        self._distances = distances  # (N, k)
+        self._distances = distances  # (N, k), whose dtype decides in what is computed
+        self.weights = weights.astype(distances.dtype, copy=False)  # (N,)
         self.n_centers = distances.shape[1]
-        self._refresh()
+        n = len(weights)
+        self.labels, self._seconds = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
+        self.nearest, self.second = np.empty_like(self.weights), np.empty_like(self.weights)
+        self._rank(slice(None))
 
-    def _refresh(self) -> None:
-        everyone = np.arange(len(self._distances))
-        self.labels = self._distances.argmin(axis=1)
-        self.nearest = self._distances[everyone, self.labels]
-        others = self._distances.copy()
-        others[everyone, self.labels] = np.inf
-        self.second = others.min(axis=1)  # infinite where there is only one centre
+    def _rank(self, rows: Array | slice) -> None:
+        """Find the nearest and the second nearest centre of some points."""
+        distances = self._distances[rows].copy()
+        everyone = np.arange(len(distances))
+        self.labels[rows] = first = distances.argmin(axis=1)
+        self.nearest[rows] = distances[everyone, first]
+        distances[everyone, first] = np.inf
+        self._seconds[rows] = other = distances.argmin(axis=1)
+        self.second[rows] = distances[everyone, other]  # infinite where there is only one centre
         self.cost = float(self.weights @ self.nearest)
 
-    def gains(self, new: Array, room: Array | None = None) -> Array:
+    def gains(self, new: Array) -> Array:
         """(k, c) drop of the cost when centre s is exchanged for the candidate of column j.
 
-        ``new`` holds the distances to the candidates, (N, c). Points of other clusters gain
-        ``(nearest - new)_+``; points of cluster s may use the new centre or their second nearest
-        instead of the one removed. ``room`` (N, c) may hold what is computed on the way.
+        ``new`` holds the distances to the candidates, (N, c).
         """
-        weights, k = self.weights, self.n_centers
-        if k == 1:
-            return (self.cost - weights @ new)[None, :]
-        kept = weights @ np.minimum(self.nearest[:, None], new, out=room)
-        # What a point of the cluster pays on top of that: up to its second nearest centre.
-        instead = np.maximum(new, self.nearest[:, None], out=room)
-        np.minimum(instead, self.second[:, None], out=instead)
-        paid = np.bincount(self.labels, weights * self.nearest, minlength=k)
-        extra = _sums_by_label(self.labels, weights, instead, k) - paid[:, None]
-        return self.cost - kept - extra
+        everyone = slice(None)
+        return -self.kept(new, everyone) - self.extra(new, everyone)
+
+    def kept(self, new: Array, rows: Array | slice) -> Array:
+        """(c,) what some points pay more, hence less than 0, when a candidate joins the centres.
+
+        ``new`` holds their distances to the candidates.
+        """
+        nearest, weights = self.nearest[rows], self.weights[rows]
+        return weights @ np.minimum(nearest[:, None], new) - weights @ nearest
+
+    def extra(self, new: Array, rows: Array | slice) -> Array:
+        """(k, c) what some points pay on top of that when their own centre, s, then leaves.
+
+        They take the candidate or their second nearest centre instead.
+        """
+        nearest = self.nearest[rows][:, None]
+        instead = np.maximum(new, nearest)
+        np.minimum(instead, self.second[rows][:, None], out=instead)
+        instead -= nearest
+        return _sums_by_label(self.labels[rows], self.weights[rows], instead, self.n_centers)
 
     def hopeful(self, new: Array) -> Array:
         """Which candidates (columns of ``new``) could lower the cost at all, (c,) booleans.
@@ -78,26 +94,41 @@ class Nearest:
         # A little slack: rounding must not skip an exchange that helps.
         return most > losses.min() * (1 - 1e-9) - 1e-12 * self.cost
 
+    def touched(self, center: int, distances: Array) -> Array:
+        """The points whose nearest or second nearest centre an exchange would change."""
+        leaving = (self.labels == center) | (self._seconds == center)
+        return np.flatnonzero(leaving | (distances < self.second))
+
     def replace(self, center: int, distances: Array) -> None:
         """Put something, to which the distances (N,) are known, in the place of a centre."""
+        touched = self.touched(center, distances)
         self._distances[:, center] = distances
-        self._refresh()
+        self._rank(touched)
 
 
 def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
     """Make the best exchange of a centre for a candidate, one after the other, until none helps.
 
     ``candidates`` (N, p) are the distances to what may become a centre. Returns which candidate
-    stands in the place of which centre.
+    stands in the place of which centre. An exchange touches few points, so what all exchanges
+    would gain is not computed anew but corrected by what these points add to it.
     """
     exchanged: dict[int, int] = {}
-    room = np.empty_like(candidates)
+    everyone = slice(None)
+    kept, extra = state.kept(candidates, everyone), state.extra(candidates, everyone)
     for _ in range(most_exchanges(state.n_centers)):
-        gains = state.gains(candidates, room)
-        center, number = (int(i) for i in np.unravel_index(int(gains.argmax()), gains.shape))
-        if not gains[center, number] > NEGLIGIBLE * state.cost:
+        paid = kept + extra
+        center, number = divmod(int(paid.argmin()), paid.shape[1])
+        if not paid[center, number] < -WORTHWHILE * state.cost:
             break
-        state.replace(center, candidates[:, number])
+        distances = candidates[:, number]
+        touched = state.touched(center, distances)
+        new = candidates[touched]
+        kept -= state.kept(new, touched)
+        extra -= state.extra(new, touched)
+        state.replace(center, distances)
+        kept += state.kept(new, touched)
+        extra += state.extra(new, touched)
         exchanged[center] = number
     return exchanged
 
@@ -134,7 +165,7 @@ def _sums_by_label(labels: Array, weights: Array, values: Array, k: int) -> Arra
     """(k, c) weighted sums of the rows of values (N, c) that carry each label."""
     n = len(labels)
     if n * k <= SMALL_MEMBERS:
-        members = np.zeros((k, n))
+        members = np.zeros((k, n), dtype=values.dtype)
         members[labels, np.arange(n)] = weights
         return members @ values
     if values.shape[1] <= FEW_CANDIDATES:

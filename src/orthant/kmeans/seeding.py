@@ -59,6 +59,17 @@ def draw(chances: Array, size: int, rng: np.random.Generator) -> Array:
     return np.minimum(picks, np.flatnonzero(chances)[-1])
 
 
+def draw_distinct(chances: Array, size: int, rng: np.random.Generator) -> Array:
+    """Draw up to ``size`` different positions one after the other, each by the chances left.
+
+    Each position waits an exponential time at the rate of its chance; the first to arrive win.
+    """
+    rates = np.where(chances > 0, chances, np.nan)  # what has no chance never arrives
+    arrivals = rng.standard_exponential(len(chances)) / rates
+    size = min(size, int(np.count_nonzero(chances > 0)))
+    return np.sort(np.argsort(arrivals)[:size])
+
+
 def greedy_candidates(k: int) -> int:
     """How many candidates the greedy variant tries for each draw."""
     return 2 + int(math.log(k))

@@ -14,7 +14,7 @@ from orthant.arrays import Array
 from orthant.engine.points import Points
 from orthant.kmeans.geometry import Distance, lines
 from orthant.kmeans.local_search import Nearest, best_exchanges
-from orthant.kmeans.seeding import draw, greedy_candidates
+from orthant.kmeans.seeding import draw
 
 ROUNDS = 3
 CANDIDATES_PER_CENTER = 2
@@ -39,12 +39,10 @@ def seed_in_rounds(
         if not missed > 0:
             break
         form = np.concatenate([form, drawn])
-    return _best_of(points, form, k, rng, distance)
+    return _best_of(points, form, k, distance)
 
 
-def _best_of(
-    points: Points, form: Array, k: int, rng: np.random.Generator, distance: Distance
-) -> Array:
+def _best_of(points: Points, form: Array, k: int, distance: Distance) -> Array:
     """The k candidates that represent all of them best, weighted by what each captures."""
     captured, gram = points.sweep_directions(form, by_point=False).captured, points.gram(form)
     lengths = np.sqrt(np.diag(gram))
@@ -52,14 +50,12 @@ def _best_of(
     cosines = gram[np.ix_(kept, kept)] / np.multiply.outer(lengths[kept], lengths[kept])
     distances = distance(cosines, np.ones(len(kept)))
     np.fill_diagonal(distances, 0.0)
-    chosen = chosen_columns(captured[kept], distances, np.arange(len(kept)), k, rng)
+    chosen = chosen_columns(captured[kept], distances, k)
     return form[kept[chosen]]
 
 
-def chosen_columns(
-    weights: Array, distances: Array, rows: Array, k: int, rng: np.random.Generator
-) -> Array:
-    """Up to k of p candidates for N weighted points: greedy k-means++, then best exchanges.
+def chosen_columns(weights: Array, distances: Array, k: int) -> Array:
+    """Up to k of p candidates for N weighted points: one by one the best, then best exchanges.
 
     Parameters
     ----------
@@ -67,21 +63,33 @@ def chosen_columns(
         (N,) of the points.
     distances
         (N, p) of all points to the candidates.
-    rows
-        (p,) which point each candidate is.
     """
-    chosen: list[int] = []
-    nearest = np.ones(len(weights))
-    while len(chosen) < k:
-        chances = weights[rows] * nearest[rows]
-        if not chances.sum() > 0:
-            break
-        tried = draw(chances, greedy_candidates(k), rng)
-        nearer = np.minimum(nearest[:, None] if chosen else np.inf, distances[:, tried])
-        best = int((weights @ nearer).argmin())
-        chosen.append(int(tried[best]))
-        nearest = nearer[:, best]
+    chosen = _one_by_one(weights.astype(distances.dtype, copy=False), distances, k)
     state = Nearest(weights, distances[:, chosen])
     for center, number in best_exchanges(state, distances).items():
         chosen[center] = number
     return np.array(chosen, dtype=np.int64)
+
+
+def _one_by_one(weights: Array, distances: Array, k: int) -> list[int]:
+    """Up to k candidates, each the one that lowers the cost most; none that does not."""
+    nearest = np.full(len(weights), np.inf, dtype=distances.dtype)
+    costs, cost = weights @ distances, np.inf
+    chosen: list[int] = []
+    while len(chosen) < k:
+        best = int(costs.argmin())
+        if not costs[best] < cost:
+            break
+        cost = costs[best]
+        chosen.append(best)
+        # Only points that come nearer change what the other candidates would cost.
+        nearer = np.flatnonzero(distances[:, best] < nearest)
+        some, own = distances[nearer], weights[nearer]
+        if len(chosen) > 1:
+            costs -= own @ np.minimum(some, nearest[nearer][:, None])
+            nearest[nearer] = some[:, best]
+            costs += own @ np.minimum(some, nearest[nearer][:, None])
+        else:
+            nearest = distances[:, best].copy()
+            costs = weights @ np.minimum(distances, nearest[:, None])
+    return chosen

@@ -13,14 +13,17 @@ from orthant.arrays import Array
 Rows = Any  # a C-ordered (b, m) array or a (b, m) csr_array: only the kernels ask which
 
 
+Offence = tuple[int, int, float]  # row in the block, column, value of a bad entry
+
+
 @dataclass(frozen=True, slots=True)
 class BlockScan:
     """What one look at a block tells: is it acceptable, how large, how heavy."""
 
-    offence: tuple[int, int, float] | None  # row in the block, column, value
+    offence: Offence | None
     largest: float
     row_squares: Array  # (b,) float64
-    column_squares: Array  # (m,) float64, rows weighted, columns not
+    column_squares: Array | None  # (m,) float64, rows weighted, columns not, where wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,10 @@ class Kernel(Protocol):
     """
 
     scaled: Callable[[Rows, int], Rows]
-    scan_block: Callable[[Rows, Array | None, Array | None], BlockScan]
-    products_block: Callable[[Rows, Array], Array]
+    largest_entry: Callable[[Rows], tuple[float, Offence | None]]
+    row_squares: Callable[[Rows, Array | None], Array]
+    column_squares: Callable[[Rows, Array | None], Array]
+    products_block: Callable[..., Array]
     winners_block: Callable[..., tuple[Array, Array]]
     step_block: Callable[..., BlockSweep]
     columns_block: Callable[[Rows, Array, Array | None], BlockColumns]

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from orthant.arrays import Array
-from orthant.engine.kernels.blocks import BlockColumns, BlockScan, BlockSweep, first_offence
+from orthant.engine.kernels.blocks import BlockColumns, BlockSweep, Offence, first_offence
 from orthant.engine.kernels.scratch import scratch
 
 # Rows per step where a float64 copy of a block would not stay in cache.
@@ -26,31 +26,56 @@ def scaled(rows: Array, exponent: int) -> Array:
     return np.ldexp(rows, -exponent) if exponent else rows
 
 
-def scan_block(rows: Array, row_weights: Array | None, column_weights: Array | None) -> BlockScan:
-    """Look at every entry once: bad values, the largest, and sums of squares in float64."""
+def largest_entry(rows: Array) -> tuple[float, Offence | None]:
+    """The largest entry, and the first that is NaN, infinite or negative, if there is one."""
     lowest, largest = rows.min(), rows.max()
-    offence = None
-    if not (lowest >= 0 and np.isfinite(largest)):
-        row, column = divmod(first_offence(rows.ravel()) or 0, rows.shape[1])
-        offence = (row, column, float(rows[row, column]))
-    row_squares = np.empty(len(rows))
-    column_squares = np.zeros(rows.shape[1])
+    if lowest >= 0 and np.isfinite(largest):
+        return float(largest), None
+    row, column = divmod(first_offence(rows.ravel()) or 0, rows.shape[1])
+    return float(largest), (row, column, float(rows[row, column]))
+
+
+def row_squares(rows: Array, column_weights: Array | None) -> Array:
+    """(b,) sums of the squares of every row, in float64."""
+    squares = np.empty(len(rows))
     for start, stop in _chunks(rows):
-        chunk = rows[start:stop].astype(np.float64, copy=False)
-        squares = np.square(chunk)
+        chunk = _in_float64(rows[start:stop])
         if column_weights is None:
-            row_squares[start:stop] = squares.sum(axis=1)
+            row_dots(chunk, chunk, out=squares[start:stop])
         else:
-            row_squares[start:stop] = squares @ column_weights
-        if row_weights is None:
-            column_squares += squares.sum(axis=0)
-        else:
-            column_squares += row_weights[start:stop] @ squares
-    return BlockScan(offence, float(largest), row_squares, column_squares)
+            squares[start:stop] = np.square(chunk) @ column_weights
+    return squares
 
 
-def products_block(rows: Array, directions: Array) -> Array:
-    """Inner products of rows with directions, (b, c), in float64 whatever the data."""
+def column_squares(rows: Array, row_weights: Array | None) -> Array:
+    """(m,) sums of the squares of every column, in float64."""
+    squares = np.zeros(rows.shape[1])
+    for start, stop in _chunks(rows):
+        chunk = np.square(_in_float64(rows[start:stop]))
+        squares += chunk.sum(axis=0) if row_weights is None else row_weights[start:stop] @ chunk
+    return squares
+
+
+def row_dots(one: Array, other: Array, out: Array | None = None) -> Array:
+    """(b,) inner products of the rows of two arrays."""
+    if hasattr(np, "vecdot"):  # NumPy 2 has a faster loop for it
+        return np.vecdot(one, other, out=out)
+    return np.einsum("ij,ij->i", one, other, out=out)
+
+
+def _in_float64(chunk: Array) -> Array:
+    """A few rows in float64, valid until the next call of this thread."""
+    if chunk.dtype == np.float64:
+        return chunk
+    wide = scratch("wide", chunk.shape, np.float64)
+    np.copyto(wide, chunk)
+    return wide
+
+
+def products_block(rows: Array, directions: Array, exact: bool = True) -> Array:
+    """Inner products of rows with directions, (b, c), in float64 unless ``exact`` is not needed."""
+    if not exact:
+        return rows @ directions.T.astype(rows.dtype, copy=False)
     products = np.empty((len(rows), len(directions)))
     for start, stop in _chunks(rows):
         chunk = rows[start:stop].astype(np.float64, copy=False)
@@ -137,7 +162,7 @@ def step_block(
         products = np.empty(len(rows), dtype=rows.dtype)
         for start, stop in _chunks(rows):
             own = narrow[places[start:stop]]
-            products[start:stop] = np.einsum("ij,ij->i", rows[start:stop], own)
+            row_dots(rows[start:stop], own, out=products[start:stop])
     products = np.where(labels >= 0, products, 0)
     coefficients = products if row_weights is None else products * row_weights
     return BlockSweep(labels, products, sums_block(rows, places, coefficients, len(directions)))
@@ -154,6 +179,13 @@ def sums_block(rows: Array, labels: Array, coefficients: Array, k: int) -> Array
     ends = np.arange(len(rows) + 1, dtype=np.int32)
     members = csc_array((values, labels.astype(np.int32, copy=False), ends), shape=(k, len(rows)))
     return np.asarray(members @ rows, dtype=np.float64)
+
+
+def normalised(rows: Array, lengths: Array, column_factors: Array | None) -> Array:
+    """Rows, columns multiplied by their factors, divided by these lengths, in float32."""
+    found = np.empty(rows.shape, dtype=np.float32)
+    factored = rows if column_factors is None else rows * column_factors
+    return np.divide(factored, lengths[:, None], out=found, casting="same_kind")
 
 
 def multiplied(rows: Array, row_scales: Array, column_scales: Array) -> Array:

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, vstack
 
 from orthant.arrays import Array
 from orthant.engine.kernels import dense
-from orthant.engine.kernels.blocks import BlockColumns, BlockScan, BlockSweep, first_offence
+from orthant.engine.kernels.blocks import BlockColumns, BlockSweep, Offence, first_offence
 
 # What one multiplication of a sparse product costs, in multiplications of a dense one.
 SPARSE_OVERHEAD = 40
@@ -23,28 +23,38 @@ def scaled(rows: csr_array, exponent: int) -> csr_array:
     return _with_values(rows, np.ldexp(rows.data, -exponent)) if exponent else rows
 
 
-def scan_block(
-    rows: csr_array, row_weights: Array | None, column_weights: Array | None
-) -> BlockScan:
-    """Look at every entry once: bad values, the largest, and sums of squares in float64."""
-    n_columns = rows.shape[1]
+def largest_entry(rows: csr_array) -> tuple[float, Offence | None]:
+    """The largest entry, and the first that is NaN, infinite or negative, if there is one."""
     if rows.nnz == 0:
-        return BlockScan(None, 0.0, np.zeros(rows.shape[0]), np.zeros(n_columns))
-    offence = None
+        return 0.0, None
     lowest, largest = rows.data.min(), rows.data.max()
-    if not (lowest >= 0 and np.isfinite(largest)):
-        entry = first_offence(rows.data) or 0
-        row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
-        offence = (row, int(rows.indices[entry]), float(rows.data[entry]))
-    squares = _with_values(rows, np.square(rows.data.astype(np.float64)))
-    row_squares = squares @ (np.ones(n_columns) if column_weights is None else column_weights)
-    column_squares = squares.T @ (np.ones(rows.shape[0]) if row_weights is None else row_weights)
-    return BlockScan(offence, float(largest), row_squares, column_squares)
+    if lowest >= 0 and np.isfinite(largest):
+        return float(largest), None
+    entry = first_offence(rows.data) or 0
+    row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
+    return float(largest), (row, int(rows.indices[entry]), float(rows.data[entry]))
 
 
-def products_block(rows: csr_array, directions: Array) -> Array:
-    """Inner products of rows with directions, (b, c), in float64 whatever the data."""
-    return rows @ np.ascontiguousarray(directions.T)
+def row_squares(rows: csr_array, column_weights: Array | None) -> Array:
+    """(b,) sums of the squares of every row, in float64."""
+    weights = np.ones(rows.shape[1]) if column_weights is None else column_weights
+    return _squared(rows) @ weights
+
+
+def column_squares(rows: csr_array, row_weights: Array | None) -> Array:
+    """(m,) sums of the squares of every column, in float64."""
+    weights = np.ones(rows.shape[0]) if row_weights is None else row_weights
+    return _squared(rows).T @ weights
+
+
+def _squared(rows: csr_array) -> csr_array:
+    return _with_values(rows, np.square(rows.data, dtype=np.float64))
+
+
+def products_block(rows: csr_array, directions: Array, exact: bool = True) -> Array:
+    """Inner products of rows with directions, (b, c), in float64 unless ``exact`` is not needed."""
+    dtype = np.float64 if exact else rows.dtype
+    return rows @ np.ascontiguousarray(directions.T, dtype=dtype)
 
 
 def winners_block(
@@ -114,6 +124,14 @@ def _shifted(rows: csr_array, labels: Array, k: int) -> csr_array:
     places = rows.indices.astype(index_dtype)
     places += np.repeat(labels.astype(index_dtype) * n_columns, np.diff(rows.indptr))
     return csr_array((rows.data, places, rows.indptr), shape=(rows.shape[0], k * n_columns))
+
+
+def normalised(rows: csr_array, lengths: Array, column_factors: Array | None) -> csr_array:
+    """Rows, columns multiplied by their factors, divided by these lengths, in float32."""
+    values = rows.data / np.repeat(lengths, np.diff(rows.indptr))
+    if column_factors is not None:
+        values = values * column_factors[rows.indices]
+    return _with_values(rows, values.astype(np.float32))
 
 
 def multiplied(rows: csr_array, row_scales: Array, column_scales: Array) -> csr_array:
