@@ -18,7 +18,8 @@ from orthant.kmeans.seeding import draw_distinct, seed
 from orthant.kmeans.seeding_in_rounds import chosen_columns
 
 # A sample this size finds the same directions as all points do.
-SAMPLE_SIZE = 1000
+SMALL_SAMPLE = 500
+LARGE_SAMPLE = 1000
 SAMPLE_PER_COMPONENT = 20
 # So many groups of points are tried as components.
 POOL_ROUNDS = 3
@@ -33,7 +34,8 @@ TRIAL_TOL = 1e-3
 
 def sample_size(points: Points, k: int) -> int:
     """How many points a sample for k directions holds: more where few points matter."""
-    size = max(SAMPLE_SIZE, SAMPLE_PER_COMPONENT * k)
+    fifth = min(len(points.weights) // 6, LARGE_SAMPLE)
+    size = max(SMALL_SAMPLE, fifth, SAMPLE_PER_COMPONENT * k)
     return 2 * size if single_points_matter(points.weights, k) else size
 
 
@@ -114,8 +116,10 @@ class Pool:
         return lines(cosines, np.ones(len(form), dtype=cosines.dtype))
 
     def chosen(self, k: int) -> Array:
-        """The form of up to k of them, exchanged for others until none helps."""
-        return self.form[chosen_columns(self.points.weights, self.distances, k)]
+        """The form of up to k directions: groups that stand for all points, and who joins them."""
+        columns, nearest = chosen_columns(self.points.weights, self.distances, k)
+        cosines = np.sqrt(1.0 - nearest.nearest)
+        return self.points.power_step(nearest.labels, cosines, len(columns))
 
     def exchanged(self, form: Array) -> Array:
         """Directions of which some are exchanged for those of the pool, until none helps."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from orthant.arrays import Array
 from orthant.engine.kernels import kernel_of
-from orthant.engine.kernels.blocks import BlockColumns, BlockScan, BlockSweep, Rows
+from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, Rows
 
 # Below this a product with a unit vector may have lost digits to underflow.
 LIGHT_PRODUCT = {np.dtype(np.float32): 2.0**-90, np.dtype(np.float64): 2.0**-950}
@@ -36,18 +36,16 @@ def scan_block(
     columns: bool,
     row_weights: Array | None,
     column_weights: Array | None,
-) -> BlockScan:
+) -> tuple[BlockLook, Array | None]:
     """Look at every entry of a block that has not been checked yet.
 
-    Squares of columns are taken where ``columns`` asks for them.
+    Squares of columns (m,), rows weighted and columns not, where ``columns`` asks for them.
     """
     kernel = kernel_of(rows)
     with np.errstate(all="ignore"):
         scaled = kernel.scaled(rows, exponent)
-        largest, offence = kernel.largest_entry(scaled)
-        by_row = kernel.row_squares(scaled, column_weights)
-        by_column = kernel.column_squares(scaled, row_weights) if columns else None
-    return BlockScan(offence, largest, by_row, by_column)
+        looked = kernel.look(scaled, column_weights)
+        return looked, kernel.column_squares(scaled, row_weights) if columns else None
 
 
 def sweep_block(
@@ -193,7 +191,7 @@ def draw_block(
 ) -> tuple[Array, float]:
     """Rows drawn by weight times distance to the nearest direction, and the sum of that."""
     kernel = kernel_of(rows)
-    squares = kernel.row_squares(rows, np.square(column_factors))
+    squares = kernel.look(rows, np.square(column_factors)).row_squares
     products = kernel.products_block(rows, directions).max(axis=1)
     cosines = np.divide(products, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
     weights = squares if row_weights is None else squares * row_weights

@@ -406,11 +406,13 @@ def winners_only(values: Array) -> Array:
 
 def unit_lengths(form: Array) -> Array:
     """Rows at length one; zero rows stay zero."""
-    return divided(form, np.linalg.norm(form, axis=1, keepdims=True))
+    return divided(form, np.sqrt(_squares(form))[:, None])
 
 
 def divided(values: Array, by: Array) -> Array:
-    """``values / by``, zero where ``by`` is zero."""
+    """``values / by`` in float64, zero where ``by`` is zero; ``by`` is never negative."""
+    if (by > 0).all():
+        return np.divide(values, by, dtype=np.float64)
     out = np.zeros(np.broadcast(values, by).shape)
     return np.divide(values, by, out=out, where=by > 0)
 

@@ -9,7 +9,7 @@ import numpy as np
 from orthant.arrays import Array
 from orthant.engine.blockwise import scan_block
 from orthant.engine.executors import Executor
-from orthant.engine.kernels.blocks import BlockScan
+from orthant.engine.kernels.blocks import BlockLook
 from orthant.engine.sources import Source
 from orthant.engine.work import Work
 
@@ -40,17 +40,16 @@ def scan(
     Those of the columns only where ``columns`` says so.
     """
     weights = (row_weights, column_weights)
-    first = _scan_at(source, executor, *weights, columns, exponent=0)
-    largest, exponent = first.largest, 0
-    if first.offence is None and largest > 0:
+    looked, column_squares = _scan_at(source, executor, *weights, columns, exponent=0)
+    largest, exponent = looked.largest, 0
+    if looked.offence is None and largest > 0:
         _, power = np.frexp(largest)
         if abs(int(power)) > SAFE_EXPONENT[source.dtype]:
             exponent = int(power)
-            first = _scan_at(source, executor, *weights, columns, exponent)
-    column_squares = first.column_squares
+            looked, column_squares = _scan_at(source, executor, *weights, columns, exponent)
     if column_squares is not None and column_weights is not None:
         column_squares = column_squares * column_weights
-    return Scan(first.offence, exponent, first.row_squares, column_squares)
+    return Scan(looked.offence, exponent, looked.row_squares, column_squares)
 
 
 def _scan_at(
@@ -60,23 +59,25 @@ def _scan_at(
     column_weights: Array | None,
     columns: bool,
     exponent: int,
-) -> BlockScan:
+) -> tuple[BlockLook, Array | None]:
     row_squares = np.empty(source.shape[0])
     column_squares = np.zeros(source.shape[1]) if columns else None
     offences: list[tuple[int, int, float]] = []
     largest = 0.0
 
-    def absorb(rows: slice, block: BlockScan) -> None:
+    def absorb(rows: slice, block: tuple[BlockLook, Array | None]) -> None:
         nonlocal largest, column_squares
-        row_squares[rows] = block.row_squares
-        if column_squares is not None and block.column_squares is not None:
+        looked, squares = block
+        row_squares[rows] = looked.row_squares
+        if column_squares is not None and squares is not None:
             with np.errstate(all="ignore"):
-                column_squares += block.column_squares
-        largest = max(largest, block.largest)
-        if block.offence is not None:
-            row, column, value = block.offence
+                column_squares += squares
+        largest = max(largest, looked.largest)
+        if looked.offence is not None:
+            row, column, value = looked.offence
             offences.append((rows.start + row, column, value))
 
     shared = {"exponent": exponent, "columns": columns, "column_weights": column_weights}
     executor.fold(source, Work(scan_block, shared, {"row_weights": row_weights}), absorb)
-    return BlockScan(offences[0] if offences else None, largest, row_squares, column_squares)
+    looked = BlockLook(offences[0] if offences else None, largest, row_squares)
+    return looked, column_squares

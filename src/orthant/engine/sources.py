@@ -18,10 +18,11 @@ from orthant.errors import InvalidInputError
 
 # A block should be large enough to hide the cost of handing it to a thread and small enough that
 # the products of one block stay in cache while the next step reads them.
-FEWEST_ENTRIES = 2**18
+FEWEST_ENTRIES = 2**19
 MOST_ENTRIES = 2**23
 MOST_ROWS = 2**14
 BLOCKS_WANTED = 16
+FEWEST_SPARSE_ENTRIES = 2**18
 SPARSE_ENTRIES = 2**20
 MOST_BYTES_TO_COPY = 2**28
 # Fewer rows of a block than this are read one by one.
@@ -205,7 +206,7 @@ def dense_boundaries(n_rows: int, n_columns: int) -> Array:
 def sparse_boundaries(indptr: Array) -> Array:
     """Block boundaries that give every block about the same number of entries."""
     n_rows, n_entries = len(indptr) - 1, int(indptr[-1])
-    fewest = 1 if n_entries < FEWEST_ENTRIES else 2
+    fewest = 1 if n_entries < FEWEST_SPARSE_ENTRIES else 2
     n_blocks = min(max(1, n_rows), max(fewest, -(-n_entries // SPARSE_ENTRIES)))
     wanted = np.arange(1, n_blocks) * (n_entries / n_blocks)
     inner = np.searchsorted(indptr, wanted)

@@ -27,7 +27,7 @@ SMALL_MEMBERS = 2**14
 # A gain below this share of the cost is rounding.
 NEGLIGIBLE = 1e-12
 # A gain below this share of the cost is not worth the further exchange of a seeding.
-WORTHWHILE = 1e-5
+WORTHWHILE = 1e-4
 
 
 class Nearest:

@@ -67,7 +67,7 @@ def draw_distinct(chances: Array, size: int, rng: np.random.Generator) -> Array:
     rates = np.where(chances > 0, chances, np.nan)  # what has no chance never arrives
     arrivals = rng.standard_exponential(len(chances)) / rates
     size = min(size, int(np.count_nonzero(chances > 0)))
-    return np.sort(np.argsort(arrivals)[:size])
+    return np.sort(np.argpartition(arrivals, max(size - 1, 0))[:size])
 
 
 def greedy_candidates(k: int) -> int:

@@ -50,12 +50,14 @@ def _best_of(points: Points, form: Array, k: int, distance: Distance) -> Array:
     cosines = gram[np.ix_(kept, kept)] / np.multiply.outer(lengths[kept], lengths[kept])
     distances = distance(cosines, np.ones(len(kept)))
     np.fill_diagonal(distances, 0.0)
-    chosen = chosen_columns(captured[kept], distances, k)
+    chosen, _ = chosen_columns(captured[kept], distances, k)
     return form[kept[chosen]]
 
 
-def chosen_columns(weights: Array, distances: Array, k: int) -> Array:
+def chosen_columns(weights: Array, distances: Array, k: int) -> tuple[Array, Nearest]:
     """Up to k of p candidates for N weighted points: one by one the best, then best exchanges.
+
+    Also which of the chosen is nearest to every point.
 
     Parameters
     ----------
@@ -68,7 +70,7 @@ def chosen_columns(weights: Array, distances: Array, k: int) -> Array:
     state = Nearest(weights, distances[:, chosen])
     for center, number in best_exchanges(state, distances).items():
         chosen[center] = number
-    return np.array(chosen, dtype=np.int64)
+    return np.array(chosen, dtype=np.int64), state
 
 
 def _one_by_one(weights: Array, distances: Array, k: int) -> list[int]:

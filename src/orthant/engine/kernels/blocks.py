@@ -13,17 +13,13 @@ from orthant.arrays import Array
 Rows = Any  # a C-ordered (b, m) array or a (b, m) csr_array: only the kernels ask which
 
 
-Offence = tuple[int, int, float]  # row in the block, column, value of a bad entry
-
-
 @dataclass(frozen=True, slots=True)
-class BlockScan:
-    """What one look at a block tells: is it acceptable, how large, how heavy."""
+class BlockLook:
+    """What one look at a block tells: is it acceptable, how large, how heavy are its rows."""
 
-    offence: Offence | None
+    offence: tuple[int, int, float] | None  # row in the block, column, value
     largest: float
     row_squares: Array  # (b,) float64
-    column_squares: Array | None  # (m,) float64, rows weighted, columns not, where wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +48,7 @@ class Kernel(Protocol):
     """
 
     scaled: Callable[[Rows, int], Rows]
-    largest_entry: Callable[[Rows], tuple[float, Offence | None]]
-    row_squares: Callable[[Rows, Array | None], Array]
+    look: Callable[[Rows, Array | None], BlockLook]
     column_squares: Callable[[Rows, Array | None], Array]
     products_block: Callable[..., Array]
     winners_block: Callable[..., tuple[Array, Array]]

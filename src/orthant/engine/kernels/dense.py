@@ -8,11 +8,14 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from orthant.arrays import Array
-from orthant.engine.kernels.blocks import BlockColumns, BlockSweep, Offence, first_offence
+from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, first_offence
 from orthant.engine.kernels.scratch import scratch
 
 # Rows per step where a float64 copy of a block would not stay in cache.
-CHUNK_ENTRIES = 2**17
+CHUNK_ENTRIES = 2**18
+FEWEST_ROWS = 1024
+SCORES_IN_CACHE = 2**18
+ENTRIES_IN_CACHE = 2**20
 # With more directions than this, reading each row's own one beats multiplying with all.
 GATHER_FROM = 24
 # With more directions than this that share no column, adding up segments beats multiplying.
@@ -26,25 +29,24 @@ def scaled(rows: Array, exponent: int) -> Array:
     return np.ldexp(rows, -exponent) if exponent else rows
 
 
-def largest_entry(rows: Array) -> tuple[float, Offence | None]:
-    """The largest entry, and the first that is NaN, infinite or negative, if there is one."""
-    lowest, largest = rows.min(), rows.max()
-    if lowest >= 0 and np.isfinite(largest):
-        return float(largest), None
-    row, column = divmod(first_offence(rows.ravel()) or 0, rows.shape[1])
-    return float(largest), (row, column, float(rows[row, column]))
-
-
-def row_squares(rows: Array, column_weights: Array | None) -> Array:
-    """(b,) sums of the squares of every row, in float64."""
+def look(rows: Array, column_weights: Array | None) -> BlockLook:
+    """Read every entry once: is it acceptable, how large, and the squares of rows in float64."""
     squares = np.empty(len(rows))
+    lowest, largest = np.inf, -np.inf
     for start, stop in _chunks(rows):
-        chunk = _in_float64(rows[start:stop])
+        chunk = rows[start:stop]
+        # Not Python's min and max, which lose a NaN.
+        lowest, largest = np.minimum(lowest, chunk.min()), np.maximum(largest, chunk.max())
+        wide = _in_float64(chunk)
         if column_weights is None:
-            row_dots(chunk, chunk, out=squares[start:stop])
+            row_dots(wide, wide, out=squares[start:stop])
         else:
-            squares[start:stop] = np.square(chunk) @ column_weights
-    return squares
+            squares[start:stop] = np.square(wide) @ column_weights
+    offence = None
+    if not (lowest >= 0 and np.isfinite(largest)):
+        row, column = divmod(first_offence(rows.ravel()) or 0, rows.shape[1])
+        offence = (row, column, float(rows[row, column]))
+    return BlockLook(offence, float(largest), squares)
 
 
 def column_squares(rows: Array, row_weights: Array | None) -> Array:
@@ -96,21 +98,30 @@ def winners_block(
     ``disjoint`` says that no two directions share a column, which makes the cost of many
     directions that of one.
     """
-    k = len(directions)
+    k, n_columns = directions.shape
     directions = np.asarray(directions, dtype=rows.dtype)
-    # Which layout of the product is fast depends on the dtype; the winner wants (k, b).
-    if disjoint and k > SEGMENTS_FROM:
-        scores = _segment_products(rows, directions)
-    else:
-        scores = _scores(rows, directions)
-    if offsets is not None and lengths is not None:
-        scores -= np.multiply.outer(offsets, lengths).astype(rows.dtype, copy=False)
-    best = scores.max(axis=0)
-    return _winners(scores, best), best
+    labels, best = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=rows.dtype)
+    # Few rows at a time, so that their products are still in cache when the winner is sought.
+    size = max(FEWEST_ROWS, min(SCORES_IN_CACHE // k, ENTRIES_IN_CACHE // n_columns))
+    for start in range(0, len(rows), size):
+        part = slice(start, start + size)
+        some = rows[part]
+        if disjoint and k > SEGMENTS_FROM:
+            scores = _segment_products(some, directions)
+        else:
+            scores = _scores(some, directions)
+        if offsets is not None and lengths is not None:
+            scores -= np.multiply.outer(offsets, lengths[part]).astype(rows.dtype, copy=False)
+        np.max(scores, axis=0, out=best[part])
+        labels[part] = _winners(scores, best[part])
+    return labels, best
 
 
 def _scores(rows: Array, directions: Array) -> Array:
-    """(k, b) products of rows with directions, valid until the next call of this thread."""
+    """(k, b) products of rows with directions, valid until the next call of this thread.
+
+    Which layout of the product is fast depends on the dtype; the winner wants (k, b).
+    """
     b, k = len(rows), len(directions)
     scores = scratch("scores", (k, b), rows.dtype)
     if rows.dtype == np.float64:
@@ -143,8 +154,8 @@ def _winners(scores: Array, best: Array) -> Array:
             numbers = np.arange(len(scores), dtype=np.int8)[:, None]
             places = hits.view(np.int8)
             np.multiply(places, numbers, out=places)
-            return np.bitwise_or.reduce(places, axis=0).astype(np.int32)
-    return scores.argmax(axis=0).astype(np.int32)
+            return np.bitwise_or.reduce(places, axis=0)
+    return scores.argmax(axis=0)
 
 
 def step_block(
@@ -195,7 +206,7 @@ def multiplied(rows: Array, row_scales: Array, column_scales: Array) -> Array:
 
 def stacked(blocks: list[Array], transposed: bool) -> Array:
     """Blocks joined to one array, C-ordered."""
-    whole = np.concatenate(blocks)
+    whole = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
     return np.ascontiguousarray(whole.T) if transposed else whole
 
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, vstack
 
 from orthant.arrays import Array
 from orthant.engine.kernels import dense
-from orthant.engine.kernels.blocks import BlockColumns, BlockSweep, Offence, first_offence
+from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, first_offence
 
 # What one multiplication of a sparse product costs, in multiplications of a dense one.
 SPARSE_OVERHEAD = 40
@@ -23,22 +23,18 @@ def scaled(rows: csr_array, exponent: int) -> csr_array:
     return _with_values(rows, np.ldexp(rows.data, -exponent)) if exponent else rows
 
 
-def largest_entry(rows: csr_array) -> tuple[float, Offence | None]:
-    """The largest entry, and the first that is NaN, infinite or negative, if there is one."""
+def look(rows: csr_array, column_weights: Array | None) -> BlockLook:
+    """Read every entry once: is it acceptable, how large, and the squares of rows in float64."""
     if rows.nnz == 0:
-        return 0.0, None
+        return BlockLook(None, 0.0, np.zeros(rows.shape[0]))
+    offence = None
     lowest, largest = rows.data.min(), rows.data.max()
-    if lowest >= 0 and np.isfinite(largest):
-        return float(largest), None
-    entry = first_offence(rows.data) or 0
-    row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
-    return float(largest), (row, int(rows.indices[entry]), float(rows.data[entry]))
-
-
-def row_squares(rows: csr_array, column_weights: Array | None) -> Array:
-    """(b,) sums of the squares of every row, in float64."""
+    if not (lowest >= 0 and np.isfinite(largest)):
+        entry = first_offence(rows.data) or 0
+        row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
+        offence = (row, int(rows.indices[entry]), float(rows.data[entry]))
     weights = np.ones(rows.shape[1]) if column_weights is None else column_weights
-    return _squared(rows) @ weights
+    return BlockLook(offence, float(largest), _squared(rows) @ weights)
 
 
 def column_squares(rows: csr_array, row_weights: Array | None) -> Array:
@@ -142,7 +138,7 @@ def multiplied(rows: csr_array, row_scales: Array, column_scales: Array) -> csr_
 
 def stacked(blocks: list[csr_array], transposed: bool) -> csr_array:
     """Blocks joined to one array, CSR."""
-    whole = vstack(blocks, format="csr")
+    whole = blocks[0] if len(blocks) == 1 else vstack(blocks, format="csr")
     return whole.T.tocsr() if transposed else whole
 
 
