@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import orthant
+from orthant.engine.executors import COPIES_OF_A_BLOCK
 from orthant.engine.sources import dense_boundaries
 from orthant.errors import InvalidInputError, InvalidTypeError
 
 ROOT = Path(__file__).resolve().parents[2]
-N, M, K = 20_000, 40, 3
+N, M, K = 20_000, 80, 3
 LARGEST_BLOCK = int(np.diff(dense_boundaries(N, M)).max())
 # Room for one block and the copies of it, not for two.
 ONE_BLOCK = LARGEST_BLOCK * M * 8 * 4
@@ -179,7 +180,7 @@ def test_slices_of_the_wrong_shape_are_named(X):
         def __getitem__(self, rows):
             return super().__getitem__(rows)[:-1]
 
-    with pytest.raises(InvalidInputError, match=r"X\[0:\d+\] has shape \(\d+, 40\), but X has"):
+    with pytest.raises(InvalidInputError, match=r"X\[0:\d+\] has shape \(\d+, 80\), but X has"):
         fitted(Short(X))
 
 
@@ -196,7 +197,8 @@ def test_what_is_no_matrix_of_numbers_is_refused_before_it_is_read(X):
 
 
 def test_a_budget_too_small_for_one_block_names_what_is_needed(X):
-    with pytest.raises(InvalidInputError, match=r"1,000,000 bytes, but one block .* 4,800,000$"):
+    needed = int(LARGEST_BLOCK * M * 8 * COPIES_OF_A_BLOCK)
+    with pytest.raises(InvalidInputError, match=rf"1,000,000 bytes, but one block .* {needed:,}$"):
         fitted(Slices(X), max_memory="1MB")
 
 

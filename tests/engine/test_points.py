@@ -251,3 +251,67 @@ def test_directions_that_share_no_column_may_be_swept_by_segments(dtype, k, stor
     one, other = points.sweep_directions(form), points.sweep_directions(form, disjoint=True)
     np.testing.assert_array_equal(one.labels, other.labels)
     np.testing.assert_allclose(one.form, other.form, rtol=2e-5 if dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("k", [3, 11, 50])
+def test_the_order_of_directions_does_not_change_a_bit(dtype, k, small_blocks):
+    X = some_matrix(n=300, m=37, zeros=0.2).astype(dtype)
+    matrix = as_matrix(small_blocks(X))
+    directions = X[10 : 10 + k] / np.linalg.norm(X[10 : 10 + k], axis=1, keepdims=True)
+    shuffled = np.random.default_rng(0).permutation(k)
+    one, other = matrix.sweep(directions), matrix.sweep(directions[shuffled])
+    np.testing.assert_array_equal(one.products, other.products)
+    np.testing.assert_array_equal(one.labels, shuffled[other.labels])
+    np.testing.assert_array_equal(one.sums[shuffled], other.sums)
+    labels, scales = matrix.project(directions)
+    np.testing.assert_array_equal(scales, matrix.project(directions[shuffled])[1])
+    # A sweep tells what a projection would give, except for rows that are zero.
+    np.testing.assert_array_equal(scales, one.products)
+    np.testing.assert_array_equal(labels, np.where(scales > 0, one.labels, -1))
+    found = matrix.projected(one.labels, one.products)
+    np.testing.assert_array_equal(found, (labels, scales))
+    loadings = matrix.loadings(directions)
+    np.testing.assert_array_equal(loadings[:, shuffled], matrix.loadings(directions[shuffled]))
+
+
+def test_a_sweep_does_not_tell_the_scales_of_rows_that_lost_digits():
+    X = some_matrix(n=50, m=8, zeros=0.0)
+    X[7] *= 1e-300
+    matrix = as_matrix(X)
+    swept = matrix.sweep(X[:2])
+    assert matrix.projected(swept.labels, swept.products) is None
+
+
+@pytest.mark.parametrize("which", WEIGHTS)
+def test_lengths_of_columns_do_not_depend_on_when_they_are_asked_for(which, small_blocks):
+    X = some_matrix()
+    rows, columns = weights_for(X, which)
+    weights = {"sample_weight": rows, "feature_weight": columns}
+    early = as_matrix(small_blocks(X), columns=True, **weights)
+    late = as_matrix(small_blocks(X), **weights)
+    expected = np.square(weighted(X, rows, columns)).sum(axis=0)
+    np.testing.assert_allclose(early.column_squares, expected)
+    np.testing.assert_allclose(late.column_squares, expected)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("which", WEIGHTS)
+def test_a_sample_holds_normalised_points(which, scale, small_blocks):
+    X = some_matrix()
+    rows, columns = weights_for(X, which)
+    points = points_over("samples", scale * X, rows, columns, small_blocks)
+    wanted = np.array([1, 4, 8, 20])
+    sample = points.sample(wanted, np.array([1, 2, 3, 4]))
+    unweighted = weighted(X, np.ones(len(X)), columns)[wanted]
+    unit = unweighted / np.linalg.norm(unweighted, axis=1, keepdims=True)
+    np.testing.assert_allclose(sample.coordinates() @ np.eye(X.shape[1]), unit, atol=1e-6)
+    np.testing.assert_array_equal(sample.weights, [1, 2, 3, 4])
+    cosines, _ = sample.cosines_with(unit)
+    np.testing.assert_allclose(sample.rough_cosines_with(unit), cosines, atol=1e-6)
+    labels = np.array([0, 1, 0, 1], dtype=np.int32)
+    own = cosines[np.arange(4), labels]
+    step = sample.power_step(labels, own, 2)
+    weights = own * np.array([1, 2, 3, 4])
+    expected = np.stack([(weights * (labels == s)) @ unit for s in range(2)])
+    np.testing.assert_allclose(step, expected, atol=1e-5)

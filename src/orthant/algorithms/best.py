@@ -175,13 +175,15 @@ def factorize_best(matrix: Matrix, options: Options) -> Outcome:
     given = None if isinstance(options.seeding, str) else points.form_of(options.seeding)
     search = Search(points, options, given)
     solution = search.run()
-    form, sweep = solution.form, solution.sweep
+    form, sweep, n_sweeps = solution.form, solution.sweep, search.n_sweeps
     if isinstance(points, Samples) and may_be_exact(points):
         search.note("exact directions")
         form, sweep = canonical(points, form), None
+    elif solution.settled and matrix.column_factors is None and not matrix.source.elsewhere:
+        n_sweeps -= 1  # the last one is the final assignment, which is counted by itself
     total = float(points.weights.sum())
     history = tuple(1.0 - captured / total for captured in solution.history)
-    trace = Trace(history, search.n_sweeps, tuple(search.steps))
+    trace = Trace(history, n_sweeps, tuple(search.steps))
     components = points.components(form)
     result = publish(matrix, components, orthogonal, options.n_components, trace, TOO_FEW, sweep)
     return Outcome(result, search.promise())

@@ -11,6 +11,8 @@ from orthant.checkpoint import Checkpoint, Step
 from orthant.engine.points import Points, divided
 from orthant.progress import announce
 
+SETTLED = "settled"
+
 
 def descend(
     points: Points, form: Array, *, max_iter: int, tol: float, step: Step | None = None
@@ -33,7 +35,8 @@ def descend(
     """
     step = step or Checkpoint().next_step()
     if step.finished:
-        return Solution(step.arrays["form"], step.history[-1], step.history)
+        settled = step.text == SETTLED
+        return Solution(step.arrays["form"], step.history[-1], step.history, settled)
     total = float(points.weights.sum())
     history = list(step.history)
     if step.begun:
@@ -60,11 +63,12 @@ def descend(
         if settled or len(history) >= max_iter:
             break
         step.keep(tuple(history), form=form)
-    swept = sweep.unit if settled and points.components_are_directions else None
-    form = form if swept is None else swept
+    if settled and points.components_are_directions and sweep.unit is not None:
+        step.finish(tuple(history), SETTLED, form=sweep.unit)
+        known = sweep if by_point else None
+        return Solution(sweep.unit, history[-1], tuple(history), True, known)
     step.finish(tuple(history), form=form)
-    known = sweep if swept is not None and by_point else None
-    return Solution(form, history[-1], tuple(history), known)
+    return Solution(form, history[-1], tuple(history))
 
 
 def _reuse(points: Points, form: Array, idle: Array, before: Array) -> bool:

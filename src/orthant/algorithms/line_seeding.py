@@ -80,8 +80,9 @@ def fitted_to_sample(
 
 
 def fitted(points: Samples, form: Array) -> Array:
-    """Where a descent of a few sweeps from a form ends."""
-    return descend(points, form, max_iter=TRIAL_SWEEPS, tol=TRIAL_TOL).form
+    """Where a descent of a few sweeps from a form ends, one step further."""
+    found = descend(points, form, max_iter=TRIAL_SWEEPS, tol=TRIAL_TOL)
+    return found.form if found.sweep is None else found.sweep.form
 
 
 class Pool:

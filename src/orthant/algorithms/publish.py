@@ -52,11 +52,7 @@ def publish(
     """
     unit = unit_rows(components).astype(matrix.dtype)
     unit = unit[unit.any(axis=1)]
-    found = _of_sweep(matrix, unit, sweep)
-    n_sweeps, steps = trace.n_sweeps, trace.steps_run
-    if found is None:
-        n_sweeps, steps = n_sweeps + 1, (*steps, "final assignment")
-        found = _assigned(matrix, unit, orthogonal)
+    found = _of_sweep(matrix, unit, sweep) or _assigned(matrix, unit, orthogonal)
     # Without components that won nothing the products of the others may round differently.
     while not (found.energies > 0).all():
         unit = unit[found.energies > 0]
@@ -82,8 +78,8 @@ def publish(
         error=matrix.in_units_of_x(math.sqrt(squared)),
         relative_squared_error=squared / total if total > 0 else 0.0,
         history=trace.history,
-        n_sweeps=n_sweeps,
-        steps_run=steps,
+        n_sweeps=trace.n_sweeps + 1,
+        steps_run=(*trace.steps_run, "final assignment"),
         shortage=shortage(len(unit), n_components, reason),
     )
 

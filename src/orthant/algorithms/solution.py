@@ -20,11 +20,14 @@ class Solution:
         Energy captured when every point goes to its best direction; more is better.
     history
         Captured energy after each sweep on the way here, never falling.
+    settled
+        Whether the last sweep was made by these very directions.
     sweep
-        The sweep by these very directions, where it is known.
+        That sweep, where it is at hand.
     """
 
     form: Array
     captured: float
     history: tuple[float, ...] = ()
+    settled: bool = False
     sweep: DirectionSweep | None = None

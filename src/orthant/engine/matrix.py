@@ -370,7 +370,7 @@ class Matrix:
         own.
         """
         light = np.flatnonzero(products < LIGHT_PRODUCT[self.dtype])
-        if len(light) > MOST_LIGHT or self.source.rows(light).any():
+        if len(light) > MOST_LIGHT or (len(light) > 0 and self.source.rows(light).any()):
             return None
         with np.errstate(over="ignore", under="ignore"):
             scales = np.ldexp(products, self.exponent)

@@ -9,8 +9,12 @@ from orthant.engine.points import Features, Samples
 from orthant.kmeans import local_search
 from orthant.kmeans.geometry import lines, plain
 from orthant.kmeans.local_search import (
+    WORTHWHILE,
     Exchange,
+    Nearest,
     best_exchange,
+    best_exchanges,
+    most_exchanges,
     random_exchanges,
     stability_ratio,
 )
@@ -96,3 +100,32 @@ def test_the_claim_of_a_stable_set_is_the_published_constant_or_slightly_more():
 def test_nothing_is_claimed_at_the_level_of_rounding():
     points = Samples(as_matrix(np.eye(3)))
     assert stability_ratio(Exchange(points, points.at(np.arange(3))), 0.0) is None
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    k=st.integers(1, 6),
+    dtype=st.sampled_from([np.float32, np.float64]),
+)
+def test_gains_that_are_kept_up_to_date_lead_where_those_computed_anew_do(seed, k, dtype):
+    rng = np.random.default_rng(seed)
+    places = rng.random((40, 2))
+    squares = np.square(places[:, None] - places[None]).sum(axis=2).astype(dtype)
+    weights, candidates = rng.exponential(size=40), squares[:, :25]
+    first = rng.choice(25, size=k, replace=False)
+    found = Nearest(weights, candidates[:, first])
+    exchanged = best_exchanges(found, candidates)
+    centers = [exchanged.get(s, int(first[s])) for s in range(k)]
+    nearest = candidates[:, centers].min(axis=1)
+    np.testing.assert_array_equal(found.nearest, nearest)
+    assert found.cost == pytest.approx(weights @ nearest, rel=1e-5)
+    assert found.gains(candidates).max() <= 1.1 * WORTHWHILE * found.cost
+    if dtype == np.float64:
+        anew = Nearest(weights, candidates[:, first])
+        for _ in range(most_exchanges(k)):
+            gains = anew.gains(candidates)
+            center, number = divmod(int(gains.argmax()), 25)
+            if not gains[center, number] > WORTHWHILE * anew.cost:
+                break
+            anew.replace(center, candidates[:, number])
+        assert found.cost == pytest.approx(anew.cost, rel=1e-9)

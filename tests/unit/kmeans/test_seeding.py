@@ -6,7 +6,14 @@ from scipy.sparse import csr_array
 
 from orthant.engine.points import Features, Samples
 from orthant.kmeans.geometry import lines, plain
-from orthant.kmeans.seeding import draw, greedy_candidates, seed, seeding_ratio
+from orthant.kmeans.seeding import (
+    draw,
+    draw_distinct,
+    greedy_candidates,
+    seed,
+    seeding_ratio,
+)
+from orthant.kmeans.seeding_in_rounds import chosen_columns
 from orthant.validation import as_matrix
 
 X = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.1, 1.0], [0.0] * 3])
@@ -91,3 +98,27 @@ def test_the_claim_of_plain_draws_follows_the_harmonic_number():
     assert seeding_ratio(1).kind == "always"
     assert seeding_ratio(6).value == pytest.approx(16.42, rel=3e-3)
     assert seeding_ratio(6).kind == "expected"
+
+
+def test_distinct_positions_are_drawn_by_the_chances_left():
+    chances = np.array([4.0, 0.0, 2.0, 1.0, 1.0])
+    rng = np.random.default_rng(0)
+    firsts = np.bincount([draw_distinct(chances, 1, rng)[0] for _ in range(4000)], minlength=5)
+    np.testing.assert_allclose(firsts / 4000, chances / 8, atol=0.03)
+    pairs = [tuple(draw_distinct(chances, 2, rng)) for _ in range(4000)]
+    assert all(one < other for one, other in pairs)
+    # Both orders of the pair: 1/2 * 2/4 + 1/4 * 4/6.
+    assert pairs.count((0, 2)) / 4000 == pytest.approx(5 / 12, abs=0.03)
+    assert draw_distinct(chances, 9, rng).tolist() == [0, 2, 3, 4]
+    assert draw_distinct(np.zeros(3), 2, rng).tolist() == []
+
+
+def test_chosen_columns_are_a_local_optimum_and_tell_who_is_nearest():
+    rng = np.random.default_rng(0)
+    places = np.repeat(rng.random((4, 2)), 10, axis=0) + 0.001 * rng.random((40, 2))
+    distances = np.square(places[:, None] - places[None]).sum(axis=2)
+    columns, nearest = chosen_columns(np.ones(40), distances, 4)
+    assert sorted(columns // 10) == [0, 1, 2, 3]  # one of every group
+    np.testing.assert_array_equal(nearest.labels, distances[:, columns].argmin(axis=1))
+    # No more than there are different candidates.
+    assert len(chosen_columns(np.ones(40), np.zeros((40, 5)), 4)[0]) == 1

@@ -102,7 +102,8 @@ def winners_block(
     directions = np.asarray(directions, dtype=rows.dtype)
     labels, best = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=rows.dtype)
     # Few rows at a time, so that their products are still in cache when the winner is sought.
-    size = max(FEWEST_ROWS, min(SCORES_IN_CACHE // k, ENTRIES_IN_CACHE // n_columns))
+    most = max(FEWEST_ROWS, min(SCORES_IN_CACHE // k, ENTRIES_IN_CACHE // n_columns))
+    size = -(-len(rows) // -(-len(rows) // most))  # as even as it goes
     for start in range(0, len(rows), size):
         part = slice(start, start + size)
         some = rows[part]
