@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import random_array
+from scipy.sparse import coo_array
 
 from orthant.benchmarks.measuring import SkippedError
 from orthant.datasets import load_uci, make_planted
@@ -80,8 +80,10 @@ def _uniform(data: Data, rng: np.random.Generator) -> Any:
 
 def _sparse(data: Data, rng: np.random.Generator) -> Any:
     shape = (data.n_samples, data.n_features)
-    X = random_array(shape, density=data.density, format="csr", rng=rng)
-    return X.astype(data.dtype)
+    size = round(data.density * shape[0] * shape[1])
+    places = rng.choice(shape[0] * shape[1], size, replace=False, shuffle=False)
+    positions = tuple(part.astype(np.int32) for part in np.divmod(places, shape[1]))
+    return coo_array((rng.random(size), positions), shape=shape).tocsr().astype(data.dtype)
 
 
 def _real(data: Data, rng: np.random.Generator) -> Any:
