@@ -11,9 +11,10 @@ from orthant.algorithms.claims import APriori
 from orthant.algorithms.descent import descend
 from orthant.algorithms.escapes import breathed, recombined
 from orthant.algorithms.line_seeding import (
+    chosen_for_sample,
+    drawn_and_exchanged,
     drawn_directions,
-    fitted_to_all,
-    fitted_to_sample,
+    drawn_from_sample,
     may_exchange,
     may_sample,
 )
@@ -94,10 +95,10 @@ class Search:
         if seeding == "k-means||" or (seeding == "auto" and not points.drawable):
             return "line seeding in rounds", seed_in_rounds(points, k, rng)
         if seeding == "auto" and samples is not None and may_sample(samples, k):
-            form = fitted_to_sample(samples, k, rng, exchanges=exchanges)
-            return "line seeding on a sample", form
+            draw = chosen_for_sample if exchanges else drawn_from_sample
+            return "line seeding on a sample", draw(samples, k, rng)
         if exchanges and samples is not None and may_exchange(samples, k):
-            return "line seeding", fitted_to_all(samples, k, rng)
+            return "line seeding", drawn_and_exchanged(samples, k, rng)
         return "line seeding", drawn_directions(points, k, rng)
 
     def refined(self, form: Array) -> Solution:

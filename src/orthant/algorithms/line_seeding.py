@@ -28,8 +28,8 @@ WIDE_POOL = 100
 POOL_PER_COMPONENT = 4
 # Exchanges keep the distances of all points to the pool; more than this are too many.
 MOST_DISTANCES = 2**24
-TRIAL_SWEEPS = 20
-TRIAL_TOL = 1e-3
+SAMPLE_SWEEPS = 20
+SAMPLE_TOL = 1e-3
 
 
 def sample_size(points: Points, k: int) -> int:
@@ -60,29 +60,26 @@ def drawn_directions(points: Points, k: int, rng: np.random.Generator) -> Array:
     return points.at(seed(points, k, rng, distance=lines))
 
 
-def fitted_to_all(points: Samples, k: int, rng: np.random.Generator) -> Array:
-    """Directions drawn from all points, exchanged and fitted.
+def drawn_and_exchanged(points: Samples, k: int, rng: np.random.Generator) -> Array:
+    """Directions drawn from all points and exchanged for those of groups.
 
-    Exchanges and sweeps only lower what the draws cost, so the promise of the draws holds.
+    Exchanges only lower what the draws cost, so the promise of the draws holds.
     """
     drawn = drawn_directions(points, k, rng)
-    return fitted(points, Pool(points, pool_size(points, k), rng).exchanged(drawn))
+    return Pool(points, pool_size(points, k), rng).exchanged(drawn)
 
 
-def fitted_to_sample(
-    points: Samples, k: int, rng: np.random.Generator, *, exchanges: bool
-) -> Array:
-    """Directions chosen for a weighted sample and fitted to it; without exchanges only drawn."""
+def chosen_for_sample(points: Samples, k: int, rng: np.random.Generator) -> Array:
+    """Directions of groups of points, chosen for a weighted sample."""
     sample = weighted_sample(points, sample_size(points, k), rng)
-    if exchanges:
-        return fitted(sample, Pool(sample, pool_size(points, k), rng).chosen(k))
-    return fitted(sample, drawn_directions(sample, k, rng))
+    return Pool(sample, pool_size(points, k), rng).chosen(k)
 
 
-def fitted(points: Samples, form: Array) -> Array:
-    """Where a descent of a few sweeps from a form ends, one step further."""
-    found = descend(points, form, max_iter=TRIAL_SWEEPS, tol=TRIAL_TOL)
-    return found.form if found.sweep is None else found.sweep.form
+def drawn_from_sample(points: Samples, k: int, rng: np.random.Generator) -> Array:
+    """Directions drawn from a weighted sample and fitted to it."""
+    sample = weighted_sample(points, sample_size(points, k), rng)
+    drawn = drawn_directions(sample, k, rng)
+    return descend(sample, drawn, max_iter=SAMPLE_SWEEPS, tol=SAMPLE_TOL).form
 
 
 class Pool:

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.algorithms.descent import descend
-from orthant.algorithms.line_seeding import Pool, fitted_to_sample, weighted_sample
+from orthant.algorithms.line_seeding import Pool, chosen_for_sample, weighted_sample
 from orthant.datasets import make_planted
 from orthant.engine.points import Samples, unit_lengths
 from orthant.validation import as_matrix
@@ -35,7 +35,7 @@ def test_a_pool_of_few_different_points_is_no_larger_than_they_are():
 def test_groups_stand_for_components_better_than_single_points_do():
     planted = make_planted(2000, 100, 5, 1.0, random_state=0)
     points = Samples(as_matrix(planted.X))
-    form = fitted_to_sample(points, 5, np.random.default_rng(0), exchanges=True)
+    form = chosen_for_sample(points, 5, np.random.default_rng(0))
     fitted = points.sweep_directions(form, by_point=False).captured.sum()
     best = descend(points, planted.A_truth.T, max_iter=50, tol=1e-8).captured
     total = points.weights.sum()
