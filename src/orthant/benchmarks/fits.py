@@ -17,8 +17,8 @@ from orthant.benchmarks.tasks import Step, without_figures
 from orthant.fitting import factorize
 
 WARM_SEED = 10**6
-# Errors that agree to six digits are the same answer.
-SAME_ERROR = 1e-6
+# What a default fit may leave to be gained: errors that differ by less are the same answer.
+SAME_ERROR = 1e-4
 
 
 def time_fits(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -188,9 +189,30 @@ def sums_block(rows: Array, labels: Array, coefficients: Array, k: int) -> Array
         return np.asarray(few @ rows, dtype=np.float64)
     # One non-zero per row of the block: a sparse product is one scaled addition per row.
     values = coefficients.astype(rows.dtype, copy=False)
-    ends = np.arange(len(rows) + 1, dtype=np.int32)
-    members = csc_array((values, labels.astype(np.int32, copy=False), ends), shape=(k, len(rows)))
+    members = _one_per_column(values, labels.astype(np.int32, copy=False), k)
     return np.asarray(members @ rows, dtype=np.float64)
+
+
+class _Kept(threading.local):
+    members: csc_array | None = None
+
+
+_kept = _Kept()
+
+
+def _one_per_column(values: Array, places: Array, k: int) -> csc_array:
+    """A (k, b) sparse array with one value per column, valid until this thread's next call.
+
+    Checking a new one costs as much as multiplying with it, so the last one of this shape is
+    filled again.
+    """
+    shape, kept = (k, len(values)), _kept.members
+    if kept is not None and kept.shape == shape and kept.dtype == values.dtype:
+        kept.data, kept.indices = values, places
+        return kept
+    ends = np.arange(len(values) + 1, dtype=np.int32)
+    _kept.members = csc_array((values, places, ends), shape=shape)
+    return _kept.members
 
 
 def normalised(rows: Array, lengths: Array, column_factors: Array | None) -> Array:
