@@ -44,8 +44,7 @@ class Factorization:
         The relative squared error, or for the paper's algorithm the relative k-means cost,
         after each sweep of the start that was kept.
     n_sweeps
-        How often the data were read to assign all points, over all starts, the final assignment
-        included.
+        Sweeps that assigned all points, over all starts, the final assignment included.
     steps_run
         Names of the steps the fit went through.
     shortage

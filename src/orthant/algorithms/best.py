@@ -119,7 +119,9 @@ class Search:
     def descended(self, form: Array) -> Solution:
         """Where a descent from a form ends."""
         step = self.kept.next_step()
-        return descend(self.points, form, max_iter=self.max_iter, tol=self.tol, step=step)
+        found = descend(self.points, form, max_iter=self.max_iter, tol=self.tol, step=step)
+        # Of several starts no labels are kept: the best one is assigned once more.
+        return found if self.n_init == 1 else replace(found, settled=False, sweep=None)
 
     def moved(self, points: Samples, solution: Solution) -> Solution:
         """What moving single points makes of a solution."""
@@ -183,7 +185,7 @@ def factorize_best(matrix: Matrix, options: Options) -> Outcome:
     elif solution.settled and matrix.column_factors is None and not matrix.source.elsewhere:
         n_sweeps -= 1  # the last one is the final assignment, which is counted by itself
     total = float(points.weights.sum())
-    history = tuple(1.0 - captured / total for captured in solution.history)
+    history = tuple(max(0.0, 1.0 - captured / total) for captured in solution.history)
     trace = Trace(history, n_sweeps, tuple(search.steps))
     components = points.components(form)
     result = publish(matrix, components, orthogonal, options.n_components, trace, TOO_FEW, sweep)

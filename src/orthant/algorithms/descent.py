@@ -49,9 +49,9 @@ def descend(
         captured = float(sweep.captured.sum())
         gained = captured - history[-1] if history else np.inf
         settled = gained < 0  # the last directions were as good as this arithmetic can tell
+        history.append(max(captured, history[-1]) if history else captured)
         if settled:
             break
-        history.append(captured)
         announce("sweep", max(0.0, 1.0 - captured / total))
         form = sweep.form
         idle = np.flatnonzero(sweep.captured <= 0)
@@ -59,7 +59,8 @@ def descend(
         # |S|^2 / w is what the next direction captures of its points at the least.
         squares = np.einsum("sh,sh->s", form, form)
         gained = min(gained, float(divided(squares, sweep.captured).sum()) - captured)
-        settled = not moved and gained <= tol * (total - captured)
+        # What is captured may exceed the total by rounding.
+        settled = not moved and gained <= tol * max(total - captured, 0.0)
         if settled or len(history) >= max_iter:
             break
         step.keep(tuple(history), form=form)

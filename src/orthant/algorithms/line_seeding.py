@@ -70,9 +70,13 @@ def drawn_and_exchanged(points: Samples, k: int, rng: np.random.Generator) -> Ar
 
 
 def chosen_for_sample(points: Samples, k: int, rng: np.random.Generator) -> Array:
-    """Directions of groups of points, chosen for a weighted sample."""
+    """Directions of groups of points, chosen for a weighted sample.
+
+    Where the sample holds fewer different ones than that, they are drawn from all points.
+    """
     sample = weighted_sample(points, sample_size(points, k), rng)
-    return Pool(sample, pool_size(points, k), rng).chosen(k)
+    form = Pool(sample, pool_size(points, k), rng).chosen(k)
+    return form if len(form) == k else drawn_directions(points, k, rng)
 
 
 def drawn_from_sample(points: Samples, k: int, rng: np.random.Generator) -> Array:

@@ -1,4 +1,4 @@
-"""The last steps of every fit: order the components, assign once more, take the error.
+"""The last steps of every fit: assign all rows, order the components, take the error.
 
 Labels, scales and error are those of one assignment by the published components, so projecting
 the same data again gives the same bits. That assignment can only lower the error; except with
@@ -18,11 +18,11 @@ from orthant.engine.matrix import Matrix
 from orthant.engine.points import DirectionSweep, divided
 from orthant.factorization import Factorization, Projection, one_per_row, winners
 
-# Below this share of the squared norm the difference "norm minus captured" has lost its digits.
 # Rows of a large array that are copied at once.
 ROWS_AT_ONCE = 2**14
 # How far the square of a unit vector's length may be from 1.
 ROUNDING = 1e-12
+# Below this share of the squared norm the difference "norm minus captured" has lost its digits.
 CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}
 
 
@@ -128,8 +128,11 @@ def _assigned(matrix: Matrix, unit: Array, orthogonal: str) -> _Assigned:
 
 
 def _of_sweep(matrix: Matrix, unit: Array, sweep: DirectionSweep | None) -> _Assigned | None:
-    """What a sweep by these components has found already; None if it was made by others."""
-    if sweep is None or sweep.unit is None:
+    """What a sweep by these components has found already; None if it was made by others.
+
+    With column factors the products of a sweep are not those of the rows of X.
+    """
+    if sweep is None or sweep.unit is None or matrix.column_factors is not None:
         return None
     if not np.array_equal(sweep.unit.astype(matrix.dtype), unit):
         return None

@@ -44,8 +44,8 @@ from orthant.engine.sources import Source, in_memory
 from orthant.engine.work import Work
 from orthant.errors import ScaleOverflowError
 
-# So many rows are looked at one by one.
-MOST_LIGHT = 1000
+# So many entries of light rows are looked at apart.
+MOST_LIGHT_ENTRIES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Matrix:
         return self._like(self.source.part(rows), self.row_squares[rows], None, weights)
 
     def normalised(self, rows: Array, row_weights: Array) -> Matrix:
-        """Some rows of Y, their weights left out, at length 1, as float32 in memory.
+        """Some rows of Y, their weights left out, at length 1, in memory.
 
         They take the row weights given here, and have no column factors of their own.
         """
@@ -370,12 +370,20 @@ class Matrix:
         own.
         """
         light = np.flatnonzero(products < LIGHT_PRODUCT[self.dtype])
-        if len(light) > MOST_LIGHT or (len(light) > 0 and self.source.rows(light).any()):
+        if len(light) > 0 and self._any_entries(light):
             return None
         with np.errstate(over="ignore", under="ignore"):
             scales = np.ldexp(products, self.exponent)
         refuse_overflow(scales, 0)
         return np.where(scales > 0, labels, np.int32(-1)), scales
+
+    def _any_entries(self, rows: Array) -> bool:
+        """Whether some of these rows hold anything but zeros; or are too many to be looked at."""
+        if not self.source.sparse and len(rows) * self.shape[1] > MOST_LIGHT_ENTRIES:
+            return True
+        part = self.source.part(rows)
+        blocks = (part.block(index) for index in range(len(part.boundaries) - 1))
+        return any(kernel_of(block).has_entries(block).any() for block in blocks)
 
     def loadings(self, components: Array) -> Array:
         """Products of the rows of X with components (k, m): (n, k) in the dtype of X."""
@@ -508,7 +516,7 @@ def by_value(vectors: Array) -> Array:
     of a product depend on the directions alone, so components may be put in another order
     without another read.
     """
-    rows = np.ascontiguousarray(vectors)
+    rows = np.ascontiguousarray(vectors) + 0.0  # 0.0 and -0.0 are one value of two bit patterns
     if rows.size == 0:
         return np.arange(len(rows), dtype=np.int32)
     texts = rows.view(f"S{rows.shape[1] * rows.itemsize}")[:, 0]

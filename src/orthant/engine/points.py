@@ -170,10 +170,12 @@ class Samples:
         For choices that carry no proof.
         """
         products = self.matrix.products(unit, exact=False)
-        products *= divided(np.ones(len(self._lengths)), self._lengths)[:, None].astype(
-            products.dtype
-        )
-        return products
+        if (self._lengths == 1.0).all():
+            return products
+        # In float64, where a length may be far below what the data's own type can divide by.
+        lengths = np.where(self._lengths > 0, self._lengths, 1.0)[:, None]
+        np.divide(products, lengths, out=products, casting="same_kind")
+        return np.minimum(products, 1.0, out=products)
 
     def sweep_centers(self, form: Array) -> Sweep:
         """Nearest centre of every normalised row: the largest ``<x, c>/|x| - |c|^2/2``."""
@@ -257,7 +259,7 @@ class Samples:
         return self.matrix.part(indices).row_gram()
 
     def sample(self, indices: Array, counts: Array) -> Samples:
-        """Normalised copies of some rows that are not zero, in float32, as points in memory.
+        """Normalised copies of some rows that are not zero, as points in memory.
 
         Each has the given weight.
         """

@@ -65,7 +65,8 @@ def draw_distinct(chances: Array, size: int, rng: np.random.Generator) -> Array:
     Each position waits an exponential time at the rate of its chance; the first to arrive win.
     """
     rates = np.where(chances > 0, chances, np.nan)  # what has no chance never arrives
-    arrivals = rng.standard_exponential(len(chances)) / rates
+    with np.errstate(over="ignore"):
+        arrivals = rng.standard_exponential(len(chances)) / rates
     size = min(size, int(np.count_nonzero(chances > 0)))
     return np.sort(np.argpartition(arrivals, max(size - 1, 0))[:size])
 

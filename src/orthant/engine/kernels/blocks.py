@@ -42,7 +42,8 @@ class BlockColumns:
 class Kernel(Protocol):
     """The operations on one block; arrays in, arrays out, arguments never changed.
 
-    They keep no state and are known by name, so a block may be worked on in another process.
+    They keep nothing that results depend on and are known by name, so a block may be worked on in
+    another process.
 
     Modules satisfy it: ``dense`` and ``sparse`` beside this file.
     """

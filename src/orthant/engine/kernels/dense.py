@@ -216,8 +216,8 @@ def _one_per_column(values: Array, places: Array, k: int) -> csc_array:
 
 
 def normalised(rows: Array, lengths: Array, column_factors: Array | None) -> Array:
-    """Rows, columns multiplied by their factors, divided by these lengths, in float32."""
-    found = np.empty(rows.shape, dtype=np.float32)
+    """Rows, columns multiplied by their factors, divided by these lengths, in their dtype."""
+    found = np.empty_like(rows)
     factored = rows if column_factors is None else rows * column_factors
     return np.divide(factored, lengths[:, None], out=found, casting="same_kind")
 

@@ -123,11 +123,11 @@ def _shifted(rows: csr_array, labels: Array, k: int) -> csr_array:
 
 
 def normalised(rows: csr_array, lengths: Array, column_factors: Array | None) -> csr_array:
-    """Rows, columns multiplied by their factors, divided by these lengths, in float32."""
+    """Rows, columns multiplied by their factors, divided by these lengths, in their dtype."""
     values = rows.data / np.repeat(lengths, np.diff(rows.indptr))
     if column_factors is not None:
         values = values * column_factors[rows.indices]
-    return _with_values(rows, values.astype(np.float32))
+    return _with_values(rows, values.astype(rows.dtype, copy=False))
 
 
 def multiplied(rows: csr_array, row_scales: Array, column_scales: Array) -> csr_array:
