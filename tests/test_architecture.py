@@ -94,11 +94,12 @@ def test_sparse_data_are_known_to_the_doors_and_the_engine_only():
     assert wrong == []
 
 
-def test_only_the_engine_asks_whether_data_are_in_memory():
+def test_only_the_engine_asks_where_the_data_lie():
     wrong = [
         path.relative_to(SOURCE)
         for path in modules()
-        if "in_memory" in path.read_text() and path.relative_to(SOURCE).parts[0] != "engine"
+        if path.relative_to(SOURCE).parts[0] != "engine"
+        and ("in_memory" in path.read_text() or ".elsewhere" in path.read_text())
     ]
     assert wrong == []
 

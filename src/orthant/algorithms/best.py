@@ -182,7 +182,7 @@ def factorize_best(matrix: Matrix, options: Options) -> Outcome:
     if isinstance(points, Samples) and may_be_exact(points):
         search.note("exact directions")
         form, sweep = canonical(points, form), None
-    elif solution.settled and matrix.column_factors is None and not matrix.source.elsewhere:
+    elif solution.settled and points.sweeps_are_final:
         n_sweeps -= 1  # the last one is the final assignment, which is counted by itself
     total = float(points.weights.sum())
     history = tuple(max(0.0, 1.0 - captured / total) for captured in solution.history)

@@ -41,8 +41,7 @@ def descend(
     history = list(step.history)
     if step.begun:
         form = step.arrays["form"]
-    # Labels of points on a cluster stay there.
-    by_point = points.components_are_directions and not points.matrix.source.elsewhere
+    by_point = points.sweeps_are_final
     while True:
         before = form
         sweep = points.sweep_directions(form, by_point=by_point)

@@ -34,8 +34,8 @@ SAMPLE_TOL = 1e-3
 
 def sample_size(points: Points, k: int) -> int:
     """How many points a sample for k directions holds: more where few points matter."""
-    fifth = min(len(points.weights) // 6, LARGE_SAMPLE)
-    size = max(SMALL_SAMPLE, fifth, SAMPLE_PER_COMPONENT * k)
+    sixth = min(len(points.weights) // 6, LARGE_SAMPLE)
+    size = max(SMALL_SAMPLE, sixth, SAMPLE_PER_COMPONENT * k)
     return 2 * size if single_points_matter(points.weights, k) else size
 
 

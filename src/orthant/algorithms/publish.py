@@ -48,7 +48,7 @@ def publish(
 
     Over features and both the supports of the components must be disjoint already. ``reason``
     says why, when fewer components than asked for are in use. A ``sweep`` that was made by these
-    components saves the final assignment.
+    components, over points whose sweeps are final, saves the final assignment.
     """
     unit = unit_rows(components).astype(matrix.dtype)
     unit = unit[unit.any(axis=1)]
@@ -128,11 +128,8 @@ def _assigned(matrix: Matrix, unit: Array, orthogonal: str) -> _Assigned:
 
 
 def _of_sweep(matrix: Matrix, unit: Array, sweep: DirectionSweep | None) -> _Assigned | None:
-    """What a sweep by these components has found already; None if it was made by others.
-
-    With column factors the products of a sweep are not those of the rows of X.
-    """
-    if sweep is None or sweep.unit is None or matrix.column_factors is not None:
+    """What a final sweep by these components has found; None if it was made by others."""
+    if sweep is None or sweep.unit is None:
         return None
     if not np.array_equal(sweep.unit.astype(matrix.dtype), unit):
         return None

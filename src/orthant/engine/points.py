@@ -123,6 +123,10 @@ class Points(Protocol):
     def drawable(self) -> bool:
         """Whether some points can be fetched, and met with all others, for less than a read."""
 
+    @property
+    def sweeps_are_final(self) -> bool:
+        """Whether labels and products of a sweep are at hand and those of the loadings."""
+
     def sums(self, labels: Array, k: int) -> Array:
         """The form of the sums of ``weight * normalised point`` over the points of each label.
 
@@ -270,6 +274,15 @@ class Samples:
         """Whether single points can be had without reading whole blocks."""
         return self.matrix.source.in_memory
 
+    @property
+    def sweeps_are_final(self) -> bool:
+        """Whether labels and products of a sweep are at hand and those of the loadings.
+
+        Column factors change the products, and labels of points on a cluster stay there.
+        """
+        apart = self.matrix.column_factors is not None or self.matrix.source.elsewhere
+        return self.components_are_directions and not apart
+
     def form_of(self, components: Array) -> Array:
         """The components themselves, in the geometry of Y."""
         return self.matrix.folded(components)
@@ -314,6 +327,7 @@ class Features:
     """The columns of a matrix as points, streamed over blocks of its rows."""
 
     components_are_directions = False
+    sweeps_are_final = False
 
     def __init__(self, matrix: Matrix) -> None:
         self.matrix = matrix

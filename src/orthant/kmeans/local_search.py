@@ -99,11 +99,14 @@ class Nearest:
         leaving = (self.labels == center) | (self._seconds == center)
         return np.flatnonzero(leaving | (distances < self.second))
 
-    def replace(self, center: int, distances: Array) -> None:
-        """Put something, to which the distances (N,) are known, in the place of a centre."""
-        touched = self.touched(center, distances)
+    def replace(self, center: int, distances: Array, touched: Array | None = None) -> None:
+        """Put something, to which the distances (N,) are known, in the place of a centre.
+
+        ``touched``, if known already, are the points that this concerns.
+        """
+        rows = self.touched(center, distances) if touched is None else touched
         self._distances[:, center] = distances
-        self._rank(touched)
+        self._rank(rows)
 
 
 def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
@@ -126,7 +129,7 @@ def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
         new = candidates[touched]
         kept -= state.kept(new, touched)
         extra -= state.extra(new, touched)
-        state.replace(center, distances)
+        state.replace(center, distances, touched)
         kept += state.kept(new, touched)
         extra += state.extra(new, touched)
         exchanged[center] = number
