@@ -1,7 +1,16 @@
-"""The one alias for arrays in signatures; shapes and dtypes are told in docstrings."""
+"""The alias for arrays in signatures (docstrings tell shapes and dtypes), and a safe division."""
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+
+
+def divided(values: Array, by: Array) -> Array:
+    """``values / by`` in float64, zero where ``by`` is zero; ``by`` is never negative."""
+    if (by > 0).all():
+        return np.divide(values, by, dtype=np.float64)
+    out = np.zeros(np.broadcast(values, by).shape)
+    return np.divide(values, by, out=out, where=by > 0)

@@ -53,6 +53,9 @@ class Factorization:
         What is proven about the error.
     seconds
         Time of the fit, without the certificate's.
+    feature_weight
+        (m,) the weights of the features, the metric in which rows are expressed and errors are
+        taken; None where all are 1.
     """
 
     orthogonal: str
@@ -71,6 +74,7 @@ class Factorization:
     shortage: str = ""
     certificate: Certificate = field(default_factory=Certificate)
     seconds: float = 0.0
+    feature_weight: Array | None = None
 
     @property
     def n_components_found(self) -> int:
@@ -91,10 +95,13 @@ class Factorization:
         """Loadings of new rows on these components, in closed form.
 
         For samples and both every row is given to the component that captures most of it (CSR,
-        one entry per row); for features it is the product with the components (dense). With
-        ``missing_values=numpy.nan`` both are taken over the observed entries of a row.
+        one entry per row); for features it is the product with the components (dense). Feature
+        weights of the fit are the metric here as well. With ``missing_values=numpy.nan`` all is
+        taken over the observed entries of a row.
         """
-        matrix = as_matrix(X, missing_values=missing_values, n_jobs=n_jobs)
+        matrix = as_matrix(
+            X, feature_weight=self.feature_weight, missing_values=missing_values, n_jobs=n_jobs
+        )
         return project(matrix, self.components, self.orthogonal).loadings
 
     def __repr__(self) -> str:

@@ -36,6 +36,7 @@ from orthant.validation import (
     as_matrix,
     as_n_components,
     as_tolerance,
+    as_weights,
 )
 from orthant.version import __version__
 
@@ -165,7 +166,8 @@ def factorize(
     proven = certify(matrix, outcome, certificate, options.rng)
     if outcome.result.shortage:
         warnings.warn(outcome.result.shortage, FewerComponentsWarning, stacklevel=2)
-    return replace(outcome.result, certificate=proven, seconds=seconds)
+    weights = None if feature_weight is None else as_weights(feature_weight, matrix.shape[1], "")
+    return replace(outcome.result, certificate=proven, seconds=seconds, feature_weight=weights)
 
 
 def open_checkpoint(

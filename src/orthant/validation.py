@@ -51,9 +51,8 @@ def as_matrix(
     scanned = scan(values, executor, row_weights, column_weights, columns)
     if scanned.offence is not None:
         raise InvalidInputError(_offence_message(*scanned.offence))
-    exponent = weight_exponent(sample_weight) + weight_exponent(feature_weight)
     kind = MaskedMatrix if masked else Matrix
-    return kind(source, executor, scanned, row_weights, column_weights, exponent)
+    return kind(source, executor, scanned)
 
 
 def may_be_missing(missing_values: Any) -> bool:
@@ -280,11 +279,7 @@ def _place(row: int, column: int) -> str:
 
 
 def as_weights(weights: Any, n: int, name: str) -> Array | None:
-    """Non-negative weights divided by a power of four, so that the largest is near 1.
-
-    The scale does not move a relative error, and callers that report an absolute one undo it
-    with :func:`weight_exponent`.
-    """
+    """Finite non-negative weights (n,) in float64, at least one of them positive."""
     if weights is None:
         return None
     if isinstance(weights, numbers.Real):
@@ -304,15 +299,7 @@ def as_weights(weights: Any, n: int, name: str) -> Array | None:
         )
     if not array.any():
         raise InvalidInputError(f"{name} is zero everywhere; at least one weight must be positive")
-    return np.ldexp(array, -weight_exponent(array))
-
-
-def weight_exponent(weights: Any) -> int:
-    """The even exponent of two by which :func:`as_weights` divides."""
-    if weights is None:
-        return 0
-    _, exponent = np.frexp(np.max(np.asarray(weights, dtype=np.float64)))
-    return int(exponent) // 2 * 2
+    return array
 
 
 def as_n_components(n_components: Any, name: str = "n_components") -> int:

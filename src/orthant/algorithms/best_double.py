@@ -169,7 +169,7 @@ class DoubleSearch:
         search = Search(columns, self.options)
         form = search.run().form
         self.n_sweeps += search.n_sweeps
-        return matrix.folded(columns.components(form))
+        return matrix.of_components(columns.components(form))
 
     def replaced(self, number: int) -> Array:
         """The best components with one replaced by a row that is captured badly.
@@ -217,7 +217,7 @@ def factorize_best_double(matrix: Matrix, options: Options) -> Outcome:
     bounds: tuple[LowerBound, ...] = ()
     promise = None
     if not isinstance(options.seeding, str):
-        search.consider("given components", matrix.folded(options.seeding))
+        search.consider("given components", matrix.of_components(options.seeding))
     if n_components >= min(matrix.shape):
         published = full_rank_components(matrix)
         search.consider("published steps", published.form)

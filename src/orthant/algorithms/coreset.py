@@ -24,11 +24,11 @@ from scipy.sparse import csr_array
 from orthant.algorithms.descent import descend
 from orthant.algorithms.escapes import missed_energy
 from orthant.algorithms.line_seeding import drawn_directions
-from orthant.arrays import Array
+from orthant.arrays import Array, divided
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.kernels import kernel_of
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import Samples, divided
+from orthant.engine.points import Samples
 from orthant.validation import as_matrix
 
 # Sensitivities need a solution of the right order only.

@@ -6,9 +6,9 @@ import numpy as np
 
 from orthant.algorithms.escapes import missed_energy
 from orthant.algorithms.solution import Solution
-from orthant.arrays import Array
+from orthant.arrays import Array, divided
 from orthant.checkpoint import Checkpoint, Step
-from orthant.engine.points import Points, divided
+from orthant.engine.points import Points
 from orthant.progress import announce
 
 SETTLED = "settled"

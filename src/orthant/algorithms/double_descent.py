@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from orthant.algorithms.solution import Solution
-from orthant.arrays import Array
+from orthant.arrays import Array, divided
 from orthant.checkpoint import Checkpoint, Step
-from orthant.engine.points import Samples, divided, winners_only
+from orthant.engine.points import Samples, winners_only
 from orthant.progress import announce
 
 

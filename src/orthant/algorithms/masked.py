@@ -109,7 +109,7 @@ class _Search:
     def at(self, indices: Array) -> Array:
         """The form that stands for the points at these positions."""
         if self.orthogonal == "samples":
-            return unit_rows(self.matrix.source.rows(indices))
+            return unit_rows(self.matrix.rows_in_units(indices))
         form = np.zeros((len(indices), self.matrix.shape[1]))
         form[np.arange(len(indices)), indices] = 1.0
         return form
@@ -117,7 +117,7 @@ class _Search:
     def clustered(self) -> Array:
         """Weighted k-means of the points with zeros for what is missing."""
         clusters = weighted_kmeans(self.points, self.k, rng=self.rng, subroutine="ls++")
-        found = unit_rows(self.points.components(clusters.form))
+        found = unit_rows(self.matrix.shifted(self.points.components(clusters.form))[0])
         return np.pad(found, ((0, self.k - len(found)), (0, 0)))
 
     def drawn(self) -> Array:
@@ -204,12 +204,12 @@ def _published(
 ) -> Factorization:
     """Order the components by what they capture, assign once more, take the error."""
     matrix, orthogonal = search.matrix, search.orthogonal
-    unit = unit_rows(run.form).astype(matrix.dtype)
+    unit = unit_rows(matrix.unshifted(run.form)).astype(matrix.dtype)
     unit = unit[unit.any(axis=1)]
     projection = project(matrix, unit, orthogonal)
     # Dropping and reordering may change who wins a tie: assign again until nothing moves.
     for _ in range(len(unit) + 1):
-        energies = _energies(projection, len(unit))
+        energies = _energies(matrix, projection, unit)
         order = np.argsort(-energies, kind="stable")
         order = order[energies[order] > 0]
         if np.array_equal(order, np.arange(len(unit))):
@@ -236,8 +236,8 @@ def _published(
     )
 
 
-def _energies(projection: Projection, k: int) -> Array:
-    """Squared loadings of every component, missing entries counted as fitted, (k,)."""
-    largest = projection.loadings.max() if projection.loadings.size else 0.0
-    loadings = projection.loadings / (largest if largest > 0 else 1.0)
-    return np.asarray((loadings * loadings).sum(axis=0), dtype=np.float64).reshape(k)
+def _energies(matrix: MaskedMatrix, projection: Projection, unit: Array) -> Array:
+    """What every component captures by its loadings, missing entries counted as fitted, (k,)."""
+    if projection.labels is None or projection.scales is None:
+        return matrix.energies_of_loadings(projection.loadings, unit)
+    return matrix.energies_of_scales(projection.labels, projection.scales, unit)

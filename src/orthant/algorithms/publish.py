@@ -1,8 +1,7 @@
 """The last steps of every fit: assign all rows, order the components, take the error.
 
 Labels, scales and error are those of one assignment by the published components, so projecting
-the same data again gives the same bits. That assignment can only lower the error; except with
-feature weights, which shape the components but not how rows are expressed by them.
+the same data again gives the same bits. That assignment can only lower the error.
 """
 
 from __future__ import annotations
@@ -13,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from orthant.arrays import Array
+from orthant.arrays import Array, divided
+from orthant.bounds.rounding import growth
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import DirectionSweep, divided
+from orthant.engine.points import DirectionSweep, winners_only
 from orthant.factorization import Factorization, Projection, one_per_row, winners
 
 # Rows of a large array that are copied at once.
 ROWS_AT_ONCE = 2**14
-# How far the square of a unit vector's length may be from 1.
-ROUNDING = 1e-12
 # Below this share of the squared norm the difference "norm minus captured" has lost its digits.
 CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}
 
@@ -46,10 +44,13 @@ def publish(
 ) -> Factorization:
     """A Factorization from components (k, m) of any length, in the geometry of X.
 
-    Over features and both the supports of the components must be disjoint already. ``reason``
+    Over features and both every column is given to one component, and components are made of
+    those labels and one value per column: no two can share a column, whatever came in. ``reason``
     says why, when fewer components than asked for are in use. A ``sweep`` that was made by these
     components, over points whose sweeps are final, saves the final assignment.
     """
+    if orthogonal != "samples":
+        components = winners_only(components)
     unit = unit_rows(components).astype(matrix.dtype)
     unit = unit[unit.any(axis=1)]
     found = _of_sweep(matrix, unit, sweep) or _assigned(matrix, unit, orthogonal)
@@ -87,9 +88,10 @@ def publish(
 def unit_rows(components: Array) -> Array:
     """Rows at length 1; scaled by their largest entry first, so that squares cannot underflow.
 
-    Rows that have this length, but for rounding, stay as they are.
+    Rows (k, m) whose squared length is within the rounding of m products of 1 stay as they are.
     """
-    near = np.abs(np.einsum("sh,sh->s", components, components) - 1.0) <= ROUNDING
+    rounding = 2.0 * growth(components.shape[1] + 4)
+    near = np.abs(np.einsum("sh,sh->s", components, components) - 1.0) <= rounding
     if near.all():
         return components + 0.0  # no negative zeros
     peaks = components.max(axis=1, initial=0.0, keepdims=True)
@@ -122,9 +124,9 @@ def _assigned(matrix: Matrix, unit: Array, orthogonal: str) -> _Assigned:
     """One read of the data by these components."""
     if orthogonal == "features":
         loadings = matrix.loadings(unit)
-        return _Assigned(None, loadings, matrix.energies_of_loadings(loadings))
+        return _Assigned(None, loadings, matrix.energies_of_loadings(loadings, unit))
     labels, scales = winners(matrix, unit)
-    return _Assigned(labels, scales, matrix.energies_of_scales(labels, scales, len(unit)))
+    return _Assigned(labels, scales, matrix.energies_of_scales(labels, scales, unit))
 
 
 def _of_sweep(matrix: Matrix, unit: Array, sweep: DirectionSweep | None) -> _Assigned | None:
@@ -137,7 +139,7 @@ def _of_sweep(matrix: Matrix, unit: Array, sweep: DirectionSweep | None) -> _Ass
     if projected is None:
         return None
     labels, scales = projected
-    return _Assigned(labels, scales, matrix.energies_of_scales(labels, scales, len(unit)))
+    return _Assigned(labels, scales, matrix.energies_of_scales(labels, scales, unit))
 
 
 def in_column_order(loadings: Array, order: Array) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from orthant.algorithms.solution import Solution
-from orthant.arrays import Array
-from orthant.engine.points import Samples, divided
+from orthant.arrays import Array, divided
+from orthant.engine.points import Samples
 
 # Within a block all moves are judged by the same directions. They stay right as long as little of
 # a component comes or goes at once.

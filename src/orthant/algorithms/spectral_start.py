@@ -8,8 +8,8 @@ import numpy as np
 from scipy.cluster.vq import kmeans2
 from scipy.sparse.linalg import ArpackError, svds
 
-from orthant.arrays import Array
-from orthant.engine.points import Samples, divided
+from orthant.arrays import Array, divided
+from orthant.engine.points import Samples
 
 # The balanced matrix is a copy; beyond this many entries it is not worth one.
 MOST_ENTRIES = 2**27

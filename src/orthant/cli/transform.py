@@ -95,7 +95,9 @@ def transform(
 
 
 def _transformed(data: NamedMatrix, held: Factorization, missing: bool) -> Story:
-    matrix = as_matrix(data.X, missing_values=np.nan if missing else None)
+    matrix = as_matrix(
+        data.X, feature_weight=held.feature_weight, missing_values=np.nan if missing else None
+    )
     projected = project(matrix, held.components, held.orthogonal)
     result = replace(
         held, loadings=projected.loadings, labels=projected.labels, scales=projected.scales

@@ -10,6 +10,8 @@ import numpy as np
 from orthant.arrays import Array
 from orthant.engine.kernels import kernel_of
 from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, Rows
+from orthant.engine.metric import Metric
+from orthant.engine.units import NO_ENTRIES, Units
 
 # Below this a product with a unit vector may have lost digits to underflow.
 LIGHT_PRODUCT = {np.dtype(np.float32): 2.0**-90, np.dtype(np.float64): 2.0**-950}
@@ -19,20 +21,20 @@ PIECE_ENTRIES = 2**20
 FEWEST_ROWS = 512
 
 
-def by_kernel(rows: Rows, name: str, exponent: int, **keywords: Any) -> Any:
-    """Let the kernel of a block do the operation of this name on the scaled rows."""
+def by_kernel(rows: Rows, name: str, units: Units, **keywords: Any) -> Any:
+    """Let the kernel of a block do the operation of this name on the rows in these units."""
     kernel = kernel_of(rows)
-    return getattr(kernel, name)(kernel.scaled(rows, exponent), **keywords)
+    return getattr(kernel, name)(kernel.scaled(rows, units), **keywords)
 
 
-def on_scaled(rows: Rows, function: Callable[..., Any], exponent: int, **keywords: Any) -> Any:
-    """Apply a function to rows times ``2**-exponent``."""
-    return function(kernel_of(rows).scaled(rows, exponent), **keywords)
+def on_scaled(rows: Rows, function: Callable[..., Any], units: Units, **keywords: Any) -> Any:
+    """Apply a function to rows in these units."""
+    return function(kernel_of(rows).scaled(rows, units), **keywords)
 
 
 def scan_block(
     rows: Rows,
-    exponent: int,
+    units: Units,
     columns: bool,
     row_weights: Array | None,
     column_weights: Array | None,
@@ -43,9 +45,14 @@ def scan_block(
     """
     kernel = kernel_of(rows)
     with np.errstate(all="ignore"):
-        scaled = kernel.scaled(rows, exponent)
+        scaled = kernel.scaled(rows, units)
         looked = kernel.look(scaled, column_weights)
         return looked, kernel.column_squares(scaled, row_weights) if columns else None
+
+
+def powers_block(rows: Rows, columns: Array | None) -> Array:
+    """(b,) powers of two just above the largest entry of every row, columns shifted first."""
+    return kernel_of(rows).row_powers(rows, columns)
 
 
 def sweep_block(
@@ -97,76 +104,81 @@ def _pieces(rows: Rows) -> Iterator[slice]:
         yield slice(start, min(start + size, rows.shape[0]))
 
 
-def winners_block(raw: Rows, components: Array, exponent: int) -> tuple[Array, Array]:
-    """Winner of every row among unit components, -1 for none, and the product in units of X."""
+def winners_block(raw: Rows, metric: Metric, units: Units) -> tuple[Array, Array]:
+    """Winner of every row among components, -1 for none, and its scale in the units of X.
+
+    Every row of the block has the same power in these units.
+    """
     kernel = kernel_of(raw)
-    labels, largest = kernel.winners_block(kernel.scaled(raw, exponent), components)
-    with np.errstate(over="ignore", under="ignore"):
-        found = np.ldexp(largest, exponent)
-    for light, products, exponents in _light_rows(raw, largest, components):
+    rows = kernel.scaled(raw, units)
+    labels, largest = kernel.winners_block(rows, metric.vectors)
+    found = metric.scales(largest, labels, units.exponent)
+    for light, products, exponents in _light_rows(raw, rows.dtype, largest, metric, units.columns):
         labels[light] = products.argmax(axis=1)
-        with np.errstate(under="ignore"):
-            found[light] = np.ldexp(products.max(axis=1), exponents)
+        found[light] = metric.scales(products.max(axis=1), labels[light], exponents)
     return np.where(found > 0, labels, np.int32(-1)), found
 
 
-def loadings_block(raw: Rows, components: Array, exponent: int) -> Array:
-    """Products of rows with components (k, m), in the units of X: (b, k) float64."""
+def loadings_block(raw: Rows, metric: Metric, units: Units) -> Array:
+    """Loadings of rows on components (k, m), in the units of X: (b, k) float64."""
     kernel = kernel_of(raw)
-    block = kernel.products_block(kernel.scaled(raw, exponent), components)
-    with np.errstate(over="ignore", under="ignore"):
-        found = np.ldexp(block, exponent)
-        largest = block.max(axis=1, initial=0.0)
-        for light, products, exponents in _light_rows(raw, largest, components):
-            found[light] = np.ldexp(products, exponents[:, None])
+    rows = kernel.scaled(raw, units)
+    block = kernel.products_block(rows, metric.vectors)
+    everyone = slice(None)
+    found = metric.scales(block, everyone, units.exponent)
+    largest = block.max(axis=1, initial=0.0)
+    for light, products, exponents in _light_rows(raw, rows.dtype, largest, metric, units.columns):
+        found[light] = metric.scales(products, everyone, exponents[:, None])
     return found
 
 
 def _light_rows(
-    raw: Rows, largest: Array, components: Array
+    raw: Rows, dtype: np.dtype, largest: Array, metric: Metric, columns: Array | None
 ) -> Iterator[tuple[Array, Array, Array]]:
     """Rows of a block too small for the common scale, a few at a time, each by its own.
 
-    Yields their positions in the block, their products with the components after scaling, and
-    the exponents of those scales. Empty rows are left out.
+    ``largest`` (b,) are their largest products, computed in this dtype. Yields their positions in
+    the block, their products with the vectors after scaling, and the exponents of those scales.
+    Empty rows are left out.
     """
     kernel = kernel_of(raw)
-    light = np.flatnonzero(largest < LIGHT_PRODUCT[raw.dtype])
+    light = np.flatnonzero(largest < LIGHT_PRODUCT[dtype])
     if len(light):
         light = light[kernel.has_entries(raw)[light]]
     size = max(1, LIGHT_ENTRIES // raw.shape[1])
+    vectors = metric.vectors.T.astype(np.float64)
     for start in range(0, len(light), size):
         some = light[start : start + size]
         rows = kernel.dense_rows(raw, some)
-        _, exponents = np.frexp(rows.max(axis=1, initial=0.0))
-        own = np.ldexp(rows, -exponents[:, None])
-        yield some, own @ components.T.astype(np.float64), exponents
+        exponents = kernel_of(rows).row_powers(rows, columns)
+        exponents = np.where(exponents == NO_ENTRIES, 0, exponents)
+        own = kernel_of(rows).scaled(rows, Units(0, exponents, columns))
+        yield some, own @ vectors, exponents
 
 
 def residual_block(
     rows: Rows,
     components: Array,
+    powers: Array,
     column_factors: Array | None,
-    exponent: int,
+    units: Units,
     loadings: Any,
     row_weights: Array | None,
 ) -> float:
-    """Weighted squared distance of scaled rows to ``loadings @ components``, loadings unscaled."""
-    fitted = scaled_loadings(loadings, exponent)
+    """Weighted squared distance of rows to ``loadings @ components``, in these units.
+
+    ``components`` (k, m) are divided by the columns' powers and by their own ``powers`` (k,);
+    ``loadings`` are as published.
+    """
+    fitted = scaled_loadings(loadings, units, powers)
     kernel = kernel_of(rows)
-    squares = kernel.residual_block(
-        kernel.scaled(rows, exponent), fitted, components, column_factors
-    )
+    squares = kernel.residual_block(kernel.scaled(rows, units), fitted, components, column_factors)
     return float(squares.sum() if row_weights is None else squares @ row_weights)
 
 
-def scaled_loadings(loadings: Any, exponent: int) -> Any:
-    """An array or a sparse array in float64, times ``2**-exponent``."""
-    scaled = loadings.astype(np.float64)
-    if isinstance(scaled, np.ndarray):
-        return np.ldexp(scaled, -exponent)
-    scaled.data = np.ldexp(scaled.data, -exponent)
-    return scaled
+def scaled_loadings(loadings: Any, units: Units, powers: Array) -> Any:
+    """An array or a sparse array (b, k) in float64, rows in their units, columns times powers."""
+    return kernel_of(loadings).scaled(loadings.astype(np.float64), units.of_loadings(powers))
 
 
 def gram_block(rows: Rows, column_factors: Array, row_weights: Array | None) -> Array:

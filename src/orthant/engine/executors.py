@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import scipy.linalg  # noqa: F401  (loads SciPy's own BLAS, so that the limit finds it)
 from threadpoolctl import ThreadpoolController
 
 from orthant.engine.sources import Source, block_rows
@@ -172,31 +173,49 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
 
 
 class _BlasLimit:
-    """Holds BLAS at one thread while any fit runs, and restores it after the last one.
+    """Holds BLAS at one thread while anything of ours computes; the last one restores it.
 
-    The controller is built once: finding the libraries takes milliseconds, entering a limit
-    with a ready controller a hundredth of that.
+    The count of threads belongs to the process, but threadpoolctl lets only the thread that set
+    it first change it again, and ignores all others in silence. Fits begin and end in any thread
+    and any order, so control is taken from whoever has it, for each change, and given up by the
+    last one. The limit is looked at on every entry: what others did to the count meanwhile lasts
+    until our next pass.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
-        self._controller: ThreadpoolController | None = None
-        self._limit: Any = None
+        self._libraries: list[Any] = []  # found once: that takes milliseconds
+        self._before: list[int] = []
 
     def enter(self) -> None:
         with self._lock:
+            if not self._libraries:
+                found = ThreadpoolController().select(user_api="blas")
+                self._libraries = list(found.lib_controllers)
             if self._users == 0:
-                self._controller = self._controller or ThreadpoolController()
-                self._limit = self._controller.limit(limits=1, user_api="blas")
+                self._before = [library.get_num_threads() for library in self._libraries]
             self._users += 1
+            self._set([1] * len(self._libraries))
 
     def leave(self) -> None:
         with self._lock:
             self._users -= 1
             if self._users == 0:
-                self._limit.restore_original_limits()
-                self._limit = None
+                self._set(self._before)
+                self._give_up_control()
+
+    def _set(self, counts: list[int]) -> None:
+        for library, count in zip(self._libraries, counts, strict=True):
+            if library.get_num_threads() != count:
+                self._give_up_control()
+                library.set_num_threads(count)
+
+    def _give_up_control(self) -> None:
+        """Let any thread change the count next; older versions of threadpoolctl always do."""
+        for library in self._libraries:
+            if hasattr(library, "clear_controlling_thread"):
+                library.clear_controlling_thread(force=True)
 
 
 _blas_limit = _BlasLimit()

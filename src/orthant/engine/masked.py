@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array
+from orthant.arrays import Array, divided
 from orthant.engine.blockwise import on_scaled, scaled_loadings
 from orthant.engine.executors import Executor
 from orthant.engine.kernels import kernel_of
@@ -33,10 +33,10 @@ from orthant.engine.kernels.missing import (
     observed_residual,
 )
 from orthant.engine.matrix import Matrix, refuse_overflow
-from orthant.engine.points import divided
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
-from orthant.engine.work import Work
+from orthant.engine.units import Units
+from orthant.engine.work import Work, with_units
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +109,10 @@ class MaskedMatrix(Matrix):
     them out. ``total`` is the squared norm of the observed entries either way.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        executor: Executor,
-        scan: Scan,
-        row_weights: Array | None = None,
-        column_weights: Array | None = None,
-        weight_exponent: int = 0,
-    ) -> None:
-        super().__init__(
-            FilledSource(source), executor, scan, row_weights, column_weights, weight_exponent
-        )
-        self.column_weights = column_weights
+    def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
+        super().__init__(FilledSource(source), executor, scan)
+        factors = self.column_factors
+        self.column_weights = None if factors is None else np.square(factors)
         self._with_gaps = source
 
     def masked_sweep(
@@ -153,7 +144,7 @@ class MaskedMatrix(Matrix):
         self._masked_pass(_sweep_block, absorb, shared, by_row)
         if over_samples:
             form = np.where(lengths > 0, divided(products, lengths), components)
-            return MaskedSweep(form, row_labels, *row_captured)
+            return MaskedSweep(self._weighted_only(form), row_labels, *row_captured)
         return self._column_winners(products, lengths, fixed)
 
     def _column_winners(self, products: Array, lengths: Array, fixed: Array | None) -> MaskedSweep:
@@ -168,32 +159,44 @@ class MaskedMatrix(Matrix):
         captured = np.square(best)
         if self.column_weights is not None:
             captured *= self.column_weights
-        return MaskedSweep(form, labels.astype(np.int32), *captured)
+        return MaskedSweep(self._weighted_only(form), labels.astype(np.int32), *captured)
+
+    def _weighted_only(self, form: Array) -> Array:
+        """Components (k, m) with 0 in columns that have no weight: no error tells their value."""
+        return form if self.column_weights is None else np.where(self.column_weights > 0, form, 0.0)
 
     def project(self, components: Array) -> tuple[Array, Array]:
         """Winner of every row among the components by its observed entries, and its scale."""
         labels = np.empty(self.shape[0], dtype=np.int32)
         scales = np.empty(self.shape[0], dtype=self.dtype)
 
+        shifted, powers = self.shifted(components)
+
         def absorb(part: slice, result: tuple[Array, Array]) -> None:
             scores, fitted = result
             winners = scores.argmax(axis=1)
             own = fitted[np.arange(len(winners)), winners]
-            scales[part] = self._unscaled(own, part.start)
+            scales[part] = self._unscaled(own, powers[winners], part.start)
             labels[part] = np.where(scales[part] > 0, winners, -1)
 
-        self._masked_pass(_fitted_block, absorb, {"components": components.astype(np.float64)})
+        self._fitted_pass(shifted, absorb)
         return labels, scales
 
     def loadings(self, components: Array) -> Array:
         """Loadings of every row on components with disjoint supports, by its observed entries."""
         loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
+        shifted, powers = self.shifted(components)
 
         def absorb(part: slice, result: tuple[Array, Array]) -> None:
-            loadings[part] = self._unscaled(result[1], part.start)
+            loadings[part] = self._unscaled(result[1], powers[None, :], part.start)
 
-        self._masked_pass(_fitted_block, absorb, {"components": components.astype(np.float64)})
+        self._fitted_pass(shifted, absorb)
         return loadings
+
+    def _fitted_pass(self, components: Array, absorb: Callable[[slice, Any], None]) -> None:
+        """Fit every row by components (k, m) in the units of the rows by themselves."""
+        shared = {"components": components, "column_weights": self.column_weights}
+        self._masked_pass(_fitted_block, absorb, shared, units=self._units_of_rows)
 
     def residual(self, loadings: Any, components: Array) -> float:
         """Weighted squared error of ``X ~ loadings @ components`` over the observed entries."""
@@ -203,19 +206,24 @@ class MaskedMatrix(Matrix):
             nonlocal total
             total += block
 
+        shifted, powers = self.shifted(components)
         shared = {
-            "components": components.astype(np.float64),
+            "components": shifted,
+            "powers": powers,
             "column_weights": self.column_weights,
-            "exponent": self.exponent,
         }
         by_row = {"loadings": loadings, "row_weights": self.row_weights}
-        self.executor.fold(self._with_gaps, Work(_residual_block, shared, by_row), absorb)
+        work = with_units(_residual_block, self.units, shared, by_row)
+        self.executor.fold(self._with_gaps, work, absorb)
         return total
 
-    def _unscaled(self, values: Array, first_row: int) -> Array:
-        """Values of some rows, (b,) or (b, k), in the units and the dtype of X."""
+    def _unscaled(self, values: Array, powers: Array, first_row: int) -> Array:
+        """Values of some rows, (b,) or (b, k), in the units and the dtype of X.
+
+        ``powers`` are those of two that the components were divided by.
+        """
         with np.errstate(over="ignore", under="ignore"):
-            given = np.ldexp(values, self.exponent).astype(self.dtype)
+            given = np.ldexp(values, self._units_of_rows.exponent - powers).astype(self.dtype)
         refuse_overflow(given.reshape(len(given), -1).max(axis=1, initial=0.0), first_row)
         return given
 
@@ -225,10 +233,11 @@ class MaskedMatrix(Matrix):
         absorb: Callable[[slice, Any], None],
         shared: dict[str, Any],
         by_row: dict[str, Any] | None = None,
+        units: Units | None = None,
     ) -> None:
-        """A pass over the scaled blocks with their gaps."""
-        extended = {"function": function, "exponent": self.exponent, **shared}
-        self.executor.fold(self._with_gaps, Work(on_scaled, extended, by_row or {}), absorb)
+        """A pass over the blocks with their gaps, in the units of all passes or in others."""
+        work = with_units(on_scaled, units or self.units, {"function": function, **shared}, by_row)
+        self.executor.fold(self._with_gaps, work, absorb)
 
 
 def _fitted_block(
@@ -281,14 +290,15 @@ def _sweep_block(
 def _residual_block(
     rows: Rows,
     components: Array,
+    powers: Array,
     column_weights: Array | None,
-    exponent: int,
+    units: Units,
     loadings: Any,
     row_weights: Array | None,
 ) -> float:
     given = loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
-    fitted = scaled_loadings(given, exponent)
-    scaled = kernel_of(rows).scaled(rows, exponent)
+    fitted = scaled_loadings(given, units, powers)
+    scaled = kernel_of(rows).scaled(rows, units)
     squares = observed_residual(scaled, fitted, components, column_weights)
     return float(squares.sum() if row_weights is None else squares @ row_weights)
 

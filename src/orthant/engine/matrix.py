@@ -2,11 +2,11 @@
 
 Scales and weights live here and nowhere above. The matrix that algorithms see is
 
-    Y = 2**-exponent * diag(sqrt(row_weights)) @ X @ diag(column_factors)
+    Y = diag(sqrt(row_weights)) @ X' @ diag(column_factors),    X' = X in other units
 
-but Y is never formed: the power of two is applied block by block (and only when X leaves the
-safe range), column factors are folded into the k x m arrays that go in and come out, and row
-weights into the coefficients of a block.
+but Y is never formed: the powers of two of the units are applied block by block (and only when
+the weighted matrix leaves the safe range), column factors are folded into the k x m arrays that go
+in and come out, and row weights into the coefficients of a block.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from orthant.arrays import Array
+from orthant.arrays import Array, divided
 from orthant.checkpoint import digest
 from orthant.engine.blockwise import (
     LIGHT_PRODUCT,
@@ -39,9 +39,11 @@ from orthant.engine.blockwise import (
 from orthant.engine.executors import Executor
 from orthant.engine.kernels import kernel_of
 from orthant.engine.kernels.blocks import BlockColumns, BlockSweep
+from orthant.engine.metric import Metric, folded_components, metric_of
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source, in_memory
-from orthant.engine.work import Work
+from orthant.engine.units import Units
+from orthant.engine.work import Work, with_units
 from orthant.errors import ScaleOverflowError
 
 # So many entries of light rows are looked at apart.
@@ -65,17 +67,19 @@ class Matrix:
         source: Source,
         executor: Executor,
         scan: Scan,
-        row_weights: Array | None = None,
-        column_weights: Array | None = None,
-        weight_exponent: int = 0,
     ) -> None:
         self.source, self.executor = source, executor
         self.shape, self.dtype = source.shape, source.dtype
-        self.exponent = scan.exponent
-        self.row_weights = row_weights  # (n,) or None
-        self.column_factors = None if column_weights is None else np.sqrt(column_weights)
+        self.units, self._units_of_rows = scan.units, scan.units_of_rows
+        self.row_weights = scan.row_weights  # (n,) or None
+        self.column_factors = scan.column_factors  # (m,) or None
         self.row_squares, self._column_squares = scan.row_squares, scan.column_squares
-        self._weight_exponent = weight_exponent  # of two, already divided out of the weights
+        self._weight_power = scan.weight_power  # of two, divided out of weighted lengths
+
+    @property
+    def exponent(self) -> int:
+        """The power of two that all entries are divided by; rows and columns may have more."""
+        return self.units.exponent
 
     @property
     def n_entries(self) -> int:
@@ -103,16 +107,19 @@ class Matrix:
 
     def fingerprint(self) -> str:
         """A short text that tells this matrix, its blocks and its weights from others."""
-        kind = np.array([*self.shape, self.exponent, self.dtype.itemsize, self.source.sparse])
+        units = self.units
+        kind = np.array([*self.shape, units.exponent, self.dtype.itemsize, self.source.sparse])
         sides = (self.row_squares, self.column_squares, self.row_weights, self.column_factors)
-        return digest(kind, self.source.boundaries, *sides)
+        return digest(kind, self.source.boundaries, *sides, units.rows, units.columns)
 
     def part(self, rows: Array | slice, row_weights: Array | None = None) -> Matrix:
         """Some rows as a matrix of their own, in memory, with other row weights if given."""
         weights = row_weights
         if weights is None and self.row_weights is not None:
             weights = self.row_weights[rows]
-        return self._like(self.source.part(rows), self.row_squares[rows], None, weights)
+        return self._like(
+            self.source.part(rows), self.row_squares[rows], None, weights, self.units.of(rows)
+        )
 
     def normalised(self, rows: Array, row_weights: Array) -> Matrix:
         """Some rows of Y, their weights left out, at length 1, in memory.
@@ -120,15 +127,16 @@ class Matrix:
         They take the row weights given here, and have no column factors of their own.
         """
         blocks: list[Any] = []
-        self._like(self.source.part(rows), self.row_squares[rows], None, None)._pass(
+        units = self.units.of(rows)
+        self._like(self.source.part(rows), self.row_squares[rows], None, None, units)._pass(
             "normalised",
             lambda part, block: blocks.append(block),
             {"column_factors": self.column_factors},
             {"lengths": np.sqrt(self.row_squares[rows])},
         )
         source = in_memory(kernel_of(blocks[0]).stacked(blocks, False))
-        scanned = Scan(None, 0, np.ones(len(row_weights)), None)
-        return Matrix(source, self.executor, scanned, row_weights)
+        scanned = Scan(None, np.ones(len(row_weights)), row_weights=row_weights)
+        return Matrix(source, self.executor, scanned)
 
     def transposed(self, many_passes: bool = True) -> Matrix | None:
         """The matrix whose rows are the columns of this one; None when passes would be slow."""
@@ -143,7 +151,11 @@ class Matrix:
             )
         column_squares = self.row_squares if weights is None else self.row_squares * weights
         flipped = self._like(
-            source, row_squares, column_squares, None if factors is None else factors**2
+            source,
+            row_squares,
+            column_squares,
+            None if factors is None else factors**2,
+            self.units.transposed(),
         )
         flipped.column_factors = None if weights is None else np.sqrt(weights)
         return flipped
@@ -154,14 +166,22 @@ class Matrix:
         row_squares: Array,
         column_squares: Array | None,
         row_weights: Array | None,
+        units: Units,
     ) -> Matrix:
-        """Another source in the same units and with the same column factors."""
-        scanned = Scan(None, self.exponent, row_squares, column_squares)
-        matrix = Matrix(
-            source, self.executor, scanned, row_weights, weight_exponent=self._weight_exponent
+        """Another source with the same column factors.
+
+        Its rows are not expressed by components, so it has no units for that.
+        """
+        scanned = Scan(
+            None,
+            row_squares,
+            column_squares,
+            units=units,
+            row_weights=row_weights,
+            column_factors=self.column_factors,
+            weight_power=self._weight_power,
         )
-        matrix.column_factors = self.column_factors
-        return matrix
+        return Matrix(source, self.executor, scanned)
 
     def _pass(
         self,
@@ -176,11 +196,11 @@ class Matrix:
         and, of everything in ``by_row``, the part of the block.
         """
         function: Callable[..., Any] = on_scaled
-        keywords = {"function": operation, "exponent": self.exponent, **shared}
+        keywords = {"function": operation, **shared}
         if isinstance(operation, str):
             function = by_kernel
-            keywords = {"name": operation, "exponent": self.exponent, **shared}
-        self._fold(Work(function, keywords, by_row or {}), absorb)
+            keywords = {"name": operation, **shared}
+        self._fold(with_units(function, self.units, keywords, by_row), absorb)
 
     def _fold(self, work: Work, absorb: Callable[[slice, Any], None]) -> None:
         """Do something with the rows of every block as they are stored."""
@@ -344,10 +364,11 @@ class Matrix:
         return products, squares
 
     def project(self, components: Array) -> tuple[Array, Array]:
-        """Winner of every row of X among unit components, and the product with it.
+        """Winner of every row of X among unit components, and the scale of the row.
 
-        In the units of X, without weights: this is what new data get as well. Returns labels
-        (n,) int32, -1 where the product is zero, and scales (n,) in the dtype of X.
+        In the units of X and the metric of the feature weights; weights of rows play no part:
+        this is what new data get as well. Returns labels (n,) int32, -1 where the scale is zero,
+        and scales (n,) in the dtype of X.
         """
         labels = np.empty(self.shape[0], dtype=np.int32)
         scales = np.empty(self.shape[0], dtype=self.dtype)
@@ -359,23 +380,26 @@ class Matrix:
             labels[part], scales[part] = numbers[block[0]], block[1]
             refuse_overflow(scales[part], part.start)
 
-        shared = {"components": narrow[order], "exponent": self.exponent}
+        shared = {"metric": self.metric(narrow[order]), "units": self._units_of_rows}
         self._fold(Work(winners_block, shared), absorb)
         return labels, scales
+
+    def metric(self, components: Array) -> Metric:
+        """What to multiply rows with to express them by components (k, m)."""
+        return metric_of(components, self.column_factors, self.units.columns)
 
     def projected(self, labels: Array, products: Array) -> tuple[Array, Array] | None:
         """What :meth:`project` gives, from the labels and products of a sweep: no further read.
 
-        None where they do not tell: rows so light that products lost digits need a scale of their
-        own.
+        None where they do not tell: in other units, with feature weights, and for rows so light
+        that products lost digits.
         """
+        if not self.units.at_rest or self.column_factors is not None:
+            return None
         light = np.flatnonzero(products < LIGHT_PRODUCT[self.dtype])
         if len(light) > 0 and self._any_entries(light):
             return None
-        with np.errstate(over="ignore", under="ignore"):
-            scales = np.ldexp(products, self.exponent)
-        refuse_overflow(scales, 0)
-        return np.where(scales > 0, labels, np.int32(-1)), scales
+        return np.where(products > 0, labels, np.int32(-1)), products
 
     def _any_entries(self, rows: Array) -> bool:
         """Whether some of these rows hold anything but zeros; or are too many to be looked at."""
@@ -386,7 +410,7 @@ class Matrix:
         return any(kernel_of(block).has_entries(block).any() for block in blocks)
 
     def loadings(self, components: Array) -> Array:
-        """Products of the rows of X with components (k, m): (n, k) in the dtype of X."""
+        """Loadings of the rows of X on disjoint components (k, m): (n, k) in the dtype of X."""
         loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
         order = by_value(components)
 
@@ -395,35 +419,61 @@ class Matrix:
                 loadings[part, order] = block
             refuse_overflow(loadings[part].max(axis=1, initial=0.0), part.start)
 
-        shared = {"components": components[order].astype(np.float64), "exponent": self.exponent}
+        metric = self.metric(components[order].astype(np.float64))
+        shared = {"metric": metric, "units": self._units_of_rows}
         self._fold(Work(loadings_block, shared), absorb)
         return loadings
 
-    def energies_of_loadings(self, loadings: Array) -> Array:
-        """Weighted squared loadings (n, k) of every component, (k,), in the units of Y."""
+    def energies_of_loadings(self, loadings: Array, components: Array) -> Array:
+        """Energy that every one of k components captures by its loadings (n, k), in units of Y."""
         energies = np.zeros(loadings.shape[1])
         for start, stop in pairwise(self.source.boundaries):
-            part = np.ldexp(loadings[start:stop], -self.exponent, dtype=np.float64)
+            part = self.lengths_of_loadings(loadings, components, slice(start, stop))
             np.square(part, out=part)
             weights = None if self.row_weights is None else self.row_weights[start:stop]
             energies += part.sum(axis=0) if weights is None else weights @ part
         return energies
 
-    def energies_of_scales(self, labels: Array, scales: Array, k: int) -> Array:
-        """Weighted squared scales of every component, (k,), in the units of Y.
+    def energies_of_scales(self, labels: Array, scales: Array, components: Array) -> Array:
+        """Energy that every one of k components captures by scales (n,), in the units of Y.
 
         Rows of label -1 have scale 0.
         """
-        squares = np.ldexp(scales, -self.exponent, dtype=np.float64)
+        k = len(components)
+        squares = self.lengths_of_scales(labels, scales, components)
         np.square(squares, out=squares)
         if self.row_weights is not None:
             squares *= self.row_weights
         return np.bincount(np.maximum(labels, 0), weights=squares, minlength=k)[:k]
 
+    def lengths_of_loadings(
+        self, loadings: Array, components: Array, rows: slice = slice(None)
+    ) -> Array:
+        """(b, k) what loadings (n, k) of components capture of some rows, as lengths in units of Y.
+
+        Row weights are left out.
+        """
+        units = self.units.of(rows)
+        return self.metric(components).captured(
+            loadings[rows],
+            slice(None),
+            units.exponent,
+            None if units.rows is None else units.rows[:, None],
+        )
+
+    def lengths_of_scales(self, labels: Array, scales: Array, components: Array) -> Array:
+        """(n,) what scales (n,) of components capture of every row, as lengths in the units of Y.
+
+        Row weights are left out.
+        """
+        return self.metric(components).captured(
+            scales, np.maximum(labels, 0), self.units.exponent, self.units.rows
+        )
+
     def in_units_of_x(self, length: float) -> float:
         """A length in the units of Y as one in the units of X and of the weights given."""
         try:
-            return math.ldexp(length, self.exponent + self._weight_exponent // 2)
+            return math.ldexp(length, self.exponent + self._weight_power)
         except OverflowError as error:
             raise ScaleOverflowError(
                 "the error is too large for a float64; divide X by a power of two"
@@ -440,13 +490,14 @@ class Matrix:
             nonlocal total
             total += block
 
+        shifted, powers = self.shifted(components)
         shared = {
-            "components": components.astype(np.float64),
+            "components": shifted,
+            "powers": powers,
             "column_factors": self.column_factors,
-            "exponent": self.exponent,
         }
         by_row = {"loadings": loadings, "row_weights": self.row_weights}
-        self._fold(Work(residual_block, shared, by_row), absorb)
+        self._fold(with_units(residual_block, self.units, shared, by_row), absorb)
         return total
 
     def whole(
@@ -505,8 +556,59 @@ class Matrix:
 
     def take_rows(self, indices: Array) -> Array:
         """Unweighted rows of Y at these positions, (c, m) dense float64."""
+        return self.folded(self.rows_in_units(indices))
+
+    def rows_in_units(self, indices: Array) -> Array:
+        """Rows of X' at these positions, (c, m) dense float64."""
         rows = self.source.rows(indices)
-        return self.folded(np.ldexp(rows, -self.exponent) if self.exponent else rows)
+        return kernel_of(rows).scaled(rows, self.units.of(indices))
+
+    def shifted(self, components: Array) -> tuple[Array, Array]:
+        """Components (k, m) of X as vectors over the columns of X', each divided by a power of two.
+
+        Returns them in float64, and the powers (k,).
+        """
+        if self.units.columns is None:
+            return components.astype(np.float64), np.zeros(len(components), dtype=np.int32)
+        return folded_components(components, np.ones(self.shape[1]), self.units.columns)
+
+    def unshifted(self, vectors: Array) -> Array:
+        """Vectors (c, m) over the columns of X' as vectors over those of X, of any length."""
+        if self.units.columns is None:
+            return vectors
+        return folded_components(vectors, np.ones(self.shape[1]), -self.units.columns)[0]
+
+    def row_shares(self, coefficients: Array) -> Array:
+        """Coefficients (k, n) of the rows of X as weighted coefficients of those of X'.
+
+        Each of the k may be divided by a power of two.
+        """
+        weighted = coefficients if self.row_weights is None else coefficients * self.row_weights
+        if self.units.rows is None:
+            return weighted
+        return folded_components(weighted, np.ones(self.shape[0]), self.units.rows)[0]
+
+    def of_rows(self, coefficients: Array) -> Array:
+        """One entry (k, n) for every row of X' as entries for those of X.
+
+        Each of the k may be divided by a power of two.
+        """
+        if self.units.rows is None:
+            return coefficients
+        return folded_components(coefficients, np.ones(self.shape[0]), -self.units.rows)[0]
+
+    def of_components(self, components: Array) -> Array:
+        """Components (k, m) of X as vectors over the columns of Y, of any length."""
+        return self.folded(self.shifted(components)[0])
+
+    def unfolded(self, directions: Array) -> Array:
+        """Vectors (c, m) over the columns of Y as components of X, of any length.
+
+        Columns without weight have no part in Y, and entries 0 here.
+        """
+        if self.column_factors is None:
+            return directions
+        return self.unshifted(divided(directions, self.column_factors[None, :]))
 
 
 def by_value(vectors: Array) -> Array:

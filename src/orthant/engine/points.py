@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from orthant.arrays import Array
+from orthant.arrays import Array, divided
 from orthant.engine.matrix import Matrix
 
 # Squared distances (N, c) from cosines of unit points with centres (N, c) and squares (c,).
@@ -285,12 +285,11 @@ class Samples:
 
     def form_of(self, components: Array) -> Array:
         """The components themselves, in the geometry of Y."""
-        return self.matrix.folded(components)
+        return self.matrix.of_components(components)
 
     def components(self, form: Array) -> Array:
         """The centres with the column factors taken out again."""
-        factors = self.matrix.column_factors
-        return form if factors is None else divided(form, factors[None, :])
+        return self.matrix.unfolded(form)
 
     def coordinates(self) -> Any:
         """All normalised rows."""
@@ -305,14 +304,16 @@ class Columns(Samples):
     def form_of(self, components: Array) -> Array:
         """The combinations of columns that the components describe."""
         everyone = np.zeros(components.shape[1], dtype=np.int32)
-        return np.concatenate([self.matrix.row_sums(everyone, row, 1) for row in components])
+        shares = self.matrix.row_shares(components)
+        return np.concatenate([self.matrix.row_sums(everyone, row, 1) for row in shares])
 
     def components(self, form: Array) -> Array:
         """The product of every column with the unit direction that captures most of it."""
         swept = self.sweep_directions(form)
         components = np.zeros((len(form), len(swept.labels)))
-        components[swept.labels, np.arange(len(swept.labels))] = swept.products
-        return components
+        weighted = np.flatnonzero(self.multipliers() > 0)
+        components[swept.labels[weighted], weighted] = swept.products[weighted]
+        return self.matrix.of_rows(components)
 
 
 def points_over(matrix: Matrix, orthogonal: str) -> Points:
@@ -399,12 +400,11 @@ class Features:
 
     def form_of(self, components: Array) -> Array:
         """The components themselves: a form over features holds coefficients of columns."""
-        return self.matrix.folded(components)
+        return self.matrix.of_components(components)
 
     def components(self, form: Array) -> Array:
         """The product of every column with the unit direction that captures most of it."""
-        products, squares = self.matrix.column_products(form)
-        return winners_only(divided(products, np.sqrt(squares)[:, None]))
+        return self.matrix.unfolded(self.sweep_directions(form).form)
 
     def coordinates(self) -> Any:
         """All normalised columns, as rows."""
@@ -415,6 +415,8 @@ class Features:
 def winners_only(values: Array) -> Array:
     """A (k, m) array with only the largest entry of every column kept, the first of equals."""
     kept = np.zeros_like(values)
+    if len(values) == 0:
+        return kept
     labels, columns = values.argmax(axis=0), np.arange(values.shape[1])
     kept[labels, columns] = values[labels, columns]
     return kept
@@ -423,14 +425,6 @@ def winners_only(values: Array) -> Array:
 def unit_lengths(form: Array) -> Array:
     """Rows at length one; zero rows stay zero."""
     return divided(form, np.sqrt(_squares(form))[:, None])
-
-
-def divided(values: Array, by: Array) -> Array:
-    """``values / by`` in float64, zero where ``by`` is zero; ``by`` is never negative."""
-    if (by > 0).all():
-        return np.divide(values, by, dtype=np.float64)
-    out = np.zeros(np.broadcast(values, by).shape)
-    return np.divide(values, by, out=out, where=by > 0)
 
 
 def _squares(form: Array) -> Array:

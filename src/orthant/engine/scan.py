@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from orthant.arrays import Array
-from orthant.engine.blockwise import scan_block
+from orthant.engine.blockwise import powers_block, scan_block
 from orthant.engine.executors import Executor
 from orthant.engine.kernels.blocks import BlockLook
 from orthant.engine.sources import Source
-from orthant.engine.work import Work
-
-# Within these powers of two the largest entry, products of two entries summed over a block, and
-# (in float64) squares of such sums neither overflow nor lose what matters to underflow.
-SAFE_EXPONENT = {np.dtype(np.float32): 40, np.dtype(np.float64): 120}
+from orthant.engine.units import (
+    AT_REST,
+    NO_ENTRIES,
+    SWITCHED_OFF,
+    Units,
+    exponent_of,
+    halved,
+    is_safe,
+    largest_power,
+)
+from orthant.engine.work import Work, with_units
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,43 +30,129 @@ class Scan:
     """The result of looking at every entry of a source once."""
 
     offence: tuple[int, int, float] | None  # row, column, value of the first bad entry
-    exponent: int  # of the power of two that brings the largest entry below 1; 0 in safe range
-    row_squares: Array  # (n,)
-    column_squares: Array | None  # (m,), where wanted
+    row_squares: Array  # (n,) of the rows in these units, columns weighted and rows not
+    column_squares: Array | None = None  # (m,) of the weighted matrix, where wanted
+    units: Units = AT_REST  # of the passes
+    units_of_rows: Units = AT_REST  # of the rows by themselves, whatever weight they have
+    row_weights: Array | None = None  # (n,) that go with the units
+    column_factors: Array | None = None  # (m,) square roots of weights that go with the units
+    weight_power: int = 0  # of two, by which lengths were divided because of the weights
 
 
 def scan(
     source: Source,
     executor: Executor,
-    row_weights: Array | None,
-    column_weights: Array | None,
+    row_weights: Array | None = None,
+    column_weights: Array | None = None,
     columns: bool = True,
 ) -> Scan:
-    """Check every entry, find the scale, and take the squared norms of rows and columns.
+    """Check every entry, find the units, and take the squared norms of rows and columns.
 
-    Those of the columns only where ``columns`` says so.
+    Those of the columns only where ``columns`` says so. Weights are divided by a power of four
+    that brings the largest near 1. A matrix within the safe range is used as it is, which takes
+    one read; outside of it, or with weights that lead out of it, up to two more are needed.
     """
-    weights = (row_weights, column_weights)
-    looked, column_squares = _scan_at(source, executor, *weights, columns, exponent=0)
-    largest, exponent = looked.largest, 0
-    if looked.offence is None and largest > 0:
-        _, power = np.frexp(largest)
-        if abs(int(power)) > SAFE_EXPONENT[source.dtype]:
-            exponent = int(power)
-            looked, column_squares = _scan_at(source, executor, *weights, columns, exponent)
-    if column_squares is not None and column_weights is not None:
-        column_squares = column_squares * column_weights
-    return Scan(looked.offence, exponent, looked.row_squares, column_squares)
+    powers = largest_power(row_weights), largest_power(column_weights)
+    at_rest = Scan(
+        None,
+        np.zeros(0),
+        row_weights=None if row_weights is None else np.ldexp(row_weights, -2 * powers[0]),
+        column_factors=None if column_weights is None else _roots(column_weights, powers[1]),
+        weight_power=sum(powers),
+    )
+    looked, found = _looked_at(source, executor, at_rest, columns)
+    if looked.offence is not None or looked.largest == 0:
+        return found
+    known = _Known(
+        is_safe(looked.largest, source.dtype) and _squares_are_safe(found.row_squares, source),
+        looked.largest,
+    )
+    if known.safe and _squares_are_safe(_weighted(found), source):
+        return found
+    units = _units_for(source, executor, known, row_weights, column_weights, powers)
+    return _looked_at(source, executor, units, columns)[1]
 
 
-def _scan_at(
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the first read has told."""
+
+    safe: bool  # whether the rows by themselves, weights of rows left out, are in safe range
+    largest: float
+
+
+def _roots(weights: Array, power: int) -> Array:
+    """Square roots of weights divided by ``4**power``; taken first, so that nothing underflows."""
+    return np.ldexp(np.sqrt(weights), -power)
+
+
+def _weighted(found: Scan) -> Array:
+    return found.row_squares if found.row_weights is None else found.row_squares * found.row_weights
+
+
+def _squares_are_safe(squares: Array, source: Source) -> bool:
+    """Whether the largest of some squared lengths is that of rows in safe range."""
+    largest = float(squares.max(initial=0.0))
+    return math.isfinite(largest) and is_safe(math.sqrt(largest), source.dtype) and largest > 0
+
+
+def _units_for(
     source: Source,
     executor: Executor,
+    known: _Known,
     row_weights: Array | None,
     column_weights: Array | None,
-    columns: bool,
-    exponent: int,
-) -> tuple[BlockLook, Array | None]:
+    powers: tuple[int, int],
+) -> Scan:
+    """The units in which the largest entry of the weighted matrix is near 1, and the weights."""
+    factors, columns = None, None
+    if column_weights is not None:
+        factors = _roots(column_weights, powers[1])
+        if not known.safe:
+            fractions, halves = halved(column_weights)
+            factors, columns = np.sqrt(fractions), powers[1] - halves
+            columns = np.where(column_weights > 0, columns, SWITCHED_OFF).astype(np.int32)
+    if row_weights is None and columns is None:
+        units = Units(exponent_of(known.largest))
+        return Scan(None, np.zeros(0), None, units, units, None, factors, sum(powers))
+    of_rows = _row_powers(source, executor, columns)
+    alone = Units()
+    if not known.safe:
+        alone = Units(_largest(of_rows), None, columns)
+    if row_weights is None:
+        return Scan(None, np.zeros(0), None, alone, alone, None, factors, sum(powers))
+    fractions, halves = halved(row_weights)
+    halves = halves - powers[0]
+    heavy = (row_weights > 0) & (of_rows > NO_ENTRIES)
+    exponent = _largest((of_rows + halves)[heavy])
+    # A row without weight is in nobody's way: it has a power of its own.
+    own = np.where(of_rows > NO_ENTRIES, of_rows - exponent, 0)
+    rows = np.where(row_weights > 0, -halves, own).astype(np.int32)
+    units = Units(exponent, rows, columns)
+    return Scan(None, np.zeros(0), None, units, alone, fractions, factors, sum(powers))
+
+
+def _largest(powers: Array) -> int:
+    """The largest of some powers of rows; 0 where no row has entries."""
+    largest = int(powers.max(initial=NO_ENTRIES))
+    return largest if largest > NO_ENTRIES else 0
+
+
+def _row_powers(source: Source, executor: Executor, columns: Array | None) -> Array:
+    """(n,) the power of two just above the largest entry of every row, columns shifted first."""
+    found = np.empty(source.shape[0], dtype=np.int32)
+
+    def absorb(rows: slice, block: Array) -> None:
+        found[rows] = block
+
+    executor.fold(source, Work(powers_block, {"columns": columns}), absorb)
+    return found
+
+
+def _looked_at(
+    source: Source, executor: Executor, scanned: Scan, columns: bool
+) -> tuple[BlockLook, Scan]:
+    """One read in the units and with the weights of a scan; the scan with what it found."""
     row_squares = np.empty(source.shape[0])
     column_squares = np.zeros(source.shape[1]) if columns else None
     offences: list[tuple[int, int, float]] = []
@@ -77,7 +170,16 @@ def _scan_at(
             row, column, value = looked.offence
             offences.append((rows.start + row, column, value))
 
-    shared = {"exponent": exponent, "columns": columns, "column_weights": column_weights}
-    executor.fold(source, Work(scan_block, shared, {"row_weights": row_weights}), absorb)
+    factors = scanned.column_factors
+    column_weights = None if factors is None else np.square(factors)
+    shared = {"columns": columns, "column_weights": column_weights}
+    work = with_units(scan_block, scanned.units, shared, {"row_weights": scanned.row_weights})
+    executor.fold(source, work, absorb)
     looked = BlockLook(offences[0] if offences else None, largest, row_squares)
-    return looked, column_squares
+    if column_squares is not None and column_weights is not None:
+        with np.errstate(all="ignore"):
+            column_squares = column_squares * column_weights
+    found = replace(
+        scanned, offence=looked.offence, row_squares=row_squares, column_squares=column_squares
+    )
+    return looked, found

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from orthant.engine.units import Units, UnitsByRow
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -25,3 +27,15 @@ class Work:
         return {
             name: None if values is None else values[rows] for name, values in self.by_row.items()
         }
+
+
+def with_units(
+    function: Callable[..., Any],
+    units: Units,
+    shared: Mapping[str, Any],
+    by_row: Mapping[str, Any] | None = None,
+) -> Work:
+    """Work whose function also gets the units of its rows."""
+    if units.rows is None:
+        return Work(function, {**shared, "units": units}, by_row or {})
+    return Work(function, shared, {**(by_row or {}), "units": UnitsByRow(units)})

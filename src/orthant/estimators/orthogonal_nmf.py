@@ -175,8 +175,9 @@ class OrthogonalNMF(
             Non-negative.
         y : ignored
         sample_weight, feature_weight : array-like of shape (n_samples,) and (n_features,)
-            Weights of the squared errors. They enter the error, never the output of
-            ``transform``.
+            Weights of the squared errors. Feature weights are the metric of the model: it keeps
+            them, and ``transform``, ``predict`` and ``score`` use them. A feature of weight 0
+            is as if it were not there.
         """
         self._fit(X, sample_weight, feature_weight)
         return self
@@ -275,6 +276,7 @@ class OrthogonalNMF(
 
     def _publish(self, result: Factorization) -> None:
         self.components_ = result.components
+        self.feature_weight_ = result.feature_weight
         self.labels_, self.feature_labels_ = result.labels, result.feature_labels
         self.reconstruction_err_ = result.error
         self.relative_squared_error_ = result.relative_squared_error
@@ -319,16 +321,17 @@ class OrthogonalNMF(
 
     def _projected(self, X: Any) -> tuple[Matrix, Projection]:
         check_is_fitted(self)
-        matrix = self._as_matrix(X)
+        matrix = self._as_matrix(X, feature_weight=self.feature_weight_)
         validate_data(self, X, reset=False, skip_check_array=True)
         over_features = self.labels_ is None
         setting = "features" if over_features else "samples"  # both project like samples
         return matrix, project(matrix, self.components_, setting)
 
-    def _as_matrix(self, X: Any, sample_weight: Any = None) -> Matrix:
+    def _as_matrix(self, X: Any, sample_weight: Any = None, feature_weight: Any = None) -> Matrix:
         return as_matrix(
             X,
             sample_weight=sample_weight,
+            feature_weight=feature_weight,
             missing_values=self.missing_values,
             n_jobs=self.n_jobs,
             max_memory=self.max_memory,
@@ -370,7 +373,7 @@ def _relative_squared_error(matrix: Matrix, components: Array, projection: Proje
         return matrix.residual(projection.loadings, components) / matrix.total
     labels, scales = projection.labels, projection.scales
     if labels is None or scales is None:
-        energies = matrix.energies_of_loadings(projection.loadings)
+        energies = matrix.energies_of_loadings(projection.loadings, components)
     else:
-        energies = matrix.energies_of_scales(labels, scales, len(components))
+        energies = matrix.energies_of_scales(labels, scales, components)
     return squared_error(matrix, components, projection, energies) / matrix.total

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthant.arrays import Array
-from orthant.engine.points import Points, divided
+from orthant.arrays import Array, divided
+from orthant.engine.points import Points
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str
     if result.labels is None:
         arrays["loadings"] = result.loadings
     # One entry per row: the labels and scales are the loadings.
-    for name in ("labels", "scales", "feature_labels", "feature_scales"):
+    for name in ("labels", "scales", "feature_labels", "feature_scales", "feature_weight"):
         if getattr(result, name) is not None:
             arrays[name] = getattr(result, name)
     return content, arrays
@@ -70,7 +70,18 @@ def _unpack_factorization(content: Content) -> Factorization:
         certificate=content.certificate(),
         seconds=content.number("seconds"),
         shortage=content.value("shortage", str),
+        feature_weight=_feature_weight(content, m),
     )
+
+
+def _feature_weight(content: Content, m: int) -> Array | None:
+    """The weights of the features (m,), where there are any."""
+    if not content.has_array("feature_weight"):
+        return None
+    weights = content.amounts("feature_weight", (m,))
+    if not weights.any():
+        raise content.wrong("feature_weight is zero everywhere")
+    return weights
 
 
 def _checked_labels(content: Content, prefix: str, size: int | None, k: int) -> tuple[Array, Array]:
@@ -105,7 +116,7 @@ def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
         "feature_names": _names(model),
     }
     arrays["components"] = model.components_
-    for name in ("labels", "feature_labels"):
+    for name in ("labels", "feature_labels", "feature_weight"):
         if getattr(model, f"{name}_") is not None:
             arrays[name] = getattr(model, f"{name}_")
     return content, arrays
@@ -128,6 +139,7 @@ def _unpack_nmf(content: Content) -> OrthogonalNMF:
         _check_columns(content, components, feature_labels, scales)
     model: OrthogonalNMF = _with_parameters(OrthogonalNMF, content)
     model.components_, model.labels_, model.feature_labels_ = components, labels, feature_labels
+    model.feature_weight_ = _feature_weight(content, m)
     model.reconstruction_err_ = content.number("reconstruction_err")
     model.relative_squared_error_ = content.number("relative_squared_error")
     model.certificate_ = content.certificate()

@@ -16,7 +16,9 @@ from orthant.validation import as_matrix
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Findings:
-    """Figures about a factorization of one matrix; weights of the fit play no part in them.
+    """Figures about a factorization of one matrix.
+
+    Feature weights of the fit are the metric here as well; sample weights play no part.
 
     Attributes
     ----------
@@ -80,7 +82,13 @@ def find(
         Those of the fit.
     """
     missing_values = np.nan if missing else None
-    matrix = as_matrix(X, missing_values=missing_values, n_jobs=n_jobs, max_memory=max_memory)
+    matrix = as_matrix(
+        X,
+        feature_weight=result.feature_weight,
+        missing_values=missing_values,
+        n_jobs=n_jobs,
+        max_memory=max_memory,
+    )
     row_labels, row_scales = _rows(result)
     captured, energies = _captured(matrix, result, missing)
     squares = matrix.row_squares
@@ -107,23 +115,18 @@ def _captured(matrix: Matrix, result: Factorization, missing: bool) -> tuple[Arr
     are missing.
     """
     k = result.n_components_found
-    if result.labels is None:
-        loadings = _scaled(result.loadings, matrix)
-        products = matrix.products(result.components) if missing else loadings
-        each = loadings * products
-        return each.sum(axis=1), each.sum(axis=0)
-    scales, used = _scaled(result.scales, matrix), np.flatnonzero(result.labels >= 0)
-    products = (
-        matrix.products(result.components)[used, result.labels[used]] if missing else scales[used]
-    )
-    captured = np.zeros(len(scales))
-    captured[used] = scales[used] * products
-    return captured, np.bincount(result.labels[used], captured[used], minlength=k)
-
-
-def _scaled(values: Any, matrix: Matrix) -> Array:
+    products = matrix.products(matrix.metric(result.components).directions) if missing else None
     with np.errstate(under="ignore"):
-        return np.ldexp(np.asarray(values, dtype=np.float64), -matrix.exponent)
+        if result.labels is None or result.scales is None:
+            lengths = matrix.lengths_of_loadings(result.loadings, result.components)
+            each = lengths * (lengths if products is None else products)
+            return each.sum(axis=1), each.sum(axis=0)
+        lengths = matrix.lengths_of_scales(result.labels, result.scales, result.components)
+    used = np.flatnonzero(result.labels >= 0)
+    own = lengths[used] if products is None else products[used, result.labels[used]]
+    captured = np.zeros(len(lengths))
+    captured[used] = lengths[used] * own
+    return captured, np.bincount(result.labels[used], captured[used], minlength=k)
 
 
 def _share(part: Array, total: float) -> Array:

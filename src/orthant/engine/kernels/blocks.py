@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from orthant.arrays import Array
+from orthant.engine.units import Units
 
 Rows = Any  # a C-ordered (b, m) array or a (b, m) csr_array: only the kernels ask which
 
@@ -48,7 +49,8 @@ class Kernel(Protocol):
     Modules satisfy it: ``dense`` and ``sparse`` beside this file.
     """
 
-    scaled: Callable[[Rows, int], Rows]
+    scaled: Callable[[Rows, Units], Rows]
+    row_powers: Callable[[Rows, Array | None], Array]
     look: Callable[[Rows, Array | None], BlockLook]
     column_squares: Callable[[Rows, Array | None], Array]
     products_block: Callable[..., Array]

@@ -11,6 +11,7 @@ from scipy.sparse import csc_array
 from orthant.arrays import Array
 from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, first_offence
 from orthant.engine.kernels.scratch import scratch
+from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
 
 # Rows per step where a float64 copy of a block would not stay in cache.
 CHUNK_ENTRIES = 2**18
@@ -25,9 +26,23 @@ SEGMENTS_FROM = 64
 SMALL_MEMBERS = 2**12
 
 
-def scaled(rows: Array, exponent: int) -> Array:
-    """Rows times ``2**-exponent``, exact unless it underflows."""
-    return np.ldexp(rows, -exponent) if exponent else rows
+def scaled(rows: Array, units: Units) -> Array:
+    """Rows in these units, exact unless it underflows; in float64 unless the units are at rest."""
+    if units.at_rest:
+        return rows
+    return np.ldexp(rows.astype(np.float64, copy=False), -np.asarray(units.shift()))
+
+
+def row_powers(rows: Array, columns: Array | None) -> Array:
+    """(b,) the power of two just above the largest entry of every row, columns shifted first.
+
+    Rows without entries have NO_ENTRIES.
+    """
+    _, powers = np.frexp(rows)
+    if columns is not None:
+        powers = powers - columns
+    counted = rows > 0 if columns is None else (rows > 0) & (columns < SWITCHED_OFF)
+    return np.max(powers, axis=1, initial=NO_ENTRIES, where=counted).astype(np.int32)
 
 
 def look(rows: Array, column_weights: Array | None) -> BlockLook:

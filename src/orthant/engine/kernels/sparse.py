@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, vstack
 from orthant.arrays import Array
 from orthant.engine.kernels import dense
 from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, first_offence
+from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
 
 # What one multiplication of a sparse product costs, in multiplications of a dense one.
 SPARSE_OVERHEAD = 40
@@ -18,9 +19,30 @@ GRAM_CHUNK = 2**21
 SEGMENTS_FROM = 12
 
 
-def scaled(rows: csr_array, exponent: int) -> csr_array:
-    """Rows times ``2**-exponent``, exact unless it underflows."""
-    return _with_values(rows, np.ldexp(rows.data, -exponent)) if exponent else rows
+def scaled(rows: csr_array, units: Units) -> csr_array:
+    """Rows in these units, exact unless it underflows; in float64 unless the units are at rest."""
+    if units.at_rest:
+        return rows
+    power = np.full(rows.nnz, units.exponent)
+    if units.rows is not None:
+        power += np.repeat(units.rows, np.diff(rows.indptr))
+    if units.columns is not None:
+        power += units.columns[rows.indices]
+    return _with_values(rows, np.ldexp(rows.data.astype(np.float64, copy=False), -power))
+
+
+def row_powers(rows: csr_array, columns: Array | None) -> Array:
+    """(b,) the power of two just above the largest entry of every row, columns shifted first.
+
+    Rows without entries have NO_ENTRIES.
+    """
+    _, powers = np.frexp(rows.data)
+    shifts = 0 if columns is None else columns[rows.indices]
+    counted = (rows.data > 0) & np.less(shifts, SWITCHED_OFF)
+    found = np.full(rows.shape[0], NO_ENTRIES, dtype=np.int32)
+    owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[counted]
+    np.maximum.at(found, owners, (powers - shifts)[counted])
+    return found
 
 
 def look(rows: csr_array, column_weights: Array | None) -> BlockLook:

@@ -1,0 +1,125 @@
+"""Fits in threads of the user: the same bits, and the BLAS count of the process is given back."""
+
+import random
+import threading
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import orthant
+from orthant.algorithms import certify
+from orthant.engine.executors import one_blas_thread
+
+
+def blas_counts():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+@pytest.fixture(autouse=True)
+def two_blas_threads():
+    """A machine with one core has nothing to limit, so the count is set to two for the test."""
+    with threadpool_limits(2, user_api="blas"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def X():
+    return np.random.default_rng(0).exponential(size=(20_000, 60))
+
+
+def fitted(X):
+    return orthant.factorize(X, 8, random_state=0, certificate=None, n_jobs=2)
+
+
+def test_fits_in_other_threads_after_one_in_the_main_thread_give_the_same_bits(X):
+    alone = fitted(X)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(fitted(X))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 3
+    for other in found:
+        np.testing.assert_array_equal(other.components, alone.components)
+        np.testing.assert_array_equal(other.scales, alone.scales)
+        assert other.error == alone.error
+
+
+def test_the_limit_holds_in_a_thread_that_did_not_set_it_first():
+    with one_blas_thread():
+        pass
+    seen = []
+
+    def work():
+        with one_blas_thread():
+            seen.append(blas_counts())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert set(seen[0]) == {1}
+    assert set(blas_counts()) == {2}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_four_threads_that_enter_and_leave_in_any_order_share_one_limit(seed):
+    """Every thread is told by an event when to enter and when to leave: no clock is involved."""
+    order = random.Random(seed)
+    enter = [threading.Event() for _ in range(4)]
+    leave = [threading.Event() for _ in range(4)]
+    entered = [threading.Event() for _ in range(4)]
+    left = [threading.Event() for _ in range(4)]
+
+    def visit(number):
+        enter[number].wait()
+        with one_blas_thread():
+            entered[number].set()
+            leave[number].wait()
+        left[number].set()
+
+    threads = [threading.Thread(target=visit, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    outside, inside = list(range(4)), []
+    try:
+        while outside or inside:
+            if outside and (not inside or order.random() < 0.5):
+                number = outside.pop(order.randrange(len(outside)))
+                enter[number].set()
+                entered[number].wait()
+                inside.append(number)
+            else:
+                number = inside.pop(order.randrange(len(inside)))
+                leave[number].set()
+                left[number].wait()
+            assert set(blas_counts()) == ({1} if inside else {2})
+    finally:
+        for event in (*enter, *leave):
+            event.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_limit_of_the_user_around_a_fit_is_given_back(X):
+    with threadpool_limits(1, user_api="blas"):
+        fitted(X[:500])
+        assert set(blas_counts()) == {1}
+    assert set(blas_counts()) == {2}
+
+
+@pytest.mark.parametrize("certificate", ["svd", "dual"])
+def test_a_certificate_is_computed_inside_the_limit(certificate, monkeypatch):
+    seen = []
+    compute = certify.lower_bounds
+
+    def watched(*arguments, **keywords):
+        seen.extend(blas_counts())
+        return compute(*arguments, **keywords)
+
+    monkeypatch.setattr(certify, "lower_bounds", watched)
+    X = np.random.default_rng(1).exponential(size=(40, 12))
+    orthant.factorize(X, 3, random_state=0, certificate=certificate)
+    assert seen
+    assert set(seen) == {1}
