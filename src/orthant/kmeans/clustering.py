@@ -9,6 +9,8 @@ import numpy as np
 from orthant.arrays import Array
 from orthant.engine.points import Points, divided
 
+KINDS = ("always", "expected")
+
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
