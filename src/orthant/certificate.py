@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+# From here on a ratio is written with an exponent.
+LARGE = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +19,11 @@ class Certificate:
     lower_bound
         No solution costs less. For a factorization the cost is the relative squared error, for
         a correlation clustering the number of disagreements. None when no bound was computed.
+    upper_bound
+        What the answer, as it is stored, costs at most, rounding included. None where that was
+        not needed: without a lower bound and above the level of rounding.
     ratio
-        The cost of the answer divided by ``lower_bound``, rounded up; never below 1.
+        ``upper_bound`` divided by ``lower_bound``, rounded up; never below 1. 1 if both are 0.
         None when no claim can be made.
     method
         Which bound it is, in words that complete "proven by ...".
@@ -40,6 +47,7 @@ class Certificate:
     reason: str = ""
     quantity: str = "squared error"
     seconds: float = 0.0
+    upper_bound: float | None = None
 
     @property
     def optimal(self) -> bool:
@@ -50,26 +58,46 @@ class Certificate:
         if self.optimal:
             return f"{self.quantity} the smallest possible; proven by {self.method}"
         if self.ratio is not None:
-            claim = f"{self.quantity} at most {_in_digits(self.ratio)} times the smallest possible"
+            claim = f"{self.quantity} at most {ratio_text(self.ratio)} times the smallest possible"
             return f"{claim}; proven by {self.method}"
+        if self.upper_bound is not None:
+            return f"{self.quantity} at the level of rounding: at most {self._share()}"
         if self.a_priori_ratio is not None:
             on_average = " on average" if self.a_priori_kind == "expected" else ""
-            claim = f"{self.quantity} at most {_in_digits(self.a_priori_ratio)} times the smallest"
+            claim = f"{self.quantity} at most {ratio_text(self.a_priori_ratio)} times the smallest"
             return f"{claim} possible{on_average}; promised by the algorithm"
         return f"nothing is proven: {self.reason}" if self.reason else "nothing is proven"
 
+    def _share(self) -> str:
+        """The upper bound in words."""
+        text = f"{Context(2, ROUND_CEILING).create_decimal(float(self.upper_bound or 0.0)):.1e}"
+        return f"{text} of the squared norm"
 
-def _in_digits(ratio: float) -> str:
-    """A ratio with four or more significant digits, rounded up so that the claim stays true."""
+
+def ratio_text(ratio: float, most_decimals: int = 9) -> str:
+    """A ratio with four or more significant digits, rounded up so that the claim stays true.
+
+    Near 1 there are more of them, up to ``most_decimals``. The digits are those of the stored
+    number itself: no product that might round or overflow.
+    """
+    exact = Decimal(float(ratio))
+    if not exact.is_finite() or exact >= LARGE:
+        return f"{Context(4, ROUND_CEILING).plus(exact):.3e}"
     digits = 2 if ratio >= 10 else 3
-    while digits < 9 and 1.0 < ratio < 1.0 + 10.0 ** (1 - digits):
+    while digits < most_decimals and 1.0 < ratio < 1.0 + 10.0 ** (1 - digits):
         digits += 1
-    scaled = math.ceil(ratio * 10**digits) / 10**digits
-    return f"{scaled:.{digits}f}"
+    return str(exact.quantize(Decimal(1).scaleb(-digits), ROUND_CEILING))
+
+
+def bound_text(bound: float) -> str:
+    """A lower bound with four significant digits, rounded down so that the claim stays true."""
+    exact = Context(4, ROUND_FLOOR).create_decimal(float(bound))
+    return f"{exact:.3e}" if 0.0 < bound < 1e-6 or bound >= LARGE else f"{exact:f}"
 
 
 def ratio_rounded_up(cost: float, lower_bound: float) -> float | None:
     """``cost / lower_bound`` rounded away from zero, at least 1; None when nothing follows."""
-    if not lower_bound > 0.0 or not math.isfinite(cost):
+    if not 0.0 < lower_bound < math.inf or not math.isfinite(cost):
         return None
-    return max(1.0, math.nextafter(cost / lower_bound, math.inf))
+    ratio = math.nextafter(cost / lower_bound, math.inf)
+    return max(1.0, ratio) if math.isfinite(ratio) else None

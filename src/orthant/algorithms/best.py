@@ -22,7 +22,7 @@ from orthant.algorithms.options import Options
 from orthant.algorithms.outcome import Outcome
 from orthant.algorithms.publish import Trace, publish
 from orthant.algorithms.single_moves import MoveBlocks, move_points, single_points_matter
-from orthant.algorithms.solution import Solution
+from orthant.algorithms.solution import UNUSED, Solution
 from orthant.arrays import Array
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Points, Samples, points_over
@@ -34,7 +34,6 @@ MAX_MOVE_PASSES = 20
 # Single moves and escapes look at all products of points and directions at once.
 MOST_PRODUCTS = 2**24
 RECOMBINATIONS = 3
-TOO_FEW = "the data hold no more distinct directions than that"
 
 
 @dataclass
@@ -188,5 +187,5 @@ def factorize_best(matrix: Matrix, options: Options) -> Outcome:
     history = tuple(max(0.0, 1.0 - captured / total) for captured in solution.history)
     trace = Trace(history, n_sweeps, tuple(search.steps))
     components = points.components(form)
-    result = publish(matrix, components, orthogonal, options.n_components, trace, TOO_FEW, sweep)
+    result = publish(matrix, components, orthogonal, options.n_components, trace, UNUSED, sweep)
     return Outcome(result, search.promise())

@@ -203,10 +203,8 @@ class DoubleSearch:
         return double_from_means(self.clusters)
 
 
-FEWER = (
-    "the best answer found uses fewer blocks; every further block would lose more between the "
-    "blocks than it gains inside"
-)
+# What the search found, no more: answers with further blocks may exist that are better.
+FEWER = "the best answer that was found uses fewer blocks, and none found with more is better"
 
 
 def factorize_best_double(matrix: Matrix, options: Options) -> Outcome:

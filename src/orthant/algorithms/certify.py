@@ -9,18 +9,27 @@ from dataclasses import replace
 import numpy as np
 
 from orthant.algorithms.claims import APriori, in_floating_point
+from orthant.algorithms.exact_fit import fits_exactly
 from orthant.algorithms.outcome import Outcome
 from orthant.algorithms.publish import CANCELLATION, scales_are_accurate
 from orthant.bounds.dual import dual_bound, dual_bound_in_batches
 from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.pair_packing import pair_packing_bound
-from orthant.bounds.rounding import error_upper_bound, growth, rounded_down
+from orthant.bounds.rounding import (
+    LIGHT,
+    WEIGHT_ROUNDINGS,
+    captured_error_upper_bound,
+    error_upper_bound,
+    rounded_down,
+    rounded_up,
+)
 from orthant.bounds.singular_values import tail_from_gram, tail_from_ritz
 from orthant.certificate import Certificate, ratio_rounded_up
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Samples, points_over
+from orthant.factorization import Factorization
 from orthant.progress import announce
 
 CERTIFICATES = ("svd", "dual", None)
@@ -38,8 +47,8 @@ PACKING_WORK = 2**33
 # Pairs are not compared by default when the singular values prove a ratio below this already.
 CLOSE_ENOUGH = 1.2
 PACKING_ENTRIES = 2**24
-# Roundings that the two entries of a product may have gone through before it.
-WEIGHT_ROUNDINGS = 8
+# A norm of the residual below so many roundings of each entry is at the level of rounding.
+ROUNDING_LEVEL = 2**10
 
 
 def certify(
@@ -62,28 +71,51 @@ def certify(
         a_priori_ratio=promise.ratio, a_priori_kind=promise.kind, reason=promise.reason
     )
     total = matrix.total
-    if not total > 0:
-        return Certificate(0.0, 1.0, "X being zero wherever it has weight", reason="")
+    if not total > LIGHT:
+        return of_light_matrix(matrix, result)
     if wanted is None and not outcome.bounds:
         return promised
+    if wanted is not None and result.relative_squared_error == 0 and fits_exactly(matrix, result):
+        return replace(EXACT, method="an exact fit", seconds=time.perf_counter() - started)
     bounds, reason = list(outcome.bounds), ""
     if wanted is not None:
         found, reason = lower_bounds(matrix, outcome, wanted, rng)
         bounds += found
     best = max(bounds, key=lambda bound: bound.value, default=LowerBound(0.0, ""))
-    if not best.value > 0:
-        return replace(promised, reason=reason or promise.reason or NOTHING)
     squared = squared_error_from_above(matrix, outcome)
-    return replace(
-        promised,
-        lower_bound=rounded_down(best.value / total, matrix.shape[0] + matrix.shape[1] + 4),
-        ratio=ratio_rounded_up(squared, best.value),
-        method=best.method,
-        seconds=time.perf_counter() - started,
-    )
+    relative = rounded_up(squared / total, sum(matrix.shape) + WEIGHT_ROUNDINGS)
+    if best.value > 0:
+        return replace(
+            promised,
+            lower_bound=rounded_down(best.value / total, sum(matrix.shape) + WEIGHT_ROUNDINGS),
+            upper_bound=relative,
+            ratio=ratio_rounded_up(squared, best.value),
+            method=best.method,
+            seconds=time.perf_counter() - started,
+        )
+    if relative <= (ROUNDING_LEVEL * np.finfo(matrix.dtype).eps / 2) ** 2:
+        return replace(promised, upper_bound=relative, reason=AT_ROUNDING)
+    return replace(promised, reason=reason or promise.reason or NOTHING)
 
 
+EXACT = Certificate(lower_bound=0.0, upper_bound=0.0, ratio=1.0)
 NOTHING = "every lower bound tried is zero"
+AT_ROUNDING = "the error is at the level of rounding"
+TOO_LIGHT = (
+    "wherever X has weight it is so small, beside what has none, that squares have lost their "
+    "digits; leave out the rows and columns without weight"
+)
+
+
+def of_light_matrix(matrix: Matrix, result: Factorization) -> Certificate:
+    """The certificate where the squared norm of X is zero, or has lost its digits."""
+    # Without weights the largest entry is in the safe range, unless all are zero.
+    zero = matrix.total == 0
+    if matrix.row_weights is not None or matrix.column_factors is not None:
+        zero = not len(result.components) and fits_exactly(matrix, result)
+    if zero:
+        return replace(EXACT, method="X being zero wherever it has weight")
+    return Certificate(reason=TOO_LIGHT)
 
 
 def covered(matrix: Matrix, promise: APriori) -> APriori:
@@ -111,8 +143,8 @@ def squared_error_from_above(matrix: Matrix, outcome: Outcome) -> float:
         return error_upper_bound(squared, total, n * m)
     if matrix.column_factors is not None:
         return error_upper_bound(squared, total, n * m)
-    # total - captured: scales and lengths are products of m terms, both are summed over rows.
-    return squared + total * (4 * growth(m + 4) + 2 * growth(n + m + 4))
+    lengths = np.einsum("sh,sh->s", result.components, result.components)
+    return captured_error_upper_bound(squared, total, matrix.shape, lengths)
 
 
 def lower_bounds(

@@ -27,7 +27,7 @@ from orthant.steps.weight_reduction import (
     reduce_weights,
 )
 
-MERGED = "weight reduction cancelled or joined the others"
+MERGED = "weight reduction, grouping and the coordinate split left nothing to the others"
 
 
 def factorize_double(matrix: Matrix, options: Options) -> Outcome:

@@ -67,10 +67,11 @@ def factorize_full_rank(
     angles = angles or BY_COSINE
     norms = row_norms(rows)
     weights = norms**2 if weights is None else np.where(norms > 0.0, weights, 0.0)
-    representatives = merge_parallel(rows)
-    unique, members = np.unique(representatives[representatives >= 0], return_inverse=True)
-    merged, merged_norms = rows[unique], norms[unique]
-    merged_weights = np.bincount(members, weights[representatives >= 0], len(unique))
+    # A row whose norm underflows stands for no other, though it may be parallel to a heavy one.
+    heavy = np.flatnonzero(norms > 0.0)
+    unique, members = np.unique(merge_parallel(rows[heavy]), return_inverse=True)
+    merged, merged_norms = rows[heavy[unique]], norms[heavy[unique]]
+    merged_weights = np.bincount(members, weights[heavy], len(unique))
 
     reduction = _reduce_all(merged_weights, angles.middling(merged))
     survivors = np.flatnonzero(reduction.weights > 0.0)

@@ -15,6 +15,7 @@ from orthant.algorithms.claims import APriori
 from orthant.algorithms.options import Options
 from orthant.algorithms.outcome import Outcome
 from orthant.algorithms.publish import shortage, unit_rows, winners_of_columns
+from orthant.algorithms.solution import UNUSED
 from orthant.arrays import Array
 from orthant.engine.masked import MaskedMatrix, MaskedSweep
 from orthant.engine.points import Features, Points, Samples
@@ -30,7 +31,6 @@ REASON = (
 # So many exchanges in a row that did not help end the search.
 EXCHANGES = 5
 PARTITION_SWEEPS = 8
-TOO_FEW = "the observed entries hold no more distinct directions than that"
 
 
 def factorize_masked(matrix: MaskedMatrix, options: Options) -> Outcome:
@@ -69,7 +69,7 @@ def factorize_masked(matrix: MaskedMatrix, options: Options) -> Outcome:
         else:
             failures += 1
     steps = ("masked seeding", "masked descent", "exchanges")
-    result = _published(search, best, n_sweeps, steps, TOO_FEW)
+    result = _published(search, best, n_sweeps, steps, UNUSED)
     return Outcome(result, APriori(reason=REASON))
 
 

@@ -6,12 +6,11 @@ from orthant.algorithms.claims import single_from_means
 from orthant.algorithms.options import Options
 from orthant.algorithms.outcome import Outcome
 from orthant.algorithms.publish import Trace, publish
+from orthant.algorithms.solution import UNUSED
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Features, Points, Samples
 from orthant.kmeans.clustering import Clustering
 from orthant.kmeans.solve import weighted_kmeans
-
-TOO_FEW = "the data hold no more distinct directions than that"
 
 
 def factorize_single(matrix: Matrix, options: Options) -> Outcome:
@@ -29,7 +28,7 @@ def factorize_single(matrix: Matrix, options: Options) -> Outcome:
         n_sweeps=clusters.n_sweeps,
         steps_run=("weighted k-means",),
     )
-    result = publish(matrix, components, options.orthogonal, options.n_components, trace, TOO_FEW)
+    result = publish(matrix, components, options.orthogonal, options.n_components, trace, UNUSED)
     return Outcome(result, single_from_means(clusters))
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from orthant.arrays import Array
 from orthant.engine.points import DirectionSweep
 
+# Why components may be left over: what happened, not what must be so.
+UNUSED = "no point went to the others; the data may hold no more distinct directions"
+
 
 @dataclass(frozen=True, slots=True)
 class Solution:

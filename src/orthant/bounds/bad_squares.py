@@ -2,7 +2,7 @@
 
 A 2 x 2 submatrix with exactly three ones costs every clustering at least one disagreement: if the
 three edges are kept, all four vertices are together, and the missing edge is wrong. Squares
-that share no entry add up. Everything is counted in integers.
+that share no entry add up. Everything is counted in integers, so nothing is rounded.
 """
 
 from __future__ import annotations

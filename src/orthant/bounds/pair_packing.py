@@ -12,6 +12,18 @@ So e_i + e_j >= f_ij, the smaller of the two, for any number of components. Shar
 row weights with sum_j d_ij <= l_i then give  sum_i l_i e_i >= sum_{i<j} d_ij f_ij.  Any selection
 of pairs and any such shares are valid; since min(x, y)^2 <= x y, also f <= min(1 - c, c), which
 tells the promising pairs from one matrix product. The columns may be packed likewise.
+
+Roundings, for rows of m entries:
+
+* A squared length takes m products and sums; weights add at most `WEIGHT_ROUNDINGS`, and one more.
+* An entry is divided by the root of it, which halves that count and adds one. With the division,
+  a weight in the entry itself, and the difference of two rows that were merged as parallel, it
+  is within  m + 2 WEIGHT_ROUNDINGS  of the exact one.
+* A cosine has two entries in each of its products, and m products and sums: three times m and
+  twice the rest. It is at most 1, so that is also its absolute error. A squared minimum, likewise.
+* Underflow: a row is used if its squared length is above `LIGHT` and its computed entries have
+  length 1 but for these roundings, a pair if it costs more than `TOO_SMALL`. Then all that
+  underflow can have taken or added is less than the roundings counted in addition.
 """
 
 from __future__ import annotations
@@ -24,7 +36,7 @@ from scipy.sparse import csr_array
 
 from orthant.arrays import Array
 from orthant.bounds.lower_bound import LowerBound
-from orthant.bounds.rounding import SMALLEST, growth
+from orthant.bounds.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
 
 METHOD = "a packing of row pairs"
 
@@ -45,7 +57,8 @@ def pair_packing_bound(
     """The cost of a packing of row pairs, for solutions disjoint in rows and in columns.
 
     ``rows`` (n, m), dense or CSR, float64, are the rows of a non-negative matrix, each divided by
-    its computed norm (a zero row stays zero); ``weights`` (n,) the computed squared norms. Every
+    its computed norm (a zero row stays zero); ``weights`` (n,) the computed squared norms. Both
+    may have been through `WEIGHT_ROUNDINGS` roundings more than the numbers they stand for. Every
     row is paired with its ``n_partners`` most promising partners. Shares go to the pairs greedily
     by decreasing cost, which is at least half as good as the best shares; those are found by a
     linear program if ``linear_program``, by default when there are few pairs. Memory
@@ -57,12 +70,13 @@ def pair_packing_bound(
     rows = csr_array(rows)
     first, second = _promising_pairs(rows, n_partners)
     costs = _pair_costs(rows, first, second)
-    useful = (costs > TOO_SMALL) & (np.minimum(weights[first], weights[second]) > 0.0)
+    sound = (weights > LIGHT) & of_unit_length(rows)
+    useful = (costs > TOO_SMALL) & sound[first] & sound[second]
     first, second, costs = first[useful], second[useful], costs[useful]
     if not len(costs):
         return LowerBound(0.0, METHOD)
-    # The exact squared norm is at least the computed one less the rounding of m products.
-    capacities = weights * (1.0 - growth(rows.shape[1] + 2))
+    # The weight of a row is its squared length times its own weight.
+    capacities = weights * (1.0 - growth(rows.shape[1] + 2 * WEIGHT_ROUNDINGS))
     value = _value(
         _greedy_shares(first, second, costs, capacities), first, second, costs, capacities
     )
@@ -94,14 +108,9 @@ def _promising_pairs(rows: csr_array, n_partners: int) -> tuple[Array, Array]:
 
 
 def _pair_costs(rows: csr_array, first: Array, second: Array) -> Array:
-    """Lower bounds on f for each pair.
-
-    Entries of computed unit rows are within m + 3 roundings of the exact ones, relatively: the
-    norm takes m + 1, the division one. A cosine therefore takes 3 m + 6 in all, and a sum of
-    squared minima, whose squares double the error of an entry, 3 m + 7.
-    """
+    """Lower bounds on f for each pair, less what rounding may have added."""
     n, m = rows.shape
-    rounding = growth(3 * m + 8)
+    rounding = pair_rounding(m)
     costs = np.empty(len(first))
     width = max(1, BLOCK_ENTRIES * n // max(1, rows.nnz))
     for start in range(0, len(first), width):
@@ -111,6 +120,20 @@ def _pair_costs(rows: csr_array, first: Array, second: Array) -> Array:
         cosines = left.multiply(right).sum(axis=1)
         costs[part] = np.minimum(1.0 - cosines - rounding, overlap * (1.0 - rounding))
     return np.maximum(costs, 0.0)
+
+
+def pair_rounding(m: int) -> float:
+    """What rounding may do to the cosine of two computed unit rows of m entries, or to the overlap.
+
+    The first absolutely, since it is at most 1, the second relatively.
+    """
+    return growth(m + 2 * (m + 2 * WEIGHT_ROUNDINGS))
+
+
+def of_unit_length(rows: csr_array) -> Array:
+    """Which computed unit rows (n, m) have length 1 but for rounding: (n,) booleans."""
+    squares = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64)
+    return np.abs(squares - 1.0) <= pair_rounding(rows.shape[1])
 
 
 def _greedy_shares(first: Array, second: Array, costs: Array, capacities: Array) -> Array:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from orthant.arrays import Array
-from orthant.bounds.rounding import UNIT_ROUNDOFF, growth
+from orthant.bounds.pair_packing import TOO_SMALL, of_unit_length, pair_rounding
+from orthant.bounds.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
 
 ENTRIES_PER_BLOCK = 1 << 20
 
@@ -26,7 +29,7 @@ def removal_packing_bound(
     rows
         (n, m) non-negative, dense or CSR, of any norms.
     weights
-        (n,) the squared norm that each row stands for.
+        (n,) the squared norm that each row, and those parallel to it, stand for.
     first, second, removed
         (t,) pairs of non-zero rows, and what each pair took from both ends.
     """
@@ -35,35 +38,37 @@ def removal_packing_bound(
     costs = np.zeros(len(first))
     for start in range(0, len(first), step):
         part = slice(start, start + step)
-        costs[part] = _cost_of_pairs(_unit_rows(rows, first[part]), _unit_rows(rows, second[part]))
-    # Sums and norms are rounded: a row that seems to spend a little too much is scaled back.
-    spent = np.bincount(first, removed, n) + np.bincount(second, removed, n)
-    allowed = weights * (1.0 - growth(2 * m + 2 * n + 8))
+        costs[part] = _cost_of_pairs(_unit_rows(rows[first[part]]), _unit_rows(rows[second[part]]))
+    costs[costs <= TOO_SMALL] = 0.0
+    # A squared norm takes m products and sums, its entries have been through the roundings of a
+    # weight each, and up to n of parallel rows were added up.
+    sound = np.where(weights > LIGHT, weights, 0.0)
+    allowed = sound * (1.0 - growth(m + n + 2 * WEIGHT_ROUNDINGS))
+    # Sums are rounded: a row that may have spent a little too much is scaled back.
+    spent = (np.bincount(first, removed, n) + np.bincount(second, removed, n)) * (1.0 + growth(n))
     scale = np.ones(n)
     np.divide(allowed, spent, out=scale, where=spent > allowed)
-    total = float(np.sum(removed * np.minimum(scale[first], scale[second]) * costs))
-    return max(0.0, total * (1.0 - growth(len(first) + 4)))
+    paid = removed * np.minimum(scale[first], scale[second]) * costs
+    # Each of the two products above may have gained the smallest double by rounding.
+    return max(0.0, math.fsum(paid) * (1.0 - growth(6)) - 2.0 * len(paid) * SMALLEST)
 
 
-def _cost_of_pairs(x: Array | csr_array, y: Array | csr_array) -> Array:
-    """What every pair of unit rows costs at least, rounded down."""
-    m = x.shape[1]
-    if isinstance(x, np.ndarray):
-        cosines = np.sum(x * y, axis=1)
-        common = np.sum(np.minimum(x, y) ** 2, axis=1)
-    else:
-        cosines = np.asarray(x.multiply(y).sum(axis=1))
-        smaller = x.minimum(y)
-        common = np.asarray(smaller.multiply(smaller).sum(axis=1))
-    # Rows merged as parallel may differ by a rounding, which the 8 beside m pays for.
-    together = np.maximum(0.0, 1.0 - cosines - 4.0 * (m + 8) * UNIT_ROUNDOFF)
-    return np.minimum(together, common * (1.0 - growth(2 * m + 12)))
+def _cost_of_pairs(x: csr_array, y: csr_array) -> Array:
+    """What every pair of computed unit rows costs at least; 0 where a row is not of length 1.
+
+    Rounding is that of `pair_packing`, which counts weights and rows merged as parallel.
+    """
+    rounding = pair_rounding(x.shape[1])
+    cosines = np.asarray(x.multiply(y).sum(axis=1), dtype=np.float64)
+    common = np.asarray(x.minimum(y).power(2).sum(axis=1), dtype=np.float64)
+    costs = np.minimum(1.0 - cosines - rounding, common * (1.0 - rounding))
+    return np.where(of_unit_length(x) & of_unit_length(y), np.maximum(costs, 0.0), 0.0)
 
 
-def _unit_rows(rows: Array | csr_array, chosen: Array) -> Array | csr_array:
-    """Some rows, normalised."""
-    part = rows[chosen]
-    if isinstance(part, np.ndarray):
-        return part / np.linalg.norm(part, axis=1, keepdims=True)
-    norms = np.sqrt(np.asarray(part.multiply(part).sum(axis=1), dtype=np.float64))
-    return (diags_array(1.0 / norms) @ part).tocsr()
+def _unit_rows(part: Array | csr_array) -> csr_array:
+    """Some rows, normalised; zero where the squared length may have lost digits to underflow."""
+    part = csr_array(part)
+    squares = np.asarray(part.multiply(part).sum(axis=1), dtype=np.float64)
+    inverse = np.zeros(len(squares))
+    np.divide(1.0, np.sqrt(squares), out=inverse, where=(squares > LIGHT) & np.isfinite(squares))
+    return (diags_array(inverse) @ part).tocsr()

@@ -20,6 +20,20 @@ UNIT_ROUNDOFF = 2.0**-53
 SMALLEST = 2.0**-1074
 """The spacing of the smallest doubles: what an operation that underflows may lose."""
 
+WEIGHT_ROUNDINGS = 8
+"""What weights add at most to the roundings of a product, a squared length or an entry.
+
+An entry of ``diag(sqrt(w)) X diag(sqrt(v))`` is a product of three numbers, two of them square
+roots: four roundings. Two such entries make a product. A squared length is multiplied by a weight
+or, from the transposed matrix, divided by the square of a root and multiplied by it again.
+"""
+
+LIGHT = 2.0**-900
+"""Squared lengths below this may have lost digits to underflow, and nothing is built on them.
+
+Above, all that the underflow of single squares can take is less than a rounding, by far.
+"""
+
 _SAFE_EXPONENT = 300
 
 
@@ -80,11 +94,37 @@ def error_upper_bound(squared_error: float, total: float, n_entries: int) -> flo
     An entry of the residual is off by at most u times the product and u times itself, and the
     norm of the product is at most that of X plus that of the residual. So the norm of the
     residual is at most ``sqrt(squared_error) (1 + g) + 3 u |X|``: the first term covers the sum
-    of squares, the last the cancellation, which is all that is left when the fit is exact.
+    of squares and the roundings of weights, the last the cancellation, which is all that is left
+    when the fit is exact. Squares that underflowed are missing from the sum altogether: each is
+    at most the smallest double.
     """
     cancellation = 3.0 * UNIT_ROUNDOFF * rounded_up(math.sqrt(total), n_entries + 2)
-    norm = rounded_up(math.sqrt(squared_error), n_entries + 4) + cancellation
-    return rounded_up(norm * norm, 4)
+    underflow = math.sqrt(4.0 * (n_entries + 1.0) * SMALLEST)
+    norm = rounded_up(math.sqrt(squared_error), n_entries + WEIGHT_ROUNDINGS) + cancellation
+    return rounded_up((norm + underflow) ** 2, 5)
+
+
+def captured_error_upper_bound(
+    squared_error: float, total: float, shape: tuple[int, int], squared_lengths: Array
+) -> float:
+    """An upper bound on the exact squared error, from ``squared_error = total - captured``.
+
+    For rows x of X (n, m), stored scales s and stored components v of about unit length, whose
+    computed ``squared_lengths`` (k,) are asked for because nothing may be assumed of them:
+
+        |x - s v|^2 = |x|^2 - s^2 (2 <x, v> / s - |v|^2),
+
+    and the scale is the product <x, v> with m roundings, so <x, v> / s >= 1 - g(m) and the
+    bracket is at least 1 - (|v|^2 - 1) - 2 g(m). Summed over the rows this is ``total - captured``
+    plus at most  captured (|v|^2 - 1 + 2 g(m))  plus the roundings of the two sums: m products, a
+    weight or two and n additions each. What is captured is at most the total times
+    1 + g: the factor 1 + 1e-6 pays for that and for the roundings of this line.
+    """
+    n, m = shape
+    longest = rounded_up(float(squared_lengths.max(initial=0.0)), m + 1)
+    excess = max(0.0, longest - 1.0)
+    share = excess + 2.0 * growth(m + 1) + 2.0 * growth(n + m + WEIGHT_ROUNDINGS)
+    return rounded_up(squared_error + (1.0 + 1e-6) * share * total, 6)
 
 
 def symmetric(matrix: Array) -> Array:

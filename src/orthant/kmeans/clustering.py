@@ -9,6 +9,8 @@ import numpy as np
 from orthant.arrays import Array, divided
 from orthant.engine.points import Points
 
+KINDS = ("always", "expected")
+
 
 @dataclass(frozen=True, slots=True)
 class Ratio:

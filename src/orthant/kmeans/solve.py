@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,9 +14,9 @@ from orthant.arrays import Array
 from orthant.checkpoint import Checkpoint
 from orthant.engine.points import Points
 from orthant.errors import InvalidInputError
-from orthant.kmeans.clustering import Clustering, Ratio, cluster_weights, means
+from orthant.kmeans.clustering import KINDS, Clustering, Ratio, cluster_weights, means
 from orthant.kmeans.geometry import plain
-from orthant.kmeans.lloyd import lloyd
+from orthant.kmeans.lloyd import lloyd, point_costs
 from orthant.kmeans.local_search import (
     Exchange,
     best_exchange,
@@ -98,9 +100,7 @@ def exchange_until_stable(
         # level of rounding, or in float32, Lloyd may undo an exchange: then this is the end too.
         enough = max(1e-7 * exchange.cost / len(exchange.form), 2 * cost_rounding(exchange))
         if best.gain <= enough or exchange.cost >= lowest:
-            ratio = stability_ratio(exchange, best.gain)
-            reason = "" if ratio else "the cost is at the level of rounding"
-            return replace(clustering, ratio=ratio, reason=reason)
+            return _stable(points, clustering, stability_ratio(exchange, best.gain))
         lowest = exchange.cost
         new = exchange.to_points(np.array([best.point]))
         exchange.apply(best.center, best.point, new[:, 0])
@@ -110,6 +110,29 @@ def exchange_until_stable(
             n_sweeps=clustering.n_sweeps + improved.n_sweeps,
             history=clustering.history + improved.history,
         )
+
+
+def _stable(points: Points, clustering: Clustering, ratio: Ratio | None) -> Clustering:
+    """The clustering by centres that no exchange improves, with the ratio that they have.
+
+    Stability bounds what the points pay to their nearest of these centres. Labels on which
+    Lloyd was stopped may cost more than that, so they are made anew: means and weights of the
+    new ones cost no more, and the ratio is theirs.
+    """
+    sweep = points.sweep_centers(clustering.form)
+    weights = cluster_weights(points, sweep.labels, len(clustering.form))
+    cost = min(float(point_costs(points, sweep).sum()), clustering.cost)
+    return replace(
+        clustering,
+        labels=np.where(points.weights > 0, sweep.labels, np.int32(-1)),
+        form=means(sweep.form, weights),
+        weights=weights,
+        cost=cost,
+        ratio=ratio,
+        reason="" if ratio else "the cost is at the level of rounding",
+        n_sweeps=clustering.n_sweeps + 1,
+        history=(*clustering.history, cost),
+    )
 
 
 def weighted_kmeans(
@@ -146,7 +169,8 @@ def brought_along(
     """Call a k-means of the user's with (normalised non-zero points, weights, k, rng).
 
     It returns labels, or something with ``labels`` (or scikit-learn's ``labels_``) that may also
-    carry ``ratio``: that number is trusted as the subroutine's guarantee.
+    carry ``ratio``: that number is trusted as the subroutine's guarantee, of the ``kind`` "always"
+    (if it names none) or "expected". A number that cannot be one is refused.
     """
     heavy = np.flatnonzero(points.weights > 0)
     answer = subroutine(points.coordinates()[heavy], points.weights[heavy], k, rng)
@@ -164,9 +188,26 @@ def brought_along(
         )
     labels = np.full(len(points.weights), -1, dtype=np.int32)
     labels[heavy] = found
-    ratio = getattr(answer, "ratio", None)
-    claim = None if ratio is None else Ratio(float(ratio), getattr(answer, "kind", "always"))
-    return with_means(points, labels, k, claim)
+    return with_means(points, labels, k, claimed_ratio(answer))
+
+
+def claimed_ratio(answer: Any) -> Ratio | None:
+    """What a subroutine brought along claims of its clustering, if that can be a claim at all."""
+    ratio, kind = getattr(answer, "ratio", None), getattr(answer, "kind", "always")
+    if ratio is None:
+        return None
+    number = isinstance(ratio, numbers.Real) and not isinstance(ratio, bool | np.bool_)
+    if not number or not 1.0 <= float(ratio) < math.inf:
+        raise InvalidInputError(
+            f"the ratio that kmeans claims is {ratio!r}; it must be a finite number of at least 1 "
+            "(the cost divided by the smallest possible), or None to claim nothing"
+        )
+    if kind not in KINDS:
+        raise InvalidInputError(
+            f"the kind of the ratio that kmeans claims is {kind!r}; it must be 'always' or "
+            "'expected'"
+        )
+    return Ratio(float(ratio), kind)
 
 
 def with_means(points: Points, labels: Array, k: int, ratio: Ratio | None) -> Clustering:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from orthant.certificate import bound_text
 from orthant.report.findings import is_exactly_orthogonal
 from orthant.report.markup import Safe, tag
-from orthant.report.story import Story, bound_text, percent, ratio_text
+from orthant.report.story import Story, percent, ratio_text
 
 SHARED = {
     "samples": "share no row",

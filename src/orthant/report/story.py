@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from orthant import certificate
 from orthant.arrays import Array
 from orthant.factorization import Factorization
 from orthant.report.findings import Findings
@@ -108,13 +108,7 @@ def shortened(name: str) -> str:
 
 def ratio_text(ratio: float | None) -> str:
     """A proven ratio, rounded up so that the claim stays true."""
-    return "none" if ratio is None else f"{math.ceil(ratio * 1000) / 1000:.3f}"
-
-
-def bound_text(bound: float) -> str:
-    """A lower bound, rounded down for the same reason."""
-    digits = max(0, 3 - math.floor(math.log10(bound)))
-    return f"{math.floor(bound * 10**digits) / 10**digits:.{digits}f}"
+    return "none" if ratio is None else certificate.ratio_text(ratio, most_decimals=3)
 
 
 def percent(share: float) -> str:

@@ -1,0 +1,105 @@
+"""Packings in floating point against smallest errors without any rounding."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import orthant
+from orthant.algorithms.full_rank import factorize_full_rank
+from orthant.bounds.pair_packing import pair_packing_bound
+from orthant.engine.points import Samples, points_over
+from orthant.validation import as_matrix
+from tests.oracles.exact import exact_error, exact_total, smallest_error
+
+pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+
+
+def awkward(seed):
+    """A tiny matrix whose rows lie far apart, some parallel, some nearly too small for a double."""
+    rng = np.random.default_rng(seed)
+    n, m = (2, 2) if seed % 3 else (4, 3)
+    X = rng.exponential(size=(n, m))
+    X[rng.random((n, m)) < 0.2] = 0.0
+    if seed % 2:
+        X[-1] = X[0] * rng.choice([1.0, 3.0, 1 / 3])
+    scales = rng.choice([0, 0, -530, -534, -536, -538, -500, 500, -520])
+    return np.ldexp(X, np.where(rng.random(n) < 0.6, scales, 0)[:, None]), rng
+
+
+def packings(X, rows=None, columns=None):
+    """Bounds of every kind on the weighted squared error, exactly as fits use them."""
+    matrix = as_matrix(X, sample_weight=rows, feature_weight=columns)
+    unit = Fraction(2) ** (2 * matrix.exponent + matrix._weight_exponent)
+    sides = [Samples(matrix), points_over(matrix, "features")]
+    found = [pair_packing_bound(side.coordinates(), side.weights).value for side in sides]
+    for whole in (matrix.whole(), matrix.whole(transposed=True)):
+        found += [factorize_full_rank(whole).lower_bound]
+        found += [factorize_full_rank(csr_array(whole)).lower_bound]
+    return [Fraction(value) * unit for value in found]
+
+
+@pytest.mark.parametrize("batch", range(2))
+def test_packings_of_rows_near_underflow_never_exceed_the_smallest_error(batch):
+    positive = 0
+    for seed in range(batch * 100, batch * 100 + 100):
+        X, _ = awkward(seed)
+        if not X.any():
+            continue
+        smallest = smallest_error(X, min(X.shape), "both")
+        ceiling = smallest + exact_total(X) / 2**2590
+        for value in packings(X):
+            positive += value > 0
+            assert value <= ceiling, seed
+    assert positive > 50
+
+
+@pytest.mark.parametrize("batch", range(2))
+def test_packings_count_the_roundings_of_weights(batch):
+    positive = 0
+    for seed in range(batch * 100, batch * 100 + 100):
+        X, rng = awkward(seed)
+        if not X.any():
+            continue
+        rows, columns = rng.exponential(size=len(X)), rng.exponential(size=X.shape[1])
+        if seed % 5 == 0:
+            rows[0], columns[0] = 2.0**-1060, 2.0**-1066
+            X[:, 0] = np.ldexp(X[:, 0], 118)
+        matrix = as_matrix(X, sample_weight=rows, feature_weight=columns)
+        if not matrix.total > 0:
+            continue
+        smallest = smallest_error(X, min(X.shape), "both", rows, columns)
+        ceiling = smallest + exact_total(X, rows, columns) / 2**2590
+        for value in packings(X, rows, columns):
+            positive += value > 0
+            assert value <= ceiling, seed
+    assert positive > 50
+
+
+@pytest.mark.parametrize("significand", [1.2, 1.25, 1.3, 1.4, 1.7, 2.0])
+@pytest.mark.parametrize("exponent", [-536, -537, -538])
+def test_rows_whose_squared_lengths_lost_their_digits_cost_nothing(significand, exponent):
+    """Parallel rows, one with a wrong length: neither angle nor weight of it may be believed."""
+    X = np.ones((3, 60))
+    X[1] = np.ldexp(significand, exponent)
+    X[2, :30] = 0.0
+    X[0, 30:] = 0.0
+    X[1, 30:] = 0.0
+    assert all(value == 0 for value in packings(X))
+    assert all(value == 0 for value in packings(X.T))
+
+
+@pytest.mark.parametrize("exponent", [-1000, -500, -300, 300, 500, 1000])
+def test_scales_of_the_whole_matrix_change_no_claim(exponent):
+    for seed in range(20):
+        X = np.random.default_rng(seed).exponential(size=(3, 3))
+        found = orthant.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=0)
+        moved = np.ldexp(X, exponent)
+        again = orthant.factorize(moved, 3, orthogonal="both", algorithm="paper", random_state=0)
+        bound = again.certificate.lower_bound
+        assert bound == pytest.approx(found.certificate.lower_bound, rel=1e-12)
+        total, smallest = exact_total(moved), smallest_error(moved, 3, "both")
+        assert Fraction(bound) * total <= smallest
+        error = exact_error(moved, again.loadings, again.components)
+        assert error <= Fraction(again.certificate.ratio) * smallest

@@ -1,0 +1,79 @@
+"""What a certificate says in words: true to the last digit shown, for numbers of any size."""
+
+import math
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orthant.certificate import Certificate, bound_text, ratio_rounded_up, ratio_text
+
+RATIOS = st.one_of(
+    st.floats(1.0, 1.7976931348623157e308),
+    st.floats(1.0, 1.1),
+    st.floats(1.0, 1e7),
+)
+
+
+@given(RATIOS)
+def test_a_ratio_in_digits_is_never_below_the_ratio_and_close_to_it(ratio):
+    shown = Decimal(ratio_text(ratio))
+    assert Decimal(ratio) <= shown
+    assert shown <= Decimal(ratio) * Decimal("1.001") + Decimal("0.001")
+
+
+@given(st.floats(5e-324, 1.7976931348623157e308))
+def test_a_lower_bound_in_digits_is_never_above_the_bound_and_close_to_it(bound):
+    shown = Decimal(bound_text(bound))
+    assert 0 < shown <= Decimal(bound)
+    assert shown >= Decimal(bound) * Decimal("0.999")
+
+
+@given(RATIOS, st.floats(0.0, 1.0) | st.none(), st.sampled_from(["always", "expected"]))
+def test_every_certificate_has_words(ratio, upper, kind):
+    assert "times the smallest possible" in str(Certificate(ratio=ratio, method="a test")) or (
+        ratio == 1.0
+    )
+    promised = Certificate(a_priori_ratio=ratio, a_priori_kind=kind)
+    assert "promised by the algorithm" in str(promised)
+    assert str(Certificate(upper_bound=upper, reason="so it is"))
+
+
+@pytest.mark.parametrize("number", [math.inf, math.nan, np.float32(3.0), np.float64(1e308), 7])
+def test_no_number_makes_the_words_fail(number):
+    for certificate in (
+        Certificate(ratio=number, method="a test"),
+        Certificate(a_priori_ratio=number, a_priori_kind="always"),
+        Certificate(upper_bound=number),
+    ):
+        assert str(certificate)
+
+
+def test_the_words_for_each_case():
+    assert str(Certificate()) == "nothing is proven"
+    assert str(Certificate(reason="no time")) == "nothing is proven: no time"
+    assert str(Certificate(ratio=1.0, method="luck")).endswith(
+        "the smallest possible; proven by luck"
+    )
+    assert "at most 1.251 times" in str(Certificate(ratio=math.nextafter(1.25, 2)))
+    assert "at most 1.235e+307 times" in str(Certificate(ratio=1.2341e307))
+    rounding = str(Certificate(upper_bound=2.91e-31))
+    assert rounding == "squared error at the level of rounding: at most 3.0e-31 of the squared norm"
+
+
+@pytest.mark.parametrize(
+    ("cost", "bound"),
+    [(1.0, 5e-324), (1e308, 1e-308), (math.inf, 1.0), (1.0, 0.0), (1.0, -1.0), (1.0, math.nan)],
+)
+def test_a_ratio_that_no_number_can_hold_is_none(cost, bound):
+    assert ratio_rounded_up(cost, bound) is None
+
+
+@given(st.floats(1e-300, 1e300), st.floats(1e-300, 1e300))
+def test_a_ratio_is_rounded_up(cost, bound):
+    ratio = ratio_rounded_up(cost, bound)
+    if ratio is not None:
+        assert Decimal(ratio) * Decimal(bound) >= Decimal(cost) * (1 - Decimal("1e-27"))
+        assert ratio >= 1.0
