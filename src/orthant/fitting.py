@@ -12,20 +12,26 @@ from typing import Any
 
 import numpy as np
 
-from orthant.algorithms.best import factorize_best
-from orthant.algorithms.best_double import factorize_best_double
 from orthant.algorithms.certify import CERTIFICATES, certify
-from orthant.algorithms.double_factor import factorize_as_many_as_rows, factorize_double
-from orthant.algorithms.masked import factorize_masked
+from orthant.algorithms.choices import (
+    COMPLETE,
+    FULL_RANK,
+    MISSING,
+    NAMES,
+    SEEDINGS,
+    SETTINGS,
+    Algorithm,
+    Problem,
+    algorithm_for,
+)
 from orthant.algorithms.options import Options
 from orthant.algorithms.outcome import Outcome
 from orthant.algorithms.publish import Trace, publish
-from orthant.algorithms.single_factor import factorize_single
 from orthant.checkpoint import Checkpoint, FileCheckpoint, digest
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
-from orthant.errors import FewerComponentsWarning, InvalidInputError
+from orthant.errors import FewerComponentsWarning
 from orthant.factorization import Factorization
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.progress import progress_line
@@ -39,9 +45,7 @@ from orthant.validation import (
 )
 from orthant.version import __version__
 
-SETTINGS = ("samples", "features", "both")
 ZERO = "X is zero wherever it has weight"
-SEEDINGS = ("auto", "lines", "k-means||", "k-means++")
 
 
 def factorize(
@@ -123,26 +127,35 @@ def factorize(
     -------
     Factorization
     """
-    as_choice(orthogonal, SETTINGS, "orthogonal")
-    as_choice(algorithm, tuple(ALGORITHMS), "algorithm")
+    as_choice(orthogonal, tuple(SETTINGS), "orthogonal")
+    as_choice(algorithm, tuple(NAMES), "algorithm")
     as_choice(certificate, CERTIFICATES, "certificate")
-    k = as_n_components(n_components)
-    subroutine = "k-means++" if kmeans is None else kmeans
-    if not callable(subroutine):
-        as_choice(subroutine, tuple(SUBROUTINES), "kmeans")
     if isinstance(seeding, str):
-        as_choice(seeding, SEEDINGS, "seeding")
-    check_for_algorithm(algorithm, seeding, kmeans)
+        as_choice(seeding, tuple(SEEDINGS), "seeding")
+    if kmeans is not None and not callable(kmeans):
+        as_choice(kmeans, tuple(SUBROUTINES), "kmeans")
+    k = as_n_components(n_components)
     options = Options(
         n_components=k,
         orthogonal=orthogonal,
         seeding=seeding,
-        kmeans=subroutine,
+        kmeans="k-means++" if kmeans is None else kmeans,
         n_init=as_n_components(n_init, "n_init"),
         max_iter=as_n_components(max_iter, "max_iter"),
         tol=as_tolerance(tol),
         rng=as_generator(random_state),
     )
+    given = {
+        "seeding": seeding,
+        "kmeans": kmeans,
+        "certificate": certificate,
+        "checkpoint": None if checkpoint is None else Path(checkpoint),
+        "n_init": options.n_init,
+        "max_iter": options.max_iter,
+        "tol": options.tol,
+    }
+    # Twice: what no data could make right is refused before they are read.
+    algorithm_for(Problem(algorithm, orthogonal), given)
     started = time.perf_counter()
     matrix = as_matrix(
         X,
@@ -155,12 +168,13 @@ def factorize(
     )
     if not isinstance(seeding, str):
         options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
+    solver = algorithm_for(problem_of(matrix, algorithm, options), given)
     if checkpoint is not None:
         kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
         options = replace(options, checkpoint=kept)
     # One thread around all passes: entering costs as much as a small one.
     with progress_line(verbose), one_blas_thread():
-        outcome = fit(matrix, algorithm, options)
+        outcome = fit(matrix, solver, options)
     seconds = time.perf_counter() - started
     proven = certify(matrix, outcome, certificate, options.rng)
     if outcome.result.shortage:
@@ -172,8 +186,6 @@ def open_checkpoint(
     path: str | os.PathLike[str], matrix: Matrix, algorithm: str, options: Options, seeded: bool
 ) -> Checkpoint:
     """The checkpoint of this fit: begun, or found and meant for it."""
-    if isinstance(matrix, MaskedMatrix):
-        raise InvalidInputError("a fit with missing values keeps no checkpoint; leave it out")
     seeding, kmeans = options.seeding, options.kmeans
     identity = {
         "version of orthant": __version__,
@@ -191,42 +203,21 @@ def open_checkpoint(
     return FileCheckpoint(Path(path), options.rng, identity, seeded=seeded)
 
 
-def check_for_algorithm(algorithm: str, seeding: Any, kmeans: Any) -> None:
-    """Refuse an option that the algorithm would ignore."""
-    if algorithm == "best" and kmeans is not None:
-        raise InvalidInputError(
-            "kmeans is the subroutine of algorithm='paper'; leave it out, or ask for 'paper'"
-        )
-    if algorithm == "paper" and not (isinstance(seeding, str) and seeding == "auto"):
-        raise InvalidInputError(
-            "seeding belongs to algorithm='best'; 'paper' starts as its kmeans subroutine does"
-        )
-
-
-def fit(matrix: Matrix, algorithm: str, options: Options) -> Outcome:
-    """Run an algorithm on a checked matrix."""
+def problem_of(matrix: Matrix, algorithm: str, options: Options) -> Problem:
+    """What an algorithm is looked up by, now that the data are known."""
+    data = COMPLETE
     if isinstance(matrix, MaskedMatrix):
-        return factorize_masked(matrix, options)
-    if not matrix.total > 0:
+        data = MISSING
+    elif options.orthogonal == "both" and options.n_components >= min(matrix.shape):
+        data = FULL_RANK
+    return Problem(algorithm, options.orthogonal, data)
+
+
+def fit(matrix: Matrix, algorithm: Algorithm, options: Options) -> Outcome:
+    """Run an algorithm on a checked matrix."""
+    if not matrix.total > 0 and not isinstance(matrix, MaskedMatrix):
         empty = np.zeros((0, matrix.shape[1]))
         trace = Trace(steps_run=("zero matrix",))
         k, orthogonal = options.n_components, options.orthogonal
         return Outcome(publish(matrix, empty, orthogonal, k, trace, ZERO))
-    return ALGORITHMS[algorithm](matrix, options)
-
-
-def _paper(matrix: Matrix, options: Options) -> Outcome:
-    if options.orthogonal != "both":
-        return factorize_single(matrix, options)
-    if options.n_components >= min(matrix.shape):
-        return factorize_as_many_as_rows(matrix, options)
-    return factorize_double(matrix, options)
-
-
-def _best(matrix: Matrix, options: Options) -> Outcome:
-    if options.orthogonal == "both":
-        return factorize_best_double(matrix, options)
-    return factorize_best(matrix, options)
-
-
-ALGORITHMS: dict[str, Callable[[Matrix, Options], Outcome]] = {"best": _best, "paper": _paper}
+    return algorithm.solve(matrix, options)
