@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 import orthant
 from orthant.algorithms.choices import ALGORITHMS, NAMES, SEEDINGS, SETTINGS
 from orthant.algorithms.options import DEFAULTS
+from orthant.cli.data import Reading, most_bytes
 from orthant.datasets import make_planted
 from orthant.errors import InvalidInputError
 from orthant.kmeans.solve import SUBROUTINES
+from orthant.validation import as_bytes
 
 # More rows than a sample holds, so that every way to draw first directions is another one.
 MANY = make_planted(620, 12, 4, 1.0, random_state=0).X
@@ -175,3 +177,74 @@ def test_the_doors_agree_on_defaults_and_documents_on_names():
         assert f'"{name}"' in orthant.factorize.__doc__
     for name in (*NAMES, *SETTINGS):
         assert f'"{name}"' in orthant.OrthogonalNMF.__doc__
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1GiB", 2**30),
+        ("1Gi", 2**30),
+        ("1 gib", 2**30),
+        ("1GB", 10**9),
+        ("1G", 10**9),
+        ("1.5KiB", 1536),
+        ("250", 250),
+        ("250B", 250),
+        (10**6, 10**6),
+        (None, None),
+    ],
+)
+def test_a_size_in_words_is_read_the_same_everywhere(text, size):
+    assert as_bytes(text) == size
+    if isinstance(text, str):
+        assert Reading(max_memory=text).memory == most_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["lots", "1XB", "-1G", "1e9", "", "iB", "Gi"])
+def test_what_is_no_size_is_refused(text):
+    with pytest.raises(InvalidInputError, match="must be a number of bytes"):
+        as_bytes(text)
+
+
+RANDOM = [np.random.default_rng, np.random.RandomState, np.random.SeedSequence, np.random.PCG64]
+DOORS = {
+    "factorize": lambda state: orthant.factorize(FEW, 3, random_state=state).components,
+    "OrthogonalNMF": lambda state: orthant.OrthogonalNMF(3, random_state=state).fit(FEW).labels_,
+    "make_planted": lambda state: make_planted(20, 12, 3, 0.5, random_state=state).X,
+    "solve": lambda state: orthant.baselines.solve("nmf", FEW, 3, random_state=state).A,
+    "select_n_components": lambda state: [
+        trial.relative_squared_error
+        for trial in orthant.select_n_components(
+            FEW, [2], n_repetitions=1, random_state=state, n_jobs=1
+        ).trials
+    ],
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("seeded", RANDOM, ids=lambda one: one.__name__)
+def test_every_door_takes_every_source_of_random_numbers(door, seeded):
+    first, second = DOORS[door](seeded(3)), DOORS[door](seeded(3))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_partial_fit_refuses_what_it_would_ignore():
+    model = orthant.OrthogonalNMF(3, certificate="dual", random_state=0)
+    with pytest.raises(InvalidInputError, match="certificate='dual' would be ignored"):
+        model.partial_fit(FEW)
+
+
+def test_partial_fit_starts_where_it_ended_whatever_the_number_of_starts():
+    model = orthant.OrthogonalNMF(3, n_init=2, coreset_size=60, random_state=0)
+    for rows in np.array_split(MANY, 4):
+        model.partial_fit(rows)
+    assert model.n_samples_seen_ == len(MANY)
+
+
+@pytest.mark.parametrize("kind", [orthant.OrthogonalNMF, orthant.BipartiteCorrelationClustering])
+def test_an_estimator_stores_what_it_is_given_and_checks_it_in_fit(kind):
+    nonsense = {name: object() for name in inspect.signature(kind).parameters}
+    model = kind(**nonsense)
+    assert all(getattr(model, name) is value for name, value in nonsense.items())
+    with pytest.raises(orthant.OrthantError):
+        model.fit(np.eye(4))

@@ -12,7 +12,7 @@ from orthant.arrays import Array
 from orthant.checkpoint import Checkpoint
 
 # What leaving an option out means; the doors of the library give these as defaults.
-DEFAULTS = {"n_init": 1, "max_iter": 300, "tol": 1e-4, "checkpoint": None}
+DEFAULTS: dict[str, Any] = {"n_init": 1, "max_iter": 300, "tol": 1e-4, "checkpoint": None}
 
 
 @dataclass(frozen=True, slots=True)
