@@ -26,7 +26,13 @@ from orthant.algorithms.choices import (
 )
 from orthant.algorithms.options import Options
 from orthant.algorithms.outcome import Outcome
-from orthant.algorithms.publish import Trace, publish
+from orthant.algorithms.publish import Trace, publish, shortage
+from orthant.algorithms.sizes import (
+    most_components,
+    refuse_large_certificate,
+    refuse_large_fit,
+    refuse_large_result,
+)
 from orthant.checkpoint import Checkpoint, FileCheckpoint, digest
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.masked import MaskedMatrix
@@ -157,6 +163,7 @@ def factorize(
     # Twice: what no data could make right is refused before they are read.
     algorithm_for(Problem(algorithm, orthogonal), given)
     started = time.perf_counter()
+    refuse_large_result(X, k, orthogonal)
     matrix = as_matrix(
         X,
         sample_weight=sample_weight,
@@ -168,13 +175,16 @@ def factorize(
     )
     if not isinstance(seeding, str):
         options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
+    options = replace(options, n_components=usable(k, matrix, options))
     solver = algorithm_for(problem_of(matrix, algorithm, options), given)
+    refuse_large_fit(matrix, solver, options.n_components, orthogonal)
+    refuse_large_certificate(matrix, certificate)
     if checkpoint is not None:
         kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
         options = replace(options, checkpoint=kept)
     # One thread around all passes: entering costs as much as a small one.
     with progress_line(verbose), one_blas_thread():
-        outcome = fit(matrix, solver, options)
+        outcome = asked_for(k, fit(matrix, solver, options))
     seconds = time.perf_counter() - started
     proven = certify(matrix, outcome, certificate, options.rng)
     if outcome.result.shortage:
@@ -201,6 +211,22 @@ def open_checkpoint(
         "the data": matrix.fingerprint(),
     }
     return FileCheckpoint(Path(path), options.rng, identity, seeded=seeded)
+
+
+def usable(k: int, matrix: Matrix, options: Options) -> int:
+    """How many of k components can be in use; never fewer than were given to start from."""
+    given = 1 if isinstance(options.seeding, str) else len(options.seeding)
+    return min(k, max(most_components(matrix.shape, options.orthogonal), given))
+
+
+def asked_for(k: int, outcome: Outcome) -> Outcome:
+    """An outcome that tells of k components when no more than it was asked for could be in use."""
+    result = outcome.result
+    if k == result.n_components:
+        return outcome
+    why = result.shortage.partition(": ")[2] or "every one has a row or a column of its own"
+    told = shortage(result.n_components_found, k, why)
+    return replace(outcome, result=replace(result, n_components=k, shortage=told))
 
 
 def problem_of(matrix: Matrix, algorithm: str, options: Options) -> Problem:

@@ -15,6 +15,7 @@ from orthant.algorithms.best import factorize_best
 from orthant.algorithms.best_double import factorize_best_double
 from orthant.algorithms.certify import CERTIFICATES
 from orthant.algorithms.double_factor import factorize_as_many_as_rows, factorize_double
+from orthant.algorithms.line_seeding import POOL_PER_COMPONENT, WIDE_POOL
 from orthant.algorithms.masked import factorize_masked
 from orthant.algorithms.options import DEFAULTS, Options
 from orthant.algorithms.outcome import Outcome
@@ -67,7 +68,8 @@ class Algorithm:
     """A way to solve a problem, and the options it takes; the defaults are among them.
 
     ``own`` names the options that have no effect when a value that is no name is brought along
-    for another: a k-means of the user's stops when it likes.
+    for another: a k-means of the user's stops when it likes. ``widest`` tells how many vectors as
+    long as a point, for so many points and components, it holds at once.
     """
 
     solve: Callable[[Any, Options], Outcome]
@@ -76,6 +78,7 @@ class Algorithm:
     certificate: Accepted = Accepted(CERTIFICATES)
     checkpoint: Accepted = Accepted((None,), others=True)
     own: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    widest: Callable[[int, int], int] = lambda n_points, k: 7 * k
 
     def ignored(self, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Options that were given and would be ignored, each with the one that is to blame."""
@@ -88,12 +91,23 @@ class Algorithm:
                 yield from ((one, option) for one in others if given[one] != DEFAULTS[one])
 
 
+def _with_pool(n_points: int, k: int) -> int:
+    return 2 * min(n_points, max(WIDE_POOL, POOL_PER_COMPONENT * k)) + 5 * k
+
+
+def _one_per_point(n_points: int, k: int) -> int:
+    return 4 * n_points
+
+
 _BEST = Algorithm(
     factorize_best,
+    widest=_with_pool,
     seeding=Accepted(tuple(SEEDINGS), others=True),
     own=MappingProxyType({"seeding": ("n_init",)}),
 )
-_BLOCKS = Algorithm(factorize_best_double, seeding=Accepted(("auto",), others=True))
+_BLOCKS = Algorithm(
+    factorize_best_double, seeding=Accepted(("auto",), others=True), widest=_with_pool
+)
 _PAPER = Algorithm(
     factorize_single,
     kmeans=Accepted((None, *SUBROUTINES), others=True),
@@ -109,7 +123,9 @@ ALGORITHMS: dict[Problem, Algorithm] = {
     Problem("paper", "samples"): _PAPER,
     Problem("paper", "features"): _PAPER,
     Problem("paper", "both"): replace(_PAPER, solve=factorize_double),
-    Problem("paper", "both", FULL_RANK): Algorithm(factorize_as_many_as_rows, checkpoint=NOTHING),
+    Problem("paper", "both", FULL_RANK): Algorithm(
+        factorize_as_many_as_rows, checkpoint=NOTHING, widest=_one_per_point
+    ),
     Problem("best", "samples", MISSING): _GAPS,
     Problem("best", "features", MISSING): _GAPS,
 }
