@@ -12,20 +12,32 @@ from typing import Any
 
 import numpy as np
 
-from orthant.algorithms.best import factorize_best
-from orthant.algorithms.best_double import factorize_best_double
 from orthant.algorithms.certify import CERTIFICATES, certify
-from orthant.algorithms.double_factor import factorize_as_many_as_rows, factorize_double
-from orthant.algorithms.masked import factorize_masked
+from orthant.algorithms.choices import (
+    COMPLETE,
+    FULL_RANK,
+    MISSING,
+    NAMES,
+    SEEDINGS,
+    SETTINGS,
+    Algorithm,
+    Problem,
+    algorithm_for,
+)
 from orthant.algorithms.options import Options
 from orthant.algorithms.outcome import Outcome
-from orthant.algorithms.publish import Trace, publish
-from orthant.algorithms.single_factor import factorize_single
+from orthant.algorithms.publish import Trace, publish, shortage
+from orthant.algorithms.sizes import (
+    most_components,
+    refuse_large_certificate,
+    refuse_large_fit,
+    refuse_large_result,
+)
 from orthant.checkpoint import Checkpoint, FileCheckpoint, digest
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
-from orthant.errors import FewerComponentsWarning, InvalidInputError
+from orthant.errors import FewerComponentsWarning
 from orthant.factorization import Factorization
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.progress import progress_line
@@ -40,9 +52,7 @@ from orthant.validation import (
 )
 from orthant.version import __version__
 
-SETTINGS = ("samples", "features", "both")
 ZERO = "X is zero wherever it has weight"
-SEEDINGS = ("auto", "lines", "k-means||", "k-means++")
 
 
 def factorize(
@@ -124,27 +134,37 @@ def factorize(
     -------
     Factorization
     """
-    as_choice(orthogonal, SETTINGS, "orthogonal")
-    as_choice(algorithm, tuple(ALGORITHMS), "algorithm")
+    as_choice(orthogonal, tuple(SETTINGS), "orthogonal")
+    as_choice(algorithm, tuple(NAMES), "algorithm")
     as_choice(certificate, CERTIFICATES, "certificate")
-    k = as_n_components(n_components)
-    subroutine = "k-means++" if kmeans is None else kmeans
-    if not callable(subroutine):
-        as_choice(subroutine, tuple(SUBROUTINES), "kmeans")
     if isinstance(seeding, str):
-        as_choice(seeding, SEEDINGS, "seeding")
-    check_for_algorithm(algorithm, seeding, kmeans)
+        as_choice(seeding, tuple(SEEDINGS), "seeding")
+    if kmeans is not None and not callable(kmeans):
+        as_choice(kmeans, tuple(SUBROUTINES), "kmeans")
+    k = as_n_components(n_components)
     options = Options(
         n_components=k,
         orthogonal=orthogonal,
         seeding=seeding,
-        kmeans=subroutine,
+        kmeans="k-means++" if kmeans is None else kmeans,
         n_init=as_n_components(n_init, "n_init"),
         max_iter=as_n_components(max_iter, "max_iter"),
         tol=as_tolerance(tol),
         rng=as_generator(random_state),
     )
+    given = {
+        "seeding": seeding,
+        "kmeans": kmeans,
+        "certificate": certificate,
+        "checkpoint": None if checkpoint is None else Path(checkpoint),
+        "n_init": options.n_init,
+        "max_iter": options.max_iter,
+        "tol": options.tol,
+    }
+    # Twice: what no data could make right is refused before they are read.
+    algorithm_for(Problem(algorithm, orthogonal), given)
     started = time.perf_counter()
+    refuse_large_result(X, k, orthogonal)
     matrix = as_matrix(
         X,
         sample_weight=sample_weight,
@@ -156,12 +176,16 @@ def factorize(
     )
     if not isinstance(seeding, str):
         options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
+    options = replace(options, n_components=usable(k, matrix, options))
+    solver = algorithm_for(problem_of(matrix, algorithm, options), given)
+    refuse_large_fit(matrix, solver, options.n_components, orthogonal)
+    refuse_large_certificate(matrix, certificate)
     if checkpoint is not None:
         kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
         options = replace(options, checkpoint=kept)
     # One thread around all passes: entering costs as much as a small one.
     with progress_line(verbose), one_blas_thread():
-        outcome = fit(matrix, algorithm, options)
+        outcome = asked_for(k, fit(matrix, solver, options))
     seconds = time.perf_counter() - started
     proven = certify(matrix, outcome, certificate, options.rng)
     if outcome.result.shortage:
@@ -174,8 +198,6 @@ def open_checkpoint(
     path: str | os.PathLike[str], matrix: Matrix, algorithm: str, options: Options, seeded: bool
 ) -> Checkpoint:
     """The checkpoint of this fit: begun, or found and meant for it."""
-    if isinstance(matrix, MaskedMatrix):
-        raise InvalidInputError("a fit with missing values keeps no checkpoint; leave it out")
     seeding, kmeans = options.seeding, options.kmeans
     identity = {
         "version of orthant": __version__,
@@ -193,42 +215,37 @@ def open_checkpoint(
     return FileCheckpoint(Path(path), options.rng, identity, seeded=seeded)
 
 
-def check_for_algorithm(algorithm: str, seeding: Any, kmeans: Any) -> None:
-    """Refuse an option that the algorithm would ignore."""
-    if algorithm == "best" and kmeans is not None:
-        raise InvalidInputError(
-            "kmeans is the subroutine of algorithm='paper'; leave it out, or ask for 'paper'"
-        )
-    if algorithm == "paper" and not (isinstance(seeding, str) and seeding == "auto"):
-        raise InvalidInputError(
-            "seeding belongs to algorithm='best'; 'paper' starts as its kmeans subroutine does"
-        )
+def usable(k: int, matrix: Matrix, options: Options) -> int:
+    """How many of k components can be in use; never fewer than were given to start from."""
+    given = 1 if isinstance(options.seeding, str) else len(options.seeding)
+    return min(k, max(most_components(matrix.shape, options.orthogonal), given))
 
 
-def fit(matrix: Matrix, algorithm: str, options: Options) -> Outcome:
-    """Run an algorithm on a checked matrix."""
+def asked_for(k: int, outcome: Outcome) -> Outcome:
+    """An outcome that tells of k components when no more than it was asked for could be in use."""
+    result = outcome.result
+    if k == result.n_components:
+        return outcome
+    why = result.shortage.partition(": ")[2] or "every one has a row or a column of its own"
+    told = shortage(result.n_components_found, k, why)
+    return replace(outcome, result=replace(result, n_components=k, shortage=told))
+
+
+def problem_of(matrix: Matrix, algorithm: str, options: Options) -> Problem:
+    """What an algorithm is looked up by, now that the data are known."""
+    data = COMPLETE
     if isinstance(matrix, MaskedMatrix):
-        return factorize_masked(matrix, options)
-    if not matrix.total > 0:
+        data = MISSING
+    elif options.orthogonal == "both" and options.n_components >= min(matrix.shape):
+        data = FULL_RANK
+    return Problem(algorithm, options.orthogonal, data)
+
+
+def fit(matrix: Matrix, algorithm: Algorithm, options: Options) -> Outcome:
+    """Run an algorithm on a checked matrix."""
+    if not matrix.total > 0 and not isinstance(matrix, MaskedMatrix):
         empty = np.zeros((0, matrix.shape[1]))
         trace = Trace(steps_run=("zero matrix",))
         k, orthogonal = options.n_components, options.orthogonal
         return Outcome(publish(matrix, empty, orthogonal, k, trace, ZERO))
-    return ALGORITHMS[algorithm](matrix, options)
-
-
-def _paper(matrix: Matrix, options: Options) -> Outcome:
-    if options.orthogonal != "both":
-        return factorize_single(matrix, options)
-    if options.n_components >= min(matrix.shape):
-        return factorize_as_many_as_rows(matrix, options)
-    return factorize_double(matrix, options)
-
-
-def _best(matrix: Matrix, options: Options) -> Outcome:
-    if options.orthogonal == "both":
-        return factorize_best_double(matrix, options)
-    return factorize_best(matrix, options)
-
-
-ALGORITHMS: dict[str, Callable[[Matrix, Options], Outcome]] = {"best": _best, "paper": _paper}
+    return algorithm.solve(matrix, options)

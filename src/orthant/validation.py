@@ -348,13 +348,17 @@ def as_n_jobs(n_jobs: Any) -> int | None:
     return as_n_components(n_jobs, "n_jobs")
 
 
-UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-UNITS |= {f"{letter}B": size for letter, size in UNITS.items() if letter in "KMGT" and letter}
-UNITS |= {f"{letter}IB": 2 ** (10 * power) for power, letter in enumerate("KMGT", start=1)}
+UNITS = {"": 1, "B": 1}
+for _power, _letter in enumerate("KMGT", start=1):
+    UNITS |= {_letter: 1000**_power, f"{_letter}B": 1000**_power}
+    UNITS |= {f"{_letter}I": 1024**_power, f"{_letter}IB": 1024**_power}
 
 
 def as_bytes(size: Any, name: str = "max_memory") -> int | None:
-    """A number of bytes from a number or a text like "1GB", "500 MB" or "2GiB"; None stays None."""
+    """A number of bytes from a number or a text; None stays None.
+
+    "1G" and "1GB" are 10^9 bytes, "1Gi" and "1GiB" are 2^30.
+    """
     if size is None:
         return None
     if isinstance(size, str):

@@ -15,7 +15,9 @@ import pytest
 from scipy.sparse import csr_array, save_npz
 
 import orthant
+from orthant.algorithms.choices import NAMES, SEEDINGS, SETTINGS
 from orthant.cli.main import COMMANDS
+from orthant.kmeans.solve import SUBROUTINES
 from tests.cli.running import COMMAND, ENVIRONMENT
 from tests.cli.running import orthant as fresh
 
@@ -79,16 +81,45 @@ def test_every_option_of_the_solver_can_be_given(table, tmp_path, run):
     (tmp_path / "w.txt").write_text("\n".join(["1.5"] * 30) + "\n")
     (tmp_path / "v.txt").write_text("\n".join(["2"] * 12) + "\n")
     done = run(
-        "fit", table, "-k", 3, "--orthogonal", "both", "--seeding", "lines", "--n-init", 2,
+        "fit", table, "-k", 3, "--orthogonal", "features", "--seeding", "lines", "--n-init", 2,
         "--max-iter", 50, "--tol", 1e-4, "--certificate", "dual", "--seed", 3, "-j", 1,
         "--sample-weight", "w.txt", "--feature-weight", "v.txt", "-o", "out", "--quiet",
     )  # fmt: skip
     assert done.code == 0, done.err
     done = run(
-        "fit", table, "-k", 3, "--algorithm", "paper", "--kmeans", "ls++", "--certificate", "none"
-    )
+        "fit", table, "-k", 3, "--orthogonal", "both", "--algorithm", "paper",
+        "--kmeans", "k-means||", "--certificate", "none",
+    )  # fmt: skip
     assert done.code == 0, done.err
     assert (tmp_path / "table.orthant" / "model.npz").exists()
+
+
+def test_an_option_that_would_be_ignored_is_refused_in_one_line(table, run):
+    done = run("fit", table, "-k", 3, "--orthogonal", "both", "--seeding", "lines")
+    assert done.code == 2
+    assert "seeding='lines' would be ignored" in done.err
+    assert done.err.count("\n") == 1
+    done = run("bicluster", table, "--binarize", 0.5, "--method", "paper", "--n-init", 9)
+    assert done.code == 2
+    assert "n_init=9 would be ignored" in done.err
+
+
+def test_choices_and_help_texts_are_those_of_the_tables(run):
+    told = " ".join(run("fit", "--help").out.replace("\u2502", " ").split())
+    for name in (*NAMES, *SETTINGS, *SEEDINGS, *SUBROUTINES, "svd", "dual", "none"):
+        assert name in told
+    assert all(len(line) <= 80 for line in run("fit", "--help").out.splitlines())
+    for option, table in [("--kmeans", SUBROUTINES), ("--algorithm", NAMES)]:
+        done = run("fit", "x.csv", option, "fancy")
+        assert done.code == 2
+        assert f"'fancy' is not one of {', '.join(table)}" in done.err
+
+
+@pytest.mark.parametrize(("size", "code"), [("5KiB", 0), ("5KB", 2)])
+def test_a_binary_unit_is_a_power_of_two(size, code, tmp_path, run):
+    np.save(tmp_path / "x.npy", np.ones((9, 70)))  # 5,040 bytes and a header
+    done = run("fit", "x.npy", "-k", 1, "--max-bytes", size)
+    assert done.code == code, done.err
 
 
 def test_components_of_a_file_can_be_the_start(table, tmp_path, run, blocks):

@@ -90,6 +90,7 @@ def test_frames_give_feature_names():
         ({"n_init": -1}, InvalidInputError),
         ({"n_init": 1.5}, InvalidTypeError),
         ({"n_init": True}, InvalidTypeError),
+        ({"n_init": 9, "method": "paper"}, InvalidInputError),
         ({"binarize": "yes"}, InvalidTypeError),
     ],
 )
@@ -105,3 +106,15 @@ def test_the_same_seed_gives_the_same_labels():
     second = BipartiteCorrelationClustering(random_state=3).fit(X)
     assert np.array_equal(first.row_labels_, second.row_labels_)
     assert first.certificate_.lower_bound == second.certificate_.lower_bound
+
+
+@pytest.mark.parametrize(
+    "seeded",
+    [np.random.default_rng, np.random.RandomState, np.random.SeedSequence, np.random.PCG64],
+)
+def test_every_source_of_random_numbers_is_taken(seeded):
+    X = (np.random.default_rng(0).random((30, 20)) < 0.3).astype(int)
+    first, second = (BipartiteCorrelationClustering(random_state=seeded(3)).fit(X) for _ in "ab")
+    assert np.array_equal(first.row_labels_, second.row_labels_)
+    with pytest.raises(InvalidTypeError, match="random_state"):
+        BipartiteCorrelationClustering(random_state="3").fit(X)

@@ -171,7 +171,7 @@ def test_other_faults_are_still_found_between_holes():
 
 def test_both_sides_refuse_with_a_reason():
     X, _ = with_holes(np.ones((5, 4)), 0.3)
-    with pytest.raises(InvalidInputError, match=r"'samples' or 'features'.*no closed form"):
+    with pytest.raises(InvalidInputError, match=r"no closed form.*'samples' or.*'features'"):
         fit(X, 2, orthogonal="both")
 
 

@@ -19,7 +19,6 @@ from orthant.algorithms.solution import UNUSED
 from orthant.arrays import Array
 from orthant.engine.masked import MaskedMatrix, MaskedSweep
 from orthant.engine.points import Features, Points, Samples
-from orthant.errors import InvalidInputError
 from orthant.factorization import Factorization, Projection, project
 from orthant.kmeans.solve import weighted_kmeans
 from orthant.progress import announce
@@ -42,12 +41,6 @@ def factorize_masked(matrix: MaskedMatrix, options: Options) -> Outcome:
     drawn point has. Exchanges of one component for a point that is captured badly follow, as
     long as they help.
     """
-    if options.orthogonal == "both":
-        raise InvalidInputError(
-            "missing_values=numpy.nan needs orthogonal='samples' or 'features': with both sides "
-            "disjoint the update of one side given the other has no closed form over the "
-            "observed entries; impute them first"
-        )
     search = _Search(matrix, options)
     if not search.total > 0:
         empty = np.zeros((0, matrix.shape[1]))

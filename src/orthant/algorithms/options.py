@@ -11,6 +11,9 @@ import numpy as np
 from orthant.arrays import Array
 from orthant.checkpoint import Checkpoint
 
+# What leaving an option out means; the doors of the library give these as defaults.
+DEFAULTS: dict[str, Any] = {"n_init": 1, "max_iter": 300, "tol": 1e-4, "checkpoint": None}
+
 
 @dataclass(frozen=True, slots=True)
 class Options:

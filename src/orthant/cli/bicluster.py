@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 import orthant
+from orthant.algorithms.correlation_clustering import DEFAULT_N_INIT, METHODS
 from orthant.arrays import Array
 from orthant.biadjacency import Biadjacency, as_biadjacency
 from orthant.cli import options as o
@@ -58,14 +59,17 @@ def bicluster(
         ),
     ] = None,
     method: Annotated[
-        o.Algorithm,
+        str,
         typer.Option(
-            help="best: fewest disagreements found; paper: as published.", rich_help_panel=o.SOLVER
+            help="best: fewest disagreements found; paper: as published.",
+            rich_help_panel=o.SOLVER,
+            **o.one_of(METHODS),
         ),
-    ] = o.Algorithm.best,
+    ] = "best",
     n_init: Annotated[
-        int, typer.Option(min=0, help="Random starts from each side.", rich_help_panel=o.SOLVER)
-    ] = 4,
+        int,
+        typer.Option(min=0, help="best: random starts from each side.", rich_help_panel=o.SOLVER),
+    ] = DEFAULT_N_INIT,
     seed: o.Seed = None,
     format: o.Format = None,
     key: o.Key = None,
@@ -91,7 +95,7 @@ def bicluster(
     graph = as_biadjacency(data.X, threshold)
     named = Biadjacency(graph.edges, _as_array(data.row_names), _as_array(data.column_names))
     with progress(f"clustering {Path(data.source).name}", quiet):
-        model = BipartiteCorrelationClustering(method.value, n_init=n_init, random_state=seed)
+        model = BipartiteCorrelationClustering(method, n_init=n_init, random_state=seed)
         model.fit(named)
     summary = _summary(data, model)
     if output is not None:

@@ -13,13 +13,13 @@ import numpy as np
 from orthant.cli.failures import about
 from orthant.datasets.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
 from orthant.errors import InvalidInputError
+from orthant.validation import as_bytes
 
 # Single-point moves need the data in memory, so only what is large stays on disk: more than this,
 # or more than this share of what --max-memory grants.
 STREAM_ABOVE = 2**30
 SHARE_TO_READ = 0.25
 FLAGS, TABLE = ("transpose", "missing"), ("header", "index")
-UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Reading:
     @property
     def memory(self) -> int | None:
         """``max_memory`` in bytes."""
-        return None if self.max_memory is None else as_bytes(self.max_memory, "--max-memory")
+        return as_bytes(self.max_memory, "--max-memory")
 
     def plain(self) -> dict[str, Any]:
         """The same as JSON has it, with paths that hold from anywhere."""
@@ -71,7 +71,7 @@ def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatr
     is: its rows can be had until the result is closed.
     """
     about("<stdin>" if file == "-" else file)
-    memory, limit = reading.memory, as_bytes(reading.max_bytes)
+    memory, limit = reading.memory, most_bytes(reading.max_bytes)
     largest = STREAM_ABOVE if memory is None else int(memory * SHARE_TO_READ)
     data = read_matrix(
         file,
@@ -94,12 +94,12 @@ def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatr
     return data
 
 
-def _turned(data: NamedMatrix, most_bytes: int) -> NamedMatrix:
+def _turned(data: NamedMatrix, largest: int) -> NamedMatrix:
     """Columns as rows, in memory."""
     X = data.X
     if hasattr(X, "tocsr"):
         X = X.T.tocsr()
-    elif prod(X.shape) * X.dtype.itemsize > most_bytes:
+    elif prod(X.shape) * X.dtype.itemsize > largest:
         raise InvalidInputError(
             "a matrix that stays on disk cannot be turned; leave --transpose out and ask for "
             "--orthogonal features in place of samples (or samples in place of features)"
@@ -110,14 +110,9 @@ def _turned(data: NamedMatrix, most_bytes: int) -> NamedMatrix:
     return replace(data, X=X, row_names=data.column_names, column_names=data.row_names)
 
 
-def as_bytes(text: str | None, option: str = "--max-bytes") -> int:
-    """A size such as 500M or 8G in bytes; half of the memory if there is none."""
-    if text is None:
-        return default_max_bytes()
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", text.strip().lower())
-    if found is None:
-        raise InvalidInputError(f"{option}: {text!r} is no size; write for instance 500M or 8G")
-    return int(float(found[1]) * UNITS[found[2]])
+def most_bytes(text: str | None) -> int:
+    """The size that ``--max-bytes`` names; half of the memory if there is none."""
+    return as_bytes(text, "--max-bytes") or default_max_bytes()
 
 
 def as_image_shape(text: str | None, n_features: int) -> tuple[int, int] | None:

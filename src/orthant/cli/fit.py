@@ -25,7 +25,7 @@ from orthant.report.story import percent
 def fit(
     file: o.File,
     components: o.Components = 8,
-    orthogonal: o.Orthogonal = o.Setting.samples,
+    orthogonal: o.Orthogonal = "samples",
     output: Annotated[
         Path | None,
         typer.Option(
@@ -50,35 +50,20 @@ def fit(
     ] = o.Writing.copy,
     json: o.Json = False,
     quiet: o.Quiet = False,
-    algorithm: o.AlgorithmName = o.Algorithm.best,
-    seeding: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="best: auto, lines, k-means++, or a file with components to start from.",
-            rich_help_panel=o.SOLVER,
-        ),
-    ] = "auto",
-    kmeans: Annotated[
-        o.Kmeans | None,
-        typer.Option(help="paper: the k-means subroutine.", rich_help_panel=o.SOLVER),
-    ] = None,
-    n_init: o.NInit = 1,
+    algorithm: o.Algorithm = "best",
+    seeding: o.Seeding = "auto",
+    kmeans: o.Kmeans = None,
+    n_init: o.NInit = o.N_INIT,
     max_iter: Annotated[
         int, typer.Option(min=1, help="Most sweeps of a descent.", rich_help_panel=o.SOLVER)
-    ] = 300,
+    ] = o.MAX_ITER,
     tol: Annotated[
         float,
         typer.Option(
             min=0.0, help="Stop when a sweep gains less than this share.", rich_help_panel=o.SOLVER
         ),
-    ] = 1e-4,
-    certificate: Annotated[
-        o.Proof,
-        typer.Option(
-            help="Lower bound: svd, dual (stronger, slower) or none.", rich_help_panel=o.SOLVER
-        ),
-    ] = o.Proof.svd,
+    ] = o.TOL,
+    certificate: o.Proof = "svd",
     sample_weight: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="One weight per row.", rich_help_panel=o.SOLVER),
@@ -111,14 +96,14 @@ def fit(
     _check_checkpoint(checkpoint)
     given: dict[str, Any] = {
         "n_components": components,
-        "orthogonal": orthogonal.value,
-        "algorithm": algorithm.value,
+        "orthogonal": orthogonal,
+        "algorithm": algorithm,
         "seeding": seeding,
-        "kmeans": None if kmeans is None else kmeans.value,
+        "kmeans": kmeans,
         "n_init": n_init,
         "max_iter": max_iter,
         "tol": tol,
-        "certificate": None if certificate is o.Proof.none else certificate.value,
+        "certificate": None if certificate == "none" else certificate,
         "random_state": seed,
         "n_jobs": jobs,
         "max_memory": reading.memory,

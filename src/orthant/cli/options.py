@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from orthant.algorithms.certify import CERTIFICATES
+from orthant.algorithms.choices import NAMES, SEEDINGS, SETTINGS
+from orthant.algorithms.options import DEFAULTS
+from orthant.kmeans.solve import SUBROUTINES
+
 READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
+N_INIT, MAX_ITER, TOL = DEFAULTS["n_init"], DEFAULTS["max_iter"], DEFAULTS["tol"]
+LONGEST_LIST = 25
 
 
-class Setting(StrEnum):
-    """What components share none of."""
+def one_of(names: Iterable[str | None]) -> dict[str, Any]:
+    """How an option takes a name out of a table; "none" stands for None."""
+    known = ["none" if name is None else name for name in names]
 
-    samples = "samples"
-    features = "features"
-    both = "both"
+    def parsed(text: str) -> str:
+        if text not in known:
+            raise typer.BadParameter(f"{text!r} is not one of {', '.join(known)}")
+        return text
 
-
-class Algorithm(StrEnum):
-    """Ours, or the published one."""
-
-    best = "best"
-    paper = "paper"
-
-
-class Kmeans(StrEnum):
-    """The k-means subroutine of the published algorithm."""
-
-    kmeans_plus_plus = "k-means++"
-    greedy = "greedy-k-means++"
-    ls_plus_plus = "ls++"
-    local_search = "local-search"
+    # Lists that are long break better in the column of the help texts.
+    listed = "|".join(known)
+    return {"parser": parsed, "metavar": listed if len(listed) <= LONGEST_LIST else "NAME"}
 
 
-class Proof(StrEnum):
-    """How the lower bound is found."""
-
-    svd = "svd"
-    dual = "dual"
-    none = "none"
+def told(table: Mapping[str, str]) -> str:
+    """The names of a table and what they mean."""
+    return "; ".join(f"{name}: {meaning}" for name, meaning in table.items())
 
 
 class Writing(StrEnum):
@@ -145,13 +140,39 @@ FeatureNames = Annotated[
 ]
 
 Components = Annotated[int, typer.Option("--components", "-k", min=1, help="How many components.")]
-Orthogonal = Annotated[Setting, typer.Option("--orthogonal", help="What components share none of.")]
-AlgorithmName = Annotated[
-    Algorithm,
+Orthogonal = Annotated[
+    str,
+    typer.Option("--orthogonal", help="What components share none of.", **one_of(SETTINGS)),
+]
+Algorithm = Annotated[
+    str,
+    typer.Option("--algorithm", help=f"{told(NAMES)}.", rich_help_panel=SOLVER, **one_of(NAMES)),
+]
+Seeding = Annotated[
+    str,
     typer.Option(
-        "--algorithm",
-        help="best: as good an answer as we find; paper: as published.",
+        "--seeding",
+        metavar="NAME",
+        help=f"best: {', '.join(SEEDINGS)}, or a file with components to start from.",
         rich_help_panel=SOLVER,
+    ),
+]
+Kmeans = Annotated[
+    str | None,
+    typer.Option(
+        "--kmeans",
+        help=f"paper: the k-means subroutine, {', '.join(SUBROUTINES)}.",
+        rich_help_panel=SOLVER,
+        **one_of(SUBROUTINES),
+    ),
+]
+Proof = Annotated[
+    str,
+    typer.Option(
+        "--certificate",
+        help="Lower bound: svd, dual (stronger, slower) or none.",
+        rich_help_panel=SOLVER,
+        **one_of(CERTIFICATES),
     ),
 ]
 NInit = Annotated[

@@ -10,7 +10,7 @@ import typer
 
 import orthant
 from orthant.cli import options as o
-from orthant.cli.data import Reading, as_bytes, as_image_shape, read_data
+from orthant.cli.data import Reading, as_image_shape, most_bytes, read_data
 from orthant.cli.failures import about
 from orthant.cli.folder import MODEL, PAGE, SUMMARY, read_selection, read_summary
 from orthant.cli.terminal import line, object_line, progress
@@ -38,7 +38,7 @@ def report(
     """Make the page of DIR anew, with the curve over k if select-k wrote into it."""
     summary = read_summary(folder)
     about(folder / MODEL)
-    result = load(folder / MODEL, max_bytes=as_bytes(max_bytes))
+    result = load(folder / MODEL, max_bytes=most_bytes(max_bytes))
     if not isinstance(result, Factorization):
         raise FileError(f"{folder / MODEL}: it holds no Factorization")
     file, reading = _source(folder, summary, data)

@@ -29,7 +29,7 @@ def select_k(
         str,
         typer.Option("--k", metavar="RANGE", help="Numbers to try: 2:20, 2:40:2 or 3,5,8."),
     ] = "2:12",
-    orthogonal: o.Orthogonal = o.Setting.samples,
+    orthogonal: o.Orthogonal = "samples",
     output: Annotated[
         Path | None,
         typer.Option(
@@ -46,8 +46,8 @@ def select_k(
     repetitions: Annotated[
         int, typer.Option(min=1, help="How often everything is repeated.", rich_help_panel=o.SOLVER)
     ] = 3,
-    algorithm: o.AlgorithmName = o.Algorithm.best,
-    n_init: o.NInit = 1,
+    algorithm: o.Algorithm = "best",
+    n_init: o.NInit = o.N_INIT,
     seed: o.Seed = None,
     jobs: o.Jobs = None,
     format: o.Format = None,
@@ -71,8 +71,8 @@ def select_k(
     found = select_n_components(
         data.X,
         numbers,
-        orthogonal=orthogonal.value,
-        algorithm=algorithm.value,
+        orthogonal=orthogonal,
+        algorithm=algorithm,
         n_init=n_init,
         n_repetitions=repetitions,
         results=None if output is None else output / TRIALS,
@@ -83,7 +83,7 @@ def select_k(
     values = {
         "suggestion": found.suggestion,
         "reason": found.reason,
-        "orthogonal": orthogonal.value,
+        "orthogonal": orthogonal,
         "candidates": [asdict(one) for one in found.candidates],
     }
     if output is not None:

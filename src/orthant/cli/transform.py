@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from orthant.cli import options as o
-from orthant.cli.data import Reading, as_bytes, read_data
+from orthant.cli.data import Reading, most_bytes, read_data
 from orthant.cli.failures import about
 from orthant.cli.folder import FEATURES, MODEL, names_or_numbers, write_assignments
 from orthant.cli.terminal import object_line, progress
@@ -61,7 +61,7 @@ def transform(
     """
     place = model / MODEL if model.is_dir() else model
     about(place)
-    held = load(place, max_bytes=as_bytes(max_bytes))
+    held = load(place, max_bytes=most_bytes(max_bytes))
     if not isinstance(held, Factorization):
         raise FileError(f"{place}: it holds a {type(held).__name__}, not a Factorization")
     reading = Reading(

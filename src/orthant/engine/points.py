@@ -23,6 +23,7 @@ import numpy as np
 
 from orthant.arrays import Array, divided
 from orthant.engine.matrix import Matrix
+from orthant.engine.sources import MOST_BYTES_TO_COPY
 
 # Squared distances (N, c) from cosines of unit points with centres (N, c) and squares (c,).
 Distance = Callable[[Array, Array], Array]
@@ -322,6 +323,15 @@ def points_over(matrix: Matrix, orthogonal: str) -> Points:
         return Samples(matrix)
     flipped = matrix.transposed()
     return Features(matrix) if flipped is None else Columns(flipped)
+
+
+def form_length(matrix: Matrix, orthogonal: str) -> int:
+    """How many numbers a row of a form over the points of a setting holds, at most."""
+    n, m = matrix.shape
+    source = matrix.source
+    stored = source.n_entries * source.dtype.itemsize
+    flips = source.in_memory and (source.sparse or stored <= MOST_BYTES_TO_COPY)
+    return n if orthogonal == "features" and flips else m
 
 
 class Features:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, BiclusterMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orthant.algorithms.correlation_clustering import (
@@ -18,6 +17,7 @@ from orthant.algorithms.correlation_clustering import (
 from orthant.arrays import Array
 from orthant.biadjacency import Biadjacency, as_biadjacency
 from orthant.errors import InvalidInputError, InvalidTypeError
+from orthant.validation import as_choice, as_generator
 
 
 class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
@@ -36,7 +36,7 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
         None accepts nothing but 0 and 1; a number makes every entry above it a 1.
     n_init : int, default=4
         Random starts that "best" makes from each side.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, Generator, RandomState or None, default=None
         Seed of the random starts and of the search for the lower bound.
 
     Attributes
@@ -86,10 +86,8 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
             self.n_features_in_ = graph.edges.shape[1]
         else:
             validate_data(self, X, skip_check_array=True)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        result = correlation_clustering(
-            graph.edges, self.method, n_init=self.n_init, rng=np.random.default_rng(seed)
-        )
+        rng = as_generator(self.random_state)
+        result = correlation_clustering(graph.edges, self.method, n_init=self.n_init, rng=rng)
         self.row_labels_, self.column_labels_ = result.row_labels, result.column_labels
         self.disagreements_, self.certificate_ = result.disagreements, result.certificate
         self.row_names_, self.column_names_ = graph.row_names, graph.column_names
@@ -110,14 +108,17 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense; the threshold is checked with the data."""
-        if self.method not in METHODS:
-            choices = ", ".join(map(repr, METHODS))
-            raise InvalidInputError(f"method is {self.method!r}; choose one of {choices}.")
+        as_choice(self.method, tuple(METHODS), "method")
         n_init: Any = self.n_init
         if isinstance(n_init, bool) or not isinstance(n_init, Integral):
             raise InvalidTypeError(f"n_init is {n_init!r}; pass an integer.")
         if int(n_init) < 0:
             raise InvalidInputError(f"n_init is {n_init}; pass an integer of at least 0.")
+        if self.method == "paper" and n_init != DEFAULT_N_INIT:
+            raise InvalidInputError(
+                f"n_init={n_init} would be ignored with method='paper', which has one start; leave "
+                "it out, or use method='best'"
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

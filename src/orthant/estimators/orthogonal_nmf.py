@@ -227,6 +227,11 @@ class OrthogonalNMF(
             )
         if self.checkpoint is not None:
             raise InvalidInputError("partial_fit keeps no checkpoint; leave it out")
+        if self.certificate == "dual":
+            raise InvalidInputError(
+                "certificate='dual' would be ignored by partial_fit, which proves nothing about "
+                "all rows seen; leave it out, or use fit"
+            )
         batch = self._as_matrix(X, sample_weight)
         if isinstance(batch, MaskedMatrix):
             raise InvalidInputError(
@@ -259,7 +264,7 @@ class OrthogonalNMF(
         result = factorize(coreset.rows, **keywords)
         earlier = () if self._coreset is None else self.components_
         if coreset.n_reductions and self.algorithm == "best" and len(earlier) == self.n_components:
-            warm = factorize(coreset.rows, **{**keywords, "seeding": earlier})
+            warm = factorize(coreset.rows, **{**keywords, "seeding": earlier, "n_init": 1})
             result = min(result, warm, key=lambda one: one.relative_squared_error)
         return result
 

@@ -151,16 +151,17 @@ def weighted_kmeans(
     The expected ratio of one start holds for the best of several, and "always" stays "always".
     """
     best: Clustering | None = None
-    kept = checkpoint or Checkpoint()
+    n_sweeps, kept = 0, checkpoint or Checkpoint()
     for _ in range(n_init):
         if isinstance(subroutine, str):
             start = SUBROUTINES[subroutine].run(points, k, rng, max_iter, tol, kept)
         else:
             start = brought_along(subroutine, points, k, rng)
+        n_sweeps += start.n_sweeps
         if best is None or start.cost < best.cost:
             best = start
     assert best is not None
-    return best
+    return replace(best, n_sweeps=n_sweeps)
 
 
 def brought_along(
