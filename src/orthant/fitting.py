@@ -111,7 +111,9 @@ def factorize(
         "svd": a lower bound from the singular values. "dual": a stronger one that takes longer.
         None: no bound, only what the algorithm promises.
     sample_weight, feature_weight
-        Non-negative weights of the squared errors of rows and columns.
+        Non-negative weights of the squared errors of rows and columns. Feature weights are the
+        metric of the result: loadings, labels and ``transform`` use them too, and a feature of
+        weight 0 is as if it were not there.
     missing_values
         numpy.nan leaves entries that are NaN out of the error (samples and features; nothing is
         proven then). None refuses them.
@@ -163,34 +165,34 @@ def factorize(
     }
     # Twice: what no data could make right is refused before they are read.
     algorithm_for(Problem(algorithm, orthogonal), given)
-    started = time.perf_counter()
-    refuse_large_result(X, k, orthogonal)
-    matrix = as_matrix(
-        X,
-        sample_weight=sample_weight,
-        feature_weight=feature_weight,
-        missing_values=missing_values,
-        n_jobs=n_jobs,
-        max_memory=max_memory,
-        columns=orthogonal != "samples",
-    )
-    if not isinstance(seeding, str):
-        options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
-    options = replace(options, n_components=usable(k, matrix, options))
-    solver = algorithm_for(problem_of(matrix, algorithm, options), given)
-    refuse_large_fit(matrix, solver, options.n_components, orthogonal)
-    refuse_large_certificate(matrix, certificate)
-    if checkpoint is not None:
-        kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
-        options = replace(options, checkpoint=kept)
-    # One thread around all passes: entering costs as much as a small one.
+    # One BLAS thread around all that is computed: entering costs as much as a small pass.
     with progress_line(verbose), one_blas_thread():
+        started = time.perf_counter()
+        refuse_large_result(X, k, orthogonal)
+        matrix = as_matrix(
+            X,
+            sample_weight=sample_weight,
+            feature_weight=feature_weight,
+            missing_values=missing_values,
+            n_jobs=n_jobs,
+            max_memory=max_memory,
+            columns=orthogonal != "samples",
+        )
+        if not isinstance(seeding, str):
+            options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
+        options = replace(options, n_components=usable(k, matrix, options))
+        solver = algorithm_for(problem_of(matrix, algorithm, options), given)
+        refuse_large_fit(matrix, solver, options.n_components, orthogonal)
+        refuse_large_certificate(matrix, certificate)
+        if checkpoint is not None:
+            kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
+            options = replace(options, checkpoint=kept)
         outcome = asked_for(k, fit(matrix, solver, options))
-    seconds = time.perf_counter() - started
-    proven = certify(matrix, outcome, certificate, options.rng)
+        seconds = time.perf_counter() - started
+        proven = certify(matrix, outcome, certificate, options.rng)
     if outcome.result.shortage:
         warnings.warn(outcome.result.shortage, FewerComponentsWarning, stacklevel=2)
-    weights = None if feature_weight is None else as_weights(feature_weight, matrix.shape[1], "")
+    weights = as_weights(feature_weight, matrix.shape[1], "feature_weight")
     return replace(outcome.result, certificate=proven, seconds=seconds, feature_weight=weights)
 
 

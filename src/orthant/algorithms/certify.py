@@ -16,7 +16,6 @@ from orthant.bounds.dual import dual_bound, dual_bound_in_batches
 from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.pair_packing import pair_packing_bound
 from orthant.bounds.rounding import (
-    LIGHT,
     WEIGHT_ROUNDINGS,
     captured_error_upper_bound,
     error_upper_bound,
@@ -29,7 +28,6 @@ from orthant.engine.executors import one_blas_thread
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Samples, points_over
-from orthant.factorization import Factorization
 from orthant.progress import announce
 
 CERTIFICATES = ("svd", "dual", None)
@@ -71,8 +69,9 @@ def certify(
         a_priori_ratio=promise.ratio, a_priori_kind=promise.kind, reason=promise.reason
     )
     total = matrix.total
-    if not total > LIGHT:
-        return of_light_matrix(matrix, result)
+    # The units bring the largest entry that has weight near 1, so only a zero matrix has no norm.
+    if not total > 0:
+        return replace(EXACT, method="X being zero wherever it has weight")
     if wanted is None and not outcome.bounds:
         return promised
     if wanted is not None and result.relative_squared_error == 0 and fits_exactly(matrix, result):
@@ -101,21 +100,6 @@ def certify(
 EXACT = Certificate(lower_bound=0.0, upper_bound=0.0, ratio=1.0)
 NOTHING = "every lower bound tried is zero"
 AT_ROUNDING = "the error is at the level of rounding"
-TOO_LIGHT = (
-    "wherever X has weight it is so small, beside what has none, that squares have lost their "
-    "digits; leave out the rows and columns without weight"
-)
-
-
-def of_light_matrix(matrix: Matrix, result: Factorization) -> Certificate:
-    """The certificate where the squared norm of X is zero, or has lost its digits."""
-    # Without weights the largest entry is in the safe range, unless all are zero.
-    zero = matrix.total == 0
-    if matrix.row_weights is not None or matrix.column_factors is not None:
-        zero = not len(result.components) and fits_exactly(matrix, result)
-    if zero:
-        return replace(EXACT, method="X being zero wherever it has weight")
-    return Certificate(reason=TOO_LIGHT)
 
 
 def covered(matrix: Matrix, promise: APriori) -> APriori:
@@ -124,11 +108,6 @@ def covered(matrix: Matrix, promise: APriori) -> APriori:
         return promise
     if matrix.dtype != np.float64:
         return APriori(reason="the promise covers float64 data; these are float32")
-    if matrix.column_factors is not None:
-        return APriori(
-            reason="with feature weights the published loadings are those of the unweighted "
-            "features, which the promise does not cover"
-        )
     return promise
 
 

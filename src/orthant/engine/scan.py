@@ -24,6 +24,9 @@ from orthant.engine.units import (
 )
 from orthant.engine.work import Work, with_units
 
+# The smallest number that has all its digits.
+TINY = float(np.finfo(np.float64).tiny)
+
 
 @dataclass(frozen=True, slots=True)
 class Scan:
@@ -67,7 +70,11 @@ def scan(
         is_safe(looked.largest, source.dtype) and _squares_are_safe(found.row_squares, source),
         looked.largest,
     )
-    if known.safe and _squares_are_safe(_weighted(found), source):
+    if (
+        known.safe
+        and _squares_are_safe(_weighted(found), source)
+        and _all_there(found, row_weights)
+    ):
         return found
     units = _units_for(source, executor, known, row_weights, column_weights, powers)
     return _looked_at(source, executor, units, columns)[1]
@@ -88,6 +95,13 @@ def _roots(weights: Array, power: int) -> Array:
 
 def _weighted(found: Scan) -> Array:
     return found.row_squares if found.row_weights is None else found.row_squares * found.row_weights
+
+
+def _all_there(found: Scan, row_weights: Array | None) -> bool:
+    """Whether no positive weight of a row has been lost to underflow."""
+    if row_weights is None or found.row_weights is None:
+        return True
+    return bool(((found.row_weights >= TINY) | (row_weights == 0)).all())
 
 
 def _squares_are_safe(squares: Array, source: Source) -> bool:
