@@ -139,3 +139,11 @@ def test_real_data(real_set):
         assert (row.noise, row.recovery_error, row.planted_error) == (None, None, None)
     wrong = measure(run_of("best", Setting("mfeat-pix", "samples", 2000, 241, 6)))
     assert wrong.stop_reason == "not measured: mfeat-pix is 2000 x 240, not 2000 x 241"
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_the_error_before_the_last_assignment_stands_beside_the_error(orthogonal):
+    setting = Setting(PLANTED, orthogonal, 40, 8, 3, 0.5)
+    paper, best = (measure(run_of(name, setting)) for name in ("onmf-apx", "best"))
+    assert paper.published_error >= paper.relative_squared_error * (1 - 1e-12)
+    assert best.published_error is None

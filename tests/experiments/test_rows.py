@@ -1,15 +1,17 @@
 """The results file: exact, only growing, and whole after any end of its writer."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from orthant.errors import InvalidInputError
-from orthant.experiments.rows import HEADER, ResultsFile, Row, read_rows
+from orthant.experiments.rows import EARLIER, HEADER, ResultsFile, Row, read_rows
 
 KEY = ("experiment-1", "planted", "samples", 5000, 100, 10, 0.1, 3, "nmf", 30.0)
 FULL = Row(
-    *KEY, 1 / 3, 2 / 3, 1e-300, 0.1 + 0.2, 5e-324, 1.25, 17, 'failed: "a", b', 1, math.inf
+    *KEY, 1 / 3, 2 / 3, 1e-300, 0.1 + 0.2, 5e-324, 1.25, 17, 'failed: "a", b', 1, math.inf,
+    0.7,
 )  # fmt: skip
 EMPTY = Row("real-data", "bow-kos", "features", 3430, 6906, 6, None, 0, "best", 30.0, serial=0)
 
@@ -18,7 +20,8 @@ def test_the_header_is_the_agreed_one():
     assert HEADER == (
         "experiment,dataset,orthogonal,n_samples,n_features,n_components,noise,seed,method,"
         "time_limit,recovery_error,reconstruction_error,relative_squared_error,non_orthogonality,"
-        "column_non_orthogonality,seconds,iterations,stop_reason,serial,planted_error"
+        "column_non_orthogonality,seconds,iterations,stop_reason,serial,planted_error,"
+        "published_error"
     )
 
 
@@ -30,7 +33,7 @@ def test_rows_come_back_bit_by_bit(tmp_path):
     assert read_rows(path) == [FULL, EMPTY] == list(ResultsFile(path).rows.values())
     assert FULL.key == KEY
     assert path.read_text().splitlines()[2] == (
-        "real-data,bow-kos,features,3430,6906,6,,0,best,30.0,,,,,,,,,0,"
+        "real-data,bow-kos,features,3430,6906,6,,0,best,30.0,,,,,,,,,0,,"
     )
 
 
@@ -61,6 +64,20 @@ def test_a_torn_line_is_ignored_by_readers_and_cut_off_on_resuming(torn, tmp_pat
 def test_a_torn_header_is_written_again(length, tmp_path):
     path = tmp_path / "results.csv"
     path.write_text(HEADER[:length])
+    ResultsFile(path).add(FULL)
+    assert read_rows(path) == [FULL]
+
+
+def test_a_file_without_the_published_errors_is_read_and_gone_on_with(tmp_path):
+    path = tmp_path / "results.csv"
+    earlier = replace(FULL, published_error=None)
+    path.write_text(f"{','.join(EARLIER)}\n")
+    results = ResultsFile(path)
+    cells = path.read_text()
+    results.add(earlier)
+    line = path.read_text()[len(cells) :].rstrip("\n").removesuffix(",")
+    path.write_text(f"{cells}{line}\n")
+    assert read_rows(path) == [earlier]
     ResultsFile(path).add(FULL)
     assert read_rows(path) == [FULL]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from orthant.algorithms.canonical import canonical, may_be_exact
-from orthant.algorithms.claims import APriori
+from orthant.algorithms.claims import APriori, single_from_lines, single_from_means, strongest
 from orthant.algorithms.descent import descend
 from orthant.algorithms.escapes import breathed, recombined
 from orthant.algorithms.line_seeding import (
@@ -26,25 +28,39 @@ from orthant.algorithms.solution import UNUSED, Solution
 from orthant.arrays import Array
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Points, Samples, points_over
-from orthant.kmeans.seeding import seeding_ratio
 from orthant.kmeans.seeding_in_rounds import seed_in_rounds
-from orthant.kmeans.solve import weighted_kmeans
+from orthant.kmeans.solve import SUBROUTINES, weighted_kmeans
 
 MAX_MOVE_PASSES = 20
 # Single moves and escapes look at all products of points and directions at once.
 MOST_PRODUCTS = 2**24
 RECOMBINATIONS = 3
+GIVEN = "the first directions were given, not drawn"
+NO_PROMISE = (
+    "directions were drawn {}; seeding='lines' draws from all points one by one and keeps the "
+    "promise of the draws"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """One way to choose first directions, and what a draw by it promises for the answer."""
+
+    step: str
+    draw: Callable[[], Array]
+    promise: APriori
 
 
 @dataclass
 class Search:
-    """The options of a search and the steps it went through."""
+    """The options of a search, the steps it went through, and what its draws promise."""
 
     points: Points
     options: Options
     given: Array | None = None  # the form of directions to start from instead of drawing them
     steps: list[str] = field(default_factory=list)
     n_sweeps: int = 0
+    promises: list[APriori] = field(default_factory=list)  # of every start that was run
 
     def __post_init__(self) -> None:
         points = self.points
@@ -74,31 +90,37 @@ class Search:
 
     def first(self, number: int) -> Array:
         """The form of the first directions of one start."""
-        step = self.kept.next_step()
+        law, step = self.law(number), self.kept.next_step()
         if not step.finished:
-            name, form = self.drawn(number)
-            step.finish(text=name, form=form)
-        self.note(step.text)
+            step.finish(text=law.step, form=law.draw())
+        self.note(law.step)
+        self.promises.append(law.promise)
         return step.arrays["form"].copy()
 
-    def drawn(self, number: int) -> tuple[str, Array]:
-        """How first directions are chosen, and their form; every second start no exchanges."""
+    def law(self, number: int) -> Law:
+        """How the first directions of one start are chosen; every second one without exchanges."""
         points, k, rng = self.points, self.k, self.rng
         exchanges = number % 2 == 0 and k > 1
         samples = points if isinstance(points, Samples) else None
-        if self.given is not None:
-            return "given directions", self.given
-        seeding = self.options.seeding
+        given, seeding = self.given, self.options.seeding
+        if given is not None:
+            return Law("given directions", lambda: given, APriori(reason=GIVEN))
         if seeding == "k-means++":
-            return "weighted k-means", weighted_kmeans(points, k, rng=rng).form
+            promise = single_from_means(SUBROUTINES["k-means++"].claim_of_draws(k))
+            return Law(
+                "weighted k-means", lambda: weighted_kmeans(points, k, rng=rng).form, promise
+            )
         if seeding == "k-means||" or (seeding == "auto" and not points.drawable):
-            return "line seeding in rounds", seed_in_rounds(points, k, rng)
+            nothing = APriori(reason=NO_PROMISE.format("in rounds"))
+            return Law("line seeding in rounds", lambda: seed_in_rounds(points, k, rng), nothing)
         if seeding == "auto" and samples is not None and may_sample(samples, k):
-            draw = chosen_for_sample if exchanges else drawn_from_sample
-            return "line seeding on a sample", draw(samples, k, rng)
+            draw = partial(chosen_for_sample if exchanges else drawn_from_sample, samples, k, rng)
+            nothing = APriori(reason=NO_PROMISE.format("from a sample of the points"))
+            return Law("line seeding on a sample", draw, nothing)
+        promise = single_from_lines(k)
         if exchanges and samples is not None and may_exchange(samples, k):
-            return "line seeding", drawn_and_exchanged(samples, k, rng)
-        return "line seeding", drawn_directions(points, k, rng)
+            return Law("line seeding", partial(drawn_and_exchanged, samples, k, rng), promise)
+        return Law("line seeding", partial(drawn_directions, points, k, rng), promise)
 
     def refined(self, form: Array) -> Solution:
         """Descend, then move single points, then descend again if that moved anything."""
@@ -149,26 +171,6 @@ class Search:
             return best
         return replace(found, history=(*best.history, found.captured))
 
-    def promise(self) -> APriori:
-        """What the draws guarantee for the answer."""
-        if "line seeding" in self.steps:
-            # Lines compare with the error itself, so the ratio of the draws is not doubled.
-            drawn = seeding_ratio(self.k)
-            value = drawn.value if self.k > 1 else 2.004
-            return APriori(value, "expected")
-        if "weighted k-means" in self.steps:
-            drawn = seeding_ratio(self.k)
-            return APriori(2 * drawn.value, drawn.kind)
-        if "given directions" in self.steps:
-            return APriori(reason="the first directions were given, not drawn")
-        how = (
-            "in rounds" if "line seeding in rounds" in self.steps else "from a sample of the points"
-        )
-        return APriori(
-            reason=f"directions were drawn {how}; "
-            "seeding='lines' draws from all points one by one and keeps the promise of the draws"
-        )
-
 
 def factorize_best(matrix: Matrix, options: Options) -> Outcome:
     """Give every sample, or every feature, to one component, with as small an error as we can."""
@@ -178,14 +180,16 @@ def factorize_best(matrix: Matrix, options: Options) -> Outcome:
     search = Search(points, options, given)
     solution = search.run()
     form, sweep, n_sweeps = solution.form, solution.sweep, search.n_sweeps
+    kept = solution.history
     if isinstance(points, Samples) and may_be_exact(points):
         search.note("exact directions")
         form, sweep = canonical(points, form), None
     elif solution.settled and points.sweeps_are_final:
         n_sweeps -= 1  # the last one is the final assignment, which is counted by itself
+        kept = kept[:-1]
     total = float(points.weights.sum())
-    history = tuple(max(0.0, 1.0 - captured / total) for captured in solution.history)
+    history = tuple(max(0.0, 1.0 - captured / total) for captured in kept)
     trace = Trace(history, n_sweeps, tuple(search.steps))
     components = points.components(form)
     result = publish(matrix, components, orthogonal, options.n_components, trace, UNUSED, sweep)
-    return Outcome(result, search.promise())
+    return Outcome(result, strongest(search.promises))

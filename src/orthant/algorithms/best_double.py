@@ -12,7 +12,7 @@ import numpy as np
 
 from orthant.algorithms.best import Search
 from orthant.algorithms.canonical import canonical, may_be_exact
-from orthant.algorithms.claims import APriori, double_from_means
+from orthant.algorithms.claims import APriori, double_from_means, strongest
 from orthant.algorithms.double_descent import descend_double
 from orthant.algorithms.double_factor import disjoint_directions, full_rank_components
 from orthant.algorithms.escapes import missed_energy
@@ -42,7 +42,7 @@ class DoubleSearch:
     options: Options
     steps: list[str] = field(default_factory=list)
     n_sweeps: int = 0
-    clusters: Clustering | None = None
+    promises: list[APriori] = field(default_factory=list)  # of every published start
     best: Solution | None = None
 
     def __post_init__(self) -> None:
@@ -109,7 +109,7 @@ class DoubleSearch:
         yield "one block", self._one_block()
 
     def _clustered(self, subroutine: str = "k-means++", tol: float = TOL) -> Clustering:
-        """Weighted k-means of the rows; what the first promises is remembered."""
+        """Weighted k-means of the rows for a published start, and what that start promises."""
         clusters = weighted_kmeans(
             self.points,
             self.k,
@@ -118,7 +118,7 @@ class DoubleSearch:
             tol=tol,
             checkpoint=self.options.checkpoint,
         )
-        self.clusters = self.clusters or clusters
+        self.promises.append(double_from_means(clusters.claim))
         return clusters
 
     def _samples_answer(self) -> tuple[Array, Array]:
@@ -197,11 +197,6 @@ class DoubleSearch:
         kept[leaving] = row
         return kept
 
-    def promise(self) -> APriori:
-        """What the published start guarantees for the answer."""
-        assert self.clusters is not None
-        return double_from_means(self.clusters)
-
 
 # What the search found, no more: answers with further blocks may exist that are better.
 FEWER = "the best answer that was found uses fewer blocks, and none found with more is better"
@@ -213,21 +208,21 @@ def factorize_best_double(matrix: Matrix, options: Options) -> Outcome:
     search = DoubleSearch(points, options)
     n_components = options.n_components
     bounds: tuple[LowerBound, ...] = ()
-    promise = None
     if not isinstance(options.seeding, str):
         search.consider("given components", matrix.of_components(options.seeding))
     if n_components >= min(matrix.shape):
         published = full_rank_components(matrix)
         search.consider("published steps", published.form)
-        promise, bounds = published.promise, published.bounds
+        search.promises.append(published.promise)
+        bounds = published.bounds
     solution = search.run()
     form = solution.form
     if may_be_exact(points):
         search.steps.append("exact directions")
         form = canonical(points, form, disjoint=True)
     total = float(points.weights.sum())
-    history = tuple(1.0 - captured / total for captured in solution.history)
+    history = tuple(max(0.0, 1.0 - captured / total) for captured in solution.history)
     trace = Trace(history, search.n_sweeps, tuple(search.steps))
     components = points.components(form)
     result = publish(matrix, components, "both", n_components, trace, FEWER)
-    return Outcome(result, promise or search.promise(), bounds)
+    return Outcome(result, strongest(search.promises), bounds)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orthant.algorithms.full_rank import FULL_RANK_RATIO
 from orthant.bounds.rounding import UNIT_ROUNDOFF
-from orthant.kmeans.clustering import Clustering
+from orthant.kmeans.clustering import Claim
 from orthant.kmeans.geometry import distance_rounding
+from orthant.kmeans.seeding import seeding_ratio
 
 # Theorem 9's ratio; the last part pays for the angle band being widened by rounding.
 BAND_RATIO = FULL_RANK_RATIO * (1.0 + 1e-6)
@@ -23,24 +25,44 @@ class APriori:
     reason: str = ""
 
 
-def single_from_means(clusters: Clustering) -> APriori:
+def strongest(promises: Sequence[APriori]) -> APriori:
+    """What holds for the best of several answers: what is promised for any one of them.
+
+    Without any promise, why the first promises nothing.
+    """
+    made = [(one.ratio, one) for one in promises if one.ratio is not None]
+    if made:
+        return min(made, key=lambda pair: pair[0])[1]
+    return promises[0] if promises else APriori()
+
+
+def single_from_lines(k: int) -> APriori:
+    """Plain draws in the geometry of lines, from all points, and whatever only improves them.
+
+    Lines compare with the error itself, so the ratio of the draws is not doubled.
+    """
+    # With one direction, a drawn point costs twice the optimum on average.
+    return APriori(seeding_ratio(k).value if k > 1 else 2.004, "expected")
+
+
+def single_from_means(claim: Claim) -> APriori:
     """Theorem 3: k-means within r gives a squared error within 2r."""
-    if clusters.ratio is None:
-        return APriori(reason=clusters.reason)
-    return APriori(2.0 * clusters.ratio.value, clusters.ratio.kind)
+    if claim.ratio is None:
+        return APriori(reason=claim.reason)
+    return APriori(2.0 * claim.ratio.value, claim.ratio.kind)
 
 
-def double_from_means(clusters: Clustering) -> APriori:
+def double_from_means(claim: Claim) -> APriori:
     """Theorem 8 on cluster means: k-means within r gives ``2r + 2 c (1 + sqrt r)^2``.
 
     c is 1 / sin^2(15 degrees). The paper states ``2r + (8r + 8) c`` for the same steps; splitting
     every cluster between its group and zero, and weighting the two triangle inequalities by
     sqrt(r), gives the smaller number.
     """
-    if clusters.ratio is None:
-        return APriori(reason=clusters.reason)
-    r = clusters.ratio.value
-    return APriori(_double(2.0 * r, 2.0, r), clusters.ratio.kind)
+    if claim.ratio is None:
+        return APriori(reason=claim.reason)
+    r = claim.ratio.value
+    return APriori(_double(2.0 * r, 2.0, r), claim.ratio.kind)
 
 
 def _double(first: float, factor: float, r: float) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orthant.algorithms.as_published import error_as_published
 from orthant.algorithms.claims import BAND_RATIO, APriori, double_from_means
 from orthant.algorithms.full_rank import factorize_full_rank
 from orthant.algorithms.options import Options
@@ -34,10 +35,11 @@ def factorize_double(matrix: Matrix, options: Options) -> Outcome:
     """Give every sample and every feature to one component (Theorem 8)."""
     points = Samples(matrix)
     clusters = clustered(points, options)
-    form = disjoint_directions(clusters.form, clusters.weights)
-    total = float(points.weights.sum())
+    disjoint = disjoint_groups(clusters.form, clusters.weights)
+    form = disjoint.directions
+    labels = np.append(disjoint.groups, -1)[clusters.labels]
     trace = Trace(
-        history=tuple(cost / total for cost in clusters.history),
+        history=(error_as_published(points, form, labels),),
         n_sweeps=clusters.n_sweeps,
         steps_run=("weighted k-means", "weight reduction", "grouping", "coordinate split"),
     )
@@ -45,7 +47,7 @@ def factorize_double(matrix: Matrix, options: Options) -> Outcome:
     # The last assignment gives every sample to the component that captures most of it: also
     # those whose centre lost all its weight, for which the proof allows any choice.
     result = publish(matrix, components, "both", options.n_components, trace, MERGED)
-    return Outcome(result, double_from_means(clusters))
+    return Outcome(result, double_from_means(clusters.claim))
 
 
 def disjoint_directions(
@@ -55,12 +57,27 @@ def disjoint_directions(
 
     ``order`` may rearrange the pairs that give up weight: the proof allows any order.
     """
+    return disjoint_groups(centers, weights, order).directions
+
+
+@dataclass(frozen=True, slots=True)
+class Disjoint:
+    """What steps 2 and 3 make of centres."""
+
+    directions: Array  # (g, m), disjoint supports
+    groups: Array  # (k,) the direction of every centre, -1 where it lost all its weight
+
+
+def disjoint_groups(
+    centers: Array, weights: Array, order: Callable[[Array], Array] | None = None
+) -> Disjoint:
+    """Steps 2 and 3, and which direction stands for which centre."""
     cosines = pairwise_cosines(centers)
     slack = cosine_slack(centers.shape[1])
     pairs = pairs_in_band(cosines, slack)
     reduced = reduce_weights(weights, pairs if order is None else order(pairs))
     groups = group_by_angle(reduced.weights, pairs_above_band(cosines, slack))
-    return split_coordinates(centers, reduced.weights, groups)
+    return Disjoint(split_coordinates(centers, reduced.weights, groups), groups)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orthant.algorithms.as_published import error_as_published
 from orthant.algorithms.claims import single_from_means
 from orthant.algorithms.options import Options
 from orthant.algorithms.outcome import Outcome
@@ -23,13 +24,15 @@ def factorize_single(matrix: Matrix, options: Options) -> Outcome:
     clusters = clustered(points, options)
     components = points.components(clusters.form)
     total = float(points.weights.sum())
+    # A k-means cost is the squared error with lengths for scales; at last the scales are the best.
+    costs = tuple(cost / total for cost in clusters.history[:-1])
     trace = Trace(
-        history=tuple(cost / total for cost in clusters.history),
+        history=(*costs, error_as_published(points, clusters.form, clusters.labels)),
         n_sweeps=clusters.n_sweeps,
         steps_run=("weighted k-means",),
     )
     result = publish(matrix, components, options.orthogonal, options.n_components, trace, UNUSED)
-    return Outcome(result, single_from_means(clusters))
+    return Outcome(result, single_from_means(clusters.claim))
 
 
 def clustered(points: Points, options: Options) -> Clustering:

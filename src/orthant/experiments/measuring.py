@@ -54,6 +54,7 @@ def _measured(row: Row, data: Data, found: Found) -> Row:
         seconds=found.seconds if row.serial else None,
         iterations=found.iterations,
         stop_reason=found.stop_reason,
+        published_error=found.published_error,
     )
 
 

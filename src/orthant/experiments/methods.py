@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from orthant.algorithms.as_published import published_error
 from orthant.arrays import Array
 from orthant.baselines import solve
 from orthant.engine.executors import one_blas_thread
@@ -40,6 +41,7 @@ class Found:
     seconds: float
     iterations: int
     stop_reason: str
+    published_error: float | None = None  # of the paper's algorithm, before our last assignment
 
 
 def run_method(
@@ -77,7 +79,8 @@ def _ours(
             n_jobs=1,
         )
     seconds = perf_counter() - start
-    return Found(found.A, found.A, found.W, seconds, found.n_sweeps, "finished")
+    published = published_error(found) if algorithm == "paper" else None
+    return Found(found.A, found.A, found.W, seconds, found.n_sweeps, "finished", published)
 
 
 def _baseline(name: str, X: Any, k: int, rng: np.random.Generator, time_limit: float) -> Found:

@@ -45,6 +45,7 @@ class Row:
     stop_reason: str = ""
     serial: int = 1  # whether the run was alone, and so timed
     planted_error: float | None = None  # |M - M_truth|_F
+    published_error: float | None = None  # the relative squared one before our last assignment
 
     @property
     def key(self) -> Key:
@@ -55,6 +56,7 @@ class Row:
 COLUMNS = tuple(field.name for field in fields(Row))
 N_KEY = COLUMNS.index("time_limit") + 1
 HEADER = ",".join(COLUMNS)
+EARLIER = COLUMNS[: COLUMNS.index("published_error")]  # what older files, and lines in them, hold
 TEXT = {"experiment", "dataset", "orthogonal", "method", "stop_reason"}
 INTEGER = {"n_samples", "n_features", "n_components", "seed", "iterations", "serial"}
 MAY_BE_EMPTY = {field.name for field in fields(Row) if "None" in str(field.type)}
@@ -70,12 +72,13 @@ def read_rows(path: Path) -> list[Row]:
     lines = _whole_lines(path)[1]
     if not lines:
         return []
-    if lines[0] != HEADER:
+    if lines[0] not in (HEADER, ",".join(EARLIER)):
         raise InvalidInputError(
             f"{path}: line 1 is not the header of a results file; name another folder, or move "
             "the file away"
         )
-    rows = (_parsed(path, number, line) for number, line in enumerate(lines[1:], start=2))
+    earlier = lines[0] != HEADER
+    rows = (_parsed(path, number, line, earlier) for number, line in enumerate(lines[1:], start=2))
     return list({row.key: row for row in rows}.values())
 
 
@@ -123,10 +126,11 @@ def _line(row: Row) -> str:
     return text.getvalue()
 
 
-def _parsed(path: Path, number: int, line: str) -> Row:
+def _parsed(path: Path, number: int, line: str, earlier: bool) -> Row:
     try:
         (cells,) = csv.reader([line], strict=True)
-        values = {name: _value(name, cell) for name, cell in zip(COLUMNS, cells, strict=True)}
+        names = EARLIER if earlier and len(cells) == len(EARLIER) else COLUMNS
+        values = {name: _value(name, cell) for name, cell in zip(names, cells, strict=True)}
     except (ValueError, csv.Error) as error:
         raise InvalidInputError(
             f"{path}: line {number} is damaged ({error}); remove the line to have its run repeated"

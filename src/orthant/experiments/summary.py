@@ -19,7 +19,7 @@ EXPERIMENTS = tuple(DEFINITIONS)
 SIDES = ("samples", "features")  # of a real set: which of them belong to one component each
 MEASURES = (
     "recovery_error", "reconstruction_error", "relative_squared_error", "non_orthogonality",
-    "column_non_orthogonality", "seconds", "iterations", "planted_error",
+    "column_non_orthogonality", "seconds", "iterations", "planted_error", "published_error",
 )  # fmt: skip
 SETTING = (
     "experiment", "dataset", "orthogonal", "n_samples", "n_features", "n_components", "noise",

@@ -19,10 +19,12 @@ DIGITS = 4  # of the published values
 SMALLER_ON = ("arcene-train", "mfeat-pix")
 
 
-def error_range(measured: Measured, name: str, side: str, method: str) -> Spread | None:
+def error_range(
+    measured: Measured, name: str, side: str, method: str, measure: str = "relative_squared_error"
+) -> Spread | None:
     """The relative squared errors of a method on one side of a set."""
     group = measured.real(name, side, method)
-    return group.spread("relative_squared_error") if group else None
+    return group.spread(measure) if group else None
 
 
 def sides_that_fit(measured: Measured, name: str) -> list[str]:

@@ -21,6 +21,14 @@ class Ratio:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """What may be said about the cost of a clustering: a ratio, or why there is none."""
+
+    ratio: Ratio | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Clustering:
     """Points in at most k clusters, each centre the weighted mean of its cluster.
 
@@ -35,10 +43,8 @@ class Clustering:
     cost
         Weighted sum of squared distances to the centre that each point was given to; the means
         can only be closer.
-    ratio
-        What may be claimed about the cost; None for nothing.
-    reason
-        Why nothing may be claimed; empty otherwise.
+    claim
+        What may be said about the cost, as the subroutine that made the clustering earned it.
     n_sweeps
         Reads of the data that assigned all points.
     history
@@ -49,8 +55,7 @@ class Clustering:
     form: Array
     weights: Array
     cost: float
-    ratio: Ratio | None = None
-    reason: str = ""
+    claim: Claim = Claim()
     n_sweeps: int = 0
     history: tuple[float, ...] = ()
 

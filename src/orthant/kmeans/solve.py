@@ -14,7 +14,7 @@ from orthant.arrays import Array
 from orthant.checkpoint import Checkpoint
 from orthant.engine.points import Points
 from orthant.errors import InvalidInputError
-from orthant.kmeans.clustering import KINDS, Clustering, Ratio, cluster_weights, means
+from orthant.kmeans.clustering import KINDS, Claim, Clustering, Ratio, cluster_weights, means
 from orthant.kmeans.geometry import plain
 from orthant.kmeans.lloyd import lloyd, point_costs
 from orthant.kmeans.local_search import (
@@ -58,10 +58,14 @@ class Subroutine:
         clustering = lloyd(points, form, max_iter=max_iter, tol=tol, step=step)
         if self.exhaustive:
             return exchange_until_stable(points, clustering, max_iter=max_iter, tol=tol)
+        return replace(clustering, claim=self.claim_of_draws(k))
+
+    def claim_of_draws(self, k: int) -> Claim:
+        """What the draws of k centres promise for all that only lowers their cost."""
         if self.greedy or self.in_rounds:
             how = "greedy seeding" if self.greedy else "drawing in rounds"
-            return replace(clustering, reason=f"{how} carries no known constant")
-        return replace(clustering, ratio=seeding_ratio(k))
+            return Claim(reason=f"{how} carries no known constant")
+        return Claim(seeding_ratio(k))
 
     def first_centers(self, points: Points, k: int, rng: np.random.Generator) -> Array:
         """The form of the centres that Lloyd starts from."""
@@ -128,8 +132,7 @@ def _stable(points: Points, clustering: Clustering, ratio: Ratio | None) -> Clus
         form=means(sweep.form, weights),
         weights=weights,
         cost=cost,
-        ratio=ratio,
-        reason="" if ratio else "the cost is at the level of rounding",
+        claim=Claim(ratio, "" if ratio else "the cost is at the level of rounding"),
         n_sweeps=clustering.n_sweeps + 1,
         history=(*clustering.history, cost),
     )
@@ -219,5 +222,5 @@ def with_means(points: Points, labels: Array, k: int, ratio: Ratio | None) -> Cl
     inside = np.flatnonzero(labels >= 0)
     distances = 1.0 - 2.0 * products[inside, labels[inside]] + squares[labels[inside]]
     cost = float(points.weights[inside] @ np.maximum(distances, 0.0))
-    reason = "" if ratio else "the k-means subroutine claims no ratio"
-    return Clustering(labels, form, weights, cost, ratio, reason, n_sweeps=1, history=(cost,))
+    claim = Claim(ratio, "" if ratio else "the k-means subroutine claims no ratio")
+    return Clustering(labels, form, weights, cost, claim, n_sweeps=1, history=(cost,))

@@ -81,7 +81,7 @@ def test_the_ratio_of_stable_centers_is_that_of_the_labels_returned(max_iter, to
         exchange = Exchange(points, found.form)
         assert exchange.cost <= exact_cost(points, found.labels, 3) * (1 + 1e-12)
         assert exact_cost(points, found.labels, 3) <= found.cost * (1 + 1e-9)
-        assert found.ratio is not None
+        assert found.claim.ratio is not None
 
 
 def test_labels_of_a_stopped_lloyd_do_not_take_the_ratio_of_better_centers(monkeypatch):

@@ -1,0 +1,123 @@
+"""Every number of a certificate against exact arithmetic, on matrices made to be awkward.
+
+No tolerance anywhere: smallest errors are known to 2**-2600 of the squared norm, errors of the
+stored factors exactly. Rows and columns lie up to 2**600 apart, so squares underflow.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import orthant
+from tests.oracles.exact import exact_error, exact_total, smallest_error
+
+pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+RESOLUTION = Fraction(1, 2**2590)
+
+
+@st.composite
+def problems(draw):
+    """A tiny matrix, weights or none, and how it is to be factorized."""
+    orthogonal = draw(st.sampled_from(["samples", "features", "both"]))
+    largest = 4 if orthogonal == "both" else 6
+    n, m = draw(st.integers(1, largest)), draw(st.integers(1, min(largest, 5)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    X = KINDS[draw(st.sampled_from(sorted(KINDS)))](rng, n, m)
+    reach = draw(st.sampled_from([0, 0, 30, 150, 300]))
+    X = np.ldexp(X, rng.integers(-reach, reach + 1, n)[:, None])
+    X = np.ldexp(X, rng.integers(-reach, reach + 1, m))
+    if draw(st.booleans()):
+        X[-1] = X[0]
+    if draw(st.integers(0, 4)) == 0 and reach <= 30:
+        X = X.astype(np.float32)
+    rows = rng.exponential(size=n) if draw(st.integers(0, 3)) == 0 else None
+    columns = rng.exponential(size=m) if draw(st.integers(0, 5)) == 0 else None
+    return X, draw(st.integers(1, 3)), orthogonal, rows, columns
+
+
+KINDS = {
+    "random": lambda rng, n, m: rng.exponential(size=(n, m)),
+    "sparse": lambda rng, n, m: rng.exponential(size=(n, m)) * (rng.random((n, m)) < 0.6),
+    "integers": lambda rng, n, m: rng.integers(0, 4, (n, m)).astype(float),
+    "rank one": lambda rng, n, m: np.outer(rng.integers(1, 9, n), rng.integers(1, 9, m)) * 1.0,
+    "nearly rank one": lambda rng, n, m: (
+        np.outer(rng.random(n), rng.random(m)) * (1 + 1e-12 * rng.random((n, m)))
+    ),
+    "identity": lambda rng, n, m: np.eye(n, m)[rng.permutation(n)],
+    "blocks": lambda rng, n, m: 1.0 * (rng.integers(2, size=n)[:, None] == rng.integers(2, size=m)),
+}
+
+
+def check(problem, **options):
+    """Compare all that a fit claims with what is so; the kinds of claims that were made."""
+    X, k, orthogonal, rows, columns = problem
+    store = options.pop("store")
+    found = orthant.factorize(
+        store(X), k, orthogonal=orthogonal, sample_weight=rows, feature_weight=columns, **options
+    )
+    total = exact_total(X, rows, columns)
+    smallest = smallest_error(X, k, orthogonal, rows, columns)
+    slack = total * RESOLUTION
+    error = exact_error(X, found.loadings, found.components, rows, columns)
+    assert error + slack >= smallest
+    claim, made = found.certificate, set()
+    assert str(claim)
+    if claim.lower_bound is not None:
+        made.add("lower bound")
+        assert Fraction(claim.lower_bound) * total <= smallest + slack
+    if claim.upper_bound is not None:
+        made.add("upper bound")
+        assert error <= Fraction(claim.upper_bound) * total
+    if claim.ratio is not None:
+        made.add("ratio")
+        assert error <= Fraction(claim.ratio) * (smallest + slack)
+        bounds = Fraction(claim.ratio) * Fraction(claim.lower_bound) * total
+        # The relative bound is rounded down once more than the ratio it stands beside.
+        assert error <= bounds * (1 + Fraction(1, 10**12))
+    if claim.a_priori_kind == "always":
+        made.add("promise")
+        assert error <= Fraction(claim.a_priori_ratio) * (smallest + slack)
+    assert found.history[-1] == found.relative_squared_error
+    return made
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    problem=problems(),
+    algorithm=st.sampled_from(["paper", "best"]),
+    certificate=st.sampled_from(["svd", "dual"]),
+    store=st.sampled_from([np.asarray, csr_array]),
+    seed=st.integers(0, 100),
+)
+def test_no_claim_is_false(problem, algorithm, certificate, store, seed):
+    if problem[0].any():
+        check(problem, algorithm=algorithm, certificate=certificate, store=store, random_state=seed)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    problem=problems(),
+    store=st.sampled_from([np.asarray, csr_array]),
+    max_iter=st.sampled_from([1, 300]),
+    tol=st.sampled_from([0.0, 0.5]),
+)
+def test_no_promise_of_local_search_is_false(problem, store, max_iter, tol):
+    if problem[0].any():
+        check(
+            problem, algorithm="paper", kmeans="local-search", store=store, max_iter=max_iter,
+            tol=tol, random_state=0,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_claims_of_every_kind_are_made_where_nothing_is_awkward(orthogonal):
+    made = set()
+    for seed in range(10):
+        X = np.random.default_rng(seed).exponential(size=(4, 4))
+        options = {"algorithm": "paper", "kmeans": "local-search", "store": np.asarray}
+        made |= check((X, 2, orthogonal, None, None), random_state=seed, **options)
+    assert made == {"lower bound", "upper bound", "ratio", "promise"}
