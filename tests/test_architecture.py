@@ -25,6 +25,8 @@ LEVELS = [
     {
         "errors",
         "arrays",
+        "conversion",
+        "sparse_structure",
         "certificate",
         "progress",
         "extras",

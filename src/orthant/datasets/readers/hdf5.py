@@ -18,8 +18,8 @@ from scipy.sparse import csr_array
 from orthant.arrays import Array
 from orthant.datasets.readers.npy import NUMBERS
 from orthant.datasets.readers.record import FileError, NamedMatrix, Request
-from orthant.datasets.readers.sparse_parts import checked_csc, checked_csr
 from orthant.extras import import_extra
+from orthant.sparse_structure import csr_from_parts
 
 MOST_OBJECTS = 10_000
 SIDES = ("obs", "var")
@@ -160,8 +160,8 @@ def sparse_from(group: Any, kind: str, shape: tuple[int, ...], request: Request)
         _values(_at(group, name, request), request, h5py) for name in ("data", "indices", "indptr")
     ]
     try:
-        return (checked_csc if kind == "csc" else checked_csr)(parts, (n, m))
-    except (ValueError, IndexError) as error:
+        return csr_from_parts("csc" if kind == "csc" else "csr", parts, (n, m))
+    except (ValueError, IndexError, TypeError, ArithmeticError) as error:
         raise request.error(f"the sparse structure is corrupt: {error}") from error
 
 

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from orthant.arrays import Array
 from orthant.datasets.readers.npy import NUMBERS, read_header
 from orthant.datasets.readers.record import FileError, NamedMatrix, Request
-from orthant.datasets.readers.sparse_parts import BUILDERS
+from orthant.sparse_structure import PARTS, csr_from_parts
 
 MOST_ENTRIES = 1000
 SPARSE = {"format", "shape", "data"}
@@ -107,17 +107,17 @@ def _sparse(entries: _Entries, request: Request) -> csr_array:
     """A SciPy sparse matrix whose indices have been checked: nothing follows them blindly."""
     kind = _array(entries, "format", request, "SU").reshape(-1)
     name = str(kind[0], "ascii", "replace") if kind.dtype.kind == "S" else str(kind[0])
-    if name not in BUILDERS:
+    if name not in PARTS:
         raise request.error(f"it holds a sparse matrix of the unknown format {name!r}")
     shape = _array(entries, "shape", request, "iu").reshape(-1)
     size = request.check_shape(tuple(int(one) for one in shape))
-    needed, build = BUILDERS[name]
+    needed = PARTS[name]
     missing = [one for one in needed if one not in entries]
     if missing:
         raise request.error(f"the sparse matrix lacks {', '.join(missing)}")
     request.check_size(sum(entries[one].file_size for one in needed), "the sparse matrix")
     parts = [_array(entries, one, request) for one in needed]
     try:
-        return build(parts, size)
-    except (ValueError, IndexError, TypeError) as error:
+        return csr_from_parts(name, parts, size)
+    except (ValueError, IndexError, TypeError, ArithmeticError) as error:
         raise request.error(f"the sparse structure is corrupt: {error}") from error

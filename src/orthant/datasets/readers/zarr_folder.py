@@ -14,8 +14,8 @@ import numpy as np
 from orthant.arrays import Array
 from orthant.datasets.readers.npy import NUMBERS
 from orthant.datasets.readers.record import FileError, NamedMatrix, Request
-from orthant.datasets.readers.sparse_parts import checked_csc, checked_csr
 from orthant.extras import import_extra
+from orthant.sparse_structure import csr_from_parts
 
 HARMLESS = {
     "blosc", "bytes", "bz2", "crc32", "crc32c", "delta", "endian", "gzip", "lz4", "lzma",
@@ -75,8 +75,8 @@ def _matrix(here: Any, request: Request, zarr: Any) -> Any:
     parts = [_values(here[name], request) for name in ("data", "indices", "indptr")]
     by_column = str(here.attrs.get("encoding-type", "")).startswith("csc")
     try:
-        return (checked_csc if by_column else checked_csr)(parts, (n, m))
-    except (ValueError, IndexError) as error:
+        return csr_from_parts("csc" if by_column else "csr", parts, (n, m))
+    except (ValueError, IndexError, TypeError, ArithmeticError) as error:
         raise request.error(f"the sparse structure is corrupt: {error}") from error
 
 
