@@ -26,6 +26,7 @@ LEVELS = [
         "errors",
         "arrays",
         "conversion",
+        "npy_header",
         "sparse_structure",
         "certificate",
         "progress",

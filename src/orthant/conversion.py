@@ -175,7 +175,7 @@ def _from_frame(frame: Any) -> Array:
 def _columns(frame: Any) -> Iterator[tuple[Any, Any]]:
     """Names and columns in order; two may have the same name."""
     if hasattr(frame, "column_names"):  # Arrow
-        yield from zip(frame.column_names, map(frame.column, range(len(frame.column_names))))
+        yield from ((name, frame.column(place)) for place, name in enumerate(frame.column_names))
     elif hasattr(frame, "iloc"):  # pandas
         yield from ((name, frame.iloc[:, place]) for place, name in enumerate(frame.columns))
     else:

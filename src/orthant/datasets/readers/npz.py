@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -18,7 +19,9 @@ from orthant.sparse_structure import PARTS, csr_from_parts
 
 MOST_ENTRIES = 1000
 SPARSE = {"format", "shape", "data"}
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError)
+DAMAGE += (IndexError, KeyError, OverflowError)  # in the directory of the archive
 
 
 def read_npz(request: Request) -> NamedMatrix:
@@ -55,6 +58,8 @@ def _opened(request: Request) -> Iterator[_Entries]:
 def _array(entries: _Entries, name: str, request: Request, kinds: str = NUMBERS) -> Array:
     """One array; what it declares is compared with the limit and the room it has."""
     entry = entries[name]
+    if entry.compress_type not in PACKED_AS:
+        raise request.error(f"the array {name!r} is packed in a way that NumPy never uses")
     try:
         with entries.archive.open(entry) as member:
             header = read_header(member, request, name)
