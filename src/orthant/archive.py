@@ -12,8 +12,8 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -75,18 +75,22 @@ def write_archive(
 
 
 @contextmanager
-def _refusing(what: str) -> Iterator[None]:
-    """Turn what a damaged file leads to into one error; errors of the disk stay what they are."""
+def refusing_damage(refuse: Callable[[str], InvalidInputError]) -> Iterator[None]:
+    """Turn what a damaged zip file leads to into one error; errors of the disk stay as they are."""
     try:
         yield
     except InvalidInputError:
         raise
     except DAMAGE as error:
-        raise InvalidInputError(f"{what}: {error}") from error
+        raise refuse(str(error)) from error
     except OSError as error:
         if error.errno != errno.EINVAL:  # a damaged offset, before the start of the file
             raise
-        raise InvalidInputError(f"{what}: {error}") from error
+        raise refuse(str(error)) from error
+
+
+def _refusing(what: str) -> AbstractContextManager[None]:
+    return refusing_damage(lambda why: InvalidInputError(f"{what}: {why}"))
 
 
 class Archive:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,16 +10,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from orthant.archive import PACKED_AS, refusing_damage
 from orthant.arrays import Array
 from orthant.datasets.readers.npy import NUMBERS, read_header
-from orthant.datasets.readers.record import FileError, NamedMatrix, Request
+from orthant.datasets.readers.record import NamedMatrix, Request
 from orthant.sparse_structure import PARTS, csr_from_parts
 
 MOST_ENTRIES = 1000
 SPARSE = {"format", "shape", "data"}
-PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError)
-DAMAGE += (IndexError, KeyError, OverflowError)  # in the directory of the archive
 
 
 def read_npz(request: Request) -> NamedMatrix:
@@ -42,10 +38,9 @@ class _Entries(dict[str, zipfile.ZipInfo]):
 
 @contextmanager
 def _opened(request: Request) -> Iterator[_Entries]:
-    try:
+    what = "this is no .npz archive, or a damaged one"
+    with refusing_damage(lambda why: request.error(f"{what}: {why}")):
         archive = zipfile.ZipFile(request.path)
-    except DAMAGE as error:
-        raise request.error(f"this is no .npz archive, or a damaged one: {error}") from error
     with archive:
         listed = archive.infolist()
         entries = _Entries({one.filename.removesuffix(".npy"): one for one in listed})
@@ -60,23 +55,21 @@ def _array(entries: _Entries, name: str, request: Request, kinds: str = NUMBERS)
     entry = entries[name]
     if entry.compress_type not in PACKED_AS:
         raise request.error(f"the array {name!r} is packed in a way that NumPy never uses")
-    try:
-        with entries.archive.open(entry) as member:
-            header = read_header(member, request, name)
-            if header.dtype.kind not in kinds:
-                raise request.error(f"the array {name!r} holds {header.dtype} values, not numbers")
-            request.check_size(header.n_bytes, f"the array {name!r} of shape {header.shape}")
-            if member.tell() + header.n_bytes != entry.file_size:
-                raise request.error(
-                    f"the array {name!r} is damaged: its shape {header.shape} does not fit its size"
-                )
-            content = member.read(header.n_bytes)
-            if len(content) != header.n_bytes:
-                raise request.error(f"the array {name!r} ends early")
-    except DAMAGE as error:
-        if isinstance(error, FileError):
-            raise
-        raise request.error(f"the array {name!r} is damaged: {error}") from error
+    with (
+        refusing_damage(lambda why: request.error(f"the array {name!r} is damaged: {why}")),
+        entries.archive.open(entry) as member,
+    ):
+        header = read_header(member, request, name)
+        if header.dtype.kind not in kinds:
+            raise request.error(f"the array {name!r} holds {header.dtype} values, not numbers")
+        request.check_size(header.n_bytes, f"the array {name!r} of shape {header.shape}")
+        if member.tell() + header.n_bytes != entry.file_size:
+            raise request.error(
+                f"the array {name!r} is damaged: its shape {header.shape} does not fit its size"
+            )
+        content = member.read(header.n_bytes)
+        if len(content) != header.n_bytes:
+            raise request.error(f"the array {name!r} ends early")
     order: Any = "F" if header.in_columns else "C"
     return np.frombuffer(content, header.dtype).reshape(header.shape, order=order)
 
