@@ -66,7 +66,7 @@ class Worker:
     """A process that reads files; a new one takes its place when it has died."""
 
     def __init__(self):
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.fuzz.worker"],
@@ -86,8 +86,9 @@ class Worker:
             return json.loads(answer)
         code = self._process.wait()
         self._errors.seek(0)
-        told = self._errors.read().decode(errors="replace")[-3000:]
-        return {"ended": "hang" if "Timeout" in told else "crash", "why": f"{code}\n{told}"}
+        told = self._errors.read().decode(errors="replace")
+        ended = "hang" if "Timeout (" in told else "crash"
+        return {"ended": ended, "why": f"exit code {code}\n{told[-3000:]}"}
 
     @property
     def alive(self):

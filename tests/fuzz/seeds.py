@@ -94,7 +94,9 @@ def text_seeds():
     yield one("mtx", coordinates.encode())
     yield one("mtx", gzip.compress(coordinates.encode(), mtime=0), "x.mtx.gz")
     whole = "".join(f"{i} {j} {round(9 * v)}\n" for i, j, v in entries)
-    yield one("mtx", (head.format("coordinate integer general", f"7 5 {len(entries)}") + whole).encode())
+    yield one(
+        "mtx", (head.format("coordinate integer general", f"7 5 {len(entries)}") + whole).encode()
+    )
     mirrored = "1 1 1.5\n3 1 0.25\n3 3 7e-1\n"
     yield one("mtx", (head.format("coordinate real symmetric", "3 3 3") + mirrored).encode())
     yield one("mtx", (head.format("coordinate pattern general", "3 3 2") + "1 1\n3 2\n").encode())
@@ -274,8 +276,15 @@ def report_seeds(folder):
     }
     (folder / SUMMARY).write_text(json.dumps(summary, indent=2))
     measured = ("relative_squared_error", "lower_bound", "null_error", "matched_cosine")
-    tried = [{"n_components": k, **dict.fromkeys((*measured, "adjusted_rand"), 0.5)} for k in (2, 3)]
-    selection = {"suggestion": 2, "reason": "the best", "orthogonal": "samples", "candidates": tried}
+    tried = [
+        {"n_components": k, **dict.fromkeys((*measured, "adjusted_rand"), 0.5)} for k in (2, 3)
+    ]
+    selection = {
+        "suggestion": 2,
+        "reason": "the best",
+        "orthogonal": "samples",
+        "candidates": tried,
+    }
     (folder / SELECTION).write_text(json.dumps(selection, indent=2))
     (folder / "x.npy").write_bytes(npy(X))
     for format, name in (("summary", SUMMARY), ("selection", SELECTION)):

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
+from orthant.arrays import Array
 from orthant.errors import InvalidInputError
 
 # No fair file unpacks to more times its size than this; gzip cannot do much more.
@@ -112,6 +115,8 @@ class Request:
         """A shape of two positive sizes whose row and column records alone fit into memory."""
         if len(shape) != 2:
             raise self.error(f"a matrix has 2 dimensions, this has {len(shape)}: {shape}", line)
+        if not all(isinstance(size, int | np.integer) for size in shape):
+            raise self.error(f"the declared shape {shape} makes no sense", line)
         n, m = (int(size) for size in shape)
         if n < 1 or m < 1:
             raise self.error(f"the matrix is empty: its shape is {n} x {m}", line)
@@ -132,6 +137,21 @@ class Request:
             if names is not None and len(names) != size:
                 raise self.error(f"there are {len(names)} {what} names for {size} {what}s")
         return NamedMatrix(X, row_names, column_names, self.shown)
+
+
+class StoredRows:
+    """A matrix that stays in its file and gives slices of its rows, or an error that names it."""
+
+    def __init__(self, stored: Any, request: Request) -> None:
+        self.shape: tuple[int, int] = tuple(stored.shape)
+        self.dtype = np.dtype(stored.dtype)
+        self._stored, self._request = stored, request
+
+    def __getitem__(self, rows: Any) -> Array:
+        try:
+            return np.asarray(self._stored[rows])
+        except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+            raise self._request.error(f"its rows cannot be read: {error}") from error
 
 
 def in_units(n_bytes: int) -> str:

@@ -13,10 +13,12 @@ import numpy as np
 
 from orthant.arrays import Array
 from orthant.datasets.readers.npy import NUMBERS
-from orthant.datasets.readers.record import FileError, NamedMatrix, Request
+from orthant.datasets.readers.record import FileError, NamedMatrix, Request, StoredRows
 from orthant.extras import import_extra
 from orthant.sparse_structure import csr_from_parts
 
+DAMAGE = (ValueError, LookupError, TypeError, RuntimeError, ArithmeticError, OSError)
+DAMAGE += (AttributeError,)  # of parts of the description that are something else
 HARMLESS = {
     "blosc", "bytes", "bz2", "crc32", "crc32c", "delta", "endian", "gzip", "lz4", "lzma",
     "numcodecs.blosc", "numcodecs.bz2", "numcodecs.delta", "numcodecs.lz4", "numcodecs.lzma",
@@ -41,8 +43,8 @@ def read_zarr(request: Request) -> NamedMatrix:
         sizes = {"obs": X.shape[0], "var": X.shape[1]}
         names = [_index(root, part, size, request, zarr) for part, size in sizes.items()]
         return request.matrix(X, *names)
-    except (ValueError, KeyError, TypeError, RuntimeError, FileNotFoundError) as error:
-        if isinstance(error, FileError):
+    except DAMAGE as error:
+        if isinstance(error, FileError | PermissionError):
             raise
         raise request.error(f"this is no Zarr store, or a damaged one: {error}") from error
 
@@ -66,12 +68,12 @@ def _matrix(here: Any, request: Request, zarr: Any) -> Any:
         request.check_shape(here.shape)
         if request.streams(prod(here.shape) * here.dtype.itemsize, here.nbytes_stored()):
             _check_pieces(here, request, NUMBERS)
-            return here
+            return StoredRows(here, request)
         return _values(here, request)
     shape = here.attrs.get("shape")
     if not isinstance(shape, list) or not {"data", "indices", "indptr"} <= set(here):
         raise request.error(f"{here.name!r} is neither an array nor a sparse matrix")
-    n, m = request.check_shape(tuple(int(size) for size in shape))
+    n, m = request.check_shape(tuple(shape))
     parts = [_values(here[name], request) for name in ("data", "indices", "indptr")]
     by_column = str(here.attrs.get("encoding-type", "")).startswith("csc")
     try:
