@@ -23,7 +23,7 @@ from numpy.lib import format as npy
 from orthant.arrays import Array
 from orthant.errors import InvalidInputError
 from orthant.npy_header import read_npy_header
-from orthant.whole_files import replacing
+from orthant.whole_files import is_special, replacing
 
 HEADER = "header"
 MOST_MEMBERS = 1000
@@ -60,10 +60,9 @@ def write_archive(
     over the old file. What a killed writer left behind is removed. Not ``flushed`` it is as safe
     from killed processes, but not from a power cut.
     """
-    target = Path(os.path.realpath(path))
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
     with (
-        replacing(target, "xb", flushed=flushed) as file,
+        replacing(Path(path), "xb", flushed=flushed) as file,
         zipfile.ZipFile(file, "w") as archive,
     ):
         for name, array in {HEADER: text, **arrays}.items():
@@ -162,5 +161,7 @@ class Archive:
 @contextmanager
 def open_archive(path: str | os.PathLike[str], max_bytes: int) -> Iterator[Archive]:
     """Open an archive for reading; files that cannot be opened raise the usual OSError."""
+    if is_special(Path(path)):
+        raise InvalidInputError(f"{path} is a device or a pipe, not a file")
     with open(path, "rb") as file:
         yield Archive(file, path, max_bytes)

@@ -15,7 +15,7 @@ import pytest
 from scipy.sparse import csr_array, save_npz
 
 import orthant
-from orthant.cli.main import COMMANDS
+from orthant.cli.commands import COMMANDS
 from tests.cli.running import COMMAND, ENVIRONMENT
 from tests.cli.running import orthant as fresh
 

@@ -41,6 +41,8 @@ def outcome(order):
         ended, why = "refused", str(error)
         if "\n" in why:
             ended = "several lines"
+    except FileNotFoundError as error:  # data that a damaged summary names
+        ended, why = ("refused" if order["reader"] == "report" else "bare"), str(error)
     except Exception:
         ended, why = "bare", traceback.format_exc()
     finally:

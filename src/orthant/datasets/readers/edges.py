@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array
 
+from orthant.datasets.readers.names import unshielded
 from orthant.datasets.readers.packed import bounded_lines, open_text
 from orthant.datasets.readers.record import NamedMatrix, Request
 from orthant.datasets.readers.text import as_number
@@ -31,8 +32,8 @@ def read_edges(request: Request) -> NamedMatrix:
     right: dict[str, int] = {}
     try:
         for number, cells in _cells(request):
-            row = left.setdefault(cells[0], len(left))
-            column = right.setdefault(cells[1], len(right))
+            row = left.setdefault(unshielded(cells[0]), len(left))
+            column = right.setdefault(unshielded(cells[1]), len(right))
             weight = _weight(cells, number, request)
             places[row, column] = max(weight, places.get((row, column), 0.0))
             if not number % 65536:

@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 from orthant.arrays import Array
 from orthant.datasets.readers.hdf5_heaps import check_heaps
 from orthant.datasets.readers.npy import NUMBERS
-from orthant.datasets.readers.record import FileError, NamedMatrix, Request, StoredRows
+from orthant.datasets.readers.record import NamedMatrix, Request, StoredRows
 from orthant.extras import import_extra
 from orthant.sparse_structure import csr_from_parts
 
@@ -62,15 +62,8 @@ def _kept_open(data: NamedMatrix, opened: ExitStack) -> NamedMatrix:
 def _opened(request: Request) -> Iterator[tuple[Any, Any, ExitStack]]:
     """The file, h5py, and what closes the file at the end unless it is taken out."""
     h5py = import_extra("h5py", "files")
-    with open(request.path, "rb"):  # the usual error if it is not there or not readable
-        pass
-    try:
-        with ExitStack() as opened:
-            yield opened.enter_context(h5py.File(request.path, "r")), h5py, opened
-    except (OSError, LookupError, RuntimeError, ValueError, TypeError, ArithmeticError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise request.error(f"this is no HDF5 file, or a damaged one: {error}") from error
+    with request.decoding("this is no HDF5 file, or a damaged one"), ExitStack() as opened:
+        yield opened.enter_context(h5py.File(request.path, "r")), h5py, opened
 
 
 def _at(group: Any, path: str, request: Request) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -10,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from orthant.arrays import Array
-from orthant.errors import InvalidInputError
+from orthant.errors import InvalidInputError, MissingExtraError
 
 # No fair file unpacks to more times its size than this; gzip cannot do much more.
 MOST_UNPACKED = 1000
@@ -102,6 +103,19 @@ class Request:
         place = "" if line is None else f" line {line}:"
         return FileError(f"{self.shown}:{place} {_one_line(why)}")
 
+    @contextmanager
+    def decoding(self, what: str) -> Iterator[None]:
+        """Turn whatever a library raises over this file into one error.
+
+        On damaged files the libraries that unpack them raise errors of any type.
+        """
+        try:
+            yield
+        except (FileError, PermissionError, MissingExtraError):
+            raise
+        except Exception as error:
+            raise self.error(f"{what}: {error}") from error
+
     def check_size(self, n_bytes: int, what: str, line: int | None = None) -> None:
         """Refuse a declared size above the limit, before any memory is taken for it."""
         if n_bytes > self.max_bytes:
@@ -148,10 +162,8 @@ class StoredRows:
         self._stored, self._request = stored, request
 
     def __getitem__(self, rows: Any) -> Array:
-        try:
+        with self._request.decoding("its rows cannot be read"):
             return np.asarray(self._stored[rows])
-        except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
-            raise self._request.error(f"its rows cannot be read: {error}") from error
 
 
 def in_units(n_bytes: int) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from orthant.arrays import Array
+from orthant.datasets.readers.names import unshielded
 from orthant.datasets.readers.packed import bounded_lines, open_text
 from orthant.datasets.readers.record import NamedMatrix, Request
 
@@ -75,7 +76,7 @@ def _table(rows: Iterator[Line], request: Request) -> NamedMatrix:
     while lines := list(islice(body, ROWS_AT_ONCE)):
         blocks.append(_block(lines, width, has_index, column_names, request))
         if has_index:
-            row_names.extend(cells[0].strip() for _, cells in lines)
+            row_names.extend(unshielded(cells[0].strip()) for _, cells in lines)
         n_cells += blocks[-1].size
         request.check_size(16 * n_cells, "the table so far")
     return request.matrix(
@@ -124,7 +125,7 @@ def _column_names(
 ) -> tuple[str, ...] | None:
     if header is None:
         return None
-    names = [name.strip() for name in header]
+    names = [unshielded(name.strip()) for name in header]
     if has_index and len(names) == width:
         names = names[1:]
     if len(names) != width - has_index:

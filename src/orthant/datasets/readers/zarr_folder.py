@@ -13,12 +13,10 @@ import numpy as np
 
 from orthant.arrays import Array
 from orthant.datasets.readers.npy import NUMBERS
-from orthant.datasets.readers.record import FileError, NamedMatrix, Request, StoredRows
+from orthant.datasets.readers.record import NamedMatrix, Request, StoredRows
 from orthant.extras import import_extra
 from orthant.sparse_structure import csr_from_parts
 
-DAMAGE = (ValueError, LookupError, TypeError, RuntimeError, ArithmeticError, OSError)
-DAMAGE += (AttributeError,)  # of parts of the description that are something else
 HARMLESS = {
     "blosc", "bytes", "bz2", "crc32", "crc32c", "delta", "endian", "gzip", "lz4", "lzma",
     "numcodecs.blosc", "numcodecs.bz2", "numcodecs.delta", "numcodecs.lz4", "numcodecs.lzma",
@@ -32,7 +30,7 @@ def read_zarr(request: Request) -> NamedMatrix:
     zarr = import_extra("zarr", "files")
     if not request.path.is_dir():
         raise request.error("a Zarr store is a folder")
-    try:
+    with request.decoding("this is no Zarr store, or a damaged one"):
         root = zarr.open(str(request.path), mode="r", use_consolidated=False)
         if isinstance(root, zarr.Array):
             return request.matrix(_matrix(root, request, zarr))
@@ -43,10 +41,6 @@ def read_zarr(request: Request) -> NamedMatrix:
         sizes = {"obs": X.shape[0], "var": X.shape[1]}
         names = [_index(root, part, size, request, zarr) for part, size in sizes.items()]
         return request.matrix(X, *names)
-    except DAMAGE as error:
-        if isinstance(error, FileError | PermissionError):
-            raise
-        raise request.error(f"this is no Zarr store, or a damaged one: {error}") from error
 
 
 def _only_matrix(root: Any, request: Request, zarr: Any) -> str:
