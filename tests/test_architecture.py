@@ -25,6 +25,9 @@ LEVELS = [
     {
         "errors",
         "arrays",
+        "conversion",
+        "npy_header",
+        "sparse_structure",
         "certificate",
         "progress",
         "extras",

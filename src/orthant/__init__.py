@@ -1,16 +1,22 @@
 """Orthogonal non-negative matrix factorization, with a proof of how good the answer is."""
 
-from orthant import baselines, datasets, measures
-from orthant.biadjacency import Biadjacency, biadjacency_from_edges
-from orthant.certificate import Certificate
-from orthant.errors import FewerComponentsWarning, OrthantError
-from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
-from orthant.estimators.orthogonal_nmf import OrthogonalNMF
-from orthant.factorization import Factorization
-from orthant.fitting import factorize
-from orthant.persistence import load, save
-from orthant.selection import Selection, select_n_components
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
 from orthant.version import __version__
+
+if TYPE_CHECKING:
+    from orthant import baselines, datasets, measures
+    from orthant.biadjacency import Biadjacency, biadjacency_from_edges
+    from orthant.certificate import Certificate
+    from orthant.errors import FewerComponentsWarning, OrthantError
+    from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+    from orthant.estimators.orthogonal_nmf import OrthogonalNMF
+    from orthant.factorization import Factorization
+    from orthant.fitting import factorize
+    from orthant.persistence import load, save
+    from orthant.selection import Selection, select_n_components
 
 __all__ = [
     "Biadjacency",
@@ -31,3 +37,36 @@ __all__ = [
     "save",
     "select_n_components",
 ]
+
+# Where the public names live. They are imported when they are first looked at, so that the command
+# can answer an interrupt before NumPy and its like have been loaded.
+_HOMES = {
+    "Biadjacency": "biadjacency",
+    "BipartiteCorrelationClustering": "estimators.bipartite_correlation_clustering",
+    "Certificate": "certificate",
+    "Factorization": "factorization",
+    "FewerComponentsWarning": "errors",
+    "OrthantError": "errors",
+    "OrthogonalNMF": "estimators.orthogonal_nmf",
+    "Selection": "selection",
+    "biadjacency_from_edges": "biadjacency",
+    "factorize": "fitting",
+    "load": "persistence",
+    "save": "persistence",
+    "select_n_components": "selection",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name or a module of the package, imported now."""
+    if name in _HOMES:
+        value = getattr(import_module(f"orthant.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    if not name.startswith("_") and find_spec(f"orthant.{name}") is not None:
+        return import_module(f"orthant.{name}")
+    raise AttributeError(f"module 'orthant' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

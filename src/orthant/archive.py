@@ -10,13 +10,10 @@ import errno
 import json
 import os
 import struct
-import tokenize
-import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from math import prod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +22,18 @@ from numpy.lib import format as npy
 
 from orthant.arrays import Array
 from orthant.errors import InvalidInputError
-from orthant.whole_files import replacing
+from orthant.npy_header import read_npy_header
+from orthant.whole_files import is_special, replacing
 
 HEADER = "header"
 MOST_MEMBERS = 1000
 PLAIN_KINDS = "biuf"
-HEADER_READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # What reading a damaged or hostile zip file may raise.
 DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
-    tokenize.TokenError,
     EOFError,
     IndexError,
     KeyError,
@@ -45,7 +42,6 @@ DAMAGE = (
     RuntimeError,  # also NotImplementedError and RecursionError
     SyntaxError,
     TypeError,
-    UserWarning,
     ValueError,
 )
 
@@ -64,10 +60,9 @@ def write_archive(
     over the old file. What a killed writer left behind is removed. Not ``flushed`` it is as safe
     from killed processes, but not from a power cut.
     """
-    target = Path(os.path.realpath(path))
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
     with (
-        replacing(target, "xb", flushed=flushed) as file,
+        replacing(Path(path), "xb", flushed=flushed) as file,
         zipfile.ZipFile(file, "w") as archive,
     ):
         for name, array in {HEADER: text, **arrays}.items():
@@ -79,18 +74,22 @@ def write_archive(
 
 
 @contextmanager
-def _refusing(what: str) -> Iterator[None]:
-    """Turn what a damaged file leads to into one error; errors of the disk stay what they are."""
+def refusing_damage(refuse: Callable[[str], InvalidInputError]) -> Iterator[None]:
+    """Turn what a damaged zip file leads to into one error; errors of the disk stay as they are."""
     try:
         yield
     except InvalidInputError:
         raise
     except DAMAGE as error:
-        raise InvalidInputError(f"{what}: {error}") from error
+        raise refuse(str(error)) from error
     except OSError as error:
         if error.errno != errno.EINVAL:  # a damaged offset, before the start of the file
             raise
-        raise InvalidInputError(f"{what}: {error}") from error
+        raise refuse(str(error)) from error
+
+
+def _refusing(what: str) -> AbstractContextManager[None]:
+    return refusing_damage(lambda why: InvalidInputError(f"{what}: {why}"))
 
 
 class Archive:
@@ -126,6 +125,8 @@ class Archive:
                 f"{self.path} declares {declared:,} bytes, more than the {max_bytes:,} allowed; "
                 "if you trust the file, pass a larger max_bytes"
             )
+        if any(entry.compress_type not in PACKED_AS for entry in listed):
+            raise InvalidInputError(f"{self.path} is packed in a way that orthant never uses")
         entries = {entry.filename.removesuffix(".npy"): entry for entry in listed}
         if len(entries) < len(listed):
             raise InvalidInputError(f"{self.path} holds two entries of one name")
@@ -135,27 +136,24 @@ class Archive:
         """One array of plain numbers; its size is checked before memory is taken for it."""
         if name not in self._entries:
             raise InvalidInputError(f"{self.path} lacks the array {name!r}")
-        # The warning is NumPy's, about headers in old dialects: nothing that we write.
-        with _refusing(f"the array {name!r} in {self.path} is damaged"), warnings.catch_warnings():
-            warnings.simplefilter("error", UserWarning)
-            with self._zip.open(self._entries[name]) as member:
-                return self._read(member, name)
+        with (
+            _refusing(f"the array {name!r} in {self.path} is damaged"),
+            self._zip.open(self._entries[name]) as member,
+        ):
+            return self._read(member, name)
 
     def _read(self, member: Any, name: str) -> Array:
         where = f"the array {name!r} in {self.path}"
-        version = npy.read_magic(member)
-        if version not in HEADER_READERS:
-            raise InvalidInputError(f"{where} has version {version} of the array format")
-        shape, in_columns, dtype = HEADER_READERS[version](member)
-        if dtype.hasobject or dtype.kind not in PLAIN_KINDS or dtype.names is not None:
+        header = read_npy_header(member)
+        shape, dtype, n_bytes = header.shape, header.dtype, header.n_bytes
+        if dtype.kind not in PLAIN_KINDS:
             raise InvalidInputError(f"{where} has dtype {dtype}; only plain numbers are read")
-        n_bytes = prod(shape) * dtype.itemsize
         if member.tell() + n_bytes != self._entries[name].file_size:
             raise InvalidInputError(f"{where} is damaged: shape {shape} does not fit its size")
         content = member.read(n_bytes)
         if len(content) != n_bytes or member.read(1):
             raise InvalidInputError(f"{where} is damaged: it ends early")
-        order: Any = "F" if in_columns else "C"
+        order: Any = "F" if header.in_columns else "C"
         array = np.frombuffer(content, dtype=dtype).reshape(shape, order=order)
         return array.astype(dtype.newbyteorder("="), order="C")
 
@@ -163,5 +161,7 @@ class Archive:
 @contextmanager
 def open_archive(path: str | os.PathLike[str], max_bytes: int) -> Iterator[Archive]:
     """Open an archive for reading; files that cannot be opened raise the usual OSError."""
+    if is_special(Path(path)):
+        raise InvalidInputError(f"{path} is a device or a pipe, not a file")
     with open(path, "rb") as file:
         yield Archive(file, path, max_bytes)

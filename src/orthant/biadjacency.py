@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
-from sklearn.utils.validation import check_array
 
 from orthant.arrays import Array
 from orthant.errors import InvalidInputError, InvalidTypeError
+from orthant.validation import as_array, as_csr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,31 +82,14 @@ def biadjacency_from_edges(
 
 
 def _checked_matrix(graph: Any) -> Array | csr_array:
-    """A numeric two-dimensional matrix, dense or CSR, not yet checked for its values."""
-    if issparse(graph):
-        _check_indices(graph)
-        graph = csr_array(graph, copy=True)
-        graph.sum_duplicates()
+    """A matrix of real numbers, dense or CSR, not yet checked for its values."""
     try:
-        return check_array(graph, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
-    except ValueError as error:
-        hint = " A list of edges goes through orthant.biadjacency.biadjacency_from_edges."
-        raise InvalidInputError(f"{error}{hint if _looks_like_labels(error) else ''}") from error
-    except TypeError as error:
-        raise InvalidTypeError(str(error)) from error
-
-
-def _check_indices(matrix: Any) -> None:
-    """Refuse a sparse matrix whose indices lead outside: conversions follow them blindly."""
-    try:
-        if matrix.format in ("csr", "csc", "bsr"):
-            matrix.check_format(full_check=True)
-        elif matrix.format == "coo" and matrix.nnz:
-            for indices, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):
-                if indices.min() < 0 or indices.max() >= size:
-                    raise ValueError("an index lies outside of the matrix")
-    except ValueError as error:
-        raise InvalidInputError(f"The sparse matrix is damaged: {error}.") from error
+        return as_csr(graph) if issparse(graph) else as_array(graph)
+    except InvalidTypeError as error:
+        if "text" not in str(error):
+            raise
+        hint = "a list of edges goes through orthant.biadjacency.biadjacency_from_edges"
+        raise InvalidInputError(f"{error}; {hint}") from error
 
 
 def _binary(matrix: Array | csr_array, binarize: float | None) -> csr_array:
@@ -161,11 +144,6 @@ def _check_threshold(binarize: Any) -> None:
         raise InvalidTypeError(f"binarize is {binarize!r}; pass None or a number.")
     if not math.isfinite(binarize):
         raise InvalidInputError(f"binarize is {binarize}; pass None or a finite number.")
-
-
-def _looks_like_labels(error: Exception) -> bool:
-    """Whether a matrix was refused because it holds text."""
-    return "string" in str(error) or "str" in str(error)
 
 
 def _listed_pairs(edges: Any) -> list[tuple[Any, Any]]:

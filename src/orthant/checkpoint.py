@@ -23,6 +23,7 @@ import numpy as np
 from orthant.archive import open_archive, write_archive
 from orthant.arrays import Array
 from orthant.errors import InvalidInputError
+from orthant.whole_files import is_special
 
 FORMAT = "orthant checkpoint 1"
 MOST_BYTES = 2**34
@@ -134,15 +135,20 @@ class FileCheckpoint(Checkpoint):
         write_archive(self.path, header, arrays, flushed=flushed, compressed=False)
 
     def _read(self, seeded: bool) -> None:
+        if is_special(self.path):
+            raise InvalidInputError(
+                f"the checkpoint {self.path} is a device or a pipe; name a file for it"
+            )
         remedy = "delete the file to start anew"
         try:
             with open_archive(self.path, MOST_BYTES) as archive:
                 header, values = archive.header, archive.array("values")
             if header.get("format") != FORMAT:
                 raise InvalidInputError(f"it is no {FORMAT}")
+            found, first = dict(header["identity"]), header["generator"]
             self._steps = list(_steps(self, header["steps"], values))
-            found, first = header["identity"], header["generator"]
-        except (InvalidInputError, KeyError, TypeError, ValueError) as error:
+            self._check_generators([first, *(step.generator for step in self._finished())])
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise InvalidInputError(
                 f"the checkpoint {self.path} cannot be read: {error}; {remedy}"
             ) from error
@@ -160,6 +166,18 @@ class FileCheckpoint(Checkpoint):
             )
         self._first = first
         self._rng.bit_generator.state = first
+
+    def _finished(self) -> Iterator[Step]:
+        return (step for step in self._steps if step.finished)
+
+    def _check_generators(self, states: list[Any]) -> None:
+        """Refuse states that the random numbers cannot be set to."""
+        own = self._rng.bit_generator.state
+        try:
+            for state in states:
+                self._rng.bit_generator.state = state
+        finally:
+            self._rng.bit_generator.state = own
 
 
 def digest(*arrays: Array | None) -> str:
@@ -186,11 +204,15 @@ def _steps(owner: Checkpoint, described: list[Any], values: Array) -> Iterator[S
     for one in described:
         arrays = {}
         for name, shape in one["shapes"].items():
-            size = int(np.prod(shape))
+            if any(type(extent) is not int or extent < 0 for extent in shape):
+                raise ValueError(f"an array has the shape {shape}")
+            size = math.prod(shape)
             arrays[name] = values[place : place + size].reshape(shape).copy()
             place += size
         history = tuple(float(value) for value in one["history"])
-        yield Step(owner, bool(one["finished"]), history, arrays, one["text"], one["generator"])
+        if type(one["finished"]) is not bool or type(one["text"]) is not str:
+            raise ValueError("a step does not say how far it is")
+        yield Step(owner, one["finished"], history, arrays, one["text"], one["generator"])
     if place != len(values):
         raise InvalidInputError("its arrays do not fit its header")
 

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from orthant.arrays import Array
+from orthant.conversion import as_real_array, refuse_dtype
 from orthant.engine.dask.chunks import is_dask_array
 from orthant.engine.dask.source import DaskSource
 from orthant.engine.executors import executor_for
@@ -20,6 +21,7 @@ from orthant.engine.matrix import Matrix
 from orthant.engine.scan import scan
 from orthant.engine.sources import ArraySource, CsrSource, SlicedSource, Source
 from orthant.errors import InvalidInputError, InvalidTypeError
+from orthant.sparse_structure import checked_csr
 
 
 def as_matrix(
@@ -67,14 +69,14 @@ def may_be_missing(missing_values: Any) -> bool:
 def as_source(X: Any) -> Source:
     """A source for whatever holds a matrix; its structure is checked, its entries are not."""
     if issparse(X):
-        return CsrSource(_checked_csr(X))
+        return CsrSource(as_csr(X))
     if is_of_dask(X):
         return _dask_source(X)
     if is_sliceable(X):
         check_dimensions(X.shape)
         refuse_dtype(X.dtype)
         return SlicedSource(X)
-    return ArraySource(_checked_array(X))
+    return ArraySource(as_array(X))
 
 
 def is_of_dask(X: Any) -> bool:
@@ -96,9 +98,9 @@ def _dask_source(X: Any) -> DaskSource:
 def _checked_block(block: Any) -> Array | csr_array:
     """A block of a Dask array; what it holds is checked wherever it is computed."""
     if issparse(block):
-        return _checked_csr(block)
+        return as_csr(block)
     if isinstance(block, np.ndarray):
-        return _checked_array(block)
+        return as_array(block)
     raise InvalidTypeError(
         f"blocks of X must be NumPy arrays or SciPy sparse ones; got {type(block).__name__}"
     )
@@ -112,7 +114,8 @@ def is_sliceable(X: Any) -> bool:
     return numeric and sized and hasattr(X, "__getitem__") and not at_hand
 
 
-def _checked_array(X: Any) -> Array:
+def as_array(X: Any) -> Array:
+    """An (n, m) array of real numbers; its entries are not checked."""
     if isinstance(X, np.matrix):
         raise InvalidTypeError("np.matrix is not supported; convert X with numpy.asarray(X)")
     if isinstance(X, np.ma.MaskedArray):
@@ -123,11 +126,9 @@ def _checked_array(X: Any) -> Array:
                 f"at {_place(*where)}; fill them, for instance with X.filled(0)"
             )
         X = X.data
-    if X is None or isinstance(X, str | bytes):
-        raise InvalidInputError(f"Expected a 2-D matrix, got {X!r}")
-    array = X if isinstance(X, np.ndarray) else _converted(X)
+    array = as_real_array(X)
     check_dimensions(array.shape)
-    return _real(array, X)
+    return array
 
 
 def check_dimensions(shape: tuple[int, ...]) -> None:
@@ -140,113 +141,21 @@ def check_dimensions(shape: tuple[int, ...]) -> None:
     check_shape(shape)
 
 
-def _converted(X: Any) -> Array:
-    if callable(getattr(X, "to_numpy", None)) and hasattr(X, "columns"):
-        array = np.asarray(X.to_numpy())
-        if array.dtype == object and hasattr(X, "isna"):
-            try:  # columns that can hold pandas.NA come as objects
-                return X.to_numpy(dtype=np.float64, na_value=np.nan)
-            except (TypeError, ValueError):
-                return array  # text: refused below, by name
-        return array
-    try:
-        return np.asarray(X)
-    except ValueError as error:
-        raise InvalidInputError(f"X cannot be read as a matrix: {error}") from error
-
-
-def _real(array: Array, original: Any) -> Array:
-    """Refuse what is not a real number; object arrays of numbers are converted."""
-    kind = array.dtype.kind
-    if kind in "USTOmM" and hasattr(original, "columns"):
-        _refuse_text_columns(original)
-    if kind == "O":
-        return _numbers_from_objects(array)
-    refuse_dtype(array.dtype)
-    return array
-
-
-def refuse_dtype(dtype: np.dtype) -> None:
-    """Refuse a dtype that holds no real numbers of at most 64 bits."""
-    kind = dtype.kind
-    if kind == "c":
-        raise InvalidInputError(
-            "Complex data not supported: X is complex; take the real part or the modulus"
-        )
-    if kind in "UST":
-        raise InvalidTypeError(
-            "X holds text; convert it to numbers first, for instance with X.astype(float)"
-        )
-    if kind in "mM":
-        raise InvalidTypeError("X holds dates or durations; they are not non-negative amounts")
-    if kind not in "biuf":
-        raise InvalidTypeError(f"X has dtype {dtype}, which holds no real numbers")
-    if kind == "f" and dtype.itemsize > 8:
-        raise InvalidTypeError(
-            f"X has dtype {dtype}; computations run in float64, so convert it knowingly "
-            "with X.astype(numpy.float64)"
-        )
-
-
-def _refuse_text_columns(frame: Any) -> None:
-    for name in frame.columns:
-        kind = np.asarray(frame[name]).dtype.kind
-        if kind not in "biuf" and any(isinstance(v, str) for v in np.asarray(frame[name])):
-            raise InvalidInputError(
-                f"column {name!r} of X holds text; drop it or encode it as numbers first"
-            )
-
-
-def _numbers_from_objects(array: Array) -> Array:
-    for (row, column), value in np.ndenumerate(array):
-        if isinstance(value, str | bytes):
-            raise InvalidTypeError(
-                f"X holds text: {_place(row, column)} = {value!r}; convert it to numbers first"
-            )
-        if value is None:
-            raise InvalidInputError(f"Input X contains NaN: {_place(row, column)} is None")
-    try:
-        return array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        # scikit-learn's wording for the same offence, so that users recognise it.
-        raise InvalidTypeError(f"X cannot be read as numbers: argument must be {error}") from error
-
-
-def _checked_csr(X: Any) -> csr_array:
+def as_csr(X: Any) -> csr_array:
     """A canonical-enough CSR array of a sparse matrix; the input is never modified.
 
-    Structure comes first: a corrupt index would make every later step read foreign memory.
+    Structure comes before all else: a corrupt index would make every later step read foreign
+    memory.
     """
     if X.ndim != 2:
         raise InvalidInputError(f"Expected a 2-D matrix, got {X.ndim} dimension(s)")
     check_shape(X.shape)
-    if X.format in ("csr", "csc", "bsr"):
-        try:
-            parts = (X.data, X.indices, X.indptr)
-            # A twin that shares the arrays: the check may drop spare room at their ends.
-            twin = type(X)(parts, shape=X.shape) if X.format != "bsr" else X.copy()
-            twin.check_format(full_check=True)
-        except (ValueError, IndexError, TypeError) as error:
-            raise InvalidInputError(f"the sparse structure of X is corrupt: {error}") from error
-    elif X.format == "coo":
-        _check_coordinates(X)
-    _real(X.data if X.format != "lil" and X.format != "dok" else np.zeros(0, X.dtype), X)
-    rows = csr_array(X)
+    refuse_dtype(X.dtype)
+    rows = checked_csr(X)
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
     return rows
-
-
-def _check_coordinates(X: Any) -> None:
-    for axis, (name, indices) in enumerate(zip(("row", "column"), X.coords, strict=True)):
-        if len(indices) != len(X.data):
-            raise InvalidInputError("the sparse structure of X is corrupt: lengths differ")
-        if len(indices) and (indices.min() < 0 or indices.max() >= X.shape[axis]):
-            raise InvalidInputError(
-                f"the sparse structure of X is corrupt: a {name} index is outside 0 to "
-                f"{X.shape[axis] - 1}"
-            )
 
 
 def check_shape(shape: tuple[int, ...]) -> None:

@@ -23,10 +23,16 @@ def replacing(
 
     Until then an older file stays intact, and what a killed writer left behind is removed.
     ``mode`` is "x" for text or "xb" for bytes. Not ``flushed`` it survives any process, but a
-    power cut may take it.
+    power cut may take it. Links are followed; devices and pipes, which nothing may replace, are
+    written to directly.
     """
+    path = Path(os.path.realpath(path))
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "it is a folder; name a file in it", str(path))
+    if is_special(path):
+        with open(path, mode.replace("x", "w"), **options) as file:
+            yield file
+        return
     remove_leftovers(path.parent)
     temporary = path.with_name(temporary_name(path.name))
     try:
@@ -41,6 +47,11 @@ def replacing(
         raise
     if flushed:
         flush_folder(path.parent)
+
+
+def is_special(path: Path) -> bool:
+    """Whether something is there that is neither a file nor a folder: a device, a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def temporary_name(name: str) -> str:

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, save_npz
 
 import orthant
 from orthant.algorithms.choices import NAMES, SEEDINGS, SETTINGS
-from orthant.cli.main import COMMANDS
+from orthant.cli.commands import COMMANDS
 from orthant.kmeans.solve import SUBROUTINES
 from tests.cli.running import COMMAND, ENVIRONMENT
 from tests.cli.running import orthant as fresh

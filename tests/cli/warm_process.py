@@ -7,6 +7,7 @@ import signal
 import sys
 import tempfile
 
+import orthant.cli.commands  # noqa: F401  before anything is forked
 from orthant.cli.main import main
 
 TIMEOUT = 60

@@ -76,7 +76,7 @@ def test_damaged_sparse_matrices_are_refused_before_use():
     coo = coo_array(M.astype(float))
     coo.row[0] = -4
     for damaged in (csr, coo):
-        with pytest.raises(InvalidInputError, match="damaged"):
+        with pytest.raises(InvalidInputError, match="corrupt"):
             as_biadjacency(damaged)
 
 

@@ -190,7 +190,7 @@ def test_a_corrupt_sparse_structure_is_an_error_and_not_a_crash(build, corruptio
 def test_a_coordinate_outside_the_matrix_is_refused():
     X = coo_array(GOOD)
     X.coords[0][3] = 77
-    with pytest.raises(ValueError, match="row index is outside 0 to 5"):
+    with pytest.raises(ValueError, match="row number is outside 0 to 5"):
         as_matrix(X)
 
 

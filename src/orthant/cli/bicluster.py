@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from orthant.biadjacency import Biadjacency, as_biadjacency
 from orthant.cli import options as o
 from orthant.cli.data import Reading, read_data
 from orthant.cli.failures import about
-from orthant.cli.folder import MODEL, SUMMARY, names_or_numbers, write_json
+from orthant.cli.folder import MODEL, SUMMARY, names_or_numbers, write_json, write_rows
 from orthant.cli.terminal import line, object_line, progress, prose, table
 from orthant.cli.writing import Replacing, check_own
 from orthant.datasets.readers import NamedMatrix
@@ -123,6 +122,8 @@ def _read(file: str, reading: Reading, edges: bool | None) -> tuple[NamedMatrix,
 
 def _has_two_columns(path: Path) -> bool:
     about(path)
+    if not path.is_file():  # a pipe can be read once
+        return False
     with open_text(path, errors="replace") as file:
         first = file.readline(100_000)
     return first.count(delimiter_of(first, path)) == 1
@@ -157,9 +158,8 @@ def _write(folder: Path, data: NamedMatrix, model: Any, summary: dict[str, Any])
 
 
 def _labels(file: TextIO, what: str, names: Sequence[str] | None, labels: Array) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow((what, "cluster"))
-    writer.writerows(zip(names_or_numbers(names, len(labels)), labels.tolist(), strict=True))
+    rows = zip(names_or_numbers(names, len(labels)), labels.tolist(), strict=True)
+    write_rows(file, (what, "cluster"), rows)
 
 
 def _tell(data: NamedMatrix, model: Any, summary: dict[str, Any]) -> None:

@@ -56,7 +56,7 @@ class Reading:
         known = {name: values[name] for name in Reading.__slots__ if name in values}
         for name, value in known.items():
             wanted = bool if name in FLAGS else (bool | None) if name in TABLE else (str | None)
-            if not isinstance(value, wanted):
+            if not isinstance(value, wanted) or "\0" in str(value):
                 raise InvalidInputError(f"how to read the data is not clear: {name} is {value!r}")
         for name in ("row_names", "feature_names"):
             if known.get(name) is not None:

@@ -54,7 +54,9 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         about(None)
         debug = Debug.wanted
         signal.signal(signal.SIGTERM, _terminated)
+        earlier = signal.getsignal(signal.SIGINT)
         try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             with warnings.catch_warnings():
                 warnings.showwarning = _show_warning
                 warnings.simplefilter("always", FewerComponentsWarning)
@@ -67,10 +69,13 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             say("interrupted; nothing was half written", "note")
             raise typer.Exit(INTERRUPTED) from None
         except (OrthantError, OSError, MemoryError) as error:
+            _flush_stdout()
             if debug:
                 raise
             say(described(error))
             raise typer.Exit(exit_code(error)) from None
+        finally:
+            signal.signal(signal.SIGINT, earlier)
 
     return run
 
@@ -111,6 +116,14 @@ def _show_warning(message: Any, category: type[Warning], *args: Any, **kwargs: A
     """Tell users what is meant for them; what dependencies tell programmers, with ``--debug``."""
     if Debug.wanted or issubclass(category, FewerComponentsWarning):
         say(str(message), "note")
+
+
+def _flush_stdout() -> None:
+    """Write what is left to stdout, or give it up, so that it is not tried again at the end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _close_stdout()
 
 
 def _close_stdout() -> None:

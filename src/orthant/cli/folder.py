@@ -17,6 +17,7 @@ from orthant.cli.failures import about
 from orthant.cli.terminal import plain
 from orthant.cli.writing import Replacing, check_own
 from orthant.datasets.readers import FileError
+from orthant.datasets.readers.names import shielded
 from orthant.persistence import save
 from orthant.report import Story, page
 from orthant.report.findings import is_exactly_orthogonal
@@ -25,6 +26,10 @@ MODEL, SUMMARY, PAGE = "model.npz", "summary.json", "report.html"
 ASSIGNMENTS, FEATURES, COMPONENTS = "assignments.csv", "features.csv", "components.csv"
 SELECTION = "selection.json"
 TOP_FEATURES = 10
+LONGEST_JSON = 2**26
+LARGEST = 1e6
+ERRORS = ("relative_squared_error", "lower_bound", "null_error")
+AGREEMENTS = ("matched_cosine", "adjusted_rand")
 
 
 def check_folder(folder: Path) -> None:
@@ -63,7 +68,7 @@ def write_json(file: TextIO, values: Any) -> None:
 def write_assignments(file: TextIO, story: Story) -> None:
     """The component of every row, its loading, and the share of the row that is captured."""
     found = story.findings
-    _write_rows(
+    write_rows(
         file,
         ("row", "component", "scale", "share_captured"),
         zip(
@@ -79,7 +84,7 @@ def write_assignments(file: TextIO, story: Story) -> None:
 def _write_features(file: TextIO, story: Story) -> None:
     """The component in which every feature weighs most, and its weight there."""
     found = story.findings
-    _write_rows(
+    write_rows(
         file,
         ("feature", "component", "weight"),
         zip(
@@ -101,13 +106,19 @@ def _write_components(file: TextIO, story: Story) -> None:
             for one in used[np.argsort(-weights[used], kind="stable")]:
                 yield component, names[one], _number(weights[one])
 
-    _write_rows(file, ("component", "feature", "weight"), rows())
+    write_rows(file, ("component", "feature", "weight"), rows())
 
 
-def _write_rows(file: TextIO, headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows(rows)
+def write_rows(file: TextIO, headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table; no name in it becomes a formula or breaks a line."""
+    plain_rows = csv.writer(file, lineterminator="\n")
+    quoted = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    plain_rows.writerow(headings)
+    for row in rows:
+        cells = [shielded(cell) if isinstance(cell, str) else cell for cell in row]
+        # Older versions of Python leave a carriage return without quotes.
+        broken = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+        (quoted if broken else plain_rows).writerow(cells)
 
 
 def _number(value: Any) -> str:
@@ -162,15 +173,38 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """The summary in a folder that ``fit`` wrote."""
-    return read_json(folder / SUMMARY)
+    """The summary in a folder that ``fit`` wrote, as far as it is needed again."""
+    path = folder / SUMMARY
+    summary = read_json(path)
+    given, options = summary.get("input"), summary.get("options", {})
+    remarks = summary.get("remarks") or []
+    if (
+        not isinstance(given, dict)
+        or not isinstance(given.get("reading"), dict)
+        or not _is_text(given.get("file"))
+        or not isinstance(options, dict)
+        or not isinstance(options.get("image_shape", ""), str | None)
+        or not isinstance(remarks, list)
+    ):
+        raise FileError(f"{path}: it was not written by orthant fit, or is damaged")
+    return summary
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and "\0" not in value
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """One JSON object from a file."""
     about(path)
+    if path.exists() and not path.is_file():
+        raise FileError(f"{path}: it is no regular file")
+    with open(path, "rb") as file:
+        content = file.read(LONGEST_JSON + 1)
+    if len(content) > LONGEST_JSON:
+        raise FileError(f"{path}: it is longer than {LONGEST_JSON:,} bytes")
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise FileError(f"{path}: this is no JSON, or a damaged one: {error}") from error
     if not isinstance(values, dict):
@@ -184,12 +218,31 @@ def read_selection(folder: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     selection = read_json(path)
-    keys = {"n_components", "relative_squared_error", "lower_bound", "null_error"}
     tried = selection.get("candidates")
     if (
         not isinstance(tried, list)
         or not tried
-        or not all(isinstance(one, dict) and keys <= set(one) for one in tried)
+        or not all(map(_is_candidate, tried))
+        or all(one["relative_squared_error"] is None for one in tried)
+        or all(one["adjusted_rand"] is None and one["matched_cosine"] is None for one in tried)
+        or not _is_count(selection.get("suggestion"))
+        or not isinstance(selection.get("reason"), str)
     ):
-        raise FileError(f"{path}: it was not written by orthant select-k")
+        raise FileError(f"{path}: it was not written by orthant select-k, or is damaged")
     return selection
+
+
+def _is_candidate(one: Any) -> bool:
+    """Whether this is a number of components with everything that was measured for it."""
+    if not isinstance(one, dict) or not _is_count(one.get("n_components")):
+        return False
+    return all(name in one and _is_measure(one[name]) for name in (*ERRORS, *AGREEMENTS))
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 < value < 2**31
+
+
+def _is_measure(value: Any) -> bool:
+    """A finite number, or null where it was none."""
+    return value is None or (type(value) in (int, float) and -LARGEST <= value <= LARGEST)

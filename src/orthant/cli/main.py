@@ -1,89 +1,35 @@
-"""The command ``orthant``: its commands, its version, its exit."""
+"""The entry point of the command ``orthant``, light enough to answer an interrupt from the start.
+
+Everything else is imported within :func:`main`, after the interrupt has been given something to do.
+"""
 
 from __future__ import annotations
 
 import io
+import os
+import signal
 import sys
-from collections.abc import Callable
-from typing import Annotated
+from typing import Any
 
-import typer
-
-import orthant
-from orthant.cli.bench import bench
-from orthant.cli.bicluster import bicluster
-from orthant.cli.demo import demo
-from orthant.cli.failures import BAD_INPUT, Debug, guarded, say
-from orthant.cli.fit import fit
-from orthant.cli.report import report
-from orthant.cli.reproduce import reproduce
-from orthant.cli.select_k import select_k
-from orthant.cli.transform import transform
-
-app = typer.Typer(
-    name="orthant",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Split a non-negative matrix into parts that do not overlap, and prove how good they are.",
-)
-COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": demo,
-    "fit": fit,
-    "transform": transform,
-    "select-k": select_k,
-    "report": report,
-    "bicluster": bicluster,
-    "reproduce": reproduce,
-    "bench": bench,
-}
-for name, command in COMMANDS.items():
-    app.command(name)(guarded(command))
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"orthant {orthant.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def root(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show where an error comes from; stands anywhere.")
-    ] = False,
-) -> None:
-    """Options that stand before a command."""
+INTERRUPTED = 130
 
 
 def main() -> None:
-    """Entry point of the command."""
+    """Load the commands, run the one that was asked for, and leave with its exit code."""
+    signal.signal(signal.SIGINT, _leave)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names that a terminal cannot show are no error
             stream.reconfigure(errors="backslashreplace")
-    arguments = _without_debug(sys.argv[1:])
-    try:
-        code = app(args=arguments or ["--help"], prog_name="orthant", standalone_mode=False)
-    except Exception as error:
-        message = getattr(error, "format_message", None)  # what typer raises for wrong usage
-        if message is None or Debug.wanted:
-            raise
-        say(f"{message()} (orthant {_command(arguments)}--help tells more)")
-        sys.exit(getattr(error, "exit_code", BAD_INPUT))
-    sys.exit(code if isinstance(code, int) else 0)
+    from orthant.cli.commands import run
+
+    sys.exit(run(sys.argv[1:]))
 
 
-def _without_debug(arguments: list[str]) -> list[str]:
-    """Take ``--debug`` out of the arguments, wherever it stands before ``--``."""
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    options, rest = arguments[:end], arguments[end:]
-    Debug.wanted = "--debug" in options
-    return [one for one in options if one != "--debug"] + rest
+def _leave(number: int, frame: Any) -> None:
+    """End at once: modules that are half imported cannot be left in any other way.
 
-
-def _command(arguments: list[str]) -> str:
-    return f"{arguments[0]} " if arguments and arguments[0] in COMMANDS else ""
+    Nothing has been begun that would have to be cleaned up; a command that begins its work takes
+    the interrupt over.
+    """
+    os.write(2, b"orthant: note: interrupted; nothing was half written\n")
+    os._exit(INTERRUPTED)

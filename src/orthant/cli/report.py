@@ -12,7 +12,7 @@ import orthant
 from orthant.cli import options as o
 from orthant.cli.data import Reading, as_image_shape, most_bytes, read_data
 from orthant.cli.failures import about
-from orthant.cli.folder import MODEL, PAGE, SUMMARY, read_selection, read_summary
+from orthant.cli.folder import MODEL, PAGE, read_selection, read_summary
 from orthant.cli.terminal import line, object_line, progress
 from orthant.cli.writing import Replacing
 from orthant.datasets.readers import FileError
@@ -75,10 +75,8 @@ def report(
 
 
 def _source(folder: Path, summary: dict[str, Any], data: str | None) -> tuple[str, Reading]:
-    given = summary.get("input")
-    if not isinstance(given, dict) or not isinstance(given.get("reading"), dict):
-        raise FileError(f"{folder / SUMMARY}: it was not written by orthant fit")
-    file = data or str(given.get("file"))
+    given = summary["input"]
+    file = data or given["file"]
     if file == "-" and data is None:
         raise FileError(f"{folder}: the data came from stdin; name them with --data FILE")
     return file, Reading.from_plain(given["reading"])

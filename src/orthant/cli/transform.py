@@ -14,9 +14,10 @@ import typer
 from orthant.cli import options as o
 from orthant.cli.data import Reading, most_bytes, read_data
 from orthant.cli.failures import about
-from orthant.cli.folder import FEATURES, MODEL, names_or_numbers, write_assignments
+from orthant.cli.folder import FEATURES, MODEL, names_or_numbers, write_assignments, write_rows
 from orthant.cli.terminal import object_line, progress
 from orthant.datasets.readers import FileError, NamedMatrix
+from orthant.datasets.readers.names import unshielded
 from orthant.factorization import Factorization, project
 from orthant.persistence import load
 from orthant.report import Story, find
@@ -108,10 +109,13 @@ def _transformed(data: NamedMatrix, held: Factorization, missing: bool) -> Story
 
 def _check_names(data: NamedMatrix, path: Path, held: Factorization) -> None:
     """Refuse columns that are named otherwise than those of the model: their order matters."""
-    if data.column_names is None or not path.exists():
+    if data.column_names is None or not path.is_file():
         return
-    with open(path, encoding="utf-8", newline="") as file:
-        known = [row[0] for row in csv.reader(file)][1:]
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            known = [unshielded(row[0]) for row in csv.reader(file)][1:]
+    except (csv.Error, UnicodeDecodeError, IndexError) as error:
+        raise FileError(f"{path}: it was not written by orthant fit, or is damaged") from error
     if known == [str(number) for number in range(held.components.shape[1])]:
         return
     for place, (found, wanted) in enumerate(zip(data.column_names, known, strict=False)):
@@ -125,9 +129,8 @@ def _write(file: TextIO, story: Story) -> None:
     if story.result.labels is not None:
         write_assignments(file, story)
         return
-    writer = csv.writer(file, lineterminator="\n")
     loadings = np.asarray(story.result.loadings)
-    writer.writerow(("row", *(f"component_{one}" for one in range(loadings.shape[1]))))
+    headings = ("row", *(f"component_{one}" for one in range(loadings.shape[1])))
     names = names_or_numbers(story.row_names, len(loadings))
-    for name, values in zip(names, loadings.tolist(), strict=True):
-        writer.writerow((name, *values))
+    rows = ((name, *values) for name, values in zip(names, loadings.tolist(), strict=True))
+    write_rows(file, headings, rows)

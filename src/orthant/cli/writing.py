@@ -20,14 +20,20 @@ def check_own(folder: Path, names: Iterable[str], mark: str) -> None:
     there = [name for name in names if (folder / name).exists()]
     if not there:
         return
-    try:
-        ours = b'"orthant"' in (folder / mark).read_bytes()[:4096]
-    except OSError:
-        ours = False
-    if not ours:
+    if not _is_ours(folder / mark):
         raise FileError(
             f"{folder}: it holds a {there[0]} that orthant did not write; choose another folder"
         )
+
+
+def _is_ours(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    try:
+        with open(path, "rb") as file:
+            return b'"orthant"' in file.read(4096)
+    except OSError:
+        return False
 
 
 class Replacing:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from orthant.algorithms.coreset import Coreset
 from orthant.arrays import Array
 from orthant.persistence.content import Content
+from orthant.sparse_structure import csr_from_parts
 from orthant.validation import as_matrix
 
 
@@ -58,4 +58,4 @@ def _rows(content: Content, shape: tuple[int, int]) -> Any:
         return content.amounts("coreset_rows", shape)
     data = content.amounts("coreset_data", (None,))
     parts = (data, content.array("coreset_indices"), content.array("coreset_indptr"))
-    return csr_array(parts, shape=shape)
+    return csr_from_parts("csr", parts, shape)

@@ -14,9 +14,13 @@ import numpy as np
 
 from orthant.errors import InvalidInputError
 from orthant.selection.trial import Trial
+from orthant.whole_files import is_special
 
 TITLE = "orthant select_n_components"
 VERSION = 1
+BEGINNING = f'{{"title": "{TITLE}"'.encode()  # of what a writer killed in its first line leaves
+COUNTS = ("n_components", "repetition", "n_components_found")
+LARGEST = 2.0**62
 
 
 def fingerprint(data: Any) -> str:
@@ -36,6 +40,7 @@ class Journal:
         self.path = None if path is None else Path(path)
         self.entropy: int | None = None
         self.trials: dict[tuple[int, int], Trial] = {}
+        self._whole = 0  # bytes of the file in complete lines
 
     def open(self, data: Any, options: Mapping[str, Any], entropy: int | None) -> int:
         """Read what is there, or start the file; returns the entropy to draw from.
@@ -46,6 +51,7 @@ class Journal:
         lines = self._complete_lines()
         if lines:
             self._resume(lines, about, entropy)
+        self._cut_half_line()
         if self.entropy is None:
             fresh = np.random.SeedSequence().entropy
             assert isinstance(fresh, int)
@@ -54,19 +60,26 @@ class Journal:
         return self.entropy
 
     def _complete_lines(self) -> list[str]:
-        """All lines that were written to their end; what a killed writer left is cut off."""
+        """All lines that were written to their end."""
         if self.path is None or not self.path.exists():
             return []
+        if is_special(self.path):
+            raise InvalidInputError(f"{self.path} is a device or a pipe; name a file for results")
         content = self.path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
-            os.truncate(self.path, whole)
-        return content[:whole].decode(errors="replace").splitlines()
+        self._whole = content.rfind(b"\n") + 1
+        if not self._whole and not content.startswith(BEGINNING[: len(content)]):
+            raise InvalidInputError(f"{self.path} is not a results file of select_n_components")
+        return content[: self._whole].decode(errors="replace").split("\n")[:-1]
+
+    def _cut_half_line(self) -> None:
+        """Remove what a killed writer left, once it is sure that the file is ours."""
+        if self.path is not None and self.path.exists():
+            os.truncate(self.path, self._whole)
 
     def _resume(self, lines: list[str], about: dict[str, Any], entropy: int | None) -> None:
         header = self._parsed(lines[0], 1)
         found = header.pop("entropy", None)
-        if header.get("title") != TITLE or not isinstance(found, int):
+        if header.get("title") != TITLE or type(found) is not int or found < 0:
             raise InvalidInputError(f"{self.path} is not a results file of select_n_components")
         different = [name for name in about if about[name] != header.get(name)]
         if entropy is not None and entropy != found:
@@ -77,19 +90,29 @@ class Journal:
                 "name another file, or remove this one"
             )
         self.entropy = found
-        names = {f.name for f in fields(Trial)}
         for number, line in enumerate(lines[1:], start=2):
-            values = self._parsed(line, number)
-            try:
-                trial = Trial(**{name: values[name] for name in names})
-            except KeyError as error:
-                raise InvalidInputError(f"{self.path}: line {number} lacks {error}") from error
+            trial = self._trial(self._parsed(line, number), number)
             self.trials[trial.n_components, trial.repetition] = trial
+
+    def _trial(self, values: dict[str, Any], number: int) -> Trial:
+        """The trial of a line, every value of it a number."""
+        found = {}
+        for name in (f.name for f in fields(Trial)):
+            if name not in values:
+                raise InvalidInputError(f"{self.path}: line {number} lacks {name!r}")
+            value = values[name]
+            missing = value is None and name == "lower_bound"
+            wanted = (int,) if name in COUNTS else (int, float)
+            if not missing and (type(value) not in wanted or not abs(value) <= LARGEST):
+                shown = str(value)[:40]
+                raise InvalidInputError(f"{self.path}: line {number}: {name} is {shown}")
+            found[name] = value
+        return Trial(**found)
 
     def _parsed(self, line: str, number: int) -> dict[str, Any]:
         try:
             values = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidInputError(f"{self.path}: line {number} is damaged: {error}") from error
         if not isinstance(values, dict):
             raise InvalidInputError(f"{self.path}: line {number} is no JSON object")

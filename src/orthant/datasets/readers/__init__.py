@@ -8,15 +8,12 @@ open another one.
 from __future__ import annotations
 
 import os
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from orthant.datasets.readers.formats import FORMATS, format_of
 from orthant.datasets.readers.limits import default_max_bytes
 from orthant.datasets.readers.names import read_names
+from orthant.datasets.readers.place import STDIN, readable
 from orthant.datasets.readers.record import FileError, NamedMatrix, Request
 from orthant.validation import as_choice
 
@@ -29,8 +26,6 @@ __all__ = [
     "read_names",
 ]
 
-STDIN = "-"
-PIECE = 2**20
 NEVER = 2**63
 
 
@@ -80,35 +75,17 @@ def read_matrix(
     limit = default_max_bytes() if max_bytes is None else max_bytes
     if format is not None:
         as_choice(format, tuple(FORMATS), "format")
-    from_stdin = str(path) == STDIN
-    with _standard_input(limit) if from_stdin else nullcontext(Path(path)) as place:
-        if not place.is_dir():
-            with open(place, "rb"):  # the usual OSError if it is not there or not readable
-                pass
+    with readable(path, limit) as place:
+        passing = place != Path(path)  # gone when this returns
         request = Request(
             place,
-            shown="<stdin>" if from_stdin else str(path),
+            shown="<stdin>" if str(path) == STDIN else str(path),
             max_bytes=limit,
             key=key,
             header=header,
             index=index,
             allow_missing=allow_missing,
-            map_above=NEVER if from_stdin else map_above,
-            stream_above=None if from_stdin else stream_above,
+            map_above=NEVER if passing else map_above,
+            stream_above=None if passing else stream_above,
         )
         return FORMATS[format or format_of(place)](request)
-
-
-@contextmanager
-def _standard_input(limit: int) -> Iterator[Path]:
-    """What comes through standard input, in a file as long as it is needed."""
-    with tempfile.TemporaryDirectory(prefix="orthant-") as folder:
-        place = Path(folder) / "stdin"
-        with open(place, "wb") as file:
-            held = 0
-            while piece := sys.stdin.buffer.read(PIECE):
-                held += len(piece)
-                if held > limit:
-                    raise FileError(f"<stdin>: more than the {limit:,} bytes allowed")
-                file.write(piece)
-        yield place

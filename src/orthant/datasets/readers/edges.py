@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array
 
+from orthant.datasets.readers.names import unshielded
 from orthant.datasets.readers.packed import bounded_lines, open_text
 from orthant.datasets.readers.record import NamedMatrix, Request
+from orthant.datasets.readers.text import as_number
 
 COMMENTS = ("#", "%")
 BYTES_PER_EDGE = 200
@@ -30,8 +32,8 @@ def read_edges(request: Request) -> NamedMatrix:
     right: dict[str, int] = {}
     try:
         for number, cells in _cells(request):
-            row = left.setdefault(cells[0], len(left))
-            column = right.setdefault(cells[1], len(right))
+            row = left.setdefault(unshielded(cells[0]), len(left))
+            column = right.setdefault(unshielded(cells[1]), len(right))
             weight = _weight(cells, number, request)
             places[row, column] = max(weight, places.get((row, column), 0.0))
             if not number % 65536:
@@ -74,21 +76,13 @@ def _cells(request: Request) -> Iterator[tuple[int, list[str]]]:
 
 def _names_columns(cells: list[str]) -> bool:
     """Whether a first line is a header: three cells of which the last is no number."""
-    return len(cells) == 3 and not _is_number(cells[2])
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return len(cells) == 3 and as_number(cells[2]) is None
 
 
 def _weight(cells: list[str], line: int, request: Request) -> float:
     if len(cells) == 2:
         return 1.0
-    weight = float(cells[2]) if _is_number(cells[2]) else float("nan")
-    if not (np.isfinite(weight) and weight >= 0):
+    weight = as_number(cells[2])
+    if weight is None or not (np.isfinite(weight) and weight >= 0):
         raise request.error(f"the weight {cells[2][:40]!r} must be finite and not negative", line)
     return weight

@@ -1,7 +1,8 @@
 """HDF5: plain ``.h5`` files, 10x Genomics matrices and AnnData's ``.h5ad``.
 
 A file can make a reader open other files: through external storage, external links and virtual
-datasets. All three are refused.
+datasets. All three are refused. So are heaps of text that the HDF5 library would never finish
+reading.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.arrays import Array
+from orthant.datasets.readers.hdf5_heaps import check_heaps
 from orthant.datasets.readers.npy import NUMBERS
-from orthant.datasets.readers.record import FileError, NamedMatrix, Request
-from orthant.datasets.readers.sparse_parts import checked_csc, checked_csr
+from orthant.datasets.readers.record import NamedMatrix, Request, StoredRows
 from orthant.extras import import_extra
+from orthant.sparse_structure import csr_from_parts
 
 MOST_OBJECTS = 10_000
+MOST_VALUES = 100  # in an attribute
 SIDES = ("obs", "var")
 Names = tuple[str, ...] | None
 
@@ -32,40 +35,35 @@ def read_h5(request: Request) -> NamedMatrix:
         if request.key is not None:
             here = _at(file, request.key, request)
         elif "matrix" in file and isinstance(_at(file, "matrix", request), h5py.Group):
+            check_heaps(request)
             return _tenx(_at(file, "matrix", request), request)
         else:
             here = _only_matrix(file, request, h5py)
-        return _kept_open(request.matrix(_matrix(here, request, h5py)), opened, h5py)
+        return _kept_open(request.matrix(_matrix(here, request, h5py)), opened)
 
 
 def read_h5ad(request: Request) -> NamedMatrix:
     """``X`` (or the layer named) of an AnnData file, with the names of cells and genes."""
     with _opened(request) as (file, h5py, opened):
+        check_heaps(request)
         X = _matrix(_at(file, request.key or "X", request), request, h5py)
         names = (
             _index(file, part, size, request) for part, size in zip(SIDES, X.shape, strict=True)
         )
-        return _kept_open(request.matrix(X, *names), opened, h5py)
+        return _kept_open(request.matrix(X, *names), opened)
 
 
-def _kept_open(data: NamedMatrix, opened: ExitStack, h5py: Any) -> NamedMatrix:
+def _kept_open(data: NamedMatrix, opened: ExitStack) -> NamedMatrix:
     """The same; the file stays open if its rows are still in there."""
-    return replace(data, opened=opened.pop_all()) if isinstance(data.X, h5py.Dataset) else data
+    return replace(data, opened=opened.pop_all()) if isinstance(data.X, StoredRows) else data
 
 
 @contextmanager
 def _opened(request: Request) -> Iterator[tuple[Any, Any, ExitStack]]:
     """The file, h5py, and what closes the file at the end unless it is taken out."""
     h5py = import_extra("h5py", "files")
-    with open(request.path, "rb"):  # the usual error if it is not there or not readable
-        pass
-    try:
-        with ExitStack() as opened:
-            yield opened.enter_context(h5py.File(request.path, "r")), h5py, opened
-    except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise request.error(f"this is no HDF5 file, or a damaged one: {error}") from error
+    with request.decoding("this is no HDF5 file, or a damaged one"), ExitStack() as opened:
+        yield opened.enter_context(h5py.File(request.path, "r")), h5py, opened
 
 
 def _at(group: Any, path: str, request: Request) -> Any:
@@ -87,19 +85,23 @@ def _at(group: Any, path: str, request: Request) -> Any:
 def _only_matrix(file: Any, request: Request, h5py: Any) -> Any:
     """The one dataset of two dimensions, or the one sparse group."""
     found: list[Any] = []
-    waiting = [""]
-    for _ in range(MOST_OBJECTS):
-        if not waiting:
-            break
-        path = waiting.pop()
-        here = _at(file, path, request) if path else file
+    waiting: list[Any] = [file]
+    seen = set()
+    while waiting:
+        here = waiting.pop()
+        about = h5py.h5o.get_info(here.id)
+        if (about.fileno, about.addr) in seen:  # a second link to it, maybe from within itself
+            continue
+        seen.add((about.fileno, about.addr))
+        if len(seen) > MOST_OBJECTS:
+            raise request.error(f"it holds more than {MOST_OBJECTS:,} objects; name one by --key")
         if isinstance(here, h5py.Dataset):
             if here.ndim == 2 and here.dtype.kind in NUMBERS:
                 found.append(here)
         elif isinstance(here, h5py.Group) and {"data", "indices", "indptr"} <= set(here):
             found.append(here)
         elif isinstance(here, h5py.Group):
-            waiting.extend(f"{path}/{name}" for name in here)
+            waiting.extend(_at(here, name, request) for name in here)
     if len(found) == 1:
         return found[0]
     listed = ", ".join(one.name for one in found[:10])
@@ -138,18 +140,31 @@ def _matrix(here: Any, request: Request, h5py: Any) -> Any:
         request.check_shape(here.shape)
         if request.streams(here.nbytes, here.id.get_storage_size()):
             _check_kept_here(here, request, h5py, NUMBERS)
-            return here
+            return StoredRows(here, request)
         return _values(here, request, h5py)
-    return _sparse(here, request, h5py)
+    return _sparse(here, request)
 
 
-def _sparse(group: Any, request: Request, h5py: Any) -> csr_array:
+def _sparse(group: Any, request: Request) -> csr_array:
     """A sparse matrix as AnnData and h5sparse write it."""
-    kind = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "csr")))
-    shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
+    check_heaps(request)
+    kind = str(_attribute(group, ("encoding-type", "h5sparse_format"), request, "csr"))
+    shape = _attribute(group, ("shape", "h5sparse_shape"), request)
     if shape is None:
         raise request.error(f"the sparse matrix {group.name!r} does not say its shape")
-    return sparse_from(group, kind[:3], tuple(int(size) for size in shape), request)
+    return sparse_from(group, kind[:3], tuple(np.ravel(shape)), request)
+
+
+def _attribute(group: Any, names: tuple[str, ...], request: Request, default: Any = None) -> Any:
+    """The first of some attributes that is there; none of them is large."""
+    h5py = import_extra("h5py", "files")
+    for name in names:
+        if name in group.attrs:
+            shape = h5py.h5a.open(group.id, name.encode()).shape or ()
+            if prod(shape) > MOST_VALUES:
+                raise request.error(f"the attribute {name!r} of {group.name!r} is too large")
+            return group.attrs[name]
+    return default
 
 
 def sparse_from(group: Any, kind: str, shape: tuple[int, ...], request: Request) -> csr_array:
@@ -160,8 +175,8 @@ def sparse_from(group: Any, kind: str, shape: tuple[int, ...], request: Request)
         _values(_at(group, name, request), request, h5py) for name in ("data", "indices", "indptr")
     ]
     try:
-        return (checked_csc if kind == "csc" else checked_csr)(parts, (n, m))
-    except (ValueError, IndexError) as error:
+        return csr_from_parts("csc" if kind == "csc" else "csr", parts, (n, m))
+    except (ValueError, IndexError, TypeError, ArithmeticError) as error:
         raise request.error(f"the sparse structure is corrupt: {error}") from error
 
 
@@ -169,7 +184,7 @@ def _tenx(group: Any, request: Request) -> NamedMatrix:
     """A 10x matrix: genes by cells, by columns; read as cells by genes, by rows."""
     h5py = import_extra("h5py", "files")
     shape = _values(_at(group, "shape", request), request, h5py, "iu")
-    genes, cells = (int(size) for size in shape.ravel()[:2])
+    genes, cells = request.check_shape(tuple(shape.ravel()))
     X = sparse_from(group, "csr", (cells, genes), request)
     column_names = None
     if "features" in group:
@@ -185,7 +200,7 @@ def _index(file: Any, part: str, size: int, request: Request) -> Names:
     group = _at(file, part, request)
     if not isinstance(group, h5py.Group):  # files of early versions hold one table
         return None
-    name = group.attrs.get("_index", "_index")
+    name = _attribute(group, ("_index",), request, "_index")
     if not isinstance(name, str) or name not in group:
         return None
     dataset = _at(group, name, request)

@@ -1,138 +1,248 @@
-"""Matrix Market: ``.mtx`` and ``.mtx.gz``, with the names that 10x Genomics puts beside them."""
+"""Matrix Market: ``.mtx`` and ``.mtx.gz``, with the names that 10x Genomics puts beside them.
+
+The entries are read by NumPy, some ten thousand lines at a time, so that no text can do harm and no
+more memory is taken than the entries need; a line that cannot be read is named.
+"""
 
 from __future__ import annotations
 
 import gzip
 import re
+import warnings
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
-from scipy.io import mmread
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
+from orthant.arrays import Array
 from orthant.datasets.readers.names import tenx_neighbours
 from orthant.datasets.readers.packed import is_packed, open_text
-from orthant.datasets.readers.record import FileError, NamedMatrix, Request
+from orthant.datasets.readers.record import NamedMatrix, Request
 
 SHORTEST_ENTRY = 4  # "1 1\n"
 SHORTEST_NUMBER = 2  # "1\n"
 MOST_PACKED = 1032  # gzip cannot do better than this ratio
 LONGEST_HEADER = 100_000  # lines of comments
+LONGEST_COMMENT, LONGEST_ENTRY = 2**20, 2**10  # characters; the format allows 1024
+LINES_AT_ONCE = 2**15
+TYPES = {
+    "real": "f8",
+    "double": "f8",
+    "integer": "i8",
+    "unsigned-integer": "u8",
+    "pattern": None,
+}
+SYMMETRIES = ("general", "symmetric", "hermitian")
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Lines that hold something, among those that were read from line ``first`` on."""
+
+    texts: list[str]
+    first: int
+    read: list[str]
+
+    def number(self, place: int) -> int:
+        """The number of a line in the file."""
+        told = (number for number, line in enumerate(self.read, self.first) if not line.isspace())
+        return next(islice(told, place, None))
 
 
 @dataclass(frozen=True, slots=True)
 class _Header:
+    """What the first lines declare."""
+
     layout: str
-    field: str
+    type: str | None  # of the values; None where there are only places
+    mirrored: bool
     shape: tuple[int, int]
     n_entries: int
-    n_lines: int
+    line: int  # of the sizes
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """What stands in a line of the body."""
+        places = [("row", "i8"), ("column", "i8")] if self.layout == "coordinate" else []
+        return [*places, *([] if self.type is None else [("value", self.type)])]
 
 
 def read_mtx(request: Request) -> NamedMatrix:
     """Read a coordinate file as CSR and an array file as an array."""
     try:
-        header = _header(request)
-        _check_room(header, request)
-        X = _entries(request)
-    except (ValueError, OverflowError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        if isinstance(error, FileError):
-            raise
-        raise _with_line(error, request) from error
-    except OSError as error:
-        if not isinstance(error, gzip.BadGzipFile):
-            raise
+        with open_text(request.path, errors="replace") as file:
+            lines = iter(lambda: file.readline(LONGEST_COMMENT), "")
+            header = _header(lines, request)
+            _check_room(header, request)
+            X = (_coordinates if header.layout == "coordinate" else _dense)(lines, header, request)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise request.error(f"the packed file is damaged: {error}") from error
-    values = X if header.layout == "array" else X.data
-    bad = ~np.isfinite(values) | (values < 0)
-    if request.allow_missing:
-        bad &= ~np.isnan(values)
-    if bad.any():
-        raise _offence(request)
-    X = np.ascontiguousarray(X) if header.layout == "array" else csr_array(X)
     return _named(X, request)
 
 
-def _entries(request: Request) -> Any:
-    if not is_packed(request.path):
-        return mmread(str(request.path))
-    with gzip.open(request.path) as file:
-        return mmread(file)
-
-
-def _header(request: Request) -> _Header:
+def _header(lines: Iterator[str], request: Request) -> _Header:
     """The banner and the line of sizes; everything is checked that does not need the entries."""
-    lines = _lines(request)
-    banner = next(lines, (0, ""))[1].lower().split()
-    if len(banner) < 4 or not banner[0].startswith("%%matrixmarket"):
-        raise request.error("it does not begin with %%MatrixMarket", 1)
-    layout, field = banner[2], banner[3]
-    if layout not in ("coordinate", "array"):
-        raise request.error(f"the layout {layout!r} is unknown", 1)
-    if field not in ("real", "double", "integer", "unsigned-integer", "pattern"):
-        raise request.error(f"it holds {field} numbers; real ones are needed", 1)
-    for number, line in lines:
+    layout, kind, mirrored = _banner(next(lines, ""), request)
+    for number, line in enumerate(lines, start=2):
         if line.startswith("%") or not line.strip():
             if number > LONGEST_HEADER:
                 break
             continue
         sizes = line.split()
         if len(sizes) != (3 if layout == "coordinate" else 2) or not all(
-            re.fullmatch(r"-?\d+", one) for one in sizes
+            re.fullmatch(r"-?\d+", one, re.ASCII) for one in sizes
         ):
             raise request.error(f"a line of sizes was expected, found {line[:60]!r}", number)
+        if any(one.startswith("-") or len(one) > 18 for one in sizes):
+            raise request.error(f"the sizes {' '.join(sizes)[:80]} make no sense", number)
         counts = [int(one) for one in sizes]
-        if min(counts) < 0 or max(counts) >= 2**63:
-            raise request.error(f"the sizes {' '.join(sizes)} make no sense", number)
-        shape = request.check_shape((counts[0], counts[1]), number)
-        n_entries = counts[2] if layout == "coordinate" else counts[0] * counts[1]
-        return _Header(layout, field, shape, n_entries, number)
+        n, m = request.check_shape((counts[0], counts[1]), number)
+        if mirrored and n != m:
+            raise request.error(f"a symmetric matrix is square, this one is {n} x {m}", number)
+        in_array = n * (n + 1) // 2 if mirrored else n * m
+        n_entries = counts[2] if layout == "coordinate" else in_array
+        return _Header(layout, kind, mirrored, (n, m), n_entries, number)
     raise request.error("it ends before the line of sizes")
+
+
+def _banner(line: str, request: Request) -> tuple[str, str | None, bool]:
+    """The layout, the type of the values, and whether one triangle stands for both."""
+    words = line.lower().split()
+    if not words or not words[0].startswith("%%matrixmarket"):
+        raise request.error("it does not begin with %%MatrixMarket", 1)
+    if len(words) != 5 or words[1] != "matrix":
+        raise request.error("%%MatrixMarket matrix LAYOUT NUMBERS SYMMETRY was expected", 1)
+    layout, field, symmetry = words[2:]
+    if layout not in ("coordinate", "array"):
+        raise request.error(f"the layout {layout[:40]!r} is unknown", 1)
+    if field not in TYPES or (field == "pattern" and layout == "array"):
+        raise request.error(f"it holds {field[:40]} numbers; real ones are needed", 1)
+    if symmetry == "skew-symmetric":
+        raise request.error("a skew-symmetric matrix has negative entries", 1)
+    if symmetry not in SYMMETRIES:
+        raise request.error(f"the symmetry {symmetry[:40]!r} is unknown", 1)
+    return layout, TYPES[field], symmetry != "general"
 
 
 def _check_room(header: _Header, request: Request) -> None:
     """Refuse more entries than the memory allows or than the file can hold."""
-    each = 8 if header.layout == "array" else 16
+    n, m = header.shape
+    in_coordinates = header.n_entries * (48 if header.mirrored else 24)
     what = f"{header.n_entries:,} declared entries"
-    request.check_size(header.n_entries * each, what, header.n_lines)
+    request.check_size(8 * n * m if header.layout == "array" else in_coordinates, what, header.line)
     held = request.path.stat().st_size * (MOST_PACKED if is_packed(request.path) else 1)
     shortest = SHORTEST_NUMBER if header.layout == "array" else SHORTEST_ENTRY
     if (header.n_entries - 1) * shortest > held:
-        raise request.error(f"the file is too short for the {what}", header.n_lines)
+        raise request.error(f"the file is too short for the {what}", header.line)
 
 
-def _lines(request: Request) -> Iterator[tuple[int, str]]:
-    with open_text(request.path, errors="replace") as file:
-        yield from enumerate(iter(lambda: file.readline(1_000_000), ""), start=1)
+def _coordinates(lines: Iterator[str], header: _Header, request: Request) -> csr_array:
+    n, m = header.shape
+    places = np.empty((2, header.n_entries), dtype=np.int32 if max(n, m) < 2**31 else np.int64)
+    values = np.ones(header.n_entries, dtype=header.type or np.float64)
+    for start, block, told in _blocks(lines, header, request):
+        here = slice(start, start + len(block))
+        for axis, (name, size) in enumerate((("row", n), ("column", m))):
+            found = block[name]
+            bad = (found < 1) | (found > size)
+            if bad.any():
+                first = int(bad.argmax())
+                raise request.error(
+                    f"the {name} {found[first]} is outside 1 to {size}", told.number(first)
+                )
+            places[axis, here] = found - 1
+        if header.type is not None:
+            values[here] = block["value"]
+    if header.mirrored:
+        apart = places[0] != places[1]
+        places = np.concatenate((places, places[::-1, apart]), axis=1)
+        values = np.concatenate((values, values[apart]))
+    return coo_array((values, tuple(places)), shape=header.shape).tocsr()
 
 
-def _with_line(error: Exception, request: Request) -> Exception:
-    found = re.match(r"Line (\d+): (.*)", str(error), re.DOTALL)
-    if found:
-        return request.error(found[2], int(found[1]))
-    return request.error(str(error) or "it ends early")
+def _dense(lines: Iterator[str], header: _Header, request: Request) -> Array:
+    values = np.empty(header.n_entries, dtype=header.type)
+    for start, block, _ in _blocks(lines, header, request):
+        values[start : start + len(block)] = block["value"]
+    n, m = header.shape
+    if not header.mirrored:
+        return np.ascontiguousarray(values.reshape((n, m), order="F"))
+    X = np.empty((n, n), dtype=values.dtype)
+    # The lower triangle column by column is the upper one row by row.
+    rows, columns = np.triu_indices(n)
+    X[rows, columns] = X[columns, rows] = values
+    return X
 
 
-def _offence(request: Request) -> Exception:
-    """The error for the first entry that is negative, infinite or NaN, with its line."""
-    sizes_seen = False
-    for number, line in _lines(request):
-        fields = line.split()
-        if not fields or line.startswith("%"):
-            continue
-        if not sizes_seen:
-            sizes_seen = True
-            continue
-        value = float(fields[-1])
-        if not (np.isfinite(value) and value >= 0):
-            return request.error(
-                f"the value {fields[-1]} is not usable: entries must be finite and not negative",
-                number,
-            )
-    return request.error("an entry is negative or not finite (by symmetry)")
+def _blocks(
+    lines: Iterator[str], header: _Header, request: Request
+) -> Iterator[tuple[int, Array, _Lines]]:
+    """Where a block of entries starts, the block, and the lines that it stands in."""
+    start, number = 0, header.line + 1
+    while listed := list(islice(lines, LINES_AT_ONCE)):
+        told = _Lines([line for line in listed if not line.isspace()], number, listed)
+        if start + len(told.texts) > header.n_entries:
+            extra = told.number(header.n_entries - start)
+            raise request.error(f"{header.n_entries:,} entries were declared, here is more", extra)
+        if told.texts:
+            block = _parsed(told, header, request)
+            if header.type is not None:
+                _check_values(block["value"], told, request)
+            yield start, block, told
+        start += len(told.texts)
+        number += len(listed)
+    if start < header.n_entries:
+        raise request.error(
+            f"it ends early: {header.n_entries:,} entries were declared, {start:,} are there"
+        )
+
+
+def _parsed(told: _Lines, header: _Header, request: Request) -> Array:
+    dtype = np.dtype(header.columns)
+    if max(map(len, told.texts)) <= LONGEST_ENTRY:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # a fraction where an integer belongs only warns
+                return np.loadtxt(told.texts, dtype=dtype, comments=None, ndmin=1)
+        except (ValueError, OverflowError, DeprecationWarning):
+            pass
+    for place, text in enumerate(told.texts):
+        why = _why_unreadable(text, header)
+        if why is not None:
+            raise request.error(why, told.number(place))
+    raise request.error("the entries cannot be read", told.number(0))
+
+
+def _why_unreadable(text: str, header: _Header) -> str | None:
+    """What is wrong with a line of the body; None if nothing is."""
+    columns, cells = header.columns, text.split()
+    if len(text) > LONGEST_ENTRY:
+        return f"it is longer than {LONGEST_ENTRY:,} characters"
+    if len(cells) != len(columns):
+        return f"an entry has {len(columns)} numbers here, found {len(cells)}: {text[:40]!r}"
+    for cell, (name, kind) in zip(cells, columns, strict=True):
+        try:
+            np.loadtxt([cell], dtype=kind, comments=None)
+        except (ValueError, OverflowError, DeprecationWarning):
+            return f"the {name} {cell[:40]!r} is no {'number' if kind == 'f8' else 'whole number'}"
+    return None
+
+
+def _check_values(values: Array, told: _Lines, request: Request) -> None:
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if request.allow_missing:
+        bad &= ~np.isnan(values)
+    if bad.any():
+        first = int(bad.argmax())
+        raise request.error(
+            f"the value {told.texts[first].split()[-1]} is not usable: entries must be finite and "
+            "not negative",
+            told.number(first),
+        )
 
 
 def _named(X: Any, request: Request) -> NamedMatrix:

@@ -4,15 +4,44 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import zlib
 from collections import Counter
 from pathlib import Path
 
 from orthant.datasets.readers.packed import open_text
+from orthant.datasets.readers.place import readable
 from orthant.datasets.readers.record import FileError
 
 Names = tuple[str, ...]
 LONGEST_LIST = 2**28
+
+
+# What a spreadsheet takes for a formula, behind the quotes that we put before such names.
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
+def shielded(name: str) -> str:
+    """A name for a table: with a quote before it where a spreadsheet would take it for a formula.
+
+    Numbers are no formulas and stay as they are. :func:`unshielded` gives every name back.
+    """
+    if not FORMULA.match(name) or _is_number(name):
+        return name
+    return f"'{name}"
+
+
+def unshielded(cell: str) -> str:
+    """The name that a cell of a table stands for."""
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return name == name.strip()
 
 
 def read_names(path: str | os.PathLike[str], expected: int, what: str) -> Names:
@@ -26,7 +55,7 @@ def read_names(path: str | os.PathLike[str], expected: int, what: str) -> Names:
 def read_lines(path: Path) -> list[str]:
     """The lines of a text file, packed or not, without empty ones at the end."""
     try:
-        with open_text(path) as file:
+        with readable(path, LONGEST_LIST) as place, open_text(place) as file:
             text = file.read(LONGEST_LIST + 1)
     except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileError(f"{path}: this is no UTF-8 text: {error}") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,14 +10,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from orthant.archive import PACKED_AS, refusing_damage
 from orthant.arrays import Array
 from orthant.datasets.readers.npy import NUMBERS, read_header
-from orthant.datasets.readers.record import FileError, NamedMatrix, Request
-from orthant.datasets.readers.sparse_parts import BUILDERS
+from orthant.datasets.readers.record import NamedMatrix, Request
+from orthant.sparse_structure import PARTS, csr_from_parts
 
 MOST_ENTRIES = 1000
 SPARSE = {"format", "shape", "data"}
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 
 def read_npz(request: Request) -> NamedMatrix:
@@ -39,10 +38,9 @@ class _Entries(dict[str, zipfile.ZipInfo]):
 
 @contextmanager
 def _opened(request: Request) -> Iterator[_Entries]:
-    try:
+    what = "this is no .npz archive, or a damaged one"
+    with refusing_damage(lambda why: request.error(f"{what}: {why}")):
         archive = zipfile.ZipFile(request.path)
-    except DAMAGE as error:
-        raise request.error(f"this is no .npz archive, or a damaged one: {error}") from error
     with archive:
         listed = archive.infolist()
         entries = _Entries({one.filename.removesuffix(".npy"): one for one in listed})
@@ -55,23 +53,23 @@ def _opened(request: Request) -> Iterator[_Entries]:
 def _array(entries: _Entries, name: str, request: Request, kinds: str = NUMBERS) -> Array:
     """One array; what it declares is compared with the limit and the room it has."""
     entry = entries[name]
-    try:
-        with entries.archive.open(entry) as member:
-            header = read_header(member, request, name)
-            if header.dtype.kind not in kinds:
-                raise request.error(f"the array {name!r} holds {header.dtype} values, not numbers")
-            request.check_size(header.n_bytes, f"the array {name!r} of shape {header.shape}")
-            if member.tell() + header.n_bytes != entry.file_size:
-                raise request.error(
-                    f"the array {name!r} is damaged: its shape {header.shape} does not fit its size"
-                )
-            content = member.read(header.n_bytes)
-            if len(content) != header.n_bytes:
-                raise request.error(f"the array {name!r} ends early")
-    except DAMAGE as error:
-        if isinstance(error, FileError):
-            raise
-        raise request.error(f"the array {name!r} is damaged: {error}") from error
+    if entry.compress_type not in PACKED_AS:
+        raise request.error(f"the array {name!r} is packed in a way that NumPy never uses")
+    with (
+        refusing_damage(lambda why: request.error(f"the array {name!r} is damaged: {why}")),
+        entries.archive.open(entry) as member,
+    ):
+        header = read_header(member, request, name)
+        if header.dtype.kind not in kinds:
+            raise request.error(f"the array {name!r} holds {header.dtype} values, not numbers")
+        request.check_size(header.n_bytes, f"the array {name!r} of shape {header.shape}")
+        if member.tell() + header.n_bytes != entry.file_size:
+            raise request.error(
+                f"the array {name!r} is damaged: its shape {header.shape} does not fit its size"
+            )
+        content = member.read(header.n_bytes)
+        if len(content) != header.n_bytes:
+            raise request.error(f"the array {name!r} ends early")
     order: Any = "F" if header.in_columns else "C"
     return np.frombuffer(content, header.dtype).reshape(header.shape, order=order)
 
@@ -107,17 +105,17 @@ def _sparse(entries: _Entries, request: Request) -> csr_array:
     """A SciPy sparse matrix whose indices have been checked: nothing follows them blindly."""
     kind = _array(entries, "format", request, "SU").reshape(-1)
     name = str(kind[0], "ascii", "replace") if kind.dtype.kind == "S" else str(kind[0])
-    if name not in BUILDERS:
+    if name not in PARTS:
         raise request.error(f"it holds a sparse matrix of the unknown format {name!r}")
     shape = _array(entries, "shape", request, "iu").reshape(-1)
     size = request.check_shape(tuple(int(one) for one in shape))
-    needed, build = BUILDERS[name]
+    needed = PARTS[name]
     missing = [one for one in needed if one not in entries]
     if missing:
         raise request.error(f"the sparse matrix lacks {', '.join(missing)}")
     request.check_size(sum(entries[one].file_size for one in needed), "the sparse matrix")
     parts = [_array(entries, one, request) for one in needed]
     try:
-        return build(parts, size)
-    except (ValueError, IndexError, TypeError) as error:
+        return csr_from_parts(name, parts, size)
+    except (ValueError, IndexError, TypeError, ArithmeticError) as error:
         raise request.error(f"the sparse structure is corrupt: {error}") from error

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from orthant.datasets.readers.record import FileError, NamedMatrix, Request
+from orthant.datasets.readers.record import NamedMatrix, Request
 from orthant.extras import import_extra
 
 
@@ -15,7 +15,7 @@ def read_parquet(request: Request) -> NamedMatrix:
     """The columns of numbers as a matrix, read one after the other."""
     pyarrow = import_extra("pyarrow", "files")
     parquet = import_extra("pyarrow.parquet", "files")
-    try:
+    with request.decoding("this is no Parquet file, or a damaged one"):
         file = parquet.ParquetFile(request.path)
         schema = file.schema_arrow
         index, names = _columns(schema, pyarrow, request)
@@ -29,10 +29,6 @@ def read_parquet(request: Request) -> NamedMatrix:
         if index is not None:
             texts = file.read(columns=[index]).column(index).to_pylist()
             rows = tuple(str(text) for text in texts)
-    except (pyarrow.ArrowException, OSError, ValueError, KeyError) as error:
-        if isinstance(error, FileError) or getattr(error, "errno", None):
-            raise
-        raise request.error(f"this is no Parquet file, or a damaged one: {error}") from error
     return request.matrix(np.ascontiguousarray(X), rows, tuple(names))
 
 

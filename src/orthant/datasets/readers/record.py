@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from orthant.errors import InvalidInputError
+import numpy as np
+
+from orthant.arrays import Array
+from orthant.errors import InvalidInputError, MissingExtraError
 
 # No fair file unpacks to more times its size than this; gzip cannot do much more.
 MOST_UNPACKED = 1000
@@ -99,6 +103,19 @@ class Request:
         place = "" if line is None else f" line {line}:"
         return FileError(f"{self.shown}:{place} {_one_line(why)}")
 
+    @contextmanager
+    def decoding(self, what: str) -> Iterator[None]:
+        """Turn whatever a library raises over this file into one error.
+
+        On damaged files the libraries that unpack them raise errors of any type.
+        """
+        try:
+            yield
+        except (FileError, PermissionError, MissingExtraError):
+            raise
+        except Exception as error:
+            raise self.error(f"{what}: {error}") from error
+
     def check_size(self, n_bytes: int, what: str, line: int | None = None) -> None:
         """Refuse a declared size above the limit, before any memory is taken for it."""
         if n_bytes > self.max_bytes:
@@ -112,6 +129,8 @@ class Request:
         """A shape of two positive sizes whose row and column records alone fit into memory."""
         if len(shape) != 2:
             raise self.error(f"a matrix has 2 dimensions, this has {len(shape)}: {shape}", line)
+        if not all(isinstance(size, int | np.integer) for size in shape):
+            raise self.error(f"the declared shape {shape} makes no sense", line)
         n, m = (int(size) for size in shape)
         if n < 1 or m < 1:
             raise self.error(f"the matrix is empty: its shape is {n} x {m}", line)
@@ -132,6 +151,19 @@ class Request:
             if names is not None and len(names) != size:
                 raise self.error(f"there are {len(names)} {what} names for {size} {what}s")
         return NamedMatrix(X, row_names, column_names, self.shown)
+
+
+class StoredRows:
+    """A matrix that stays in its file and gives slices of its rows, or an error that names it."""
+
+    def __init__(self, stored: Any, request: Request) -> None:
+        self.shape: tuple[int, int] = tuple(stored.shape)
+        self.dtype = np.dtype(stored.dtype)
+        self._stored, self._request = stored, request
+
+    def __getitem__(self, rows: Any) -> Array:
+        with self._request.decoding("its rows cannot be read"):
+            return np.asarray(self._stored[rows])
 
 
 def in_units(n_bytes: int) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from orthant.arrays import Array
+from orthant.datasets.readers.names import unshielded
 from orthant.datasets.readers.packed import bounded_lines, open_text
 from orthant.datasets.readers.record import NamedMatrix, Request
 
@@ -75,7 +76,7 @@ def _table(rows: Iterator[Line], request: Request) -> NamedMatrix:
     while lines := list(islice(body, ROWS_AT_ONCE)):
         blocks.append(_block(lines, width, has_index, column_names, request))
         if has_index:
-            row_names.extend(cells[0].strip() for _, cells in lines)
+            row_names.extend(unshielded(cells[0].strip()) for _, cells in lines)
         n_cells += blocks[-1].size
         request.check_size(16 * n_cells, "the table so far")
     return request.matrix(
@@ -108,11 +109,15 @@ def _has_index(header: list[str] | None, ahead: list[Line]) -> bool:
 def _is_value(cell: str) -> bool:
     if cell.strip().lower() in MISSING:
         return True
+    return as_number(cell) is not None
+
+
+def as_number(cell: str) -> float | None:
+    """The number that a cell holds; None if it holds something else."""
     try:
-        float(cell)
+        return None if "_" in cell else float(cell)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def _column_names(
@@ -120,7 +125,7 @@ def _column_names(
 ) -> tuple[str, ...] | None:
     if header is None:
         return None
-    names = [name.strip() for name in header]
+    names = [unshielded(name.strip()) for name in header]
     if has_index and len(names) == width:
         names = names[1:]
     if len(names) != width - has_index:
@@ -142,9 +147,12 @@ def _block(
         if len(cells) != width:
             raise request.error(f"it has {len(cells)} cells, the lines above {width}", number)
         try:
-            values.append([float(cell) for cell in cells[first:]])
+            row = [float(cell) for cell in cells[first:]]
         except ValueError:
-            values.append(_slowly(number, cells, first, names, request))
+            row = _slowly(number, cells, first, names, request)
+        if "_" in "".join(cells[first:]):  # Python reads 1_000 as a number
+            row = _slowly(number, cells, first, names, request)
+        values.append(row)
     block = np.array(values, dtype=np.float64)
     bad = ~(np.isfinite(block) & (block >= 0))
     if request.allow_missing:
@@ -165,10 +173,10 @@ def _slowly(
         if request.allow_missing and cell.strip().lower() in MISSING:
             values.append(math.nan)
             continue
-        try:
-            values.append(float(cell))
-        except ValueError:
-            raise _bad_cell(cell, number, column, names, first, request) from None
+        value = as_number(cell)
+        if value is None:
+            raise _bad_cell(cell, number, column, names, first, request)
+        values.append(value)
     return values
 
 
@@ -184,4 +192,6 @@ def _bad_cell(
     if _is_value(text):
         return request.error(f"{where}: {text} must be finite and not negative", number)
     hint = " (numbers need a decimal point)" if _is_value(text.replace(",", ".", 1)) else ""
+    if _is_value(text.replace("_", "")):
+        hint = " (write it without underscores)"
     return request.error(f"{where}: {text[:40]!r} is no number{hint}", number)

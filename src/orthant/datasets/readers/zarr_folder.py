@@ -13,9 +13,9 @@ import numpy as np
 
 from orthant.arrays import Array
 from orthant.datasets.readers.npy import NUMBERS
-from orthant.datasets.readers.record import FileError, NamedMatrix, Request
-from orthant.datasets.readers.sparse_parts import checked_csc, checked_csr
+from orthant.datasets.readers.record import NamedMatrix, Request, StoredRows
 from orthant.extras import import_extra
+from orthant.sparse_structure import csr_from_parts
 
 HARMLESS = {
     "blosc", "bytes", "bz2", "crc32", "crc32c", "delta", "endian", "gzip", "lz4", "lzma",
@@ -30,7 +30,7 @@ def read_zarr(request: Request) -> NamedMatrix:
     zarr = import_extra("zarr", "files")
     if not request.path.is_dir():
         raise request.error("a Zarr store is a folder")
-    try:
+    with request.decoding("this is no Zarr store, or a damaged one"):
         root = zarr.open(str(request.path), mode="r", use_consolidated=False)
         if isinstance(root, zarr.Array):
             return request.matrix(_matrix(root, request, zarr))
@@ -41,10 +41,6 @@ def read_zarr(request: Request) -> NamedMatrix:
         sizes = {"obs": X.shape[0], "var": X.shape[1]}
         names = [_index(root, part, size, request, zarr) for part, size in sizes.items()]
         return request.matrix(X, *names)
-    except (ValueError, KeyError, TypeError, RuntimeError, FileNotFoundError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise request.error(f"this is no Zarr store, or a damaged one: {error}") from error
 
 
 def _only_matrix(root: Any, request: Request, zarr: Any) -> str:
@@ -66,17 +62,17 @@ def _matrix(here: Any, request: Request, zarr: Any) -> Any:
         request.check_shape(here.shape)
         if request.streams(prod(here.shape) * here.dtype.itemsize, here.nbytes_stored()):
             _check_pieces(here, request, NUMBERS)
-            return here
+            return StoredRows(here, request)
         return _values(here, request)
     shape = here.attrs.get("shape")
     if not isinstance(shape, list) or not {"data", "indices", "indptr"} <= set(here):
         raise request.error(f"{here.name!r} is neither an array nor a sparse matrix")
-    n, m = request.check_shape(tuple(int(size) for size in shape))
+    n, m = request.check_shape(tuple(shape))
     parts = [_values(here[name], request) for name in ("data", "indices", "indptr")]
     by_column = str(here.attrs.get("encoding-type", "")).startswith("csc")
     try:
-        return (checked_csc if by_column else checked_csr)(parts, (n, m))
-    except (ValueError, IndexError) as error:
+        return csr_from_parts("csc" if by_column else "csr", parts, (n, m))
+    except (ValueError, IndexError, TypeError, ArithmeticError) as error:
         raise request.error(f"the sparse structure is corrupt: {error}") from error
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from orthant.archive import DAMAGE
 from orthant.arrays import Array
 from orthant.datasets.readers import FileError, read_matrix
-from orthant.datasets.readers.npz import DAMAGE
 from orthant.datasets.uci.catalogue import Entry
 from orthant.datasets.uci.record import Content
 from orthant.datasets.uci.verification import differences

@@ -1,0 +1,84 @@
+"""The commands of ``orthant`` and how they are run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+import orthant
+from orthant.cli.bench import bench
+from orthant.cli.bicluster import bicluster
+from orthant.cli.demo import demo
+from orthant.cli.failures import BAD_INPUT, Debug, guarded, say
+from orthant.cli.fit import fit
+from orthant.cli.report import report
+from orthant.cli.reproduce import reproduce
+from orthant.cli.select_k import select_k
+from orthant.cli.transform import transform
+
+app = typer.Typer(
+    name="orthant",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Split a non-negative matrix into parts that do not overlap, and prove how good they are.",
+)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": demo,
+    "fit": fit,
+    "transform": transform,
+    "select-k": select_k,
+    "report": report,
+    "bicluster": bicluster,
+    "reproduce": reproduce,
+    "bench": bench,
+}
+for name, command in COMMANDS.items():
+    app.command(name)(guarded(command))
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"orthant {orthant.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error comes from; stands anywhere.")
+    ] = False,
+) -> None:
+    """Options that stand before a command."""
+
+
+def run(given: list[str]) -> int:
+    """Run the command that these arguments name; returns the exit code."""
+    arguments = _without_debug(given)
+    try:
+        code = app(args=arguments or ["--help"], prog_name="orthant", standalone_mode=False)
+    except Exception as error:
+        message = getattr(error, "format_message", None)  # what typer raises for wrong usage
+        if message is None or Debug.wanted:
+            raise
+        say(f"{message()} (orthant {_command(arguments)}--help tells more)")
+        return int(getattr(error, "exit_code", BAD_INPUT))
+    return code if isinstance(code, int) else 0
+
+
+def _without_debug(arguments: list[str]) -> list[str]:
+    """Take ``--debug`` out of the arguments, wherever it stands before ``--``."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options, rest = arguments[:end], arguments[end:]
+    Debug.wanted = "--debug" in options
+    return [one for one in options if one != "--debug"] + rest
+
+
+def _command(arguments: list[str]) -> str:
+    return f"{arguments[0]} " if arguments and arguments[0] in COMMANDS else ""

@@ -1,0 +1,305 @@
+"""Honest files of every format, the same bytes every time: what the fuzzer starts from."""
+
+import gzip
+import io
+import json
+import tempfile
+import zipfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+import orthant
+from orthant.cli.folder import MODEL, SELECTION, SUMMARY
+from orthant.progress import listening
+from orthant.selection.journal import TITLE, VERSION, fingerprint
+from orthant.selection.trial import Trial
+
+X = np.round(np.random.default_rng(5).random((7, 5)) * (np.arange(5) % 2 == np.c_[:7] % 2), 3)
+NAMES = [f"name {number}" for number in range(7)]
+JOURNAL_OPTIONS = {"orthogonal": "samples", "algorithm": "best", "n_init": 1}
+
+
+@dataclass(frozen=True)
+class Seed:
+    """Some files of which one is read.
+
+    Attributes
+    ----------
+    format
+        What it counts as.
+    reader
+        Who reads it: a name in ``readers.READERS``.
+    files
+        Contents by path; a folder has several.
+    place
+        The path to read.
+    mutable
+        The paths that are changed.
+    """
+
+    format: str
+    reader: str
+    files: dict[str, bytes]
+    place: str
+    mutable: tuple[str, ...]
+
+
+def one(format, content, name=None, reader="matrix"):
+    name = name or f"x.{format}"
+    return Seed(format, reader, {name: content}, name, (name,))
+
+
+def npy(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def packed(members, how=zipfile.ZIP_DEFLATED):
+    """A zip file without dates."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = how
+            archive.writestr(entry, content)
+    return buffer.getvalue()
+
+
+def npz(how=zipfile.ZIP_DEFLATED, **arrays):
+    return packed({f"{name}.npy": npy(array) for name, array in arrays.items()}, how)
+
+
+def array_seeds():
+    for array in (X, np.asfortranarray(X), X.astype("f4"), (X * 9).astype("i2"), X > 0.2):
+        yield one("npy", npy(array))
+    names = {"row_names": np.array(NAMES), "column_names": np.array(NAMES[:5])}
+    yield one("npz", npz(X=X, **names))
+    yield one("npz", npz(zipfile.ZIP_STORED, X=X))
+    for format in ("csr", "csc", "bsr", "coo", "dia"):
+        buffer = io.BytesIO()
+        sp.save_npz(buffer, getattr(sp, f"{format}_array")(X), compressed=False)
+        with zipfile.ZipFile(buffer) as archive:
+            yield one("npz", packed({name: archive.read(name) for name in archive.namelist()}))
+
+
+def text_seeds():
+    entries = [(i + 1, j + 1, X[i, j]) for i, j in zip(*np.nonzero(X), strict=True)]
+    head = "%%MatrixMarket matrix {}\n% a comment\n{}\n"
+    body = "".join(f"{i} {j} {v:.3e}\n" for i, j, v in entries)
+    coordinates = head.format("coordinate real general", f"7 5 {len(entries)}") + body
+    yield one("mtx", coordinates.encode())
+    yield one("mtx", gzip.compress(coordinates.encode(), mtime=0), "x.mtx.gz")
+    whole = "".join(f"{i} {j} {round(9 * v)}\n" for i, j, v in entries)
+    yield one(
+        "mtx", (head.format("coordinate integer general", f"7 5 {len(entries)}") + whole).encode()
+    )
+    mirrored = "1 1 1.5\n3 1 0.25\n3 3 7e-1\n"
+    yield one("mtx", (head.format("coordinate real symmetric", "3 3 3") + mirrored).encode())
+    yield one("mtx", (head.format("coordinate pattern general", "3 3 2") + "1 1\n3 2\n").encode())
+    numbers = "".join(f"{v}\n" for v in X.T.ravel())
+    yield one("mtx", (head.format("array real general", "7 5") + numbers).encode())
+    for format, comma in (("csv", ","), ("tsv", "\t"), ("csv", ";")):
+        plain = "".join(comma.join(map(str, row)) + "\n" for row in X.tolist())
+        yield one(format, plain.encode())
+        rows = zip(NAMES, X.tolist(), strict=True)
+        titled = comma.join(["", *NAMES[:5]]) + "\n"
+        titled += "".join(comma.join([f'"{name}"', *map(str, row)]) + "\n" for name, row in rows)
+        yield one(format, titled.encode())
+    yield one("csv", gzip.compress(titled.encode(), mtime=0), "x.csv.gz")
+    for comma in (",", "\t", " "):
+        listed = "".join(f"left{i}{comma}right{j}{comma}{v}\n" for i, j, v in entries)
+        yield one("edges", listed.encode())
+    yield one("edges", b"# two names\na b\nb c\nc a\n")
+    yield one("names", "".join(f"{name}\n" for name in NAMES).encode(), "x.txt", "names")
+
+
+def h5_bytes(fill, **options):
+    import h5py
+
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w", **options) as file:
+        fill(file)
+    return buffer.getvalue()
+
+
+def sparse_group(file, name, matrix):
+    group = file.create_group(name)
+    group.attrs["encoding-type"], group.attrs["shape"] = f"{matrix.format}_matrix", matrix.shape
+    for part in ("data", "indices", "indptr"):
+        group[part] = getattr(matrix, part)
+
+
+def annotated(file, sparse):
+    if sparse:
+        sparse_group(file, "X", sp.csr_array(X))
+    else:
+        file["X"] = X
+    for part, size in (("obs", 7), ("var", 5)):
+        group = file.create_group(part)
+        group.attrs["_index"] = "_index"
+        group["_index"] = NAMES[:size]
+
+
+def tenx(file):
+    matrix = sp.csc_array(X.T)
+    group = file.create_group("matrix")
+    for part in ("data", "indices", "indptr"):
+        group[part] = getattr(matrix, part)
+    group["shape"], group["barcodes"] = np.array([5, 7]), np.array(NAMES, dtype="S8")
+    group["features/name"] = np.array(NAMES[:5], dtype="S8")
+
+
+def in_chunks(file):
+    file.create_dataset("x", data=X, chunks=(3, 2), compression="gzip", shuffle=True)
+    file.create_group("empty")
+
+
+def hdf5_seeds():
+    for options in ({}, {"libver": "latest"}):
+        for fill in (lambda file: file.create_dataset("x", data=X), in_chunks, tenx):
+            content = h5_bytes(fill, **options)
+            yield one("h5", content)
+            yield one("h5", content, reader="stream")
+        for sparse in (False, True):
+            filled = h5_bytes(lambda file, sparse=sparse: annotated(file, sparse), **options)
+            yield one("h5ad", filled)
+
+
+def folder_seed(format, reader, folder, place, mutable=None):
+    files = {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    return Seed(format, reader, files, place, mutable or tuple(files))
+
+
+def zarr_seeds(folder):
+    import zarr
+
+    for version in (2, 3):
+        path = folder / f"v{version}" / "x.zarr"
+        root = zarr.open_group(str(path), mode="w", zarr_format=version)
+        array = root.create_array("X", shape=X.shape, chunks=(4, 3), dtype="f8")
+        array[...] = X
+        for reader in ("matrix", "stream"):
+            yield folder_seed("zarr", reader, path.parent, "x.zarr")
+        path = folder / f"sparse{version}" / "x.zarr"
+        root = zarr.open_group(str(path), mode="w", zarr_format=version)
+        group = root.create_group("X", attributes={"encoding-type": "csr_matrix", "shape": [7, 5]})
+        for part in ("data", "indices", "indptr"):
+            values = getattr(sp.csr_array(X), part)
+            group.create_array(part, shape=values.shape, dtype=values.dtype)[...] = values
+        yield folder_seed("zarr", "matrix", path.parent, "x.zarr")
+
+
+def parquet_seeds():
+    import pyarrow
+    from pyarrow import parquet
+
+    columns = {f"c{number}": column for number, column in enumerate(X.T)}
+    for table in (
+        pyarrow.table(columns),
+        pyarrow.table({"who": NAMES, **columns}),
+        pyarrow.table({"a": [1, None, 3], "b": [True, False, True]}),
+    ):
+        for compression in ("none", "snappy"):
+            buffer = io.BytesIO()
+            parquet.write_table(table, buffer, compression=compression)
+            yield one("parquet", buffer.getvalue())
+
+
+def without_times(result):
+    return replace(result, seconds=0.0, certificate=replace(result.certificate, seconds=0.0))
+
+
+def own_seeds(folder):
+    for setting in ("samples", "features", "both"):
+        result = without_times(orthant.factorize(X, 2, orthogonal=setting, random_state=0))
+        orthant.save(result, folder / "model.npz")
+        yield one("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
+    model = orthant.OrthogonalNMF(2, random_state=0).partial_fit(X)
+    model.certificate_ = replace(model.certificate_, seconds=0.0)
+    orthant.save(model, folder / "model.npz")
+    yield one("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
+    clusters = orthant.BipartiteCorrelationClustering(random_state=0).fit(X > 0)
+    clusters.certificate_ = replace(clusters.certificate_, seconds=0.0)
+    orthant.save(clusters, folder / "model.npz")
+    yield one("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
+    yield one("checkpoint", checkpoint(folder / "c"), "c", "checkpoint")
+    yield one("trials", journal(), "trials.jsonl", "trials")
+    yield from report_seeds(folder / "report")
+
+
+class BrokenOffError(Exception):
+    """Ends a fit when it has kept something."""
+
+
+def checkpoint(path):
+    def stop(*announced):
+        if path.exists():
+            raise BrokenOffError
+
+    try:
+        with listening(stop):
+            orthant.factorize(X, 2, n_init=3, random_state=0, certificate=None, checkpoint=path)
+    except BrokenOffError:
+        pass
+    return path.read_bytes()
+
+
+def journal():
+    about = {"title": TITLE, "version": VERSION, "data": fingerprint(X), **JOURNAL_OPTIONS}
+    trials = [Trial(k, 0, k, 0.5 / k, 0.1, 0.9, 0.5, 0.25) for k in (2, 3)]
+    listed = [{**about, "entropy": 7}] + [
+        {name: getattr(trial, name) for name in Trial.__slots__} for trial in trials
+    ]
+    return "".join(json.dumps(line) + "\n" for line in listed).encode()
+
+
+def report_seeds(folder):
+    """A folder as ``fit`` and ``select-k`` write it, without the data, which the reader has."""
+    folder.mkdir()
+    result = without_times(orthant.factorize(X, 2, random_state=0))
+    orthant.save(result, folder / MODEL)
+    reading = {"format": None, "key": None, "header": None, "index": None, "transpose": False}
+    summary = {
+        "orthant": orthant.__version__,
+        "input": {"file": "x.npy", "reading": {**reading, "missing": False, "max_bytes": None}},
+        "options": {"image_shape": "1x5"},
+        "captured": 1.0 - result.relative_squared_error,
+        "remarks": ["a remark"],
+    }
+    (folder / SUMMARY).write_text(json.dumps(summary, indent=2))
+    measured = ("relative_squared_error", "lower_bound", "null_error", "matched_cosine")
+    tried = [
+        {"n_components": k, **dict.fromkeys((*measured, "adjusted_rand"), 0.5)} for k in (2, 3)
+    ]
+    selection = {
+        "suggestion": 2,
+        "reason": "the best",
+        "orthogonal": "samples",
+        "candidates": tried,
+    }
+    (folder / SELECTION).write_text(json.dumps(selection, indent=2))
+    (folder / "x.npy").write_bytes(npy(X))
+    for format, name in (("summary", SUMMARY), ("selection", SELECTION)):
+        yield folder_seed(format, "report", folder, ".", (name,))
+
+
+def all_seeds():
+    """Every seed; those of formats whose package is not there are left out."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        return [
+            *array_seeds(),
+            *text_seeds(),
+            *hdf5_seeds(),
+            *zarr_seeds(folder),
+            *parquet_seeds(),
+            *own_seeds(folder),
+        ]
