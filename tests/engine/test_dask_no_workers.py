@@ -131,5 +131,5 @@ def test_the_times_are_settings_of_dask():
 
 @pytest.mark.parametrize("found", ["soon", "", "5 apples", [3], {"hours": 2}])
 def test_what_is_no_time_is_refused_by_name(found):
-    with times(None, found), pytest.raises(InvalidInputError, match="orthant.no-workers-timeout"):
+    with times(None, found), pytest.raises(InvalidInputError, match=TIMEOUT):
         seconds_of(TIMEOUT)

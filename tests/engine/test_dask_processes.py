@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -57,9 +56,9 @@ def client(workers):
 @pytest.fixture
 def unforgiving():
     """Workers of two threads, given up with all their blocks as soon as they die."""
-    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
-        with crew(n_threads=2) as workers:
-            yield workers
+    given_up = dask.config.set({"distributed.scheduler.allowed-failures": 0})
+    with given_up, crew(n_threads=2) as workers:
+        yield workers
 
 
 @pytest.fixture
@@ -128,11 +127,6 @@ def read_too_much(path, start):
     return read(path, start)
 
 
-def read_slowly(path, start):
-    time.sleep(0.02)
-    return read(path, start)
-
-
 def array_of(path, reader=read, *given):
     blocks = [dask.delayed(reader)(path, start, *given) for start in STARTS]
     return da.concatenate([da.from_delayed(block, (100, 30), dtype=float) for block in blocks])
@@ -156,9 +150,17 @@ def same_bits(one, other):
 
 
 @pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
-@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
-@pytest.mark.parametrize("store", [np.asarray, csr_array])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("orthogonal", "store", "dtype"),
+    [
+        ("samples", np.asarray, np.float32),
+        ("samples", csr_array, np.float64),
+        ("features", np.asarray, np.float64),
+        ("features", csr_array, np.float32),
+        ("both", np.asarray, np.float32),
+        ("both", csr_array, np.float64),
+    ],
+)
 def test_two_processes_give_the_bits_of_one(client, stored, orthogonal, store, dtype):
     X = array_of(stored).astype(dtype).map_blocks(store)
     algorithm = "paper" if orthogonal == "both" else "best"
@@ -246,36 +248,32 @@ def test_scattered_rows_that_died_with_their_worker_are_named(client, workers, s
             source.rows(np.array([750]))
 
 
-# A client of its own process, at work on the cluster of the test, slowly and with a checkpoint.
+# A client of its own process, at work on the cluster of the test, with a checkpoint.
 CLIENT = """
 import sys
 from pathlib import Path
-from tests.engine.test_dask_processes import array_of, distributed, fit, read_slowly
+from tests.engine.test_dask_processes import array_of, distributed, fit, read
 
-address, path, checkpoint = sys.argv[1:]
+address, path, checkpoint, hold_at = sys.argv[1:]
 with distributed.Client(address):
-    X = array_of(Path(path), read_slowly)
+    X = array_of(Path(path), read, int(hold_at))
     fit(X, n_init=3, certificate=None, checkpoint=checkpoint)
 """
 
 
 def test_a_killed_client_leaves_a_checkpoint_from_which_another_goes_on(client, stored, tmp_path):
-    checkpoint = tmp_path / "fit.checkpoint"
-    command = [sys.executable, "-c", CLIENT, client.scheduler.address, str(stored), str(checkpoint)]
-    written = set()
-
-    def written_thrice():
+    checkpoint, hold_at = tmp_path / "fit.checkpoint", 100  # of about 150 reads
+    given = [client.scheduler.address, stored, checkpoint, hold_at]
+    with subprocess.Popen([sys.executable, "-c", CLIENT, *map(str, given)], cwd=ROOT) as process:
+        until(lambda: n_reads(stored) >= hold_at or process.poll() is not None)
         assert process.poll() is None, "the fit ended before it could be killed"
-        if checkpoint.exists():
-            written.add(checkpoint.stat().st_mtime_ns)
-        return len(written) == 3
-
-    with subprocess.Popen(command, cwd=ROOT) as process:
-        try:
-            until(written_thrice)
-        finally:
-            process.send_signal(signal.SIGKILL)
+        process.send_signal(signal.SIGKILL)
+    stored.with_suffix(".killed").touch()
+    assert checkpoint.exists()
     with client.as_current():
-        X = array_of(stored, read_slowly)  # the same blocks, so the same fingerprint
+        X = array_of(stored, read, hold_at)  # the same blocks, so the same fingerprint
+        before = n_reads(stored)
         resumed = fit(X, n_init=3, certificate=None, checkpoint=checkpoint)
+        between = n_reads(stored)
         same_bits(resumed, fit(X, n_init=3, certificate=None))
+    assert between - before < n_reads(stored) - between
