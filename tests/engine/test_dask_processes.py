@@ -265,9 +265,11 @@ def test_a_killed_client_leaves_a_checkpoint_from_which_another_goes_on(client, 
     checkpoint, hold_at = tmp_path / "fit.checkpoint", 100  # of about 150 reads
     given = [client.scheduler.address, stored, checkpoint, hold_at]
     with subprocess.Popen([sys.executable, "-c", CLIENT, *map(str, given)], cwd=ROOT) as process:
-        until(lambda: n_reads(stored) >= hold_at or process.poll() is not None)
-        assert process.poll() is None, "the fit ended before it could be killed"
-        process.send_signal(signal.SIGKILL)
+        try:
+            until(lambda: n_reads(stored) >= hold_at or process.poll() is not None)
+            assert process.poll() is None, "the fit ended before it could be killed"
+        finally:
+            process.kill()
     stored.with_suffix(".killed").touch()
     assert checkpoint.exists()
     with client.as_current():
