@@ -101,14 +101,25 @@ class Crew:
 
 
 @contextmanager
-def crew(n_threads=1):
-    """A scheduler in this process, a client of it, and no workers yet."""
+def local_cluster(n_workers, **settings):
+    """A scheduler in this process, workers with guardians, and a client."""
     with (
         distributed.LocalCluster(
-            n_workers=0, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+            n_workers=n_workers,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            **settings,
         ) as cluster,
         distributed.Client(cluster.scheduler_address, set_as_default=False) as client,
     ):
+        yield cluster, client
+
+
+@contextmanager
+def crew(n_threads=1):
+    """A scheduler in this process, a client of it, and no workers yet."""
+    with local_cluster(0) as (_, client):
         found = Crew(client, n_threads)
         try:
             yield found

@@ -25,7 +25,7 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-from tests.engine.crew import ROOT, crew, until  # noqa: E402
+from tests.engine.crew import ROOT, crew, local_cluster, until  # noqa: E402
 
 # Dask leaves the sockets of a killed worker to the garbage collector.
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")]
@@ -71,18 +71,8 @@ def small():
         "distributed.scheduler.allowed-failures": 0,
         "distributed.deploy.lost-worker-timeout": "1 day",
     }
-    with (
-        dask.config.set(settings),
-        distributed.LocalCluster(
-            n_workers=1,
-            threads_per_worker=2,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            memory_limit="600MB",
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    guarded = local_cluster(1, threads_per_worker=2, memory_limit="600MB")
+    with dask.config.set(settings), guarded as (_, client):
         yield client
 
 
