@@ -5,6 +5,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
 TESTS ?= tests
 # One worker per core; "make test WORKERS=0" runs in one process, which is easier to debug.
+# Tests that start clusters run after the others, by themselves: see tools/run_tests.py.
 WORKERS ?= auto
 
 # The real data sets are used where they lie beside the checkout; tests that need them skip otherwise.
@@ -34,8 +35,8 @@ $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 demo: $(VENV)/installed  ## Factorize a real data set in every setting, show the table, write pages
 	$(BIN)/orthant demo
 
-test: $(VENV)/installed-dev  ## Run the tests
-	$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+test: $(VENV)/installed-dev  ## Run all tests; TESTS=tests/unit runs some
+	$(BIN)/python tools/run_tests.py $(WORKERS) $(TESTS)
 
 check: $(VENV)/installed-dev  ## Lint, formatting and types
 	$(BIN)/ruff check .
@@ -48,7 +49,7 @@ format: $(VENV)/installed-dev  ## Format and fix what can be fixed
 
 test-oldest:  ## Run the tests with the oldest dependencies that are promised to work
 	$(MAKE) VENV=.venv-oldest .venv-oldest/installed-oldest
-	.venv-oldest/bin/python -m pytest -n $(WORKERS) $(TESTS)
+	.venv-oldest/bin/python tools/run_tests.py $(WORKERS) $(TESTS)
 
 .venv-oldest/installed-oldest: pyproject.toml tools/oldest.py | $(VENV)/bin/python
 	$(BIN)/python tools/oldest.py > $(VENV)/oldest.txt

@@ -51,6 +51,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "real_set" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.real_data)
+        if item.get_closest_marker("cluster"):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_terminal_summary(terminalreporter):

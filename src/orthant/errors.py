@@ -29,9 +29,17 @@ class BlockFailedError(OrthantError, RuntimeError):
     """A cluster could not work on a block of rows; the message names them."""
 
 
+class NoWorkersError(OrthantError, TimeoutError):
+    """A cluster has had no workers for too long; the message says how to start some."""
+
+
 class MissingExtraError(OrthantError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 
 
 class FewerComponentsWarning(UserWarning):
     """Fewer components than asked for were found; the message says why."""
+
+
+class NoWorkersWarning(UserWarning):
+    """A fit waits for a cluster without workers; the message says how to start some."""

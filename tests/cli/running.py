@@ -9,7 +9,6 @@ from pathlib import Path
 
 COMMAND = [sys.executable, "-c", "from orthant.cli.main import main; main()"]
 ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "80", "TERM": "dumb"}
-TIMEOUT = 60
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ def orthant(*arguments, cwd, stdin=b""):
     """Run the command in a fresh process."""
     done = subprocess.run(
         [*COMMAND, *map(str, arguments)],
-        cwd=cwd, input=stdin, capture_output=True, timeout=TIMEOUT, env=ENVIRONMENT,
+        cwd=cwd, input=stdin, capture_output=True, env=ENVIRONMENT,
     )  # fmt: skip
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -53,4 +52,4 @@ class Warm:
     def close(self):
         self._process.stdin.close()
         self._process.stdout.close()
-        self._process.wait(TIMEOUT)
+        self._process.wait()

@@ -14,21 +14,19 @@ from tests.cli.running import COMMAND, ENVIRONMENT
 def bench(*arguments, cwd):
     return subprocess.run(
         [*COMMAND, "bench", *arguments], cwd=cwd, capture_output=True, text=True,
-        timeout=240, env=ENVIRONMENT,
+        env=ENVIRONMENT,
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def everything(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bench")
-    done = bench("--tiny", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return done, folder / "orthant-bench"
-
-
 @pytest.mark.slow
-def test_every_benchmark_runs_on_tiny_sizes(everything):
-    done, folder = everything
+def test_every_benchmark_runs_on_tiny_sizes(tmp_path):
+    done = bench("--tiny", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows_are_complete(done, tmp_path / "orthant-bench")
+    tables_fit_and_progress_counts_to_the_end(done, tmp_path / "orthant-bench")
+
+
+def rows_are_complete(done, folder):
     held = json.loads((folder / "bench.json").read_text())
     assert held["orthant"] == orthant.__version__
     assert held["tiny"] is True
@@ -52,9 +50,7 @@ def test_every_benchmark_runs_on_tiny_sizes(everything):
     assert f"{len(rows)} rows: {len(rows)} not judged" in done.stdout
 
 
-@pytest.mark.slow
-def test_tables_fit_a_terminal_and_progress_counts_to_the_end(everything):
-    done, folder = everything
+def tables_fit_and_progress_counts_to_the_end(done, folder):
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert held_by(done.stdout, BENCHMARKS)
     lines = done.stderr.splitlines()
@@ -103,8 +99,9 @@ def test_an_interrupt_keeps_the_rows_that_are_done(tmp_path):
         if line.startswith("[2 of"):
             break
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate()
     assert process.returncode == 130
     assert "interrupted" in said
     rows = json.loads((tmp_path / "orthant-bench" / "bench.json").read_text())["rows"]
-    assert [row["benchmark"] for row in rows] == ["sweep"]
+    assert rows[0]["benchmark"] == "sweep"
+    assert {row["benchmark"] for row in rows} < set(BENCHMARKS)

@@ -23,6 +23,8 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
+from tests.engine.crew import until  # noqa: E402
+
 LENGTHS = (200, 0, 250, 150, 100)
 
 
@@ -152,17 +154,14 @@ def worker_of(rows):
     return distributed.get_worker().address
 
 
-def nothing_is_left(client):
-    """Whether the workers hold no data; releases take a moment to arrive."""
-    deadline = time.monotonic() + 20
-    while any(client.who_has().values()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return not any(client.who_has().values())
+def wait_until_nothing_is_left(client):
+    """Releases take a moment to arrive; what is never released ends at the test's time limit."""
+    until(lambda: not any(client.who_has().values()))
 
 
 def test_nothing_is_left_on_the_workers_after_a_fit(current):
     orthant.factorize(chunked(planted()), 4, random_state=0)
-    assert nothing_is_left(current)
+    wait_until_nothing_is_left(current)
 
 
 def test_nothing_is_left_on_the_workers_after_an_interrupt(current):
@@ -172,7 +171,7 @@ def test_nothing_is_left_on_the_workers_after_an_interrupt(current):
     source = as_source(chunked(planted()))
     with pytest.raises(KeyboardInterrupt):
         executor_for(source, 1).fold(source, Work(worker_of), interrupt)
-    assert nothing_is_left(current)
+    wait_until_nothing_is_left(current)
 
 
 def summed(rows, shared):

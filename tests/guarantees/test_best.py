@@ -31,7 +31,7 @@ def optimum_of(X, k, orthogonal):
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_ten_starts_reach_the_optimum_of_small_matrices(orthogonal):
     reached = 0
-    for seed in range(200):
+    for seed in range(100):
         X, k = tiny_matrix(seed, orthogonal), 2 + seed % 2
         found = orthant.factorize(
             X, k, orthogonal=orthogonal, n_init=10, random_state=seed, certificate=None
@@ -39,8 +39,8 @@ def test_ten_starts_reach_the_optimum_of_small_matrices(orthogonal):
         optimum = optimum_of(X, k, orthogonal)
         assert found.error**2 >= optimum - ROUNDING
         reached += found.error**2 <= optimum * (1 + 1e-6) + ROUNDING
-    print(f"{orthogonal}: the optimum was reached on {reached} of 200")
-    assert reached >= 190
+    print(f"{orthogonal}: the optimum was reached on {reached} of 100")
+    assert reached >= 95
 
 
 def compared(X, k, orthogonal, seed, n_init):
@@ -53,7 +53,7 @@ def compared(X, k, orthogonal, seed, n_init):
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
 def test_the_default_is_hardly_ever_worse_than_the_paper(orthogonal):
     worse = 0
-    for seed in range(200):
+    for seed in range(100):
         best, paper = compared(tiny_matrix(seed, orthogonal), 2 + seed % 3, orthogonal, seed, 10)
         worse += best > paper * (1 + 1e-9) + 1e-12
     for seed in range(20):
@@ -62,8 +62,8 @@ def test_the_default_is_hardly_ever_worse_than_the_paper(orthogonal):
         )
         best, paper = compared(data.X, 5, orthogonal, seed, 10)
         worse += best > paper * (1 + 1e-9) + 1e-12
-    print(f"{orthogonal}: worse than the paper on {worse} of 220")
-    assert worse <= 2
+    print(f"{orthogonal}: worse than the paper on {worse} of 120")
+    assert worse <= 1
 
 
 def test_blocks_are_never_worse_than_the_paper():

@@ -10,11 +10,12 @@ from typing import Any
 from orthant.engine.dask.blocks import Errand
 from orthant.engine.dask.chunks import Chunks
 from orthant.engine.dask.failures import failure, killed
+from orthant.engine.dask.waiting import Patience
 from orthant.engine.executors import Absorb, Executor
 from orthant.engine.masked import FilledSource
 from orthant.engine.sources import Source
 from orthant.engine.work import Work
-from orthant.errors import InvalidInputError
+from orthant.errors import InvalidInputError, NoWorkersError
 from orthant.extras import import_extra
 
 # For every thread of the cluster one block at work and one waiting; results take memory too.
@@ -75,6 +76,7 @@ class _Pass:
         self._killed = import_extra("distributed", "dask").KilledWorker
         self._packed = import_extra("cloudpickle", "dask").dumps
         self._client, self._chunks, self._work = client, chunks, work
+        self._patience = Patience(client)
         self._most = max(FEWEST_IN_FLIGHT, BLOCKS_PER_THREAD * sum(client.nthreads().values()))
         self._in_flight: deque[Any] = deque()
         self._sent = 0
@@ -121,8 +123,8 @@ class _Pass:
 
     def _result(self, index: int) -> Any:
         try:
-            result = self._in_flight[0].result()
-        except self._killed:
+            result = self._patience.result(self._in_flight[0])
+        except (self._killed, NoWorkersError):
             raise
         except Exception as error:
             told = failure(error, self._chunks.expected(index).rows)

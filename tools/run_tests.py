@@ -1,0 +1,46 @@
+"""Run the tests in two parts, one after the other, and add up what came out; for `make test`.
+
+Tests marked `cluster` start and kill worker processes. They run last and by themselves, so that
+nothing else of the tests takes the cores from them. All arguments but the first go to pytest.
+"""
+
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+NOTHING_SELECTED = 5
+COUNTED = ("tests", "failures", "errors", "skipped")
+
+
+def run(part: str, workers: str, arguments: list[str]) -> tuple[int, Counter]:
+    """The exit status of pytest for one part, and how many tests came out how."""
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "told.xml"
+        chosen = ["-m", part, "-n", workers, f"--junitxml={told}"]
+        status = subprocess.call([sys.executable, "-m", "pytest", *chosen, *arguments])
+        counts = Counter()
+        for suite in ElementTree.parse(told).iter("testsuite") if told.exists() else ():
+            counts.update({name: int(suite.get(name, 0)) for name in COUNTED})
+    return status, counts
+
+
+def main(workers: str, arguments: list[str]) -> int:
+    """The first status that is not good; a part without tests is, unless both are without."""
+    counts, statuses = Counter(), []
+    for part, its_workers in (("not cluster", workers), ("cluster", "0")):
+        status, found = run(part, its_workers, arguments)
+        counts += found
+        statuses.append(status)
+        if status not in (0, 1, NOTHING_SELECTED):  # an interrupt or a wrong argument
+            return status
+    broken = counts["failures"] + counts["errors"]
+    passed = counts["tests"] - broken - counts["skipped"]
+    print(f"both parts: {passed} passed, {broken} failed, {counts['skipped']} skipped")
+    return max((s for s in statuses if s != NOTHING_SELECTED), default=NOTHING_SELECTED)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
