@@ -116,7 +116,9 @@ def winners_block(raw: Rows, metric: Metric, units: Units) -> tuple[Array, Array
     for light, products, exponents in _light_rows(raw, rows.dtype, largest, metric, units.columns):
         labels[light] = products.argmax(axis=1)
         found[light] = metric.scales(products.max(axis=1), labels[light], exponents)
-    return np.where(found > 0, labels, np.int32(-1)), found
+    with np.errstate(over="ignore", under="ignore"):
+        published = found.astype(raw.dtype, copy=False)  # where a scale may vanish
+    return np.where(published > 0, labels, np.int32(-1)), published
 
 
 def loadings_block(raw: Rows, metric: Metric, units: Units) -> Array:

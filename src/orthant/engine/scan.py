@@ -66,15 +66,10 @@ def scan(
     looked, found = _looked_at(source, executor, at_rest, columns)
     if looked.offence is not None or looked.largest == 0:
         return found
-    known = _Known(
-        is_safe(looked.largest, source.dtype) and _squares_are_safe(found.row_squares, source),
-        looked.largest,
-    )
-    if (
-        known.safe
-        and _squares_are_safe(_weighted(found), source)
-        and _all_there(found, row_weights)
-    ):
+    safe = is_safe(looked.largest, source.dtype) and _squares_are_safe(found.row_squares, source)
+    known = _Known(safe and _all_there(column_weights, powers[1]), looked.largest)
+    heavy = _squares_are_safe(_weighted(found), source) and _all_there(row_weights, powers[0])
+    if known.safe and heavy:
         return found
     units = _units_for(source, executor, known, row_weights, column_weights, powers)
     return _looked_at(source, executor, units, columns)[1]
@@ -97,11 +92,11 @@ def _weighted(found: Scan) -> Array:
     return found.row_squares if found.row_weights is None else found.row_squares * found.row_weights
 
 
-def _all_there(found: Scan, row_weights: Array | None) -> bool:
-    """Whether no positive weight of a row has been lost to underflow."""
-    if row_weights is None or found.row_weights is None:
+def _all_there(weights: Array | None, power: int) -> bool:
+    """Whether no positive weight loses digits when it is divided by ``4**power``."""
+    if weights is None:
         return True
-    return bool(((found.row_weights >= TINY) | (row_weights == 0)).all())
+    return bool(((np.ldexp(weights, -2 * power) >= TINY) | (weights == 0)).all())
 
 
 def _squares_are_safe(squares: Array, source: Source) -> bool:
