@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import zipfile
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 
 import numpy as np
 import pytest
@@ -465,3 +465,14 @@ def test_the_temporary_file_of_a_running_writer_is_left_alone(tmp_path):
     (tmp_path / name).write_bytes(b"at work")
     save(result, tmp_path / "x.npz")
     assert (tmp_path / name).exists()
+
+
+def test_what_could_not_be_loaded_is_not_written_and_an_older_file_stays(tmp_path):
+    result, _ = factorized("both")
+    path = tmp_path / "model.npz"
+    orthant.save(result, path)
+    before = path.read_bytes()
+    overlapping = result.components + 1e-16
+    with pytest.raises(orthant.OrthantError, match="could not be loaded"):
+        orthant.save(replace(result, components=overlapping), path)
+    assert path.read_bytes() == before

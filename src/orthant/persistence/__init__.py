@@ -6,13 +6,18 @@ A file is an ordinary ``.npz``: one array per name, and the JSON text as an arra
 
 from __future__ import annotations
 
+import json
 import os
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from orthant.archive import open_archive, write_archive
+from orthant.arrays import Array
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.persistence.content import Content
-from orthant.persistence.kinds import KINDS
+from orthant.persistence.kinds import KINDS, Kind
 
 __all__ = ["load", "save"]
 
@@ -37,16 +42,47 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     ------
     InvalidTypeError
         For other objects, and for parameters that are not plain values (functions, generators).
+    InvalidInputError
+        For an object that was changed so that it does not fit together any more: what could not
+        be loaded again is not written.
     OSError
         When the file cannot be written.
     """
     for name, kind in KINDS.items():
         if type(obj) is kind.type:
             content, arrays = kind.pack(obj)
-            header = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": name}
-            write_archive(path, {**header, "content": content}, arrays)
+            identity = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": name}
+            header = json.loads(json.dumps({**identity, "content": content}, allow_nan=False))
+            _refuse_unreadable(Packed(path, header, arrays), kind)
+            write_archive(path, header, arrays)
             return
     raise InvalidTypeError(f"cannot save a {type(obj).__name__}; pass one of {', '.join(KINDS)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """An archive that is not written yet: the same header and arrays that a reader would find."""
+
+    path: Any
+    header: dict[str, Any]
+    arrays: dict[str, Array]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.arrays
+
+    def array(self, name: str) -> Array:
+        """The array of this name."""
+        return np.asarray(self.arrays[name])
+
+
+def _refuse_unreadable(packed: Packed, kind: Kind) -> None:
+    """Do all that loading would do: what cannot be loaded again is not written."""
+    try:
+        kind.unpack(Content(packed))
+    except InvalidInputError as error:
+        raise InvalidInputError(f"this cannot be saved, for it could not be loaded: {error}") from (
+            error
+        )
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:

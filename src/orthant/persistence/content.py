@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from orthant.archive import Archive
 from orthant.arrays import Array
 from orthant.certificate import Certificate
 from orthant.errors import InvalidInputError
@@ -17,10 +16,27 @@ LARGEST = float(np.finfo(np.float64).max)
 UNIT_LENGTH = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}
 
 
+class Named(Protocol):
+    """A header and arrays by name: an archive that was opened, or one that is not written yet."""
+
+    @property
+    def path(self) -> Any:
+        """Where it lies, for messages."""
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """The values that are not arrays."""
+
+    def __contains__(self, name: str) -> bool: ...
+
+    def array(self, name: str) -> Array:
+        """The array of this name."""
+
+
 class Content:
     """The content of an archive, handed out after checks; unknown keys are ignored."""
 
-    def __init__(self, archive: Archive, values: Any = None) -> None:
+    def __init__(self, archive: Named, values: Any = None) -> None:
         self._archive = archive
         given = archive.header.get("content") if values is None else values
         if not isinstance(given, dict):
