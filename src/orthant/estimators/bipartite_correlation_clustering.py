@@ -16,6 +16,7 @@ from orthant.algorithms.correlation_clustering import (
 )
 from orthant.arrays import Array
 from orthant.biadjacency import Biadjacency, as_biadjacency
+from orthant.engine.executors import one_blas_thread
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.validation import as_choice, as_generator
 
@@ -87,7 +88,8 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
         else:
             validate_data(self, X, skip_check_array=True)
         rng = as_generator(self.random_state)
-        result = correlation_clustering(graph.edges, self.method, n_init=self.n_init, rng=rng)
+        with one_blas_thread():
+            result = correlation_clustering(graph.edges, self.method, n_init=self.n_init, rng=rng)
         self.row_labels_, self.column_labels_ = result.row_labels, result.column_labels
         self.disagreements_, self.certificate_ = result.disagreements, result.certificate
         self.row_names_, self.column_names_ = graph.row_names, graph.column_names
