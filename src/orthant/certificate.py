@@ -20,8 +20,8 @@ class Certificate:
         No solution costs less. For a factorization the cost is the relative squared error, for
         a correlation clustering the number of disagreements. None when no bound was computed.
     upper_bound
-        What the answer, as it is stored, costs at most, rounding included. None where that was
-        not needed: without a lower bound and above the level of rounding.
+        What the answer, as it is stored, costs at most, rounding included. Without a lower bound
+        it is given only when it is at the level of rounding, otherwise None.
     ratio
         ``upper_bound`` divided by ``lower_bound``, rounded up; never below 1. 1 if both are 0.
         None when no claim can be made.
@@ -60,7 +60,7 @@ class Certificate:
         if self.ratio is not None:
             claim = f"{self.quantity} at most {ratio_text(self.ratio)} times the smallest possible"
             return f"{claim}; proven by {self.method}"
-        if self.upper_bound is not None:
+        if self.upper_bound is not None and self.lower_bound is None:
             return f"{self.quantity} at the level of rounding: at most {self._share()}"
         if self.a_priori_ratio is not None:
             on_average = " on average" if self.a_priori_kind == "expected" else ""

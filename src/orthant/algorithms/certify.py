@@ -81,20 +81,23 @@ def certify(
         found, reason = lower_bounds(matrix, outcome, wanted, rng)
         bounds += found
     best = max(bounds, key=lambda bound: bound.value, default=LowerBound(0.0, ""))
-    squared = squared_error_from_above(matrix, outcome)
-    relative = rounded_up(squared / total, sum(matrix.shape) + WEIGHT_ROUNDINGS)
-    if best.value > 0:
-        return replace(
-            promised,
-            lower_bound=rounded_down(best.value / total, sum(matrix.shape) + WEIGHT_ROUNDINGS),
-            upper_bound=relative,
-            ratio=ratio_rounded_up(squared, best.value),
-            method=best.method,
-            seconds=time.perf_counter() - started,
-        )
-    if relative <= (ROUNDING_LEVEL * np.finfo(matrix.dtype).eps / 2) ** 2:
-        return replace(promised, upper_bound=relative, reason=AT_ROUNDING)
-    return replace(promised, reason=reason or promise.reason or NOTHING)
+    level = (ROUNDING_LEVEL * float(np.finfo(matrix.dtype).eps) / 2) ** 2
+    if not best.value > 0 and result.relative_squared_error > level:
+        return replace(promised, reason=reason or promise.reason or NOTHING)
+    squared, roundings = squared_error_from_above(matrix, outcome), sum(matrix.shape)
+    promised = replace(
+        promised,
+        upper_bound=rounded_up(squared / total, roundings + WEIGHT_ROUNDINGS),
+        seconds=time.perf_counter() - started,
+    )
+    if not best.value > 0:
+        return replace(promised, reason=AT_ROUNDING)
+    return replace(
+        promised,
+        lower_bound=rounded_down(best.value / total, roundings + WEIGHT_ROUNDINGS),
+        ratio=ratio_rounded_up(squared, best.value),
+        method=best.method,
+    )
 
 
 EXACT = Certificate(lower_bound=0.0, upper_bound=0.0, ratio=1.0)
