@@ -14,6 +14,7 @@ CLUSTER = "import pytest\n\n\n@pytest.mark.cluster\ndef test_cluster():\n    pas
 BAD_CLUSTER = CLUSTER.replace("pass", "assert 0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tests", "status", "told"),
     [

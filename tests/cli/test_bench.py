@@ -66,6 +66,7 @@ def held_by(text, names):
     return set(names) <= titles
 
 
+@pytest.mark.slow
 def test_the_profile_of_one_fit_adds_up(tmp_path):
     done = bench("--profile", "--tiny", "small", "-o", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -90,6 +91,7 @@ def test_a_file_of_somebody_else_is_not_replaced(run, tmp_path):
     assert (tmp_path / "bench.md").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_the_rows_that_are_done(tmp_path):
     process = subprocess.Popen(
         [*COMMAND, "bench", "--tiny"], cwd=tmp_path, env=ENVIRONMENT,

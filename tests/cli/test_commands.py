@@ -386,6 +386,7 @@ def test_a_traceback_is_shown_only_with_debug(tmp_path, run):
     assert "Traceback" in run("--debug", "fit", "x.csv").err
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error(table, tmp_path, run):
     run("fit", table, "-k", 3, "-o", "out")
     big = tmp_path / "big.npy"

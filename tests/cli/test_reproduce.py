@@ -4,10 +4,13 @@ import signal
 import subprocess
 import time
 
+import pytest
+
 from orthant.experiments.rows import read_rows
 from tests.cli.running import COMMAND, ENVIRONMENT
 
 
+@pytest.mark.slow
 def test_an_experiment_ends_with_rows_figures_and_a_page(tmp_path, run):
     done = run("reproduce", "experiment-2", "--quick")
     assert done.code == 0, done.err
@@ -30,6 +33,7 @@ def test_an_experiment_ends_with_rows_figures_and_a_page(tmp_path, run):
     assert (folder / "results.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_an_interrupt_says_what_is_safe_and_how_to_go_on(tmp_path):
     process = subprocess.Popen(
         [*COMMAND, "reproduce", "experiment-2", "--quick", "-o", "my rows"],

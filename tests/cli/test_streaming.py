@@ -122,6 +122,7 @@ def test_a_damaged_piece_of_a_streamed_file_is_told_in_one_line(places, run, tmp
     assert not (tmp_path / "x.orthant").exists()
 
 
+@pytest.mark.slow
 def test_a_fit_that_was_killed_goes_on_to_the_same_files(X, places, run, tmp_path):
     # Many starts and a strict end: there is time to be killed in.
     options = ["-k", "7", "--seed", "4", "--n-init", "8", "--tol", "0", "--max-iter", "40"]

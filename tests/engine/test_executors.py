@@ -114,6 +114,7 @@ def _fit_error(seed):
     return orthant.factorize(X, 5, algorithm="paper", random_state=seed, n_jobs=2).error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_a_fit_works_in_a_forked_and_in_a_spawned_process(method, tmp_path):
     script = tmp_path / "fit_in_a_pool.py"
@@ -140,6 +141,7 @@ def test_a_fit_works_in_a_forked_and_in_a_spawned_process(method, tmp_path):
     assert float(done.stdout) == _fit_error(1)
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_a_fit_and_leaves_no_work_behind():
     script = textwrap.dedent(
         """

@@ -64,6 +64,7 @@ def test_every_run_has_one_row_in_the_order_of_the_plan(unbroken):
     assert all(row.reconstruction_error > 0 for row in unbroken)
 
 
+@pytest.mark.slow
 def test_a_killed_runner_goes_on_without_losing_or_repeating_a_row(unbroken, tmp_path):
     for n_rows in (3, 9):
         process = start(tmp_path, 1)
@@ -118,6 +119,7 @@ def test_several_processes_give_the_same_rows_without_times_which_come_later(unb
     assert untimed(timed) == untimed(unbroken)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_no_worker_outlives_its_parent(number, tmp_path):

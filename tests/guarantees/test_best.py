@@ -28,6 +28,7 @@ def optimum_of(X, k, orthogonal):
     return best_single_factor_error(X if orthogonal == "samples" else X.T, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_ten_starts_reach_the_optimum_of_small_matrices(orthogonal):
     reached = 0
@@ -50,6 +51,7 @@ def compared(X, k, orthogonal, seed, n_init):
     return best.relative_squared_error, paper.relative_squared_error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
 def test_the_default_is_hardly_ever_worse_than_the_paper(orthogonal):
     worse = 0
@@ -66,6 +68,7 @@ def test_the_default_is_hardly_ever_worse_than_the_paper(orthogonal):
     assert worse <= 1
 
 
+@pytest.mark.slow
 def test_blocks_are_never_worse_than_the_paper():
     for seed in range(100):
         best, paper = compared(tiny_matrix(seed, "both"), 2 + seed % 3, "both", seed, 1)
@@ -76,6 +79,7 @@ def test_blocks_are_never_worse_than_the_paper():
         assert best <= paper * (1 + 1e-9), seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("certificate", ["svd", "dual"])
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -171,6 +175,7 @@ def test_a_large_smaller_side_gets_a_sentence_instead_of_a_bound():
     assert "certificate='dual'" in found.certificate.reason
 
 
+@pytest.mark.slow
 def test_the_dual_bound_in_batches_is_valid_and_useful():
     X = make_planted(600, 30, 3, 0.5, random_state=0).X
     found = orthant.factorize(X, 3, random_state=0, certificate="dual")

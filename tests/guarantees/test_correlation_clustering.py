@@ -82,6 +82,7 @@ def test_disagreements_are_within_the_ratio_and_above_the_bound(seed):
     assert best.disagreements <= paper.disagreements
 
 
+@pytest.mark.slow
 def test_best_is_the_optimum_on_nearly_all_small_graphs():
     optimal = 0
     for seed in range(100, 130):
@@ -198,6 +199,7 @@ def test_every_row_takes_its_best_label():
     assert found == choices.min(axis=0).sum()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_answer_and_the_transpose_the_same_cost():
     M, _ = planted_graph(11, 30, 20, 3, 0.15)
     first, again, flipped = cluster(M), cluster(M), cluster(M.T)

@@ -36,6 +36,7 @@ def tiny_matrix(seed, shape=(4, 4)):
     return X
 
 
+@pytest.mark.slow
 def test_exact_kmeans_keeps_the_promise_of_theorem_8():
     worst, claimed = 0.0, 0
     for seed in range(250):
@@ -55,6 +56,7 @@ def test_exact_kmeans_keeps_the_promise_of_theorem_8():
     print(f"worst ratio of Theorem 8 with exact k-means: {worst:.2f}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(3, 5), (5, 3), (4, 4)])
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 def test_as_many_components_as_the_smaller_side_keep_the_promise_of_theorem_9(shape, store):

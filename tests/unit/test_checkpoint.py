@@ -198,6 +198,7 @@ print("done", flush=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed by a POSIX signal")
 def test_a_killed_process_loses_nothing(tmp_path):
     path = tmp_path / "c"

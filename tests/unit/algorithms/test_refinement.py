@@ -79,6 +79,7 @@ def test_every_sweep_of_the_double_descent_captures_more(seed, k, sparse, weight
     assert np.all(np.count_nonzero(found.form, axis=0) <= 1)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10_000), orthogonal=st.sampled_from(["samples", "features", "both"]))
 @pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 def test_the_history_of_a_fit_never_rises_and_ends_near_its_error(seed, orthogonal):

@@ -325,6 +325,7 @@ def test_noise_is_refused_for_a_sparse_matrix_too_large_to_fill():
         solve("onmf-ding-double-noisy", rows, 2, random_state=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in BASELINES if name != "onmf-ding-double-noisy"])
 def test_sparse_input_of_a_size_that_could_not_be_filled_works(name):
     rng = np.random.default_rng(0)
