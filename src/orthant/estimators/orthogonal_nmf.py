@@ -113,6 +113,8 @@ class OrthogonalNMF(
         Its square divided by the squared norm of X; after ``partial_fit`` an estimate too.
     certificate_ : Certificate
         What is proven about the error.
+    feature_weight_ : ndarray of shape (n_features,) or None
+        The weights of the features; ``transform``, ``predict`` and ``score`` use them.
     n_components_ : int
         How many components are in use.
     n_iter_ : int
