@@ -121,7 +121,7 @@ class _Pass:
 
     def _result(self, index: int) -> Any:
         try:
-            result = self._in_flight[0].result()
+            result, bits = self._in_flight[0].result()
         except self._killed:
             raise
         except Exception as error:
@@ -130,6 +130,7 @@ class _Pass:
                 raise
             raise told from error
         self._in_flight.popleft().release()
+        self._chunks.check(index, bits)
         return result
 
     def _withdraw(self, index: int) -> None:
