@@ -25,6 +25,10 @@ class TooLargeError(OrthantError, MemoryError):
     """The work would need more memory than is allowed; the message gives the estimate."""
 
 
+class SourceChangedError(OrthantError, RuntimeError):
+    """The data changed between two reads of one fit; the message names the rows."""
+
+
 class BlockFailedError(OrthantError, RuntimeError):
     """A cluster could not work on a block of rows; the message names them."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,9 @@ def most_components(shape: tuple[int, int], orthogonal: str) -> int:
 
 def refuse_large_result(X: Any, k: int, orthogonal: str) -> None:
     """Refuse a result that cannot be held, as far as the shape of X is known before it is read."""
-    shape = getattr(X, "shape", ())
-    if not isinstance(shape, tuple) or len(shape) != 2:
-        return
+    shape = getattr(X, "shape", None)
+    if not (isinstance(shape, tuple) and [isinstance(n, Integral) for n in shape] == [True, True]):
+        return  # a list, or lengths that Dask has yet to find out
     k = min(k, most_components(shape, orthogonal))
     itemsize = 4 if getattr(X, "dtype", None) == np.float32 else FLOAT
     refuse_beyond_memory(

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.arrays import Array
+from orthant.engine.unchanged import Unchanged
 from orthant.errors import InvalidInputError
 
 # A block should be large enough to hide the cost of handing it to a thread and small enough that
@@ -80,11 +81,15 @@ class ArraySource:
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = working_dtype(array.dtype)
         self.boundaries = dense_boundaries(*self.shape)
+        self._unchanged = Unchanged()
 
     def block(self, index: int) -> Array:
         """Rows of one block; a copy only where order or dtype asks for one."""
-        rows = self._array[self.boundaries[index] : self.boundaries[index + 1]]
-        return np.ascontiguousarray(np.asarray(rows), dtype=self.dtype)
+        span = block_rows(self, index)
+        rows = np.ascontiguousarray(np.asarray(self._array[span]), dtype=self.dtype)
+        if not self.in_memory:  # others may write to a file
+            self._unchanged.check_rows(span.start, rows)
+        return rows
 
     def rows(self, indices: Array) -> Array:
         """Some rows in float64."""
@@ -115,6 +120,7 @@ class SlicedSource:
         self.n_entries = self.shape[0] * self.shape[1]
         self.dtype = working_dtype(stored.dtype)
         self.boundaries = dense_boundaries(*self.shape)
+        self._unchanged = Unchanged()
 
     def block(self, index: int) -> Array:
         """Rows of one block, read from where they are stored."""
@@ -124,7 +130,9 @@ class SlicedSource:
             raise InvalidInputError(
                 f"X[{rows.start}:{rows.stop}] has shape {found.shape}, but X has shape {self.shape}"
             )
-        return np.ascontiguousarray(found, dtype=self.dtype)
+        found = np.ascontiguousarray(found, dtype=self.dtype)
+        self._unchanged.check_rows(rows.start, found)
+        return found
 
     def rows(self, indices: Array) -> Array:
         """Some rows in float64: whole blocks are read where many of their rows are wanted."""

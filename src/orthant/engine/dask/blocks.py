@@ -14,6 +14,7 @@ from orthant.arrays import Array
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.kernels.blocks import Rows
 from orthant.engine.sources import working_dtype
+from orthant.engine.unchanged import added_bits
 from orthant.errors import InvalidInputError, OrthantError
 
 
@@ -80,11 +81,12 @@ class Errand:
     function: Callable[..., Any]
     parts: bytes  # keywords of this block
 
-    def __call__(self, found: Any, shared: bytes) -> Any:
-        """The result of the work on what Dask has computed."""
+    def __call__(self, found: Any, shared: bytes) -> tuple[Any, int]:
+        """The result of the work on what Dask has computed, and the added bits of that."""
         rows = self.expected.read(found)
         with one_blas_thread():
-            return self.function(rows, **pickle.loads(shared), **pickle.loads(self.parts))
+            result = self.function(rows, **pickle.loads(shared), **pickle.loads(self.parts))
+        return result, added_bits(rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from orthant.arrays import Array
 from orthant.engine.dask.blocks import ExpectedBlock
 from orthant.engine.kernels.blocks import Rows
 from orthant.engine.sources import working_dtype
+from orthant.engine.unchanged import Unchanged, added_bits
 from orthant.errors import InvalidInputError
 from orthant.extras import import_extra
 
@@ -27,6 +28,7 @@ class Chunks:
         self._kind: bool | None = None  # whether blocks are sparse, once one has been seen
         self._n_columns = int(array.shape[1])
         self._checked = checked
+        self._unchanged = Unchanged()
         edges = np.concatenate(([0], np.cumsum(array.chunks[0]))).astype(np.int64)
         numbers = np.flatnonzero(np.diff(edges))
         self._rows = [slice(int(edges[number]), int(edges[number + 1])) for number in numbers]
@@ -58,7 +60,13 @@ class Chunks:
         """Rows of one block, computed in this thread."""
         dask = import_extra("dask", "dask")
         (found,) = dask.compute(self.delayed[index], scheduler="synchronous")
-        return self.expected(index).read(found)
+        rows = self.expected(index).read(found)
+        self.check(index, added_bits(rows))
+        return rows
+
+    def check(self, index: int, found: int) -> None:
+        """Refuse a block whose added bits are not those of its first read."""
+        self._unchanged.check_block(self._rows[index], found)
 
     def only(self, numbers: Array) -> Self:
         """Some of the blocks, laid end to end: row numbers count from the first of them."""

@@ -123,7 +123,7 @@ class _Pass:
 
     def _result(self, index: int) -> Any:
         try:
-            result = self._patience.result(self._in_flight[0])
+            result, bits = self._patience.result(self._in_flight[0])
         except (self._killed, NoWorkersError):
             raise
         except Exception as error:
@@ -132,6 +132,7 @@ class _Pass:
                 raise
             raise told from error
         self._in_flight.popleft().release()
+        self._chunks.check(index, bits)
         return result
 
     def _withdraw(self, index: int) -> None:

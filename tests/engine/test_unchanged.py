@@ -1,0 +1,128 @@
+"""A source that changes while it is fitted is told, with the row; one that does not never is."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import orthant
+from orthant.datasets import make_planted
+from orthant.engine.unchanged import Unchanged, added_bits
+from orthant.errors import SourceChangedError
+from orthant.progress import listening
+
+N, M, ROW = 3000, 40, 1204
+SETTINGS = ["samples", "features", "both"]
+
+
+@pytest.fixture
+def X():
+    return make_planted(N, M, 4, 0.3, random_state=0).X
+
+
+class Slices:
+    """Rows that lie elsewhere, of an array that anyone may write to."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+    def __getitem__(self, rows):
+        return self.array[rows].copy()
+
+
+def mapped(array, folder):
+    np.save(folder / "x.npy", array)
+    return np.load(folder / "x.npy", mmap_mode="r+")
+
+
+def fit_while(change, stored, **options):
+    """Fit, and let something happen once at the first announced step."""
+    steps = []
+
+    def heard(step, error):
+        if not steps:
+            change()
+        steps.append(step)
+
+    with listening(heard):
+        found = orthant.factorize(stored, 4, random_state=0, certificate=None, **options)
+    assert steps
+    return found
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("algorithm", ["best", "paper"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("kind", ["slices", "memory map"])
+def test_the_row_that_changed_is_named(X, orthogonal, algorithm, dtype, kind, tmp_path):
+    array = (X * 100).astype(dtype)
+    stored = Slices(array) if kind == "slices" else mapped(array, tmp_path)
+    target = array if kind == "slices" else stored
+
+    def change():
+        target[ROW, 3] += 1
+
+    with pytest.raises(SourceChangedError, match=r"row 1,204 of X changed since the first read"):
+        fit_while(change, stored, orthogonal=orthogonal, algorithm=algorithm)
+
+
+def test_missing_values_and_new_ones_are_told_too(X):
+    X[5, 6] = np.nan
+    with pytest.raises(SourceChangedError, match="row 1,204"):
+        fit_while(lambda: X.__setitem__((ROW, 2), np.nan), Slices(X), missing_values=np.nan)
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_a_source_that_stays_the_same_is_fitted_to_the_same_bits(X, orthogonal, tmp_path):
+    first = fit_while(lambda: None, Slices(X), orthogonal=orthogonal)
+    second = fit_while(lambda: None, mapped(X, tmp_path), orthogonal=orthogonal)
+    np.testing.assert_array_equal(first.components, second.components)
+
+
+def test_rows_that_were_swapped_are_told():
+    rows, unchanged = np.arange(12.0).reshape(4, 3), Unchanged()
+    unchanged.check_rows(100, rows)
+    unchanged.check_rows(100, rows.copy())
+    with pytest.raises(SourceChangedError, match="row 101 of"):
+        unchanged.check_rows(100, rows[[0, 2, 1, 3]])
+
+
+def test_what_a_sparse_block_holds_and_where_counts():
+    one, other = csr_array(np.eye(3)), csr_array(np.eye(3)[[0, 0, 2]])
+    assert added_bits(one) == added_bits(one.copy())
+    assert added_bits(one) != added_bits(other)
+    assert added_bits(one) != added_bits(one * 2)
+
+
+def chunks_of(array):
+    da = pytest.importorskip("dask.array")
+    dask = pytest.importorskip("dask")
+    parts = [
+        dask.delayed(lambda start=start: array[start : start + 500]) for start in range(0, N, 500)
+    ]
+    blocks = [da.from_delayed(part(), (500, M), array.dtype) for part in parts]
+    return da.concatenate(blocks)
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("on_cluster", [False, True])
+def test_rows_of_a_dask_array_that_changed_are_named(X, orthogonal, on_cluster):
+    distributed = pytest.importorskip("distributed")
+    stored = chunks_of(X)
+
+    def change():
+        X[ROW, 3] += 1
+
+    def refused():
+        message = "rows 1,000 to 1,499 of X changed since the first read"
+        with pytest.raises(SourceChangedError, match=message):
+            fit_while(change, stored, orthogonal=orthogonal)
+
+    if not on_cluster:
+        refused()
+        return
+    with (
+        distributed.LocalCluster(1, processes=False, dashboard_address="127.0.0.1:0") as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        client.as_current(),
+    ):
+        refused()
