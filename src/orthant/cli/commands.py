@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Annotated
 
@@ -11,7 +12,16 @@ import orthant
 from orthant.cli.bench import bench
 from orthant.cli.bicluster import bicluster
 from orthant.cli.demo import demo
-from orthant.cli.failures import BAD_INPUT, Debug, guarded, say
+from orthant.cli.failures import (
+    BAD_INPUT,
+    PIPE_CLOSED,
+    Debug,
+    close_stdout,
+    described,
+    exit_code,
+    guarded,
+    say,
+)
 from orthant.cli.fit import fit
 from orthant.cli.report import report
 from orthant.cli.reproduce import reproduce
@@ -63,6 +73,14 @@ def run(given: list[str]) -> int:
     arguments = _without_debug(given)
     try:
         code = app(args=arguments or ["--help"], prog_name="orthant", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the help has gone
+        close_stdout()
+        return PIPE_CLOSED
+    except OSError as error:  # of --help and --version; commands tell their own
+        close_stdout()
+        say(described(error))
+        return exit_code(error)
     except Exception as error:
         message = getattr(error, "format_message", None)  # what typer raises for wrong usage
         if message is None or Debug.wanted:

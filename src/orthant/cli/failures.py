@@ -63,7 +63,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
                 command(*args, **kwargs)
                 sys.stdout.flush()
         except BrokenPipeError:
-            _close_stdout()
+            close_stdout()
             raise typer.Exit(PIPE_CLOSED) from None
         except KeyboardInterrupt:
             say("interrupted; nothing was half written", "note")
@@ -123,9 +123,9 @@ def _flush_stdout() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        _close_stdout()
+        close_stdout()
 
 
-def _close_stdout() -> None:
+def close_stdout() -> None:
     """Point stdout elsewhere, so that the interpreter does not complain at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -5,6 +5,7 @@ Codecs can run code (one of them unpickles), so only known, harmless ones are le
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from math import prod
 from typing import Any
@@ -17,6 +18,7 @@ from orthant.datasets.readers.record import NamedMatrix, Request, StoredRows
 from orthant.extras import import_extra
 from orthant.sparse_structure import csr_from_parts
 
+BLOSC_HEADER = 16  # bytes
 HARMLESS = {
     "blosc", "bytes", "bz2", "crc32", "crc32c", "delta", "endian", "gzip", "lz4", "lzma",
     "numcodecs.blosc", "numcodecs.bz2", "numcodecs.delta", "numcodecs.lz4", "numcodecs.lzma",
@@ -91,6 +93,20 @@ def _check_pieces(array: Any, request: Request, kinds: str) -> None:
     _check_size(array, array.chunks, "chunks of shape", request)
 
 
+def _check_blosc(array: Any, request: Request) -> None:
+    """Refuse pieces whose header lies about their length: Blosc believes it and reads on."""
+    for path in (request.path / array.path).rglob("*"):
+        if not path.is_file() or path.name.startswith((".z", "zarr.json")):
+            continue
+        size = path.stat().st_size
+        with open(path, "rb") as file:
+            header = file.read(BLOSC_HEADER)
+        unpacked, block, packed = struct.unpack_from("<III", header.ljust(BLOSC_HEADER, b"\0"), 4)
+        if packed != size or block > max(unpacked, 1):
+            raise request.error(f"the piece {path.name!r} of {array.name!r} is damaged")
+        request.check_size(unpacked, f"the piece {path.name!r} of {array.name!r}")
+
+
 def _check_size(array: Any, shape: Any, what: str, request: Request) -> None:
     size = prod(shape) * max(1, np.dtype(array.dtype).itemsize)
     request.check_size(size, f"the array {array.name!r} with {what} {shape}")
@@ -102,6 +118,8 @@ def _check_codecs(array: Any, request: Request) -> None:
     if not used <= HARMLESS:
         strange = ", ".join(sorted(used - HARMLESS))
         raise request.error(f"{array.name!r} is packed with {strange}, which is not trusted")
+    if any(name.endswith("blosc") for name in used) and "sharding_indexed" not in used:
+        _check_blosc(array, request)
 
 
 def _codec_names(described: Any) -> Iterator[str]:

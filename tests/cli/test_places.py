@@ -1,0 +1,286 @@
+"""Devices, pipes, full disks, interrupts and damaged files of our own: one line, nothing lost."""
+
+import csv
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from tests.cli.running import COMMAND, ENVIRONMENT, TIMEOUT, orthant
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="devices and pipes of POSIX")
+
+
+def one_line(done, code, *parts):
+    assert done.code == code, done
+    assert done.err.count("\n") == 1, done.err
+    assert done.err.startswith("orthant: "), done.err
+    for part in parts:
+        assert part in done.err
+
+
+@pytest.mark.parametrize("format", ["npy", "npz", "mtx", "csv", "h5", "parquet", "edges", None])
+def test_an_endless_device_is_refused(format, run):
+    chosen = () if format is None else ("--format", format)
+    one_line(run("fit", "/dev/zero", *chosen), 2, "/dev/zero: it is a device")
+
+
+def test_a_pipe_ends_at_the_limit(tmp_path):
+    done = orthant("fit", "-", "--max-bytes", "1M", cwd=tmp_path, stdin=b"1,2,3\n" * 500_000)
+    one_line(done, 2, "<stdin>: more than the 1,000,000 bytes allowed")
+
+
+def test_endless_names_and_models_are_refused(tmp_path, run, table):
+    one_line(run("fit", table, "--row-names", "/dev/zero"), 2, "/dev/zero: it is a device")
+    one_line(run("transform", "/dev/zero", table), 2, "device or a pipe")
+    os.mkfifo(tmp_path / "pipe")
+    one_line(run("transform", "pipe", table), 2, "pipe is a device or a pipe")
+    (tmp_path / "d").mkdir()
+    os.mkfifo(tmp_path / "d" / "summary.json")
+    one_line(run("report", "d"), 2, "it is no regular file")
+
+
+def test_a_pipe_is_read_once(tmp_path, run, table):
+    os.mkfifo(tmp_path / "pipe.csv")
+    content = (tmp_path / table).read_bytes()
+    writer = threading.Thread(target=(tmp_path / "pipe.csv").write_bytes, args=(content,))
+    writer.start()
+    done = run("fit", "pipe.csv", "-k", 3, "--json", "--seed", 0)
+    writer.join()
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["input"]["row_names"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_device_is_told_and_stays_what_it_is(tmp_path, run, table):
+    before = os.stat("/dev/full")
+    done = run("fit", table, "-k", 2, "--checkpoint", "/dev/full")
+    one_line(done, 2, "the checkpoint /dev/full is a device or a pipe; name a file")
+    assert run("fit", table, "-k", 2, "-o", "d").code == 0
+    one_line(run("transform", "d", table, "-o", "/dev/full"), 1, "/dev/full: No space left")
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+    assert os.stat("/dev/full").st_ino == before.st_ino
+    for arguments in (("transform", "d", table), ("--version",), ("fit", "--help")):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, cwd=tmp_path,
+                env=ENVIRONMENT, timeout=TIMEOUT, text=True, check=False,
+            )  # fmt: skip
+        assert done.returncode == 1
+        assert done.stderr.count("\n") == 1, done.stderr
+        assert "No space left on device" in done.stderr
+
+
+def test_a_link_is_followed_when_a_table_is_written(tmp_path, run, table):
+    assert run("fit", table, "-k", 2, "-o", "d").code == 0
+    (tmp_path / "link.csv").symlink_to("there.csv")
+    assert run("transform", "d", table, "-o", "link.csv").code == 0
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "there.csv").read_text().startswith("row,component")
+
+
+def test_hdf5_that_links_to_itself_is_read_once(tmp_path, run):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "hard.h5", "w") as file:
+        file["x"] = np.ones((3, 2))
+        for name in ("a", "b", "c"):
+            file[name] = file["/"]
+        file.create_group("g")["up"] = file["/"]
+    with h5py.File(tmp_path / "soft.h5", "w") as file:
+        file["x"], file["me"] = np.ones((3, 2)), h5py.SoftLink("/me")
+    done = run("fit", "hard.h5", "-k", 1, "--json")
+    assert json.loads(done.out)["input"]["shape"] == [3, 2]
+    one_line(run("fit", "soft.h5", "-k", 1), 2, "'me' is a soft link")
+
+
+@pytest.mark.parametrize("shape", [[np.inf, 2], [np.nan, 2], [-3, 2], [3, 2, 1], [], 3.5])
+def test_hdf5_shapes_that_make_no_sense_are_refused(shape, tmp_path, run):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        group = file.create_group("X")
+        group.attrs["shape"] = np.array(shape)
+        group["data"], group["indices"], group["indptr"] = [1.0], [0], [0, 1, 1, 1]
+    one_line(run("fit", "x.h5"), 2, "x.h5: ")
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        ("1_000", "line 3: column 2 ('b'): '1_000' is no number (write it without underscores)"),
+        ("1e999-1", "line 3: column 2 ('b'): '1e999-1' is no number"),
+        ("1e999", "line 3: column 2 ('b'): 1e999 must be finite"),
+    ],
+)
+def test_text_that_python_would_take_for_a_number_is_refused(cell, why, tmp_path, run):
+    (tmp_path / "x.csv").write_text(f"a,b\n4,5\n3,{cell}\n")
+    one_line(run("fit", "x.csv"), 2, why)
+    (tmp_path / "x.edges").write_text(f"a,b,1\nc,d,{cell}\n")
+    one_line(run("bicluster", "x.edges"), 2, "line 2: the weight")
+
+
+DAMAGES = {
+    "summary.json": [
+        b"", b"{", b"[]", b"\xff", b"{}", b'{"input": 3}', b"[" * 100_000, b'{"options": []}',
+        lambda s: s.update(options="no"), lambda s: s.update(remarks=7),
+        lambda s: s["input"].update(file="a\0b"), lambda s: s["input"].update(file=None),
+        lambda s: s["input"]["reading"].update(key=3), lambda s: s.update(captured="all"),
+        lambda s: s["options"].update(image_shape=12),
+        lambda s: s["input"]["reading"].update(format="xls"),
+    ],
+    "selection.json": [
+        b"", b"{}", b'{"candidates": [{}]}', lambda s: s.pop("reason"),
+        lambda s: s.update(suggestion=[2]), lambda s: s.update(suggestion=1e300),
+        lambda s: s["candidates"][0].update(adjusted_rand="high"),
+        lambda s: s["candidates"][0].update(null_error=1e300),
+        lambda s: s["candidates"][0].pop("matched_cosine"),
+        lambda s: [one.update(relative_squared_error=None) for one in s["candidates"]],
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def filled(run, table, tmp_path):
+    """A folder that fit and select-k wrote."""
+    assert run("fit", table, "-k", 3, "-o", "d", "--report", "--seed", 0).code == 0
+    done = run("select-k", table, "--k", "2,3", "-o", "d", "--seed", 0, "--repetitions", 1)
+    assert done.code == 0
+    return tmp_path / "d"
+
+
+def test_damaged_summaries_and_selections_are_told_in_one_line(filled, run):
+    assert run("report", "d").code == 0
+    page = (filled / "report.html").read_bytes()
+    for name, damages in DAMAGES.items():
+        honest = (filled / name).read_bytes()
+        for damage in damages:
+            content = damage
+            if callable(damage):
+                held = json.loads(honest)
+                damage(held)
+                content = json.dumps(held).encode()
+            (filled / name).write_bytes(content)
+            one_line(run("report", "d"), 2, "orthant: error: ")
+            assert (filled / name).read_bytes() == content
+            assert (filled / "report.html").read_bytes() == page
+        (filled / name).write_bytes(honest)
+    assert run("report", "d").code == 0
+
+
+def test_results_of_others_are_not_cut(tmp_path, run, table):
+    (tmp_path / "d").mkdir()
+    for content in ("a note without an end of line", '{"title": "mine"}\nhalf a li'):
+        (tmp_path / "d" / "trials.jsonl").write_text(content)
+        one_line(run("select-k", table, "--k", "2", "-o", "d"), 2, "not a results file")
+        assert (tmp_path / "d" / "trials.jsonl").read_text() == content
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"n_components": []}, {"repetition": "0"}, {"null_error": None}, {"adjusted_rand": 10**400}],
+)
+def test_damaged_trials_are_told_with_their_line(damage, filled, run, table):
+    path = filled / "trials.jsonl"
+    first, second, *rest = path.read_text().splitlines()
+    changed = "\n".join([first, json.dumps({**json.loads(second), **damage}), *rest]) + "\n"
+    path.write_text(changed)
+    done = run("select-k", table, "--k", "2,3", "-o", "d", "--seed", 0, "--repetitions", 1)
+    one_line(done, 2, "line 2: ", next(iter(damage)))
+    assert path.read_text() == changed
+
+
+FORMULAS = ["=1+1", "+x", "-x", "@x", "'=1", "''@x", "=cmd|' /C calc'!A0", "a\rb", "plain", "-5"]
+
+
+def test_names_never_become_formulas_and_come_back(tmp_path, run, blocks):
+    names = FORMULAS + [f"r{number}" for number in range(len(blocks) - len(FORMULAS))]
+    features = [*FORMULAS[:7], "c7", "c8", "c9", "c10", "c11"]
+    with open(tmp_path / "x.csv", "w", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+        shield = lambda name: f"'{name}" if name.lstrip("'")[0] in "=+-@" and name != "-5" else name  # noqa: E731
+        writer.writerow(["", *map(shield, features)])
+        writer.writerows(
+            [shield(name), *row] for name, row in zip(names, blocks.tolist(), strict=True)
+        )
+    assert run("fit", "x.csv", "-k", 3, "-o", "d", "--seed", 0).code == 0
+    top = json.loads((tmp_path / "d" / "summary.json").read_text())["components"]
+    assert {name for one in top for name in one["top_features"]} <= set(features)
+    for name, column in (("assignments", 0), ("features", 0), ("components", 1)):
+        with open(tmp_path / "d" / f"{name}.csv", newline="") as file:
+            cells = [row[column] for row in csv.reader(file)]
+        assert not [cell for cell in cells if cell[0] in "=+-@\t\r" and cell != "-5"]
+    from orthant.datasets.readers import read_matrix
+
+    back = read_matrix(
+        tmp_path / "d" / "assignments.csv", index=True, header=True, allow_missing=True
+    )
+    assert list(back.row_names) == names
+    assert run("transform", "d", "x.csv").code == 0  # the names of features agree
+
+
+@pytest.mark.parametrize(
+    "name", ["=a", "+a", "-a", "@a", "\ta", "\ra", "'=a", "''", "'a", "-", "-1", "a", ""]
+)
+def test_every_name_comes_back(name):
+    from orthant.datasets.readers.names import shielded, unshielded
+
+    assert unshielded(shielded(name)) == name
+    assert shielded(name)[:1] not in tuple("=+@\t\r")
+
+
+INTERRUPT = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+sys.argv = ["orthant", "fit", "x.csv"]
+from orthant.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["numpy", "scipy.sparse", "typer", "orthant.cli.fit", "rich"])
+def test_an_interrupt_while_modules_are_imported_is_one_line(module, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPT.format(module=module)], cwd=tmp_path, env=ENVIRONMENT,
+        capture_output=True, text=True, timeout=TIMEOUT, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "orthant: note: interrupted; nothing was half written\n"
+
+
+def test_an_interrupt_while_options_are_parsed_is_one_line(tmp_path):
+    script = """
+import os, signal
+from orthant.cli import commands
+commands._without_debug = lambda given: os.kill(os.getpid(), signal.SIGINT)
+from orthant.cli.main import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=ENVIRONMENT,
+        capture_output=True, text=True, timeout=TIMEOUT, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "orthant: note: interrupted; nothing was half written\n"
+
+
+def test_a_command_at_work_takes_the_interrupt_over(tmp_path):
+    os.mkfifo(tmp_path / "slow.csv")
+    process = subprocess.Popen(
+        [*COMMAND, "fit", "slow.csv"], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE
+    )
+    # Opening waits until the command has begun to read.
+    with process, open(tmp_path / "slow.csv", "w"):
+        process.send_signal(signal.SIGINT)
+        err = process.stderr.read().decode()
+    assert process.returncode == 130
+    assert err == "orthant: note: interrupted; nothing was half written\n"
+    assert os.listdir(tmp_path) == ["slow.csv"]

@@ -1,0 +1,63 @@
+"""The fuzzer on a fixed number of files: nothing crashes, hangs, takes much memory or is bare."""
+
+import pytest
+
+from tests.fuzz.campaign import FINE, Cases, campaign
+from tests.fuzz.seeds import all_seeds
+
+pytest.importorskip("h5py")
+pytest.importorskip("zarr")
+pytest.importorskip("pyarrow")
+pytestmark = pytest.mark.timeout(1200)
+
+# About a minute on one core.
+COUNT = 1600
+
+
+class Honest(Cases):
+    """The seeds themselves, unchanged."""
+
+    def __init__(self):
+        super().__init__(0)
+        self.every = [one for seeds in self.seeds.values() for one in seeds]
+
+    def make(self, number, folder):
+        chosen = self.every[number // 2]
+        for name, content in chosen.files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        return chosen, folder / chosen.place
+
+
+def test_every_seed_is_read():
+    cases = Honest()
+    odd = range(1, 2 * len(cases.every), 2)  # missing values are let through
+    found = campaign(cases, odd)
+    assert found.failures == []
+    assert {how for ended in found.counts.values() for how in ended} == {"read"}, found.table()
+
+
+def test_the_same_seed_makes_the_same_files(tmp_path):
+    assert [one.files for one in all_seeds()] == [one.files for one in all_seeds()]
+    one, other = Cases(3), Cases(3)
+    for number in range(64):
+        for name, cases in (("one", one), ("other", other)):
+            cases.make(number, tmp_path / name / str(number))
+    assert contents(tmp_path / "one") == contents(tmp_path / "other")
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_damaged_files_are_read_or_refused(tmp_path):
+    found = campaign(Cases(0), range(COUNT), keep=tmp_path / "failures")
+    assert found.failures == [], found.table()
+    assert len(found.counts) == 16
+    for format, ended in found.counts.items():
+        assert set(ended) <= set(FINE)
+        assert ended["refused"], f"no damaged {format} file was refused"
