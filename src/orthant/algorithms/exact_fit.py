@@ -7,7 +7,6 @@ rest of it (Dekker), so that "equal" means equal.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,24 +26,15 @@ def fits_exactly(matrix: Matrix, result: Factorization) -> bool:
 
     Where rows can only be had by a pass of their own, nothing is decided: False.
     """
-    if not matrix.source.in_memory:
-        return False
     columns = np.ones(matrix.shape[1], dtype=bool)
     if matrix.column_factors is not None:
         columns = matrix.column_factors > 0
+    rows = np.arange(matrix.shape[0])
+    if matrix.row_weights is not None:
+        rows = rows[matrix.row_weights > 0]
+    stored = matrix.stored_rows(rows, ENTRIES_AT_ONCE)
     fit = _Fit(result, columns)
-    for number, (start, stop) in enumerate(pairwise(matrix.source.boundaries)):
-        block = matrix.source.block(number)
-        size = max(1, ENTRIES_AT_ONCE // max(1, block.shape[1]))
-        for first in range(0, int(stop - start), size):
-            rows = np.arange(first, min(first + size, int(stop - start)))
-            if matrix.row_weights is not None:
-                rows = rows[matrix.row_weights[start + rows] > 0]
-            some = block[rows]
-            dense = some if isinstance(some, np.ndarray) else some.toarray()
-            if not fit.equals(dense.astype(np.float64), int(start) + rows):
-                return False
-    return True
+    return stored is not None and all(fit.equals(some, numbers) for numbers, some in stored)
 
 
 class _Fit:

@@ -12,7 +12,7 @@ in and come out, and row weights into the coefficients of a block.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -557,6 +557,17 @@ class Matrix:
     def take_rows(self, indices: Array) -> Array:
         """Unweighted rows of Y at these positions, (c, m) dense float64."""
         return self.folded(self.rows_in_units(indices))
+
+    def stored_rows(self, indices: Array, entries: int) -> Iterator[tuple[Array, Array]] | None:
+        """Rows of X at these positions as they are, some at a time, dense float64; and which.
+
+        So many that they have about this many entries. None where fetching rows costs a pass.
+        """
+        if not self.source.in_memory:
+            return None
+        size = max(1, entries // self.shape[1])
+        parts = (indices[start : start + size] for start in range(0, len(indices), size))
+        return ((part, self.source.rows(part)) for part in parts)
 
     def rows_in_units(self, indices: Array) -> Array:
         """Rows of X' at these positions, (c, m) dense float64."""
