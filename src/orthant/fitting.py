@@ -85,7 +85,7 @@ def factorize(
         an HDF5 dataset, a zarr array or anything else with a shape, a dtype and slices of rows
         is read block by block, never as a whole.
     n_components
-        How many parts.
+        How many parts; more than there are rows (columns, for both either) cannot be in use.
     orthogonal
         What the parts share none of: "samples" (every row belongs to one part), "features"
         (every column does) or "both" (disjoint blocks).
@@ -97,11 +97,13 @@ def factorize(
         sample of the points when there are many, or in rounds where any draw costs a read of the
         data. "lines": from all points, one by one, which keeps the promise of the draws.
         "k-means||": in rounds, a few reads for any number of components. "k-means++": the paper's
-        route. Or an array of components (at most ``n_components`` rows, as many columns as X).
+        route. Or an array of components (at most ``n_components`` rows, as many columns as X),
+        which is one start. Over both only "auto" and components are taken.
     kmeans
         For "paper", the k-means subroutine: "k-means++" (the default), "greedy-k-means++",
         "k-means||", "ls++", "local-search" (proves its ratio, in time quadratic in the number of
-        points), or a function of (normalised points, weights, k, rng) that returns labels.
+        points), or a function of (normalised points, weights, k, rng) that returns labels and
+        stops when it likes: ``max_iter``, ``tol`` and ``checkpoint`` have no effect on it.
     n_init
         Independent starts; the best is kept. With more than one, "best" also recombines them.
     max_iter, tol
@@ -116,7 +118,7 @@ def factorize(
         weight 0 is as if it were not there.
     missing_values
         numpy.nan leaves entries that are NaN out of the error (samples and features; nothing is
-        proven then). None refuses them.
+        proven then, and the start is not to be chosen). None refuses them.
     max_memory
         Most memory for blocks of rows at work, as bytes or a text like "1GB": it limits how many
         are in flight, so fewer threads may run; results do not depend on it. What is kept per
@@ -135,6 +137,15 @@ def factorize(
     Returns
     -------
     Factorization
+
+    Raises
+    ------
+    InvalidInputError
+        For data or options that cannot be used, and for an option that would be ignored.
+    TooLargeError
+        Before any work, when it would take more memory than there is.
+    SourceChangedError
+        When data that are read from elsewhere change while they are fitted.
     """
     as_choice(orthogonal, tuple(SETTINGS), "orthogonal")
     as_choice(algorithm, tuple(NAMES), "algorithm")
