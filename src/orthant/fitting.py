@@ -26,7 +26,7 @@ from orthant.algorithms.choices import (
 )
 from orthant.algorithms.options import Options
 from orthant.algorithms.outcome import Outcome
-from orthant.algorithms.publish import Trace, publish, shortage
+from orthant.algorithms.publish import Trace, publish
 from orthant.algorithms.sizes import (
     most_components,
     refuse_large_certificate,
@@ -156,6 +156,7 @@ def factorize(
         as_choice(kmeans, tuple(SUBROUTINES), "kmeans")
     k = as_n_components(n_components)
     options = Options(
+        asked=k,
         n_components=k,
         orthogonal=orthogonal,
         seeding=seeding,
@@ -198,7 +199,7 @@ def factorize(
         if checkpoint is not None:
             kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
             options = replace(options, checkpoint=kept)
-        outcome = asked_for(k, fit(matrix, solver, options))
+        outcome = fit(matrix, solver, options)
         seconds = time.perf_counter() - started
         proven = certify(matrix, outcome, certificate, options.rng)
     if outcome.result.shortage:
@@ -217,7 +218,7 @@ def open_checkpoint(
         "version of NumPy": np.__version__,
         "algorithm": algorithm,
         "orthogonal": options.orthogonal,
-        "n_components": options.n_components,
+        "n_components": options.asked,
         "seeding": seeding if isinstance(seeding, str) else digest(seeding),
         "kmeans": kmeans if isinstance(kmeans, str) else getattr(kmeans, "__qualname__", "?"),
         "n_init": options.n_init,
@@ -232,16 +233,6 @@ def usable(k: int, matrix: Matrix, options: Options) -> int:
     """How many of k components can be in use; never fewer than were given to start from."""
     given = 1 if isinstance(options.seeding, str) else len(options.seeding)
     return min(k, max(most_components(matrix.shape, options.orthogonal), given))
-
-
-def asked_for(k: int, outcome: Outcome) -> Outcome:
-    """An outcome that tells of k components when no more than it was asked for could be in use."""
-    result = outcome.result
-    if k == result.n_components:
-        return outcome
-    why = result.shortage.partition(": ")[2] or "every one has a row or a column of its own"
-    told = shortage(result.n_components_found, k, why)
-    return replace(outcome, result=replace(result, n_components=k, shortage=told))
 
 
 def problem_of(matrix: Matrix, algorithm: str, options: Options) -> Problem:
@@ -259,6 +250,6 @@ def fit(matrix: Matrix, algorithm: Algorithm, options: Options) -> Outcome:
     if not matrix.total > 0 and not isinstance(matrix, MaskedMatrix):
         empty = np.zeros((0, matrix.shape[1]))
         trace = Trace(steps_run=("zero matrix",))
-        k, orthogonal = options.n_components, options.orthogonal
-        return Outcome(publish(matrix, empty, orthogonal, k, trace, ZERO))
+        asked, orthogonal = options.asked, options.orthogonal
+        return Outcome(publish(matrix, empty, orthogonal, asked, trace, ZERO))
     return algorithm.solve(matrix, options)

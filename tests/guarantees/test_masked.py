@@ -84,7 +84,9 @@ def test_the_error_over_observed_entries_never_rises(seed, share, k, orthogonal,
     )
     if not isinstance(matrix, MaskedMatrix):
         return
-    options = Options(k, orthogonal, "auto", "k-means++", n_init=2, max_iter=100, tol=1e-6, rng=rng)
+    options = Options(
+        k, k, orthogonal, "auto", "k-means++", n_init=2, max_iter=100, tol=1e-6, rng=rng
+    )
     result = factorize_masked(matrix, options).result
     assert np.all(np.diff(result.history) <= 1e-12)
     assert np.all(np.isfinite(result.components))

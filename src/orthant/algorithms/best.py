@@ -191,5 +191,5 @@ def factorize_best(matrix: Matrix, options: Options) -> Outcome:
     history = tuple(max(0.0, 1.0 - captured / total) for captured in kept)
     trace = Trace(history, n_sweeps, tuple(search.steps))
     components = points.components(form)
-    result = publish(matrix, components, orthogonal, options.n_components, trace, UNUSED, sweep)
+    result = publish(matrix, components, orthogonal, options.asked, trace, UNUSED, sweep)
     return Outcome(result, strongest(search.promises))

@@ -206,11 +206,10 @@ def factorize_best_double(matrix: Matrix, options: Options) -> Outcome:
     """Disjoint blocks of samples and features, with as small an error as we can."""
     points = Samples(matrix)
     search = DoubleSearch(points, options)
-    n_components = options.n_components
     bounds: tuple[LowerBound, ...] = ()
     if not isinstance(options.seeding, str):
         search.consider("given components", matrix.of_components(options.seeding))
-    if n_components >= min(matrix.shape):
+    if options.n_components >= min(matrix.shape):
         published = full_rank_components(matrix)
         search.consider("published steps", published.form)
         search.promises.append(published.promise)
@@ -224,5 +223,5 @@ def factorize_best_double(matrix: Matrix, options: Options) -> Outcome:
     history = tuple(max(0.0, 1.0 - captured / total) for captured in solution.history)
     trace = Trace(history, search.n_sweeps, tuple(search.steps))
     components = points.components(form)
-    result = publish(matrix, components, "both", n_components, trace, FEWER)
+    result = publish(matrix, components, "both", options.asked, trace, FEWER)
     return Outcome(result, strongest(search.promises), bounds)

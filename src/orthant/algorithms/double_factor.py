@@ -46,7 +46,7 @@ def factorize_double(matrix: Matrix, options: Options) -> Outcome:
     components = points.components(form)
     # The last assignment gives every sample to the component that captures most of it: also
     # those whose centre lost all its weight, for which the proof allows any choice.
-    result = publish(matrix, components, "both", options.n_components, trace, MERGED)
+    result = publish(matrix, components, "both", options.asked, trace, MERGED)
     return Outcome(result, double_from_means(clusters.claim))
 
 
@@ -112,5 +112,5 @@ def factorize_as_many_as_rows(matrix: Matrix, options: Options) -> Outcome:
     found = full_rank_components(matrix)
     trace = Trace(steps_run=("weight reduction", "grouping", "coordinate split"))
     components = Samples(matrix).components(found.form)
-    result = publish(matrix, components, "both", options.n_components, trace, MERGED)
+    result = publish(matrix, components, "both", options.asked, trace, MERGED)
     return Outcome(result, found.promise, found.bounds)

@@ -213,7 +213,7 @@ def _published(
     labels, scales = (None, None) if orthogonal == "samples" else winners_of_columns(unit)
     return Factorization(
         orthogonal=orthogonal,
-        n_components=search.k,
+        n_components=search.options.asked,
         components=unit,
         loadings=projection.loadings,
         labels=projection.labels,
@@ -225,7 +225,7 @@ def _published(
         history=run.history,
         n_sweeps=n_sweeps + 1,
         steps_run=(*steps, "final assignment"),
-        shortage=shortage(len(unit), search.k, reason),
+        shortage=shortage(len(unit), search.options.asked, reason),
     )
 
 

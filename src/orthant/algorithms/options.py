@@ -17,8 +17,12 @@ DEFAULTS: dict[str, Any] = {"n_init": 1, "max_iter": 300, "tol": 1e-4, "checkpoi
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a fit was asked for; ``factorize`` describes each of them."""
+    """What a fit was asked for; ``factorize`` describes each of them.
 
+    Of the components ``asked`` for, ``n_components`` can be in use with these data.
+    """
+
+    asked: int
     n_components: int
     orthogonal: str
     seeding: str | Array

@@ -31,7 +31,7 @@ def factorize_single(matrix: Matrix, options: Options) -> Outcome:
         n_sweeps=clusters.n_sweeps,
         steps_run=("weighted k-means",),
     )
-    result = publish(matrix, components, options.orthogonal, options.n_components, trace, UNUSED)
+    result = publish(matrix, components, options.orthogonal, options.asked, trace, UNUSED)
     return Outcome(result, single_from_means(clusters.claim))
 
 

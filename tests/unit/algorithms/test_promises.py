@@ -19,7 +19,7 @@ LARGE = make_planted(6000, 10, 3, 0.5, random_state=0).X
 
 def searched(X, seeding, k=3, orthogonal="samples", n_init=1):
     options = Options(
-        k, orthogonal, seeding, "k-means++", n_init, 5, 1e-4, np.random.default_rng(0)
+        k, k, orthogonal, seeding, "k-means++", n_init, 5, 1e-4, np.random.default_rng(0)
     )
     search = Search(points_over(as_matrix(X), orthogonal), options)
     search.run()
