@@ -13,6 +13,7 @@ M = np.kron(np.eye(3, dtype=int), np.ones((4, 3), dtype=int))
 M[0, 8] = 1
 
 
+@pytest.mark.slow
 def test_every_check_of_scikit_learn_passes():
     results = check_estimator(BipartiteCorrelationClustering(binarize=0.0), on_skip=None)
     assert {result["status"] for result in results} <= {"passed", "skipped"}

@@ -283,6 +283,7 @@ def test_polars_frames_keep_their_names():
     np.testing.assert_array_equal(frame.to_numpy(), model.transform(X).to_numpy())
 
 
+@pytest.mark.slow
 def test_it_works_in_a_pipeline_and_a_grid_search():
     X, y = load_digits(n_class=4, return_X_y=True)
     pipeline = make_pipeline(

@@ -250,6 +250,7 @@ def test_damaged_coresets_are_refused(form, change, tmp_path):
         orthant.load(path)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")  # 5 rows, 6 components
 @pytest.mark.parametrize(
     ("name", "seeds"),

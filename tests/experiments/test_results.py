@@ -75,6 +75,7 @@ def test_all_runs_are_in_the_summary_once():
     )
 
 
+@pytest.mark.slow
 def test_everything_is_written_and_written_the_same_again(tmp_path):
     folder = write_results(tmp_path / "r", filter(small, made_rows()))
     written = publish(folder)

@@ -105,6 +105,7 @@ def test_what_is_done_is_not_done_again(unbroken, tmp_path):
     assert [(now.done, now.total, now.row) for now in seen] == [(len(RUNS), len(RUNS), None)]
 
 
+@pytest.mark.slow
 def test_several_processes_give_the_same_rows_without_times_which_come_later(unbroken, tmp_path):
     carry_out(RUNS, tmp_path, jobs=2)
     rows = read_rows(tmp_path / "results.csv")
