@@ -30,6 +30,15 @@ MOST_BYTES = 2**34
 SECONDS_BETWEEN_FLUSHES = 2.0
 
 
+class _Arrays(dict[str, Array]):
+    """Arrays of a file by name; one that is not there is told as damage."""
+
+    def __missing__(self, name: str) -> Array:
+        raise InvalidInputError(
+            f"the checkpoint lacks the array {name!r} of a step; delete the file to start anew"
+        )
+
+
 @dataclass
 class Step:
     """One step of a fit: what it has found so far, and whether it is finished."""
@@ -200,9 +209,11 @@ def _described(step: Step) -> dict[str, Any]:
 
 
 def _steps(owner: Checkpoint, described: list[Any], values: Array) -> Iterator[Step]:
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise ValueError("its arrays hold NaN or infinity")
     place = 0
     for one in described:
-        arrays = {}
+        arrays = _Arrays()
         for name, shape in one["shapes"].items():
             if any(type(extent) is not int or extent < 0 for extent in shape):
                 raise ValueError(f"an array has the shape {shape}")

@@ -116,7 +116,7 @@ def test_a_damaged_piece_of_a_streamed_file_is_told_in_one_line(places, run, tmp
         file.seek(piece.byte_offset)
         file.write(bytes(piece.size))
     done = run("fit", "x.h5", "--max-memory", BUDGET)
-    assert done.code == 1
+    assert done.code == 2
     assert done.err.startswith("orthant: error: x.h5: ")
     assert done.err.count("\n") == 1
     assert not (tmp_path / "x.orthant").exists()

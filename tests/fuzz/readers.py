@@ -13,7 +13,7 @@ from orthant.cli.report import report
 from orthant.datasets.readers import read_matrix, read_names
 from orthant.selection.journal import Journal
 from orthant.validation import as_matrix
-from tests.fuzz.seeds import JOURNAL_OPTIONS, X
+from tests.fuzz.seeds import CHECKPOINT_OPTIONS, JOURNAL_OPTIONS, X
 
 LIMIT = 2**24
 
@@ -40,9 +40,7 @@ def model(path, format, number):
 
 
 def checkpoint(path, format, number):
-    orthant.factorize(
-        X, 2, n_init=3, random_state=0, certificate=None, checkpoint=path, max_iter=20, n_jobs=1
-    )
+    orthant.factorize(X, 2, **CHECKPOINT_OPTIONS, checkpoint=path, n_jobs=1)
 
 
 def trials(path, format, number):

@@ -19,6 +19,7 @@ from orthant.selection.trial import Trial
 
 X = np.round(np.random.default_rng(5).random((7, 5)) * (np.arange(5) % 2 == np.c_[:7] % 2), 3)
 NAMES = [f"name {number}" for number in range(7)]
+CHECKPOINT_OPTIONS = {"n_init": 3, "random_state": 0, "certificate": None}
 JOURNAL_OPTIONS = {"orthogonal": "samples", "algorithm": "best", "n_init": 1}
 
 
@@ -247,7 +248,7 @@ def checkpoint(path):
 
     try:
         with listening(stop):
-            orthant.factorize(X, 2, n_init=3, random_state=0, certificate=None, checkpoint=path)
+            orthant.factorize(X, 2, **CHECKPOINT_OPTIONS, checkpoint=path)
     except BrokenOffError:
         pass
     return path.read_bytes()

@@ -221,3 +221,55 @@ def test_a_killed_process_loses_nothing(tmp_path):
         same(found, orthant.factorize(X, 5, **options))
     assert len(seen) < len(unbroken) - 15
     assert [entry.name for entry in tmp_path.iterdir()] == ["c"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"identity": 7},
+        {"generator": None},
+        {"generator": {"bit_generator": "PCG64", "state": 3}},
+        {"steps": [3]},
+        {"steps": "all"},
+        {"steps": None},
+    ],
+)
+def test_a_damaged_header_is_refused_and_nothing_is_lost(damage, tmp_path):
+    X = some_matrix()
+    assert break_off(tmp_path / "c", 3, X, 5, random_state=0, certificate=None)
+    with open_archive(tmp_path / "c", 2**30) as archive:
+        header, values = archive.header, archive.array("values")
+    write_archive(tmp_path / "c", {**header, **damage}, {"values": values})
+    before = (tmp_path / "c").read_bytes()
+    rng = np.random.default_rng(0)
+    with pytest.raises(orthant.OrthantError, match=r"cannot be read.*delete the file"):
+        orthant.factorize(X, 5, random_state=rng, certificate=None, checkpoint=tmp_path / "c")
+    assert (tmp_path / "c").read_bytes() == before
+    assert rng.bit_generator.state == np.random.default_rng(0).bit_generator.state
+
+
+def test_damaged_steps_are_refused(tmp_path):
+    X = some_matrix()
+    assert break_off(tmp_path / "c", 3, X, 5, random_state=0, certificate=None)
+    with open_archive(tmp_path / "c", 2**30) as archive:
+        header, values = archive.header, archive.array("values")
+    first, *rest = header["steps"]
+    refused = pytest.raises(orthant.OrthantError, match="delete the file")
+    for change in (
+        {"generator": {"a": 1}},
+        {"finished": "yes"},
+        {"text": None},
+        {"history": [10**400]},
+        {"shapes": {"form": [-1, -100]}},
+        {"shapes": {"other": first["shapes"]["form"]}},
+    ):
+        write_archive(
+            tmp_path / "c", {**header, "steps": [{**first, **change}, *rest]}, {"values": values}
+        )
+        with refused:
+            orthant.factorize(X, 5, random_state=0, certificate=None, checkpoint=tmp_path / "c")
+    values = values.copy()
+    values[0] = np.nan
+    write_archive(tmp_path / "c", header, {"values": values})
+    with refused:
+        orthant.factorize(X, 5, random_state=0, certificate=None, checkpoint=tmp_path / "c")

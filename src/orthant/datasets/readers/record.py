@@ -143,7 +143,8 @@ class Request:
         row_names: tuple[str, ...] | None = None,
         column_names: tuple[str, ...] | None = None,
     ) -> NamedMatrix:
-        """The result, after a last look at the number of names."""
+        """The result, after a last look at its shape and the number of names."""
+        self.check_shape(X.shape)
         for names, size, what in (
             (row_names, X.shape[0], "row"),
             (column_names, X.shape[1], "column"),
