@@ -41,8 +41,9 @@ class Factorization:
     relative_squared_error
         Its square divided by the squared norm of X; 0 for a zero matrix.
     history
-        The relative squared error, or for the paper's algorithm the relative k-means cost,
-        after each sweep of the start that was kept.
+        Relative squared error of what was accepted after each sweep of the start that was kept,
+        never rising, the last that of the result; for the paper's algorithm the last but one is
+        the error as published.
     n_sweeps
         Sweeps that assigned all points, over all starts, the final assignment included.
     steps_run

@@ -91,7 +91,9 @@ def factorize(
         (every column does) or "both" (disjoint blocks).
     algorithm
         "best": seeding by lines, descent, single moves and, with several starts, escapes; as
-        good an answer as we can find. "paper": the published algorithm, step by step.
+        good an answer as we can find. "paper": the published algorithm, step by step,
+        then one assignment by the final components that the paper does not have: it can only
+        lower the error, and makes ``transform`` give the same bits.
     seeding
         For "best", where directions start. "auto": drawn by what is not yet captured, from a
         sample of the points when there are many, or in rounds where any draw costs a read of the
