@@ -61,7 +61,8 @@ class Certificate:
             claim = f"{self.quantity} at most {ratio_text(self.ratio)} times the smallest possible"
             return f"{claim}; proven by {self.method}"
         if self.upper_bound is not None and self.lower_bound is None:
-            return f"{self.quantity} at the level of rounding: at most {self._share()}"
+            # No error is below zero, so the best one is no further away than this.
+            return f"{self.quantity} the smallest possible, to within {self._share()}"
         if self.a_priori_ratio is not None:
             on_average = " on average" if self.a_priori_kind == "expected" else ""
             claim = f"{self.quantity} at most {ratio_text(self.a_priori_ratio)} times the smallest"

@@ -61,7 +61,7 @@ def test_the_words_for_each_case():
     assert "at most 1.235e+307 times" in str(Certificate(ratio=1.2341e307))
     assert "so" in str(Certificate(lower_bound=5e-324, upper_bound=0.5, reason="so"))
     rounding = str(Certificate(upper_bound=2.91e-31))
-    assert rounding == "squared error at the level of rounding: at most 3.0e-31 of the squared norm"
+    assert rounding == "squared error the smallest possible, to within 3.0e-31 of the squared norm"
 
 
 @pytest.mark.parametrize(
