@@ -56,24 +56,52 @@ def _whole(name: str, numbers: Array) -> Array:
     return numbers
 
 
-def _compressed(build: Any, parts: Parts, shape: Shape) -> csr_array:
+def _compressed(parts: Parts, extents: Shape) -> Parts:
+    """Parts of so many lists of numbers below so many, cut to what they use.
+
+    SciPy's own check looks no further when the last entry of ``indptr`` is 0, whatever stands
+    before it.
+    """
+    n_lists, size = extents
     data, indices, indptr = parts
-    named = zip(COMPRESSED[1:], (indices, indptr), strict=True)
-    matrix = build((data, *(_whole(name, part) for name, part in named)), shape=shape)
-    matrix.check_format(full_check=True)
-    return matrix.tocsr()
+    indices, indptr = _whole("indices", indices), _whole("indptr", indptr)
+    if len(indptr) != n_lists + 1:
+        raise ValueError(f"indptr must hold {n_lists + 1} numbers, it holds {len(indptr)}")
+    if indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
+        raise ValueError("indptr must begin with 0 and never decrease")
+    used = int(indptr[-1])
+    if used > min(len(indices), len(data)):
+        raise ValueError(f"indptr speaks of {used} entries, there are fewer")
+    indices = indices[:used]
+    if used and (indices.min() < 0 or indices.max() >= size):
+        raise ValueError(f"indices must lie within 0 to {size - 1}")
+    return data[:used], indices, indptr
 
 
 def _csr(parts: Parts, shape: Shape) -> csr_array:
-    return _compressed(csr_array, parts, shape)
+    _check_one_dimension(parts[0])
+    return csr_array(tuple(_compressed(parts, shape)), shape=shape)
 
 
 def _csc(parts: Parts, shape: Shape) -> csr_array:
-    return _compressed(csc_array, parts, shape)
+    _check_one_dimension(parts[0])
+    return csc_array(tuple(_compressed(parts, shape[::-1])), shape=shape).tocsr()
+
+
+def _check_one_dimension(data: Array) -> None:
+    if data.ndim != 1:
+        raise ValueError(f"data must have one dimension, it has {data.ndim}")
 
 
 def _bsr(parts: Parts, shape: Shape) -> csr_array:
-    return _compressed(bsr_array, parts, shape)
+    data = parts[0]
+    if data.ndim != 3 or 0 in data.shape[1:]:
+        raise ValueError(f"data must hold blocks, its shape is {data.shape}")
+    height, width = data.shape[1:]
+    if shape[0] % height or shape[1] % width:
+        raise ValueError(f"blocks of {height} x {width} do not fill {shape[0]} x {shape[1]}")
+    blocks = (shape[0] // height, shape[1] // width)
+    return bsr_array(tuple(_compressed(parts, blocks)), shape=shape).tocsr()
 
 
 def _coo(parts: Parts, shape: Shape) -> csr_array:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.sparse import bsr_array, coo_array, csr_array, dia_array, dok_array, lil_array
+from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array, dok_array, lil_array
 
 from orthant.biadjacency import as_biadjacency
 from orthant.errors import InvalidInputError, OrthantError
@@ -82,6 +82,16 @@ CORRUPT = {
     "coo without columns": lambda: changed(coo_array(DENSE), coords=(np.zeros(4, dtype=int),)),
     "csr indices of fractions": lambda: changed(csr_array(DENSE), indices=np.ones(4)),
     "csr indptr too large": lambda: changed(csr_array(DENSE), indptr=np.array([0, 2, 2**30, 4])),
+    "csr indptr ends at 0": lambda: changed(csr_array(DENSE), indptr=np.array([0, 2, 4, 0])),
+    "csr indptr beyond 64 bits": lambda: changed(
+        csr_array(DENSE), indptr=np.array([0, 2**63 - 1, -(2**63), 4])
+    ),
+    "csc indptr ends at 0": lambda: changed(csc_array(DENSE), indptr=np.array([0, 1, 2, 3, 0])),
+    "csr indices short": lambda: changed(csr_array(DENSE), indices=np.array([1])),
+    "csr data short": lambda: changed(csr_array(DENSE), data=np.ones(2)),
+    "bsr indptr ends at 0": lambda: changed(
+        bsr_array(np.ones((4, 4)), blocksize=(2, 2)), indptr=np.array([0, 3, 0])
+    ),
     "bsr index too large": lambda: changed(
         bsr_array(np.ones((4, 4)), blocksize=(2, 2)), indices=np.array([0, 99, 0, 1])
     ),

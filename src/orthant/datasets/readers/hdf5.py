@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.arrays import Array
-from orthant.datasets.readers.hdf5_heaps import check_heaps
+from orthant.datasets.readers.hdf5_heaps import check_heaps, check_lengths
 from orthant.datasets.readers.npy import NUMBERS
 from orthant.datasets.readers.record import NamedMatrix, Request, StoredRows
 from orthant.extras import import_extra
@@ -211,6 +211,8 @@ def _index(file: Any, part: str, size: int, request: Request) -> Names:
 
 def _texts(dataset: Any, request: Request) -> tuple[str, ...]:
     h5py = import_extra("h5py", "files")
+    _check_kept_here(dataset, request, h5py, "SOU" + NUMBERS)
+    check_lengths(dataset, request)
     values = _values(dataset, request, h5py, "SOU" + NUMBERS)
     decoded = (one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in values)
     return tuple(str(one) for one in decoded)

@@ -7,11 +7,16 @@ back to where it is, and it never returns.
 from __future__ import annotations
 
 import mmap
+from math import prod
+from typing import Any
+
+import numpy as np
 
 from orthant.datasets.readers.record import Request
 
 SIGNATURE = b"GCOL\x01\x00\x00\x00"
 HEADER = 16  # bytes before the first object, and before the content of each
+RECORD = 16  # bytes: length, address of the heap, number in it
 
 
 def check_heaps(request: Request) -> None:
@@ -41,3 +46,21 @@ def _leads_to_its_end(content: mmap.mmap, start: int) -> bool:
             return False
         place += taken
     return True
+
+
+def check_lengths(dataset: Any, request: Request) -> None:
+    """Refuse texts that claim to be longer than the file: memory is taken for what they claim.
+
+    A text is kept as its length and its place in a heap, 16 bytes. Packed datasets cannot be
+    looked into.
+    """
+    start = dataset.id.get_offset()
+    if dataset.dtype.kind != "O" or start is None:
+        return
+    with open(request.path, "rb") as file:
+        held = file.seek(0, 2)
+        file.seek(start)
+        kept = file.read(RECORD * prod(dataset.shape))
+    lengths = np.frombuffer(kept[: len(kept) // RECORD * RECORD], dtype="<u4")[::4]
+    if lengths.size and lengths.max() > held:
+        raise request.error(f"a text in {dataset.name!r} claims to be longer than the file")
