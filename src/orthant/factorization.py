@@ -141,8 +141,8 @@ def winners(matrix: Any, components: Array) -> tuple[Array, Array]:
     if len(components) == 0:
         n = matrix.shape[0]
         return np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=matrix.dtype)
-    labels, scales = matrix.project(components)
-    return labels, scales
+    found: tuple[Array, Array] = matrix.project(components)
+    return found
 
 
 def one_per_row(labels: Array, scales: Array, k: int) -> csr_array:

@@ -12,7 +12,7 @@ import threading
 import numpy as np
 import pytest
 
-from tests.cli.running import COMMAND, ENVIRONMENT, TIMEOUT, orthant
+from tests.cli.running import COMMAND, ENVIRONMENT, orthant
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="devices and pipes of POSIX")
 
@@ -70,7 +70,7 @@ def test_a_full_device_is_told_and_stays_what_it_is(tmp_path, run, table):
         with open("/dev/full", "w") as full:
             done = subprocess.run(
                 [*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, cwd=tmp_path,
-                env=ENVIRONMENT, timeout=TIMEOUT, text=True, check=False,
+                env=ENVIRONMENT, text=True, check=False,
             )  # fmt: skip
         assert done.returncode == 1
         assert done.stderr.count("\n") == 1, done.stderr
@@ -250,7 +250,7 @@ main()
 def test_an_interrupt_while_modules_are_imported_is_one_line(module, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPT.format(module=module)], cwd=tmp_path, env=ENVIRONMENT,
-        capture_output=True, text=True, timeout=TIMEOUT, check=False,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "orthant: note: interrupted; nothing was half written\n"
@@ -266,7 +266,7 @@ main()
 """
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, env=ENVIRONMENT,
-        capture_output=True, text=True, timeout=TIMEOUT, check=False,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "orthant: note: interrupted; nothing was half written\n"

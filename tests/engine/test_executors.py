@@ -1,5 +1,6 @@
 """Whoever works on the blocks, the bits are the same, and failures reach the caller."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -56,6 +57,19 @@ def test_an_error_in_a_block_reaches_the_caller_and_stops_the_rest(executor):
     with pytest.raises(ValueError, match="block five"):
         executor.fold(Numbers(1000), Work(task), lambda rows, result: None)
     assert len(started) < 100
+
+
+@pytest.mark.parametrize("kind", [SystemExit, asyncio.CancelledError, KeyboardInterrupt])
+@pytest.mark.parametrize("executor", [Serial(), Threads(3)])
+def test_whatever_a_block_raises_reaches_the_caller(executor, kind):
+    """An exit in a thread of ours must not pass for the end of the work."""
+
+    def task(rows):
+        if rows[0, 0] == 3:
+            raise kind("block three")
+
+    with pytest.raises(kind):
+        executor.fold(Numbers(8), Work(task), lambda rows, result: None)
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])

@@ -1,5 +1,6 @@
 """Fits in threads of the user: the same bits, and the BLAS count of the process is given back."""
 
+import os
 import random
 import threading
 
@@ -9,6 +10,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import orthant
 from orthant.algorithms import certify
+from orthant.engine import executors
 from orthant.engine.executors import one_blas_thread
 
 
@@ -123,3 +125,35 @@ def test_a_certificate_is_computed_inside_the_limit(certificate, monkeypatch):
     orthant.factorize(X, 3, random_state=0, certificate=certificate)
     assert seen
     assert set(seen) == {1}
+
+
+def test_an_interrupt_on_the_way_in_leaves_no_limit_behind(monkeypatch):
+    set_counts = executors._BlasLimit._set
+
+    def interrupted(limit, counts):
+        set_counts(limit, counts)
+        if set(counts) == {1}:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(executors._BlasLimit, "_set", interrupted)
+    with pytest.raises(KeyboardInterrupt), one_blas_thread():
+        pass
+    monkeypatch.undo()
+    assert set(blas_counts()) == {2}
+    with one_blas_thread():
+        assert set(blas_counts()) == {1}
+    assert set(blas_counts()) == {2}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_that_is_forked_during_a_fit_has_the_count_from_before():
+    with one_blas_thread():
+        child = os.fork()
+        if child == 0:  # nothing of pytest may run here
+            right = set(blas_counts()) == {2}
+            with one_blas_thread():
+                right = right and set(blas_counts()) == {1}
+            os._exit(0 if right and set(blas_counts()) == {2} else 1)
+        _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0

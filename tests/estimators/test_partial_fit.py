@@ -272,3 +272,12 @@ def test_one_pass_over_twenty_batches_ends_within_two_percent(real_set, name, se
         print(f"{name}, seed {seed}: {len(model._coreset.weights)} rows kept, ratio {ratio:.4f}")
         assert len(model._coreset.weights) <= 1000
         assert ratio <= 1.02
+
+
+def test_weights_too_large_for_the_rows_kept_are_told_as_that():
+    rng = np.random.default_rng(0)
+    model = orthant.OrthogonalNMF(2, coreset_size=8, random_state=0)
+    weights = np.full(6, 1e308)
+    model.partial_fit(rng.random((6, 4)), sample_weight=weights)
+    with pytest.raises(orthant.OrthantError, match="divide sample_weight by the same number"):
+        model.partial_fit(rng.random((6, 4)), sample_weight=weights)

@@ -5,6 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import orthant
+from orthant.arrays import divided
+from orthant.engine.kernels.missing import fitted_by_own_scale
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 
@@ -185,3 +187,50 @@ def test_blocks_of_small_planted_matrices_share_no_column(seed, tmp_path):
     assert (np.count_nonzero(result.components, axis=0) <= 1).all()
     orthant.save(result, tmp_path / "model.npz")
     orthant.load(tmp_path / "model.npz")
+
+
+@pytest.mark.parametrize("weights", [[1, 2.0**-1000], [1, 1e-320], [2.0**1000, 1e-320]])
+def test_a_row_that_observes_only_light_columns_is_fitted_by_them(weights):
+    X = np.array([[1.0, 1.0], [np.nan, 1.0], [2.0, 2.0]])
+    result = orthant.factorize(X, 1, feature_weight=weights, missing_values=np.nan, random_state=0)
+    np.testing.assert_allclose(result.scales[1], 1 / result.components[0, 1], rtol=1e-12)
+
+
+def test_missing_values_elsewhere_do_not_hide_a_small_row():
+    X = np.array([[1e200, 1e200, np.nan], [1e-200, 1e-200, 1e-200]])
+    result = orthant.factorize(X, 1, missing_values=np.nan, random_state=0)
+    np.testing.assert_array_equal(result.labels, [0, 0])
+    np.testing.assert_allclose(result.scales, np.sqrt(2) * np.array([1e200, 1e-200]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("setting", ["samples", "features"])
+def test_fits_by_own_scale_agree_with_plain_ones(setting):
+    rng = np.random.default_rng(8)
+    X = rng.exponential(size=(20, 6))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    components = rng.exponential(size=(3, 6))
+    if setting == "features":
+        components[np.arange(3)[:, None] != np.arange(6) % 3] = 0.0
+    weights = rng.exponential(size=6)
+    scores, loadings = fitted_by_own_scale(X, components, weights, np.zeros(6, dtype=int))
+    observed = ~np.isnan(X)
+    products = np.nan_to_num(X) * weights @ components.T
+    lengths = observed @ (weights * components**2).T
+    np.testing.assert_allclose(loadings, divided(products, lengths), rtol=1e-12)
+    expected = divided(products, np.sqrt(lengths))
+    np.testing.assert_array_equal(scores.argmax(axis=1), expected.argmax(axis=1))
+
+
+def test_no_number_on_the_way_is_invalid_when_light_columns_are_drawn_in_rounds():
+    class Stored:
+        def __init__(self, array):
+            self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+        def __getitem__(self, rows):
+            return self.array[rows]
+
+    X = np.array([[3.0, 3.0], [1.0, 0.0]], dtype=np.float32)
+    result = orthant.factorize(
+        Stored(X), 1, orthogonal="features", feature_weight=[2.0**-1000, 1e10], random_state=0
+    )
+    assert result.relative_squared_error < 1e-12

@@ -29,6 +29,7 @@ from orthant.engine.executors import one_blas_thread
 from orthant.engine.kernels import kernel_of
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Samples
+from orthant.errors import InvalidInputError
 from orthant.validation import as_matrix
 
 # Sensitivities need a solution of the right order only.
@@ -88,10 +89,17 @@ class Coreset:
         with one_blas_thread():
             chances = inclusion_chances(sensitivities(points, k, rng), size)
         kept = systematic_draw(chances, rng)
+        with np.errstate(over="ignore"):
+            weights = self.weights[kept] / chances[kept]
+        if not np.isfinite(weights).all():
+            raise InvalidInputError(
+                "the rows kept stand for more weight than a float64 holds; divide sample_weight "
+                "by the same number in all batches"
+            )
         return replace(
             self,
             rows=self.rows[kept],
-            weights=self.weights[kept] / chances[kept],
+            weights=weights,
             n_reductions=self.n_reductions + 1,
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
@@ -75,13 +75,14 @@ class Threads:
             return
         queue = _OrderedWork(source, work, absorb)
         with one_blas_thread():
-            helpers = [_pool(self.n_threads).submit(queue.work) for _ in range(n_helpers)]
+            helpers: list[Future[None]] = []
             try:
+                for _ in range(n_helpers):
+                    helpers.append(_pool(self.n_threads).submit(queue.work))
                 queue.work()
             except BaseException as error:  # an interrupt must not leave helpers at work
                 queue.fail(error)
-            finally:
-                wait(helpers)
+            queue.await_all(helpers)
         if queue.failure is not None:
             raise queue.failure
 
@@ -108,7 +109,16 @@ class _OrderedWork:
                         first = self._next_absorbed
                         self._absorb(block_rows(self._source, first), self._finished.pop(first))
                         self._next_absorbed += 1
-            except Exception as error:
+            except BaseException as error:  # whatever it is, no later block may be absorbed
+                self.fail(error)
+
+    def await_all(self, helpers: list[Future[None]]) -> None:
+        """Wait until no helper is at work, through any number of interrupts."""
+        while True:
+            try:
+                wait(helpers)
+                return
+            except BaseException as error:
                 self.fail(error)
 
     def _take(self) -> int | None:
@@ -179,7 +189,7 @@ class _BlasLimit:
     it first change it again, and ignores all others in silence. Fits begin and end in any thread
     and any order, so control is taken from whoever has it, for each change, and given up by the
     last one. The limit is looked at on every entry: what others did to the count meanwhile lasts
-    until our next pass.
+    until our next pass, and gives way to the count from before when the last one leaves.
     """
 
     def __init__(self) -> None:
@@ -196,14 +206,28 @@ class _BlasLimit:
             if self._users == 0:
                 self._before = [library.get_num_threads() for library in self._libraries]
             self._users += 1
-            self._set([1] * len(self._libraries))
+            try:
+                self._set([1] * len(self._libraries))
+            except BaseException:
+                self._leave()
+                raise
 
     def leave(self) -> None:
         with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                self._set(self._before)
-                self._give_up_control()
+            self._leave()
+
+    def _leave(self) -> None:
+        self._users -= 1
+        if self._users == 0:
+            self._set(self._before)
+            self._give_up_control()
+
+    def end_in_child(self) -> None:
+        """After a fork no thread of the parent goes on here, and its limit is not ours."""
+        self._lock = threading.Lock()
+        if self._users > 0:
+            self._set(self._before)
+            self._give_up_control()
 
     def _set(self, counts: list[int]) -> None:
         for library, count in zip(self._libraries, counts, strict=True):
@@ -224,17 +248,21 @@ _blas_limit = _BlasLimit()
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Keep BLAS at one thread inside; blocks are what runs in parallel."""
-    _blas_limit.enter()
+    limit, entered = _blas_limit, False  # the one that is entered is left, also in a forked child
     try:
+        limit.enter()
+        entered = True
         yield
     finally:
-        _blas_limit.leave()
+        if entered:
+            limit.leave()
 
 
 def _forget_threads() -> None:
     """After a fork the child has none of the parent's threads: start anew there."""
     global _blas_limit
     _pools.clear()
+    _blas_limit.end_in_child()
     _blas_limit = _BlasLimit()
 
 

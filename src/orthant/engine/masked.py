@@ -21,7 +21,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.arrays import Array, divided
-from orthant.engine.blockwise import on_scaled, scaled_loadings
+from orthant.engine.blockwise import LIGHT_PRODUCT, on_scaled, scaled_loadings
 from orthant.engine.executors import Executor
 from orthant.engine.kernels import kernel_of
 from orthant.engine.kernels.blocks import Rows
@@ -29,6 +29,7 @@ from orthant.engine.kernels.missing import (
     MaskedBlock,
     any_missing,
     filled,
+    fitted_by_own_scale,
     masked,
     observed_residual,
 )
@@ -170,33 +171,36 @@ class MaskedMatrix(Matrix):
         labels = np.empty(self.shape[0], dtype=np.int32)
         scales = np.empty(self.shape[0], dtype=self.dtype)
 
-        shifted, powers = self.shifted(components)
-
         def absorb(part: slice, result: tuple[Array, Array]) -> None:
-            scores, fitted = result
+            scores, loadings = result
             winners = scores.argmax(axis=1)
-            own = fitted[np.arange(len(winners)), winners]
-            scales[part] = self._unscaled(own, powers[winners], part.start)
+            scales[part] = self._published(loadings[np.arange(len(winners)), winners], part.start)
             labels[part] = np.where(scales[part] > 0, winners, -1)
 
-        self._fitted_pass(shifted, absorb)
+        self._fitted_pass(components, absorb)
         return labels, scales
 
     def loadings(self, components: Array) -> Array:
         """Loadings of every row on components with disjoint supports, by its observed entries."""
         loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
-        shifted, powers = self.shifted(components)
 
         def absorb(part: slice, result: tuple[Array, Array]) -> None:
-            loadings[part] = self._unscaled(result[1], powers[None, :], part.start)
+            loadings[part] = self._published(result[1], part.start)
 
-        self._fitted_pass(shifted, absorb)
+        self._fitted_pass(components, absorb)
         return loadings
 
     def _fitted_pass(self, components: Array, absorb: Callable[[slice, Any], None]) -> None:
-        """Fit every row by components (k, m) in the units of the rows by themselves."""
-        shared = {"components": components, "column_weights": self.column_weights}
-        self._masked_pass(_fitted_block, absorb, shared, units=self._units_of_rows)
+        """Fit every row by components (k, m) of X, rows in the units they have by themselves."""
+        shifted, powers = self.shifted(components)
+        shared = {
+            "components": components.astype(np.float64),
+            "shifted": shifted,
+            "powers": powers,
+            "column_weights": self.column_weights,
+            "units": self._units_of_rows,
+        }
+        self.executor.fold(self._with_gaps, Work(_fitted_block, shared), absorb)
 
     def residual(self, loadings: Any, components: Array) -> float:
         """Weighted squared error of ``X ~ loadings @ components`` over the observed entries."""
@@ -217,13 +221,10 @@ class MaskedMatrix(Matrix):
         self.executor.fold(self._with_gaps, work, absorb)
         return total
 
-    def _unscaled(self, values: Array, powers: Array, first_row: int) -> Array:
-        """Values of some rows, (b,) or (b, k), in the units and the dtype of X.
-
-        ``powers`` are those of two that the components were divided by.
-        """
+    def _published(self, values: Array, first_row: int) -> Array:
+        """Loadings of some rows, (b,) or (b, k), in the dtype of X."""
         with np.errstate(over="ignore", under="ignore"):
-            given = np.ldexp(values, self._units_of_rows.exponent - powers).astype(self.dtype)
+            given = values.astype(self.dtype)
         refuse_overflow(given.reshape(len(given), -1).max(axis=1, initial=0.0), first_row)
         return given
 
@@ -233,18 +234,57 @@ class MaskedMatrix(Matrix):
         absorb: Callable[[slice, Any], None],
         shared: dict[str, Any],
         by_row: dict[str, Any] | None = None,
-        units: Units | None = None,
     ) -> None:
-        """A pass over the blocks with their gaps, in the units of all passes or in others."""
-        work = with_units(on_scaled, units or self.units, {"function": function, **shared}, by_row)
+        """A pass over the scaled blocks with their gaps."""
+        work = with_units(on_scaled, self.units, {"function": function, **shared}, by_row)
         self.executor.fold(self._with_gaps, work, absorb)
 
 
 def _fitted_block(
-    rows: Rows, components: Array, column_weights: Array | None = None
+    raw: Rows,
+    components: Array,
+    shifted: Array,
+    powers: Array,
+    column_weights: Array | None,
+    units: Units,
 ) -> tuple[Array, Array]:
-    """Square root of the energy every component captures of every row, and its loading."""
-    return _fitted(masked(rows), components, column_weights)
+    """How much every component captures of every row, (b, k), and its loading in units of X.
+
+    The square root of the energy, times a number that may differ from row to row. ``shifted`` are
+    the components over the columns in these units, divided by two to their ``powers``.
+    """
+    kernel = kernel_of(raw)
+    block = masked(kernel.scaled(raw, units))
+    weighted = shifted if column_weights is None else shifted * column_weights
+    products, squares = block.products(weighted), weighted * shifted
+    lengths = block.observed_sums(squares)
+    scores = divided(products, np.sqrt(lengths))
+    with np.errstate(over="ignore", under="ignore"):
+        loadings = np.ldexp(divided(products, lengths), units.exponent - powers)
+    positive = weighted > 0 if column_weights is None else (shifted > 0) & (column_weights > 0)
+    light = _light_rows(raw, block, products, lengths, squares, positive)
+    if len(light):
+        weights = np.ones(raw.shape[1]) if column_weights is None else column_weights
+        shift = np.zeros(raw.shape[1], int) if units.columns is None else -2 * units.columns
+        rows = kernel.dense_rows(raw, light)
+        scores[light], loadings[light] = fitted_by_own_scale(rows, components, weights, shift)
+    return scores, loadings
+
+
+def _light_rows(
+    raw: Rows, block: MaskedBlock, products: Array, lengths: Array, squares: Array, positive: Array
+) -> Array:
+    """Rows with entries whose products, or whose lengths of components, lost digits.
+
+    ``squares`` (k, m) are what lengths are sums of, ``positive`` where they should be above zero.
+    """
+    limit = LIGHT_PRODUCT[np.dtype(np.float64)]
+    light = products.max(axis=1, initial=0.0) < limit
+    if (positive & (squares < limit)).any():
+        # Lengths over few columns may be small though those over all columns are not.
+        there = block.observed_sums(positive.astype(np.float64)) > 0
+        light |= ((lengths < limit) & there).any(axis=1)
+    return np.flatnonzero(light & kernel_of(raw).has_entries(filled(raw)))
 
 
 def _fitted(

@@ -89,7 +89,12 @@ def _roots(weights: Array, power: int) -> Array:
 
 
 def _weighted(found: Scan) -> Array:
-    return found.row_squares if found.row_weights is None else found.row_squares * found.row_weights
+    """(n,) squared lengths of the weighted rows; a row without weight is not looked at."""
+    if found.row_weights is None:
+        return found.row_squares
+    with np.errstate(over="ignore", under="ignore"):
+        counted = np.where(found.row_weights > 0, found.row_squares, 0.0)
+        return counted * found.row_weights
 
 
 def _all_there(weights: Array | None, power: int) -> bool:

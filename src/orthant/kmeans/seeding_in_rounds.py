@@ -18,6 +18,8 @@ from orthant.kmeans.seeding import draw
 
 ROUNDS = 3
 CANDIDATES_PER_CENTER = 2
+# Below this a rate would be infinite, and infinite times a point that misses nothing is no chance.
+LEAST_MISSED = 2.0**-900
 
 
 def seed_in_rounds(
@@ -34,7 +36,7 @@ def seed_in_rounds(
     missed = float(points.weights.sum()) * distance(np.zeros((1, 1)), np.ones(1))[0, 0]
     for number in range(ROUNDS):
         # What was missed a read ago is at least what is missed now: no read is spent on counting.
-        rate = CANDIDATES_PER_CENTER * k / missed
+        rate = CANDIDATES_PER_CENTER * k / max(missed, LEAST_MISSED)
         drawn, missed = points.draw_missed(form, rate, distance, (key, number))
         if not missed > 0:
             break

@@ -60,6 +60,7 @@ class Kernel(Protocol):
     sums_block: Callable[[Rows, Array, Array, int], Array]
     dense_rows: Callable[[Rows, Array], Array]
     multiplied: Callable[[Rows, Array, Array], Rows]
+    normalised: Callable[[Rows, Array, Array | None], Rows]
     stacked: Callable[[list[Rows], bool], Rows]
     residual_block: Callable[[Rows, Any, Array, Array | None], Array]
     has_entries: Callable[[Rows], Array]

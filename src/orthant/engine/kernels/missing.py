@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array
+from orthant.arrays import Array, divided
 from orthant.engine.kernels.blocks import Rows
 from orthant.engine.kernels.dense import CHUNK_ENTRIES
+from orthant.engine.units import NO_ENTRIES
 
 # A difference below this share of what it was taken from is rounding, and stands for nothing.
 ROUNDING = 1e-13
@@ -99,3 +100,52 @@ def observed_residual(
             difference.sum(axis=1) if column_weights is None else difference @ column_weights
         )
     return squares
+
+
+def fitted_by_own_scale(
+    rows: Array, components: Array, weights: Array, powers: Array
+) -> tuple[Array, Array]:
+    """Fit rows whose products would underflow, every sum in a power of two of its own.
+
+    Parameters
+    ----------
+    rows
+        (b, m) float64 with NaN for what is missing, as they are stored.
+    components
+        (k, m) float64, as they are published.
+    weights, powers
+        (m,) the weight of column h is ``weights[h] * 2**powers[h]``.
+
+    Returns
+    -------
+    The square root of the energy that every component captures of every row, (b, k), times a
+    number for each row, and the loadings (b, k).
+    """
+    observed = ~np.isnan(rows) & (weights > 0)
+    (x, of_x), (c, of_c), (w, of_w) = map(
+        np.frexp, (np.where(observed, rows, 0), components, weights)
+    )
+    of_w = of_w + powers
+    counted = observed[:, None, :] & (c > 0)
+    product, product_power = _scaled_sum(
+        x[:, None, :] * c * w, of_x[:, None, :] + of_c + of_w, counted & (x > 0)[:, None, :]
+    )
+    square, square_power = _scaled_sum(
+        np.broadcast_to(c * c * w, counted.shape), 2 * of_c + of_w, counted
+    )
+    odd = square_power % 2
+    square, square_power = np.ldexp(square, odd), square_power - odd
+    loadings, scores = divided(product, square), divided(product, np.sqrt(square))
+    score_power = np.where(product > 0, product_power - square_power // 2, NO_ENTRIES)
+    score_power = score_power - score_power.max(axis=1, keepdims=True)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(scores, score_power), np.ldexp(loadings, product_power - square_power)
+
+
+def _scaled_sum(fractions: Array, powers: Array, counted: Array) -> tuple[Array, Array]:
+    """Sums over the last axis of ``fractions * 2**powers`` where counted, as fraction and power."""
+    powers = np.broadcast_to(powers, counted.shape)
+    top = np.max(powers, axis=-1, initial=NO_ENTRIES, where=counted)
+    shifts = np.where(counted, powers - top[..., None], 0)
+    terms = np.where(counted, np.ldexp(fractions, shifts), 0.0)
+    return terms.sum(axis=-1), np.where(top > NO_ENTRIES, top, 0)
