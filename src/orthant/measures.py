@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from orthant.arrays import Array
+from orthant.sparse_structure import checked_csr
 
 # |M - AW|^2 = |M|^2 - 2<M, AW> + |AW|^2 is computed with an error of a few roundings of |M|^2.
 # Below this share of |M|^2 the residual itself is formed, block by block, and its squares summed.
@@ -61,7 +62,7 @@ def non_orthogonality(W: Any) -> float:
     if len(kept) < 2:
         return 0.0
     # Dividing by the largest entry first keeps the squares of tiny and huge rows in range.
-    rows = _divide_rows(_rows(W)[kept], largest[kept])
+    rows = _divide_rows(W[kept], largest[kept])
     rows = _divide_rows(rows, np.sqrt(_row_squares(rows)))
     gram = rows @ rows.T
     gram = gram.toarray() if sparse.issparse(gram) else gram
@@ -93,9 +94,7 @@ def _scaled(M: Any, A: Any, W: Any) -> tuple[Any, Any, Any, int]:
 
 def _as_matrix(values: Any) -> Any:
     if sparse.issparse(values):
-        # Both compressed forms are used as they are: a conversion would copy the data.
-        compressed = values if values.format in ("csr", "csc") else sparse.csr_array(values)
-        return compressed.astype(np.float64, copy=False)
+        return checked_csr(values).astype(np.float64, copy=False)
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
         raise ValueError(f"A matrix with 2 dimensions is needed, this has {array.ndim}.")
@@ -127,10 +126,6 @@ def _row_maxima(W: Any) -> Array:
         return np.zeros(W.shape[0])
     largest = abs(W).max(axis=1)
     return largest.toarray().ravel() if sparse.issparse(largest) else largest
-
-
-def _rows(W: Any) -> Any:
-    return sparse.csr_array(W) if sparse.issparse(W) else W
 
 
 def _row_squares(rows: Any) -> Array:
@@ -170,8 +165,6 @@ def _inner(left: Any, right: Any) -> float:
 
 
 def _squared_residual_by_blocks(M: Any, A: Any, W: Any) -> float:
-    if sparse.issparse(M) and M.format == "csc":
-        M, A, W = M.T, W.T, A.T  # so that blocks of rows can be cut without a search
     m, n = M.shape
     step = max(1, BLOCK_ENTRIES // max(1, n))
     A, W = _dense(A), _dense(W)

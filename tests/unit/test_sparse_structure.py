@@ -7,6 +7,8 @@ from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array, 
 
 from orthant.biadjacency import as_biadjacency
 from orthant.errors import InvalidInputError, OrthantError
+from orthant.estimators.orthogonal_nmf import OrthogonalNMF
+from orthant.measures import non_orthogonality
 from orthant.sparse_structure import checked_csr
 from orthant.validation import as_matrix
 
@@ -103,7 +105,8 @@ CORRUPT = {
 
 @pytest.mark.parametrize("name", CORRUPT)
 def test_corrupt_parts_are_refused_before_anything_follows_them(name):
-    for door in (as_matrix, as_biadjacency):
+    model = OrthogonalNMF(4, random_state=0).fit(np.eye(4))
+    for door in (as_matrix, as_biadjacency, non_orthogonality, model.inverse_transform):
         with pytest.raises(InvalidInputError, match="the sparse structure of X is corrupt"):
             door(CORRUPT[name]())
 

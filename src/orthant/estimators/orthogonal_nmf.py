@@ -22,6 +22,7 @@ from orthant.estimators.callbacks import CallbackSupport, FitTasks, with_callbac
 from orthant.factorization import Factorization, Projection, project
 from orthant.fitting import factorize
 from orthant.progress import listening
+from orthant.sparse_structure import checked_csr
 from orthant.validation import (
     as_generator,
     as_matrix,
@@ -311,8 +312,9 @@ class OrthogonalNMF(
     def inverse_transform(self, X: Any) -> Array:
         """The matrix (n_samples, n_features) that loadings X stand for."""
         check_is_fitted(self)
+        given = checked_csr(X) if isinstance(X, sparray | spmatrix) else X
         loadings = check_array(
-            X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_features=0
+            given, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_features=0
         )
         if loadings.shape[1] != self.n_components_:
             raise InvalidInputError(
