@@ -278,3 +278,17 @@ def test_model_files_are_not_trusted_either(tmp_path, run):
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith("orthant: error: ")
         assert done.err.count("\n") == 1
+
+
+def test_zarr_that_claims_a_million_empty_pieces_is_refused(tmp_path, run):
+    pytest.importorskip("zarr")
+    store = tmp_path / "x.zarr"
+    store.mkdir()
+    described = {
+        "zarr_format": 2, "shape": [1_000_000, 1], "chunks": [1, 1], "dtype": "<f8",
+        "compressor": None, "fill_value": 0, "order": "C", "filters": None,
+    }  # fmt: skip
+    (store / ".zarray").write_text(json.dumps(described))
+    done = run("fit", store, "-k", "1", cwd=tmp_path)
+    assert done.code == 2
+    assert "claims 1,000,000 pieces and stores 0 of them" in done.err

@@ -19,6 +19,9 @@ from orthant.extras import import_extra
 from orthant.sparse_structure import csr_from_parts
 
 BLOSC_HEADER = 16  # bytes
+# More pieces than this, and than so many for each that is stored, are an empty claim.
+MOST_EMPTY = 20_000
+PIECES_PER_STORED = 10
 HARMLESS = {
     "blosc", "bytes", "bz2", "crc32", "crc32c", "delta", "endian", "gzip", "lz4", "lzma",
     "numcodecs.blosc", "numcodecs.bz2", "numcodecs.delta", "numcodecs.lz4", "numcodecs.lzma",
@@ -91,6 +94,12 @@ def _check_pieces(array: Any, request: Request, kinds: str) -> None:
     if kinds == NUMBERS and np.dtype(array.dtype).kind not in NUMBERS:
         raise request.error(f"{array.name!r} holds {array.dtype} values, not numbers")
     _check_size(array, array.chunks, "chunks of shape", request)
+    # A piece that is not stored holds zeros, but takes as long to ask for as any other.
+    if array.nchunks > MOST_EMPTY and array.nchunks > PIECES_PER_STORED * array.nchunks_initialized:
+        raise request.error(
+            f"{array.name!r} claims {array.nchunks:,} pieces and stores "
+            f"{array.nchunks_initialized:,} of them"
+        )
 
 
 def _check_blosc(array: Any, request: Request) -> None:
