@@ -19,7 +19,7 @@ def run(part: str, workers: str, arguments: list[str]) -> tuple[int, Counter]:
     """The exit status of pytest for one part, and how many tests came out how."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "told.xml"
-        chosen = ["-m", part, "-n", workers, f"--junitxml={told}"]
+        chosen = ["-m", part, "-n", workers, "--dist", "worksteal", f"--junitxml={told}"]
         status = subprocess.call([sys.executable, "-m", "pytest", *chosen, *arguments])
         counts = Counter()
         for suite in ElementTree.parse(told).iter("testsuite") if told.exists() else ():

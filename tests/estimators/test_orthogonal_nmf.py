@@ -136,7 +136,7 @@ def test_score_is_one_minus_the_relative_squared_error(orthogonal, form):
     assert model.score(form(np.zeros((2, 30)))) == 1.0
 
 
-def test_weights_enter_the_error_and_never_the_output_of_transform():
+def test_sample_weights_enter_the_error_and_feature_weights_are_the_metric():
     X = planted()
     rng = np.random.default_rng(0)
     weights, columns = rng.exponential(size=80), rng.exponential(size=30)
@@ -145,8 +145,12 @@ def test_weights_enter_the_error_and_never_the_output_of_transform():
     np.testing.assert_array_equal(first, model.transform(X))
     error = np.sum(np.outer(weights, columns) * (X - first @ model.components_) ** 2)
     assert model.reconstruction_err_**2 == pytest.approx(error, rel=1e-9)
-    products = X @ model.components_.T
-    np.testing.assert_allclose(first.max(axis=1), products.max(axis=1), rtol=1e-12)
+    products = X * columns @ model.components_.T
+    squares = np.square(model.components_) @ columns
+    winners = (products / np.sqrt(squares)).argmax(axis=1)
+    np.testing.assert_array_equal(model.labels_, winners)
+    best = (products / squares)[np.arange(80), winners]
+    np.testing.assert_allclose(first.max(axis=1), best, rtol=1e-12)
 
 
 def test_predict_is_there_where_samples_belong_to_components():

@@ -151,7 +151,7 @@ def check(problem):
     return result
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=250, deadline=None, derandomize=True)
 @given(problems())
 def test_what_is_said_about_generated_inputs_is_true(problem):
     with warnings.catch_warnings():

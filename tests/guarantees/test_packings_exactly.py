@@ -31,7 +31,7 @@ def awkward(seed):
 def packings(X, rows=None, columns=None):
     """Bounds of every kind on the weighted squared error, exactly as fits use them."""
     matrix = as_matrix(X, sample_weight=rows, feature_weight=columns)
-    unit = Fraction(2) ** (2 * matrix.exponent + matrix._weight_exponent)
+    unit = Fraction(2) ** (2 * (matrix.exponent + matrix._weight_power))
     sides = [Samples(matrix), points_over(matrix, "features")]
     found = [pair_packing_bound(side.coordinates(), side.weights).value for side in sides]
     for whole in (matrix.whole(), matrix.whole(transposed=True)):

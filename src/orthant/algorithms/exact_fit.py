@@ -15,8 +15,6 @@ from orthant.arrays import Array
 from orthant.engine.matrix import Matrix
 from orthant.factorization import Factorization
 
-# Entries compared at once.
-ENTRIES_AT_ONCE = 2**20
 # Half of the digits of a double: the product of two such halves is exact.
 HALF = 26
 
@@ -24,45 +22,53 @@ HALF = 26
 def fits_exactly(matrix: Matrix, result: Factorization) -> bool:
     """Whether ``loadings @ components`` equals X, exactly, wherever X has weight.
 
-    Where rows can only be had by a pass of their own, nothing is decided: False.
+    Every entry of X must be the product of its two factors, and no product may stand where X is
+    zero: counting both tells. Where reading entries costs a pass, nothing is decided: False.
     """
-    columns = np.ones(matrix.shape[1], dtype=bool)
-    if matrix.column_factors is not None:
-        columns = matrix.column_factors > 0
-    rows = np.arange(matrix.shape[0])
-    if matrix.row_weights is not None:
-        rows = rows[matrix.row_weights > 0]
-    stored = matrix.stored_rows(rows, ENTRIES_AT_ONCE)
-    fit = _Fit(result, columns)
-    return stored is not None and all(fit.equals(some, numbers) for numbers, some in stored)
+    stored = matrix.stored_entries()
+    if stored is None:
+        return False
+    n, m = matrix.shape
+    rows_seen = np.ones(n, bool) if matrix.row_weights is None else matrix.row_weights > 0
+    seen = np.ones(m, bool) if matrix.column_factors is None else matrix.column_factors > 0
+    fit = _Fit(result, seen)
+    counts = np.zeros(n, dtype=np.int64)
+    for rows, columns, values in stored:
+        kept = rows_seen[rows] & seen[columns]
+        rows, columns = rows[kept], columns[kept]
+        if not equals_product(values[kept], *fit.factors(rows, columns)).all():
+            return False
+        counts += np.bincount(rows, minlength=n)
+    return np.array_equal(counts[rows_seen], fit.counts()[rows_seen])
 
 
 class _Fit:
-    """The two numbers whose product stands for every entry of X; columns left out are not seen."""
+    """The two numbers whose product stands for every entry of X."""
 
-    def __init__(self, result: Factorization, columns: Array) -> None:
-        self._result, self._columns = result, columns
+    def __init__(self, result: Factorization, seen: Array) -> None:
+        self._result, self._seen = result, seen
         # The last one, all zero, is for rows and columns of label -1.
-        padded = ((0, 1), (0, 0))
-        self._components = np.pad(result.components.astype(np.float64), padded)
+        self._components = np.pad(result.components.astype(np.float64), ((0, 1), (0, 0)))
 
-    def equals(self, rows: Array, numbers: Array) -> bool:
-        """Whether these rows (b, m) of X are the exact product."""
-        left, right = self._factors(numbers)
-        seen = self._columns
-        return bool(equals_product(rows[:, seen], left[:, seen], right[:, seen]).all())
-
-    def _factors(self, numbers: Array) -> tuple[Array, Array]:
-        result = self._result
+    def factors(self, rows: Array, columns: Array) -> tuple[Array, Array]:
+        """Both factors of the entries at these rows and columns, (c,) each, in float64."""
+        result, components = self._result, self._components
         if result.labels is not None and result.scales is not None:
-            right = self._components[result.labels[numbers]]
-            left = result.scales[numbers].astype(np.float64)[:, None]
-            return np.broadcast_to(left, right.shape), right
+            right = components[result.labels[rows], columns]
+            return result.scales[rows].astype(np.float64), right
         labels: Any = result.feature_labels
-        loadings = np.pad(result.loadings[numbers].astype(np.float64), ((0, 0), (0, 1)))
-        left = loadings[:, labels]
-        right = self._components[labels, np.arange(len(labels))]
-        return left, np.broadcast_to(right, left.shape)
+        if len(result.components) == 0:
+            return np.zeros(len(rows)), np.zeros(len(rows))
+        left = result.loadings[rows, labels[columns]].astype(np.float64)
+        return left, components[labels[columns], columns]
+
+    def counts(self) -> Array:
+        """(n,) how many entries of every row the product does not leave zero, exactly."""
+        result = self._result
+        sizes = np.count_nonzero(self._components[:, self._seen], axis=1)
+        if result.labels is not None and result.scales is not None:
+            return np.where(result.scales > 0, sizes[result.labels], 0)
+        return np.asarray((result.loadings != 0) @ sizes[:-1])
 
 
 def equals_product(values: Array, left: Array, right: Array) -> Array:

@@ -11,6 +11,7 @@ from orthant.arrays import Array
 from orthant.engine.kernels import kernel_of
 from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, Rows
 from orthant.engine.metric import Metric
+from orthant.engine.sources import Source
 from orthant.engine.units import NO_ENTRIES, Units
 
 # Below this a product with a unit vector may have lost digits to underflow.
@@ -102,6 +103,15 @@ def _pieces(rows: Rows) -> Iterator[slice]:
     size = max(FEWEST_ROWS, PIECE_ENTRIES // rows.shape[1]) if dense else rows.shape[0]
     for start in range(0, rows.shape[0], size):
         yield slice(start, min(start + size, rows.shape[0]))
+
+
+def entries_of(source: Source) -> Iterator[tuple[Array, Array, Array]]:
+    """Rows, columns and values (float64) of all entries but zeros, some of them at a time."""
+    for number, start in enumerate(source.boundaries[:-1]):
+        block = source.block(number)
+        for some in _pieces(block):
+            rows, columns, values = kernel_of(block).entries(block[some])
+            yield rows + int(start) + some.start, columns, values
 
 
 def winners_block(raw: Rows, metric: Metric, units: Units) -> tuple[Array, Array]:

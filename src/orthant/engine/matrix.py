@@ -29,6 +29,7 @@ from orthant.engine.blockwise import (
     cells_block,
     columns_block,
     draw_block,
+    entries_of,
     gram_block,
     loadings_block,
     on_scaled,
@@ -558,16 +559,12 @@ class Matrix:
         """Unweighted rows of Y at these positions, (c, m) dense float64."""
         return self.folded(self.rows_in_units(indices))
 
-    def stored_rows(self, indices: Array, entries: int) -> Iterator[tuple[Array, Array]] | None:
-        """Rows of X at these positions as they are, some at a time, dense float64; and which.
+    def stored_entries(self) -> Iterator[tuple[Array, Array, Array]] | None:
+        """Rows, columns and values of all entries of X but zeros, as they are, some at a time.
 
-        So many that they have about this many entries. None where fetching rows costs a pass.
+        None where reading them costs a pass.
         """
-        if not self.source.in_memory:
-            return None
-        size = max(1, entries // self.shape[1])
-        parts = (indices[start : start + size] for start in range(0, len(indices), size))
-        return ((part, self.source.rows(part)) for part in parts)
+        return entries_of(self.source) if self.source.in_memory else None
 
     def rows_in_units(self, indices: Array) -> Array:
         """Rows of X' at these positions, (c, m) dense float64."""

@@ -52,8 +52,10 @@ def test_the_best_of_several_answers_keeps_the_smallest_promise():
     assert strongest([]).ratio is None
 
 
-@pytest.mark.parametrize("seeding", ["auto", "lines", "k-means++", "k-means||"])
-@pytest.mark.parametrize("orthogonal", ["samples", "both"])
+@pytest.mark.parametrize(
+    ("seeding", "orthogonal"),
+    [("auto", "both"), *((s, "samples") for s in ("auto", "lines", "k-means++", "k-means||"))],
+)
 def test_a_fit_that_goes_on_from_a_checkpoint_promises_the_same(tmp_path, seeding, orthogonal):
     path = tmp_path / "fit.checkpoint"
     fits = [

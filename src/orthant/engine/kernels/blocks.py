@@ -64,6 +64,7 @@ class Kernel(Protocol):
     stacked: Callable[[list[Rows], bool], Rows]
     residual_block: Callable[[Rows, Any, Array, Array | None], Array]
     has_entries: Callable[[Rows], Array]
+    entries: Callable[[Rows], tuple[Array, Array, Array]]
     column_gram: Callable[[Rows], Array]
 
 

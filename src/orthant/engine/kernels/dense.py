@@ -284,6 +284,12 @@ def has_entries(rows: Array) -> Array:
     return np.asarray(rows.any(axis=1))
 
 
+def entries(rows: Array) -> tuple[Array, Array, Array]:
+    """Rows, columns and values, in float64, of all entries but zeros."""
+    places, columns = np.nonzero(rows)
+    return places, columns, rows[places, columns].astype(np.float64)
+
+
 def column_gram(rows: Array) -> Array:
     """``rows.T @ rows`` of float64 rows, (m, m)."""
     return rows.T @ rows

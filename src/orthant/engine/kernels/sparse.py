@@ -200,6 +200,13 @@ def has_entries(rows: csr_array) -> Array:
     return (rows != 0).sum(axis=1) > 0
 
 
+def entries(rows: csr_array) -> tuple[Array, Array, Array]:
+    """Rows, columns and values, in float64, of all entries but zeros."""
+    stored = rows.data != 0
+    places = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[stored]
+    return places, rows.indices[stored], rows.data[stored].astype(np.float64)
+
+
 def column_gram(rows: csr_array) -> Array:
     """``rows.T @ rows`` of float64 rows, dense (m, m)."""
     n_rows, n_columns = rows.shape
