@@ -291,4 +291,4 @@ def test_zarr_that_claims_a_million_empty_pieces_is_refused(tmp_path, run):
     (store / ".zarray").write_text(json.dumps(described))
     done = run("fit", store, "-k", "1", cwd=tmp_path)
     assert done.code == 2
-    assert "claims 1,000,000 pieces and stores 0 of them" in done.err
+    assert "claims 1,000,000 pieces, 1 files are there" in done.err

@@ -67,6 +67,7 @@ def _matrix(here: Any, request: Request, zarr: Any) -> Any:
         request.check_shape(here.shape)
         if request.streams(prod(here.shape) * here.dtype.itemsize, here.nbytes_stored()):
             _check_pieces(here, request, NUMBERS)
+            _check_count(here, request)
             return StoredRows(here, request)
         return _values(here, request)
     shape = here.attrs.get("shape")
@@ -85,6 +86,7 @@ def _values(array: Any, request: Request, kinds: str = NUMBERS) -> Array:
     """All of an array, its codecs and its size checked first."""
     _check_pieces(array, request, kinds)
     _check_size(array, array.shape, "declared shape", request)
+    _check_count(array, request)
     return np.asarray(array[...])
 
 
@@ -94,12 +96,19 @@ def _check_pieces(array: Any, request: Request, kinds: str) -> None:
     if kinds == NUMBERS and np.dtype(array.dtype).kind not in NUMBERS:
         raise request.error(f"{array.name!r} holds {array.dtype} values, not numbers")
     _check_size(array, array.chunks, "chunks of shape", request)
-    # A piece that is not stored holds zeros, but takes as long to ask for as any other.
-    if array.nchunks > MOST_EMPTY and array.nchunks > PIECES_PER_STORED * array.nchunks_initialized:
-        raise request.error(
-            f"{array.name!r} claims {array.nchunks:,} pieces and stores "
-            f"{array.nchunks_initialized:,} of them"
-        )
+
+
+def _check_count(array: Any, request: Request) -> None:
+    """Refuse many pieces that are not stored: they hold zeros, but each has to be asked for."""
+    sizes = array.chunks if array.shards is None else array.shards
+    claimed = prod(
+        -(-extent // max(1, size)) for extent, size in zip(array.shape, sizes, strict=True)
+    )
+    if claimed <= MOST_EMPTY:
+        return
+    stored = sum(path.is_file() for path in (request.path / array.path).rglob("*"))
+    if claimed > PIECES_PER_STORED * stored:
+        raise request.error(f"{array.name!r} claims {claimed:,} pieces, {stored:,} files are there")
 
 
 def _check_blosc(array: Any, request: Request) -> None:
