@@ -349,9 +349,8 @@ class Matrix:
         """Combine the columns of Y and multiply every column with each combination, in one read.
 
         For C = combinations (k, m) and the k vectors S = Y C^T this gives the products of S with
-        the columns of Y before column factors (k, m), so that a column of weight zero is seen
-        too, and the squared lengths of the columns of S (k,). ``exact`` asks for float64 products
-        of float32 data.
+        the columns of Y before column factors (k, m), and the squared lengths of the columns of S
+        (k,). ``exact`` asks for float64 products of float32 data.
         """
         products, squares = np.zeros(combinations.shape), np.zeros(len(combinations))
 
