@@ -35,7 +35,7 @@ $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 demo: $(VENV)/installed  ## Factorize a real data set in every setting, show the table, write pages
 	$(BIN)/orthant demo
 
-test: $(VENV)/installed-dev  ## Run all tests; TESTS=tests/unit runs some
+test: $(VENV)/installed-dev  ## Run all tests; TESTS=tests/onmf runs some
 	$(BIN)/python tools/run_tests.py $(WORKERS) $(TESTS)
 
 check: $(VENV)/installed-dev  ## Lint, formatting and types

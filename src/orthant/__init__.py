@@ -8,8 +8,8 @@ from orthant.version import __version__
 
 if TYPE_CHECKING:
     from orthant import baselines, datasets, measures
-    from orthant.biadjacency import Biadjacency, biadjacency_from_edges
     from orthant.certificate import Certificate
+    from orthant.correlation_clustering.graph import Biadjacency, biadjacency_from_edges
     from orthant.errors import FewerComponentsWarning, OrthantError
     from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
     from orthant.estimators.orthogonal_nmf import OrthogonalNMF
@@ -41,7 +41,7 @@ __all__ = [
 # Where the public names live. They are imported when they are first looked at, so that the command
 # can answer an interrupt before NumPy and its like have been loaded.
 _HOMES = {
-    "Biadjacency": "biadjacency",
+    "Biadjacency": "correlation_clustering.graph",
     "BipartiteCorrelationClustering": "estimators.bipartite_correlation_clustering",
     "Certificate": "certificate",
     "Factorization": "factorization",
@@ -49,7 +49,7 @@ _HOMES = {
     "OrthantError": "errors",
     "OrthogonalNMF": "estimators.orthogonal_nmf",
     "Selection": "selection",
-    "biadjacency_from_edges": "biadjacency",
+    "biadjacency_from_edges": "correlation_clustering.graph",
     "factorize": "fitting",
     "load": "persistence",
     "save": "persistence",

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from orthant.arrays import Array
 from orthant.certificate import Certificate
 from orthant.errors import InvalidInputError
-from orthant.validation import as_matrix
+from orthant.numerics.arrays import Array
+from orthant.validation.data import as_matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,8 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from orthant.algorithms.certify import CERTIFICATES, certify
-from orthant.algorithms.choices import (
+from orthant.engine.executors import one_blas_thread
+from orthant.engine.masked import MaskedMatrix
+from orthant.engine.matrix import Matrix
+from orthant.errors import FewerComponentsWarning
+from orthant.factorization import Factorization
+from orthant.files.checkpoint import Checkpoint, FileCheckpoint, digest
+from orthant.kmeans.solve import SUBROUTINES
+from orthant.onmf.certify import CERTIFICATES, certify
+from orthant.onmf.choices import (
     COMPLETE,
     FULL_RANK,
     MISSING,
@@ -24,24 +31,17 @@ from orthant.algorithms.choices import (
     Problem,
     algorithm_for,
 )
-from orthant.algorithms.options import Options
-from orthant.algorithms.outcome import Outcome
-from orthant.algorithms.publish import Trace, publish
-from orthant.algorithms.sizes import (
+from orthant.onmf.options import Options
+from orthant.onmf.outcome import Outcome
+from orthant.onmf.publish import Trace, publish
+from orthant.onmf.sizes import (
     most_components,
     refuse_large_certificate,
     refuse_large_fit,
     refuse_large_result,
 )
-from orthant.checkpoint import Checkpoint, FileCheckpoint, digest
-from orthant.engine.executors import one_blas_thread
-from orthant.engine.masked import MaskedMatrix
-from orthant.engine.matrix import Matrix
-from orthant.errors import FewerComponentsWarning
-from orthant.factorization import Factorization
-from orthant.kmeans.solve import SUBROUTINES
 from orthant.progress import progress_line
-from orthant.validation import (
+from orthant.validation.data import (
     as_choice,
     as_directions,
     as_generator,

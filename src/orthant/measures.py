@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from orthant.arrays import Array
-from orthant.sparse_structure import checked_csr
+from orthant.numerics.arrays import Array
+from orthant.validation.sparse_structure import checked_csr
 
 # |M - AW|^2 = |M|^2 - 2<M, AW> + |AW|^2 is computed with an error of a few roundings of |M|^2.
 # Below this share of |M|^2 the residual itself is formed, block by block, and its squares summed.

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import orthant
-from orthant.benchmarks.definition import BENCHMARKS
+from orthant.bench.definition import BENCHMARKS
 from tests.cli.running import COMMAND, ENVIRONMENT
 
 

@@ -15,9 +15,9 @@ import pytest
 from scipy.sparse import csr_array, save_npz
 
 import orthant
-from orthant.algorithms.choices import NAMES, SEEDINGS, SETTINGS
 from orthant.cli.commands import COMMANDS
 from orthant.kmeans.solve import SUBROUTINES
+from orthant.onmf.choices import NAMES, SEEDINGS, SETTINGS
 from tests.cli.running import COMMAND, ENVIRONMENT
 from tests.cli.running import orthant as fresh
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from orthant.experiments.rows import read_rows
+from orthant.reproduction.rows import read_rows
 from tests.cli.running import COMMAND, ENVIRONMENT
 
 

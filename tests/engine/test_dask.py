@@ -17,7 +17,7 @@ from orthant.engine.executors import Serial, Threads, executor_for
 from orthant.engine.sources import ArraySource, CsrSource
 from orthant.engine.work import Work
 from orthant.errors import BlockFailedError, InvalidInputError, InvalidTypeError
-from orthant.validation import as_source
+from orthant.validation.data import as_source
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

@@ -19,7 +19,7 @@ import orthant
 from orthant.engine.executors import executor_for
 from orthant.engine.work import Work
 from orthant.errors import BlockFailedError
-from orthant.validation import as_source
+from orthant.validation.data import as_source
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

@@ -6,7 +6,7 @@ from scipy.sparse import coo_array, csc_array, csr_array
 
 from orthant.engine import sources
 from orthant.engine.points import Features, Samples
-from orthant.validation import as_matrix
+from orthant.validation.data import as_matrix
 
 
 @pytest.fixture(params=["dense", "sparse"])

@@ -9,9 +9,9 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import orthant
-from orthant.algorithms import certify
 from orthant.engine import executors
 from orthant.engine.executors import one_blas_thread
+from orthant.onmf import certify
 
 
 def blas_counts():

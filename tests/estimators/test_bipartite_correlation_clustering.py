@@ -5,7 +5,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
-from orthant.biadjacency import biadjacency_from_edges
+from orthant.correlation_clustering.graph import biadjacency_from_edges
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 

@@ -12,7 +12,7 @@ import orthant
 from orthant.cli.report import report
 from orthant.datasets.readers import read_matrix, read_names
 from orthant.selection.journal import Journal
-from orthant.validation import as_matrix
+from orthant.validation.data import as_matrix
 from tests.fuzz.seeds import CHECKPOINT_OPTIONS, JOURNAL_OPTIONS, X
 
 LIMIT = 2**24

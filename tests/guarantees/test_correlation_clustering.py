@@ -2,22 +2,26 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.algorithms.bicluster_local_search import (
+from orthant.correlation_clustering.bad_squares import bad_square_bound
+from orthant.correlation_clustering.blocks import Blocks, count_disagreements
+from orthant.correlation_clustering.guided_packing import (
+    disagreement_keys,
+    exchange_squares,
+    pack_around,
+)
+from orthant.correlation_clustering.local_search import (
     best_labels,
     improve_biclusters,
     merge_blocks,
     open_blocks,
 )
-from orthant.algorithms.correlation_clustering import (
+from orthant.correlation_clustering.pairwise_packing import pack_by_pairs, pairs_by_similarity
+from orthant.correlation_clustering.pivot import pivot_bicluster
+from orthant.correlation_clustering.rounding import cheapest_rows, nearest_rows, round_to_patterns
+from orthant.correlation_clustering.solve import (
     CORRELATION_CLUSTERING_RATIO,
     correlation_clustering,
 )
-from orthant.algorithms.pivot_bicluster import pivot_bicluster
-from orthant.bounds.bad_squares import bad_square_bound
-from orthant.bounds.guided_packing import disagreement_keys, exchange_squares, pack_around
-from orthant.bounds.pairwise_packing import pack_by_pairs, pairs_by_similarity
-from orthant.steps.binary_rounding import cheapest_rows, nearest_rows, round_to_patterns
-from orthant.steps.blocks import Blocks, count_disagreements
 from tests.oracles.correlation_clustering import (
     disagreements,
     fewest_disagreements,

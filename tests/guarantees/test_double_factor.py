@@ -11,9 +11,9 @@ from scipy.sparse import csr_array, issparse
 from sklearn.decomposition import NMF
 
 import orthant
-from orthant.algorithms.double_factor import disjoint_directions
 from orthant.datasets import make_planted
 from orthant.measures import recovery_error
+from orthant.onmf.double_factor import disjoint_directions
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.weighted_kmeans import exact_kmeans
 

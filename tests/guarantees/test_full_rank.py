@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_array
 
-from orthant.algorithms.full_rank import (
+from orthant.onmf.full_rank import (
     BY_COSINE,
     BY_COUNT,
     FULL_RANK_RATIO,

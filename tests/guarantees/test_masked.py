@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import orthant
-from orthant.algorithms.masked import factorize_masked
-from orthant.algorithms.options import Options
 from orthant.datasets import make_planted
 from orthant.engine.masked import MaskedMatrix
 from orthant.errors import InvalidInputError
-from orthant.validation import as_matrix
+from orthant.onmf.masked import factorize_masked
+from orthant.onmf.options import Options
+from orthant.validation.data import as_matrix
 from tests.oracles.masked import best_masked_error
 
 SETTINGS = ["samples", "features"]

@@ -7,10 +7,10 @@ import pytest
 from scipy.sparse import csr_array
 
 import orthant
-from orthant.algorithms.full_rank import factorize_full_rank
 from orthant.bounds.pair_packing import pair_packing_bound
 from orthant.engine.points import Samples, points_over
-from orthant.validation import as_matrix
+from orthant.onmf.full_rank import factorize_full_rank
+from orthant.validation.data import as_matrix
 from tests.oracles.exact import exact_error, exact_total, smallest_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")

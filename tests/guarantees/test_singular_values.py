@@ -14,8 +14,8 @@ from orthant.bounds.eigenvalue_sums import (
     top_sum_from_squares,
     top_sum_upper_bound,
 )
-from orthant.bounds.rounding import error_upper_bound, growth
 from orthant.bounds.singular_values import tail_from_gram, tail_from_ritz
+from orthant.numerics.rounding import error_upper_bound, growth
 from tests.guarantees.small_matrices import (
     at_most,
     factorizable,

@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import orthant
-from orthant.arrays import divided
 from orthant.engine.kernels.missing import fitted_by_own_scale
+from orthant.numerics.arrays import divided
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthant.baselines.multiplicative import floored, positive, uniform_start
 from orthant.errors import TooLargeError
+from orthant.numerics.arrays import Array
 
 # Noise fills a sparse matrix; beyond this many entries it is refused.
 LARGEST_FILLED = 1 << 28

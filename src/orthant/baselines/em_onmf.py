@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthant.baselines.rank_one import (
     moved_directions,
@@ -14,6 +13,7 @@ from orthant.baselines.rank_one import (
     top_directions,
     winners,
 )
+from orthant.numerics.arrays import Array
 
 SOURCES = (
     "F. Pompili, N. Gillis, P.-A. Absil, F. Glineur. Two algorithms for orthogonal nonnegative "

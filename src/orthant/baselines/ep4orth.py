@@ -4,10 +4,10 @@ from collections import deque
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthant.baselines.rank_one import scatter, squared_column_norms
 from orthant.baselines.stiefel import leading_subspace, mostly_positive
+from orthant.numerics.arrays import Array
 
 FIRST_PENALTY, PENALTY_GROWTH, LARGEST_PENALTY = 1e-3, 1.05, 1e5
 FIRST_TOLERANCE, TOLERANCE_DECAY, SMALLEST_TOLERANCE = 1e-1, 0.98, 1e-7

@@ -3,10 +3,10 @@
 import numpy as np
 from scipy import sparse
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthant.baselines.multiplicative import scaled_start
 from orthant.baselines.rank_one import squared_column_norms
+from orthant.numerics.arrays import Array
 
 # A component whose energy is below this share of the largest counts as lost.
 LOST = 1e-30

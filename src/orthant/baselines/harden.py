@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Hardened, Iterate, Matrix, Orthogonal
 from orthant.baselines.rank_one import (
     MOST_POWER_STEPS,
@@ -14,6 +13,7 @@ from orthant.baselines.rank_one import (
     winners,
 )
 from orthant.measures import reconstruction_error, relative_squared_error
+from orthant.numerics.arrays import Array
 
 MOST_SWEEPS = 100
 

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.measures import non_orthogonality, reconstruction_error
+from orthant.numerics.arrays import Array
 
 Matrix = Any  # M: an ndarray or a SciPy sparse array; both answer A.T @ M and M @ W.T
 Orthogonal = Literal["none", "samples", "both"]

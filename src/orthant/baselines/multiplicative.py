@@ -6,8 +6,8 @@ the data although they are written as plain numbers.
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Matrix
+from orthant.numerics.arrays import Array
 
 # A zero entry can never leave zero again, and entries that underflow slow every product down.
 SMALLEST_ENTRY = 1e-16

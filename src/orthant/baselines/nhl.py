@@ -1,6 +1,5 @@
 """Non-negative Hebbian learning, the multiplicative form of Oja's subspace rule."""
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Baseline, Matrix, repeated
 from orthant.baselines.multiplicative import (
     floored,
@@ -8,6 +7,7 @@ from orthant.baselines.multiplicative import (
     positive,
     projective_start,
 )
+from orthant.numerics.arrays import Array
 
 
 def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:

@@ -1,8 +1,8 @@
 """Non-negative matrix factorization by multiplicative updates, without orthogonality."""
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Baseline, Matrix, repeated
 from orthant.baselines.multiplicative import fit_A, floored, positive, uniform_start
+from orthant.numerics.arrays import Array
 
 
 def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:

@@ -4,7 +4,6 @@ from collections import deque
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthant.baselines.onp_mf import lagrangian, negativity
 from orthant.baselines.stiefel import (
@@ -13,6 +12,7 @@ from orthant.baselines.stiefel import (
     nearest_orthonormal,
     tangent,
 )
+from orthant.numerics.arrays import Array
 
 ARMIJO = 1e-4
 MEMORY = 5  # a step may rise above the last value, not above the largest of so many

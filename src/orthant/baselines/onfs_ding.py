@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Baseline, Matrix, repeated
 from orthant.baselines.multiplicative import fit_A, floored, positive, uniform_start
+from orthant.numerics.arrays import Array
 
 
 def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:

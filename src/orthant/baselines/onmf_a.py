@@ -1,6 +1,5 @@
 """ONMF-A: multiplicative updates from the gradient on the Stiefel manifold."""
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Baseline, Matrix, repeated
 from orthant.baselines.multiplicative import (
     fit_A,
@@ -9,6 +8,7 @@ from orthant.baselines.multiplicative import (
     positive,
     uniform_start,
 )
+from orthant.numerics.arrays import Array
 
 
 def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:

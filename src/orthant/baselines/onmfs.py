@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthant.baselines.rank_one import scatter, top_directions
 from orthant.baselines.stiefel import leading_subspace
+from orthant.numerics.arrays import Array
 
 # So many columns take both signs; further ones keep the sign with which they were drawn, which
 # is as good as any since -C is drawn as often as C.

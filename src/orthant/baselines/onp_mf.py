@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthant.baselines.rank_one import squared_column_norms
 from orthant.baselines.stiefel import leading_subspace, mostly_positive, nearest_orthonormal
+from orthant.numerics.arrays import Array
 
 # The authors' constants are for data with a squared norm of about this; ours follow the data.
 REFERENCE_SQUARED_NORM = 1e6

@@ -7,8 +7,8 @@ block, which is non-negative (Perron-Frobenius), and the best W the projections 
 import numpy as np
 from scipy import sparse
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Matrix
+from orthant.numerics.arrays import Array
 
 POWER_TOLERANCE = 1e-9
 MOST_POWER_STEPS = 200

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.baselines.ding_double import ONMF_DING_DOUBLE, ONMF_DING_DOUBLE_NOISY
 from orthant.baselines.em_onmf import EM_ONMF, EM_ONMF_SEEDED
 from orthant.baselines.ep4orth import EP4ORTH
@@ -30,7 +29,8 @@ from orthant.baselines.pnmf import PNMF
 from orthant.baselines.sncp import SNCP
 from orthant.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError
 from orthant.measures import relative_squared_error
-from orthant.validation import as_generator, as_matrix, as_n_components
+from orthant.numerics.arrays import Array
+from orthant.validation.data import as_generator, as_matrix, as_n_components
 
 BASELINES: dict[str, Baseline] = {
     baseline.name: baseline

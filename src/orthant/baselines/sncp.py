@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthant.baselines.multiplicative import scaled_start
+from orthant.numerics.arrays import Array
 
 FIRST_PENALTY = 1e-4  # times the mean squared column of A
 # A proximal gradient step of length 1 / (0.51 L) still lowers an L-smooth function.

@@ -4,9 +4,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
-from orthant.arrays import Array
 from orthant.baselines.interface import Matrix
 from orthant.errors import InvalidInputError
+from orthant.numerics.arrays import Array
 
 # A dense decomposition is taken below this many entries, and where all singular vectors are asked.
 SMALL = 1 << 16

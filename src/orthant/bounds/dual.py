@@ -21,10 +21,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.bounds.eigenvalue_sums import top_sum_upper_bound
 from orthant.bounds.lower_bound import LowerBound
-from orthant.bounds.rounding import (
+from orthant.numerics.arrays import Array
+from orthant.numerics.rounding import (
     growth,
     rounded_down,
     safe_exponent,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh
 
-from orthant.arrays import Array
-from orthant.bounds.rounding import growth, norm_rounded_up, rounded_down, rounded_up
+from orthant.numerics.arrays import Array
+from orthant.numerics.rounding import growth, norm_rounded_up, rounded_down, rounded_up
 
 DIRECT_SIDE = 800
 """Up to this side LAPACK's eigenproblem is faster than iterating."""

@@ -34,9 +34,9 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array
 from orthant.bounds.lower_bound import LowerBound
-from orthant.bounds.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
+from orthant.numerics.arrays import Array
+from orthant.numerics.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
 
 METHOD = "a packing of row pairs"
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from orthant.arrays import Array
 from orthant.bounds.pair_packing import TOO_SMALL, of_unit_length, pair_rounding
-from orthant.bounds.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
+from orthant.numerics.arrays import Array
+from orthant.numerics.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
 
 ENTRIES_PER_BLOCK = 1 << 20
 

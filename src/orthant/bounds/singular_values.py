@@ -18,14 +18,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.bounds.eigenvalue_sums import (
     leading_eigenpairs,
     top_sum_from_squares,
     top_sum_upper_bound,
 )
 from orthant.bounds.lower_bound import LowerBound
-from orthant.bounds.rounding import (
+from orthant.numerics.arrays import Array
+from orthant.numerics.rounding import (
     growth,
     norm_rounded_up,
     rounded_down,

@@ -11,12 +11,12 @@ from typing import Annotated, Any
 import typer
 
 import orthant
-from orthant.benchmarks.columns import explained
-from orthant.benchmarks.definition import BENCHMARKS, profiles_of, tasks_of
-from orthant.benchmarks.machine import machine
-from orthant.benchmarks.rows import MISSED, REACHED, Row
-from orthant.benchmarks.table import machine_line, markdown, notes, rich_table
-from orthant.benchmarks.tasks import Progress, run
+from orthant.bench.columns import explained
+from orthant.bench.definition import BENCHMARKS, profiles_of, tasks_of
+from orthant.bench.machine import machine
+from orthant.bench.rows import MISSED, REACHED, Row
+from orthant.bench.table import machine_line, markdown, notes, rich_table
+from orthant.bench.tasks import Progress, run
 from orthant.cli.failures import about, printable
 from orthant.cli.folder import write_json
 from orthant.cli.terminal import line, prose, show

@@ -11,19 +11,19 @@ import numpy as np
 import typer
 
 import orthant
-from orthant.algorithms.correlation_clustering import DEFAULT_N_INIT, METHODS
-from orthant.arrays import Array
-from orthant.biadjacency import Biadjacency, as_biadjacency
 from orthant.cli import options as o
 from orthant.cli.data import Reading, read_data
 from orthant.cli.failures import about
 from orthant.cli.folder import MODEL, SUMMARY, names_or_numbers, write_json, write_rows
 from orthant.cli.terminal import line, object_line, progress, prose, table
 from orthant.cli.writing import Replacing, check_own
+from orthant.correlation_clustering.graph import Biadjacency, as_biadjacency
+from orthant.correlation_clustering.solve import DEFAULT_N_INIT, METHODS
 from orthant.datasets.readers import NamedMatrix
 from orthant.datasets.readers.packed import open_text
 from orthant.datasets.readers.text import delimiter_of
 from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+from orthant.numerics.arrays import Array
 from orthant.persistence import save
 
 ROWS, COLUMNS = "rows.csv", "columns.csv"

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from orthant.algorithms.certify import CERTIFICATES
-from orthant.algorithms.choices import NAMES, SEEDINGS, SETTINGS
-from orthant.algorithms.options import DEFAULTS
 from orthant.kmeans.solve import SUBROUTINES
+from orthant.onmf.certify import CERTIFICATES
+from orthant.onmf.choices import NAMES, SEEDINGS, SETTINGS
+from orthant.onmf.options import DEFAULTS
 
 READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
 N_INIT, MAX_ITER, TOL = DEFAULTS["n_init"], DEFAULTS["max_iter"], DEFAULTS["tol"]

@@ -18,11 +18,11 @@ from rich.progress import Progress as Bar
 
 from orthant.cli.failures import INTERRUPTED, about, say
 from orthant.cli.terminal import line
-from orthant.experiments.definition import Run, plan_all
-from orthant.experiments.paper import FULL, QUICK, experiments
-from orthant.experiments.results import publish
-from orthant.experiments.rows import RESULTS, is_missing
-from orthant.experiments.runner import Progress, carry_out, rows_on_disk
+from orthant.reproduction.definition import Run, plan_all
+from orthant.reproduction.paper import FULL, QUICK, experiments
+from orthant.reproduction.results import publish
+from orthant.reproduction.rows import RESULTS, is_missing
+from orthant.reproduction.runner import Progress, carry_out, rows_on_disk
 
 ALL = "all"
 FOLDER, QUICK_FOLDER = Path("reproduction"), Path("reproduction-quick")

@@ -19,10 +19,10 @@ from orthant.cli.terminal import object_line, progress
 from orthant.datasets.readers import FileError, NamedMatrix
 from orthant.datasets.readers.names import unshielded
 from orthant.factorization import Factorization, project
+from orthant.files.whole_files import replacing
 from orthant.persistence import load
 from orthant.report import Story, find
-from orthant.validation import as_matrix
-from orthant.whole_files import replacing
+from orthant.validation.data import as_matrix
 
 
 def transform(

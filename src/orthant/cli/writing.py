@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from orthant.datasets.readers import FileError
-from orthant.whole_files import flush_folder, remove_leftovers, temporary_name
+from orthant.files.whole_files import flush_folder, remove_leftovers, temporary_name
 
 
 def check_own(folder: Path, names: Iterable[str], mark: str) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from orthant.arrays import Array
-from orthant.validation import as_choice, as_generator, as_n_components, as_tolerance
+from orthant.numerics.arrays import Array
+from orthant.validation.data import as_choice, as_generator, as_n_components, as_tolerance
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.engine.kernels import kernel_of
 from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, Rows
 from orthant.engine.metric import Metric
 from orthant.engine.sources import Source
 from orthant.engine.units import NO_ENTRIES, Units
+from orthant.numerics.arrays import Array
 
 # Below this a product with a unit vector may have lost digits to underflow.
 LIGHT_PRODUCT = {np.dtype(np.float32): 2.0**-90, np.dtype(np.float64): 2.0**-950}

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array, divided
 from orthant.engine.blockwise import LIGHT_PRODUCT, on_scaled, scaled_loadings
 from orthant.engine.executors import Executor
 from orthant.engine.kernels import kernel_of
@@ -38,6 +37,7 @@ from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
 from orthant.engine.units import Units
 from orthant.engine.work import Work, with_units
+from orthant.numerics.arrays import Array, divided
 
 
 @dataclass(frozen=True, slots=True)

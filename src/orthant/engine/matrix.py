@@ -19,8 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from orthant.arrays import Array, divided
-from orthant.checkpoint import digest
 from orthant.engine.blockwise import (
     LIGHT_PRODUCT,
     FirstRow,
@@ -46,6 +44,8 @@ from orthant.engine.sources import Source, in_memory
 from orthant.engine.units import Units
 from orthant.engine.work import Work, with_units
 from orthant.errors import ScaleOverflowError
+from orthant.files.checkpoint import digest
+from orthant.numerics.arrays import Array, divided
 
 # So many entries of light rows are looked at apart.
 MOST_LIGHT_ENTRIES = 2**20

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF
+from orthant.numerics.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

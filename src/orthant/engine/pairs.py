@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array
+from orthant.numerics.arrays import Array
 
 # Scalar products formed at a time. Bounds the extra memory (about 100 MB) whatever the data.
 PRODUCTS_PER_BLOCK = 1 << 22

@@ -21,9 +21,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from orthant.arrays import Array, divided
 from orthant.engine.matrix import Matrix
 from orthant.engine.sources import MOST_BYTES_TO_COPY
+from orthant.numerics.arrays import Array, divided
 
 # Squared distances (N, c) from cosines of unit points with centres (N, c) and squares (c,).
 Distance = Callable[[Array, Array], Array]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.engine.blockwise import powers_block, scan_block
 from orthant.engine.executors import Executor
 from orthant.engine.kernels.blocks import BlockLook
@@ -23,6 +22,7 @@ from orthant.engine.units import (
     largest_power,
 )
 from orthant.engine.work import Work, with_units
+from orthant.numerics.arrays import Array
 
 # The smallest number that has all its digits.
 TINY = float(np.finfo(np.float64).tiny)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from orthant.arrays import Array
+from orthant.numerics.arrays import Array
 
 
 def permuted_columns(rows: Array | csr_array, rng: np.random.Generator) -> Array | csr_array:

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array
 from orthant.engine.unchanged import Unchanged
 from orthant.errors import InvalidInputError
+from orthant.numerics.arrays import Array
 
 # A block should be large enough to hide the cost of handing it to a thread and small enough that
 # the products of one block stay in cache while the next step reads them.

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.engine.kernels.blocks import Rows
 from orthant.errors import SourceChangedError
+from orthant.numerics.arrays import Array
 
 REMEDY = "keep X as it is while it is fitted, or fit a copy of it"
 

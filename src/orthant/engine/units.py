@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthant.arrays import Array
+from orthant.numerics.arrays import Array
 
 # Within these powers of two the largest entry, products of two entries summed over a block, and
 # (in float64) squares of such sums neither overflow nor lose what matters to underflow.

@@ -9,16 +9,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orthant.algorithms.correlation_clustering import (
+from orthant.correlation_clustering.graph import Biadjacency, as_biadjacency
+from orthant.correlation_clustering.solve import (
     DEFAULT_N_INIT,
     METHODS,
     correlation_clustering,
 )
-from orthant.arrays import Array
-from orthant.biadjacency import Biadjacency, as_biadjacency
 from orthant.engine.executors import one_blas_thread
 from orthant.errors import InvalidInputError, InvalidTypeError
-from orthant.validation import as_choice, as_generator
+from orthant.numerics.arrays import Array
+from orthant.validation.data import as_choice, as_generator
 
 
 class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
@@ -78,7 +78,7 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
         Parameters
         ----------
         X : matrix of shape (n_rows, n_columns), networkx graph, or Biadjacency
-            Lists of edges go through `orthant.biadjacency.biadjacency_from_edges` first.
+            Lists of edges go through `orthant.biadjacency_from_edges` first.
         y : ignored
         """
         self._check_parameters()

@@ -11,9 +11,6 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from orthant.algorithms.coreset import Coreset
-from orthant.algorithms.publish import squared_error
-from orthant.arrays import Array
 from orthant.certificate import Certificate
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
@@ -21,15 +18,18 @@ from orthant.errors import InvalidInputError
 from orthant.estimators.callbacks import CallbackSupport, FitTasks, with_callbacks
 from orthant.factorization import Factorization, Projection, project
 from orthant.fitting import factorize
+from orthant.numerics.arrays import Array
+from orthant.onmf.coreset import Coreset
+from orthant.onmf.publish import squared_error
 from orthant.progress import listening
-from orthant.sparse_structure import checked_csr
-from orthant.validation import (
+from orthant.validation.data import (
     as_generator,
     as_matrix,
     as_n_components,
     is_of_dask,
     may_be_missing,
 )
+from orthant.validation.sparse_structure import checked_csr
 
 NO_CLAIM = Certificate(
     reason="the fit is to a coreset of the rows seen, and no claim is made; fit all rows at once"

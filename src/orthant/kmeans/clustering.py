@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthant.arrays import Array, divided
 from orthant.engine.points import Points
+from orthant.numerics.arrays import Array, divided
 
 KINDS = ("always", "expected")
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.arrays import Array
-from orthant.bounds.rounding import UNIT_ROUNDOFF
 from orthant.engine.points import Distance as Distance
+from orthant.numerics.arrays import Array
+from orthant.numerics.rounding import UNIT_ROUNDOFF
 
 
 def plain(products: Array, squares: Array) -> Array:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.arrays import Array
-from orthant.checkpoint import Checkpoint, Step, digest
 from orthant.engine.points import Points, Sweep
+from orthant.files.checkpoint import Checkpoint, Step, digest
 from orthant.kmeans.clustering import Clustering, cluster_weights, means
+from orthant.numerics.arrays import Array
 from orthant.progress import announce
 
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csc_array
 
-from orthant.arrays import Array
-from orthant.bounds.rounding import UNIT_ROUNDOFF
 from orthant.engine.points import Points
 from orthant.kmeans.clustering import Ratio
 from orthant.kmeans.geometry import Distance, distance_rounding, plain
 from orthant.kmeans.seeding import draw
+from orthant.numerics.arrays import Array
+from orthant.numerics.rounding import UNIT_ROUNDOFF
 
 # Distances from all points to a batch of candidates are held at once.
 BATCH_BYTES = 2**26

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.engine.points import Points
 from orthant.kmeans.clustering import Ratio
 from orthant.kmeans.geometry import Distance, distance_rounding, plain
+from orthant.numerics.arrays import Array
 
 
 def seed(

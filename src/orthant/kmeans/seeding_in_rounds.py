@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.engine.points import Points
 from orthant.kmeans.geometry import Distance, lines
 from orthant.kmeans.local_search import Nearest, best_exchanges
 from orthant.kmeans.seeding import draw
+from orthant.numerics.arrays import Array
 
 ROUNDS = 3
 CANDIDATES_PER_CENTER = 2

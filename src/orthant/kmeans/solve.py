@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from orthant.arrays import Array
-from orthant.checkpoint import Checkpoint
 from orthant.engine.points import Points
 from orthant.errors import InvalidInputError
+from orthant.files.checkpoint import Checkpoint
 from orthant.kmeans.clustering import KINDS, Claim, Clustering, Ratio, cluster_weights, means
 from orthant.kmeans.geometry import plain
 from orthant.kmeans.lloyd import lloyd, point_costs
@@ -26,6 +25,7 @@ from orthant.kmeans.local_search import (
 )
 from orthant.kmeans.seeding import greedy_candidates, seed, seeding_ratio
 from orthant.kmeans.seeding_in_rounds import seed_in_rounds
+from orthant.numerics.arrays import Array
 
 MAX_ITER = 300
 TOL = 1e-6

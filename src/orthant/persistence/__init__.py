@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from orthant.archive import open_archive, write_archive
-from orthant.arrays import Array
 from orthant.errors import InvalidInputError, InvalidTypeError
+from orthant.files.archive import open_archive, write_archive
+from orthant.numerics.arrays import Array
 from orthant.persistence.content import Content
 from orthant.persistence.kinds import KINDS, Kind
 

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.certificate import Certificate
 from orthant.errors import InvalidInputError
+from orthant.numerics.arrays import Array
 
 LARGEST = float(np.finfo(np.float64).max)
 UNIT_LENGTH = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}

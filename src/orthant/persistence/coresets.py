@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from orthant.algorithms.coreset import Coreset
-from orthant.arrays import Array
+from orthant.numerics.arrays import Array
+from orthant.onmf.coreset import Coreset
 from orthant.persistence.content import Content
-from orthant.sparse_structure import csr_from_parts
-from orthant.validation import as_matrix
+from orthant.validation.data import as_matrix
+from orthant.validation.sparse_structure import csr_from_parts
 
 
 def pack_coreset(coreset: Coreset | None) -> tuple[dict[str, Any] | None, dict[str, Array]]:

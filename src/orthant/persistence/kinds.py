@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from orthant.arrays import Array
 from orthant.errors import InvalidTypeError
 from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 from orthant.estimators.orthogonal_nmf import OrthogonalNMF
 from orthant.factorization import Factorization, one_per_row
+from orthant.numerics.arrays import Array
 from orthant.persistence.content import Content, plain, unplain
 from orthant.persistence.coresets import pack_coreset, unpack_coreset
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.engine.matrix import Matrix
 from orthant.factorization import Factorization
 from orthant.measures import non_orthogonality
-from orthant.validation import as_matrix
+from orthant.numerics.arrays import Array
+from orthant.validation.data import as_matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)

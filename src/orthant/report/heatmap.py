@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array
 from orthant.engine.matrix import Matrix
+from orthant.numerics.arrays import Array
 from orthant.report.findings import Findings
 
 MOST_CELLS = 400

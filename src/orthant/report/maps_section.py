@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from orthant.arrays import Array
+from orthant.numerics.arrays import Array
 from orthant.report.heatmap import DECADES, Axis, HeatMap, HeatMaps
 from orthant.report.markup import Safe, tag
 from orthant.report.story import Story

@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 
-from orthant.arrays import Array
+from orthant.numerics.arrays import Array
 from orthant.report.markup import Safe, tag
 
 MOST_PIXELS = 64

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from orthant import certificate
-from orthant.arrays import Array
 from orthant.factorization import Factorization
+from orthant.numerics.arrays import Array
 from orthant.report.findings import Findings
 
 LONGEST_NAME = 60

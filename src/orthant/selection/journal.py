@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from orthant.errors import InvalidInputError
+from orthant.files.whole_files import is_special
 from orthant.selection.trial import Trial
-from orthant.whole_files import is_special
 
 TITLE = "orthant select_n_components"
 VERSION = 1

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
-from orthant.arrays import Array
 from orthant.engine.shuffles import permuted_columns
 from orthant.factorization import Factorization
 from orthant.fitting import factorize
+from orthant.numerics.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

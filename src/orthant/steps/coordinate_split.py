@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array
-from orthant.engine.segments import first_largest
+from orthant.numerics.arrays import Array
+from orthant.numerics.segments import first_largest
 
 
 def split_coordinates(

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from orthant.arrays import Array
+from orthant.numerics.arrays import Array
 
 
 def group_by_angle(reduced_weights: Array, close_pairs: Array) -> Array:

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array
 from orthant.datasets.readers.hdf5_heaps import check_heaps, check_lengths
 from orthant.datasets.readers.npy import NUMBERS
 from orthant.datasets.readers.record import NamedMatrix, Request, StoredRows
 from orthant.extras import import_extra
-from orthant.sparse_structure import csr_from_parts
+from orthant.numerics.arrays import Array
+from orthant.validation.sparse_structure import csr_from_parts
 
 MOST_OBJECTS = 10_000
 MOST_VALUES = 100  # in an attribute

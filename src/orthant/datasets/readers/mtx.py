@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from orthant.arrays import Array
 from orthant.datasets.readers.names import tenx_neighbours
 from orthant.datasets.readers.packed import is_packed, open_text
 from orthant.datasets.readers.record import NamedMatrix, Request
+from orthant.numerics.arrays import Array
 
 SHORTEST_ENTRY = 4  # "1 1\n"
 SHORTEST_NUMBER = 2  # "1\n"

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.datasets.readers.record import NamedMatrix, Request
-from orthant.npy_header import NpyHeader, NpyHeaderError, read_npy_header
+from orthant.files.npy_header import NpyHeader, NpyHeaderError, read_npy_header
+from orthant.numerics.arrays import Array
 
 NUMBERS = "biuf"
 

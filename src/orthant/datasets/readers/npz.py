@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.archive import PACKED_AS, refusing_damage
-from orthant.arrays import Array
 from orthant.datasets.readers.npy import NUMBERS, read_header
 from orthant.datasets.readers.record import NamedMatrix, Request
-from orthant.sparse_structure import PARTS, csr_from_parts
+from orthant.files.archive import PACKED_AS, refusing_damage
+from orthant.numerics.arrays import Array
+from orthant.validation.sparse_structure import PARTS, csr_from_parts
 
 MOST_ENTRIES = 1000
 SPARSE = {"format", "shape", "data"}

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.errors import InvalidInputError, MissingExtraError
+from orthant.numerics.arrays import Array
 
 # No fair file unpacks to more times its size than this; gzip cannot do much more.
 MOST_UNPACKED = 1000

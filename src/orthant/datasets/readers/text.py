@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.datasets.readers.names import unshielded
 from orthant.datasets.readers.packed import bounded_lines, open_text
 from orthant.datasets.readers.record import NamedMatrix, Request
+from orthant.numerics.arrays import Array
 
 ROWS_AT_ONCE = 1024
 MISSING = {"", "na", "nan", "n/a", "null", "none"}

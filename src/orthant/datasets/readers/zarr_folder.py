@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.datasets.readers.npy import NUMBERS
 from orthant.datasets.readers.record import NamedMatrix, Request, StoredRows
 from orthant.extras import import_extra
-from orthant.sparse_structure import csr_from_parts
+from orthant.numerics.arrays import Array
+from orthant.validation.sparse_structure import csr_from_parts
 
 BLOSC_HEADER = 16  # bytes
 # More pieces than this, and than so many for each that is stored, are an empty claim.

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.datasets.uci.catalogue import CATALOGUE, Entry
 from orthant.datasets.uci.download import DownloadError
 from orthant.datasets.uci.fetch import fetch
 from orthant.datasets.uci.record import Content, UciSet
 from orthant.extras import import_extra
-from orthant.validation import as_choice
+from orthant.numerics.arrays import Array
+from orthant.validation.data import as_choice
 
 __all__ = ["DownloadError", "UciSet", "load_uci"]
 

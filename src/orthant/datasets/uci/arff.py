@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array
 from orthant.datasets.readers.record import Request
 from orthant.datasets.uci.lines import (
     check_last_row,
@@ -18,6 +17,7 @@ from orthant.datasets.uci.lines import (
     numbers,
 )
 from orthant.datasets.uci.record import Content, Shape
+from orthant.numerics.arrays import Array
 
 # Names are read from the right, by their type: those of word sets hold quotes and brackets.
 NUMERIC = re.compile(r"@attribute\s+(.+?)\s+(?:numeric|real|integer)", re.IGNORECASE)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.archive import DAMAGE
-from orthant.arrays import Array
 from orthant.datasets.readers import FileError, read_matrix
 from orthant.datasets.uci.catalogue import Entry
 from orthant.datasets.uci.record import Content
 from orthant.datasets.uci.verification import differences
-from orthant.whole_files import replacing
+from orthant.files.archive import DAMAGE
+from orthant.files.whole_files import replacing
+from orthant.numerics.arrays import Array
 
 REMEDY = "delete the file and load the set again"
 

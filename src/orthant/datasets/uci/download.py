@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from orthant.archive import DAMAGE
 from orthant.datasets.uci.catalogue import Entry, Original
 from orthant.errors import OrthantError
 from orthant.extras import import_extra
+from orthant.files.archive import DAMAGE
 from orthant.progress import announce
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.datasets.readers.packed import bounded_lines, open_text
 from orthant.datasets.readers.record import Request
+from orthant.numerics.arrays import Array
 
 
 def numbered_lines(request: Request) -> Iterator[tuple[int, str]]:

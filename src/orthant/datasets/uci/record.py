@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from orthant.arrays import Array
+from orthant.numerics.arrays import Array
 
 Shape = tuple[int, int]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.datasets.readers.record import Request
 from orthant.datasets.uci.lines import (
     check_last_row,
@@ -14,6 +13,7 @@ from orthant.datasets.uci.lines import (
     whole_numbers,
 )
 from orthant.datasets.uci.record import Content, Shape
+from orthant.numerics.arrays import Array
 
 
 def read_rows(request: Request, shape: Shape) -> Content:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.kernels.blocks import Rows
 from orthant.engine.sources import working_dtype
 from orthant.engine.unchanged import added_bits
 from orthant.errors import InvalidInputError, OrthantError
+from orthant.numerics.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array
 from orthant.engine.dask.blocks import ExpectedBlock
 from orthant.engine.kernels.blocks import Rows
 from orthant.engine.sources import working_dtype
 from orthant.engine.unchanged import Unchanged, added_bits
 from orthant.errors import InvalidInputError
 from orthant.extras import import_extra
+from orthant.numerics.arrays import Array
 
 
 class Chunks:

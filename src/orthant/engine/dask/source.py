@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array
 from orthant.engine.dask.blocks import Places, described_block, picked_block
 from orthant.engine.dask.chunks import Chunks
 from orthant.engine.dask.executor import DaskExecutor, current_client
@@ -17,6 +16,7 @@ from orthant.engine.kernels import kernel_of
 from orthant.engine.kernels.blocks import Rows
 from orthant.engine.sources import ArraySource, CsrSource
 from orthant.engine.work import Work
+from orthant.numerics.arrays import Array
 
 
 class DaskSource(Chunks):

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from orthant.arrays import Array
 from orthant.engine.units import Units
+from orthant.numerics.arrays import Array
 
 Rows = Any  # a C-ordered (b, m) array or a (b, m) csr_array: only the kernels ask which
 

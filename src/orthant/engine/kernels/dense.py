@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array
 
-from orthant.arrays import Array
 from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, first_offence
 from orthant.engine.kernels.scratch import scratch
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
+from orthant.numerics.arrays import Array
 
 # Rows per step where a float64 copy of a block would not stay in cache.
 CHUNK_ENTRIES = 2**18

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.arrays import Array, divided
 from orthant.engine.kernels.blocks import Rows
 from orthant.engine.kernels.dense import CHUNK_ENTRIES
 from orthant.engine.units import NO_ENTRIES
+from orthant.numerics.arrays import Array, divided
 
 # A difference below this share of what it was taken from is rounding, and stands for nothing.
 ROUNDING = 1e-13

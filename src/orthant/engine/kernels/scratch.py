@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from orthant.arrays import Array
+from orthant.numerics.arrays import Array
 
 # Larger arrays are not kept, so that a thread holds on to a few megabytes at most.
 MOST_BYTES_KEPT = 2**24

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from orthant.arrays import Array
 from orthant.engine.kernels import dense
 from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, first_offence
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
+from orthant.numerics.arrays import Array
 
 # What one multiplication of a sparse product costs, in multiplications of a dense one.
 SPARSE_OVERHEAD = 40

@@ -1,0 +1,174 @@
+"""What the tables of the benchmarks show: headings, and the lines of every cell.
+
+A cell holds a few lines: where two programs are compared ours stands above theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from orthant.bench.rows import FAILED, SKIPPED, Row
+
+Lines = Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading and what stands below it for a row."""
+
+    heading: str
+    lines: Callable[[Row], Lines]
+    is_text: bool = False
+
+
+def case_lines(row: Row) -> Lines:
+    """The matrix: its shape above, components and type below, then its noise."""
+    lines = row.case
+    for mark in (" k=", " noise ", " samples", " features"):
+        lines = lines.replace(mark, "\n" + mark[1:])
+    return lines.split("\n")
+
+
+def _who(row: Row) -> Lines:
+    return ["orthant", row.against]
+
+
+def _verdict(row: Row) -> Lines:
+    speed = [goal for goal in row.goals if goal.figure != "error"]
+    wanted = dict.fromkeys(f"{goal.relation} {goal.bound:g}" for goal in speed)
+    return [*(wanted or ["-"]), row.verdict]
+
+
+def figure(value: float, digits: int = 3) -> str:
+    """A number with so many digits, without powers of ten."""
+    if value >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
+
+
+def _milliseconds(*names: str) -> Callable[[Row], Lines]:
+    return lambda row: [figure(1e3 * row.figures[name]) for name in names]
+
+
+def _times(*names: str) -> Callable[[Row], Lines]:
+    return lambda row: [figure(row.figures[name]) for name in names]
+
+
+def _errors(row: Row) -> Lines:
+    return [f"{row.figures[name]:.5f}" for name in ("error", "their_error")]
+
+
+def _megabytes(name: str) -> Callable[[Row], Lines]:
+    return lambda row: [figure(row.figures[name] / 1e6)]
+
+
+def _sizes(row: Row) -> Lines:
+    sizes = row.figures["sizes"]
+    return [f"{sizes[0]:,} to", f"{sizes[-1]:,}"]
+
+
+def _ends(row: Row) -> Lines:
+    """What was measured at the first and at the last size."""
+    if "seconds" in row.figures:
+        return [f"{figure(1e3 * row.figures['seconds'][end])} ms" for end in (0, -1)]
+    return [f"{figure(row.figures['bytes'][end] / 1e6)} MB" for end in (0, -1)]
+
+
+def _power(row: Row) -> Lines:
+    if "exponent" in row.figures:
+        return [f"exponent {row.figures['exponent']:.2f}"]
+    return [f"{row.figures['bytes_per_row']:.1f} bytes/row"]
+
+
+def _convergence(row: Row) -> Lines:
+    return [" ".join(str(one) for one in row.figures.get("sweeps_to_convergence", ["-"]))]
+
+
+CASE, VERDICT = Column("case", case_lines, True), Column("goal\nverdict", _verdict, True)
+FITS = [
+    CASE,
+    Column("", _who, True),
+    Column("ms", _milliseconds("seconds", "their_seconds")),
+    Column("fewest", _milliseconds("fewest_seconds", "their_fewest_seconds")),
+    Column("times\nfaster", _times("ratio", "ratio_of_minima")),
+    Column("error", _errors),
+    Column("certi-\nficate\nms", _milliseconds("certificate_seconds")),
+    VERDICT,
+]
+COLUMNS: dict[str, list[Column]] = {
+    "sweep": [
+        CASE,
+        Column("X @ U.T\nms", _milliseconds("product_seconds")),
+        Column("sweep\nms", _milliseconds("sweep_seconds")),
+        Column("ratio", _times("sweep_ratio", "sweep_ratio_of_minima")),
+        Column("ratio over\nfeatures", _times("features_ratio", "features_ratio_of_minima")),
+        Column("ratio of\nfirst scan", _times("scan_ratio", "scan_ratio_of_minima")),
+        VERDICT,
+    ],
+    "overhead": [
+        CASE,
+        Column("ms", _milliseconds("seconds")),
+        Column("fewest", _milliseconds("fewest_seconds")),
+        Column("certificate\nms", _milliseconds("certificate_seconds")),
+        VERDICT,
+    ],
+    "memory": [
+        CASE,
+        Column("input\nMB", _megabytes("input_bytes")),
+        Column("extra\nMB", _megabytes("extra_bytes")),
+        Column("of which\nresult", _megabytes("result_bytes")),
+        Column("share", lambda row: [f"{row.figures['share']:.1%}"]),
+        Column("bytes\nper row", _times("bytes_per_row")),
+        VERDICT,
+    ],
+    "places": [
+        CASE,
+        Column("place", lambda row: [row.against], True),
+        Column("ms", _milliseconds("seconds")),
+        Column("of one\nthread", _times("ratio")),
+        Column("same\nbits", lambda row: ["yes" if row.figures["same_bits"] else "no"]),
+    ],
+    "growth": [
+        CASE,
+        Column("doubled", _sizes),
+        Column("first\nand last", _ends),
+        Column("growth", _power),
+        Column("sweeps to\nconvergence", _convergence),
+        VERDICT,
+    ],
+}
+EXPLAINED = {
+    "fits": "Medians over seeds, each program in processes of its own, warmed by one fit; ours "
+    "without the certificate, whose time stands apart. The second ratio is that of "
+    "the fewest seconds; the goal asks for both, and for an error not above theirs.",
+    "sweep": "Each repeated alone, with a pause between, same number of threads; ratios of "
+    "medians above, of the fewest seconds below; the goal asks for both.",
+    "memory": "Peak resident memory of a fit beyond its input, in a process of its own.",
+    "places": "Fewest milliseconds of three fits that start from the same directions and do five "
+    "sweeps; Dask's blocks are those of the array.",
+    "overhead": "Median and fewest milliseconds of many fits in one process.",
+    "growth": "Fewest seconds of a fit with a fixed number of sweeps while one size doubles; "
+    "memory beyond input and result.",
+    "profile": "Milliseconds and shares of a fit with default settings, certificate included; "
+    "what a phase calls counts for it.",
+}
+
+
+def columns_of(name: str) -> list[Column]:
+    """The columns of a benchmark's table."""
+    return COLUMNS.get(name, FITS)
+
+
+def explained(name: str, profile: bool) -> str:
+    """What the figures of a table are."""
+    if profile:
+        return EXPLAINED["profile"]
+    return EXPLAINED[name if name in COLUMNS else "fits"]
+
+
+def cells(row: Row, columns: list[Column]) -> list[Lines]:
+    """What stands in every column; a row without figures has its case and its verdict."""
+    if row.state in (SKIPPED, FAILED):
+        return [one.lines(row) if one.is_text else [""] for one in columns]
+    return [one.lines(row) for one in columns]

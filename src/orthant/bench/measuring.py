@@ -1,0 +1,45 @@
+"""The protocol: a fresh process for every job, so that nobody inherits another's threads."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+from orthant.errors import OrthantError
+
+WORKER = "orthant.bench.worker"
+
+
+class MeasurementError(OrthantError):
+    """A process that measures has failed."""
+
+
+class SkippedError(OrthantError):
+    """A measurement that cannot be made here, and why."""
+
+
+def measured(job: str, **arguments: Any) -> dict[str, Any]:
+    """Run a job of the worker in a process of its own and return what it found.
+
+    Raises
+    ------
+    SkippedError
+        When the job says why it cannot run here.
+    MeasurementError
+        When the process ends without an answer; with the last line it wrote.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", WORKER],
+        input=json.dumps({"job": job, "arguments": arguments}),
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or [f"it ended with code {done.returncode}"]
+        raise MeasurementError(f"the process that measures {job} failed: {said[-1]}")
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    if "skipped" in answer:
+        raise SkippedError(answer["skipped"])
+    return answer

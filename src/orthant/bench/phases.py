@@ -1,0 +1,152 @@
+"""Where the time of a fit goes, found by timing the library's functions from outside.
+
+While a fit is profiled every function of ``PHASES`` is replaced, wherever the library holds it,
+by one that adds its time to its phase. The outermost one counts: sweeps inside the seeding are
+seeding. What no phase claims is the rest, so the shares add up to the whole.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from orthant.bench.data import Data
+from orthant.bench.fits import WARM_SEED
+from orthant.bench.measuring import measured
+from orthant.bench.rows import Row
+from orthant.bench.tasks import Step
+from orthant.fitting import factorize
+
+REST = "the rest"
+# The functions of each phase as module:name, or module:class.method.
+PHASES: dict[str, tuple[str, ...]] = {
+    "validation": ("orthant.validation.data:as_matrix",),
+    "seeding": ("orthant.onmf.search:Search.first",),
+    "sweeps": ("orthant.onmf.descent:descend",),
+    "moves and escapes": (
+        "orthant.onmf.moves:MoveBlocks.__init__",
+        "orthant.onmf.moves:move_points",
+        "orthant.onmf.escapes:recombined",
+        "orthant.onmf.escapes:breathed",
+    ),
+    "exact directions": ("orthant.onmf.canonical:canonical",),
+    "final assignment": ("orthant.onmf.publish:publish",),
+    "certificate": ("orthant.onmf.certify:certify",),
+}
+PHASE_NAMES = (*PHASES, REST)
+
+
+class Stopwatch:
+    """Adds up seconds by phase; a phase inside another counts for the outer one."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(PHASES, 0.0)
+        self._busy = False
+
+    def timed(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, its time added to a phase."""
+
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            if self._busy:
+                return function(*args, **kwargs)
+            self._busy = True
+            started = time.perf_counter()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.seconds[phase] += time.perf_counter() - started
+                self._busy = False
+
+        return run
+
+
+@contextmanager
+def watched(stopwatch: Stopwatch) -> Iterator[None]:
+    """Replace the functions of all phases inside, and put them back after.
+
+    A function that the library no longer has is an error: its time would hide in the rest.
+    """
+    replaced: list[tuple[Any, str, Any]] = []
+    try:
+        for phase, places in PHASES.items():
+            for place in places:
+                for holder, name, function in _holders(place):
+                    replaced.append((holder, name, function))
+                    setattr(holder, name, stopwatch.timed(phase, function))
+        yield
+    finally:
+        for holder, name, function in replaced:
+            setattr(holder, name, function)
+
+
+def _holders(place: str) -> list[tuple[Any, str, Any]]:
+    """Every module of the library that holds a function, by whatever name, or its class."""
+    module_name, _, path = place.partition(":")
+    holder: Any = importlib.import_module(module_name)
+    *outer, name = path.split(".")
+    for one in outer:
+        holder = getattr(holder, one)
+    function = getattr(holder, name)
+    if outer:
+        return [(holder, name, function)]
+    modules = [one for key, one in sys.modules.items() if key.split(".")[0] == "orthant"]
+    return [
+        (module, held, function)
+        for module in modules
+        for held, value in list(vars(module).items())
+        if value is function
+    ]
+
+
+def time_phases(data: dict[str, Any], n_repeats: int) -> dict[str, Any]:
+    """Mean seconds of every phase of a fit with default settings, certificate included.
+
+    Runs in the process that measures.
+    """
+    described = Data(**data)
+    X, k = described.make(), described.n_components
+    factorize(X, k, random_state=WARM_SEED)
+    stopwatch, whole = Stopwatch(), 0.0
+    with watched(stopwatch):
+        for seed in range(n_repeats):
+            started = time.perf_counter()
+            factorize(X, k, random_state=seed)
+            whole += time.perf_counter() - started
+    seconds = {phase: spent / n_repeats for phase, spent in stopwatch.seconds.items()}
+    seconds[REST] = whole / n_repeats - sum(seconds.values())
+    return {"seconds": seconds, "whole": whole / n_repeats}
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileTask:
+    """Where the time goes on one matrix."""
+
+    benchmark: str
+    data: Data
+    n_repeats: int = 5
+
+    @property
+    def title(self) -> str:
+        """The matrix in a few words."""
+        return self.data.title
+
+    @property
+    def n_steps(self) -> int:
+        """One process."""
+        return 1
+
+    def rows(self, step: Step) -> Iterator[Row]:
+        """One row: seconds and share of every phase."""
+        step("profile")
+        found = measured("phases", data=asdict(self.data), n_repeats=self.n_repeats)
+        whole, seconds = found["whole"], found["seconds"]
+        shares = {phase: spent / whole for phase, spent in seconds.items()}
+        figures = {"seconds": whole, "seconds_by_phase": seconds, "shares": shares}
+        yield Row(self.benchmark, self.title, "", figures)

@@ -1,0 +1,151 @@
+"""Who is measured: orthant and what it is compared with, judged by the same two errors.
+
+Over samples the error of an answer is that of its labels and directions with the best scale for
+every row; of blocks, that of the best rank-one matrix in every block. Nobody's own account of
+its error is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans, SpectralCoclustering
+from sklearn.decomposition import NMF
+from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import row_norms
+
+from orthant.baselines import solve
+from orthant.fitting import factorize
+from orthant.numerics.arrays import Array
+
+# The baselines of the paper's first experiment, and the seconds each may take.
+BASELINES = ("nmf", "pnmf", "onfs-ding", "nhl", "onmf-a", "hals", "em-onmf")
+BASELINE_SECONDS = 5.0
+NMF_ITERATIONS = 100_000
+BLOCK_ROWS = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Rows given to directions (k, m), or rows and columns given to blocks.
+
+    ``seconds`` is None unless the program counts its own time without what only measures it.
+    """
+
+    labels: Array
+    directions: Array | None = None
+    column_labels: Array | None = None
+    seconds: float | None = None
+    note: str = ""
+
+
+Contestant = Callable[[Any, int, int], Answer]
+
+
+def orthant_fit(X: Any, k: int, seed: int) -> Answer:
+    """Ours, over samples: everything as it is by default, without the certificate."""
+    found = factorize(X, k, random_state=seed, certificate=None)
+    return Answer(np.asarray(found.labels), found.components)
+
+
+def orthant_blocks(X: Any, k: int, seed: int) -> Answer:
+    """Ours, over both."""
+    found = factorize(X, k, orthogonal="both", random_state=seed, certificate=None)
+    labels = np.asarray(found.labels)
+    return Answer(labels, column_labels=found.feature_labels)
+
+
+def three_lines(X: Any, k: int, seed: int) -> Answer:
+    """Normalise, weighted KMeans, rescale: what one would write with scikit-learn."""
+    if isinstance(X, np.ndarray):
+        norms = np.linalg.norm(X, axis=1)
+        unit = X / norms[:, None]
+    else:
+        norms = row_norms(X)
+        unit = normalize(X)
+    found = KMeans(k, n_init=1, random_state=seed).fit(unit, sample_weight=norms**2)
+    # The centre of a cluster is its weighted sum over its weight: same direction.
+    directions = normalize(found.cluster_centers_)
+    (X @ directions.T)[np.arange(X.shape[0]), found.labels_]  # the scales
+    return Answer(found.labels_, directions)
+
+
+def sklearn_nmf(X: Any, k: int, seed: int) -> Answer:
+    """NMF with its default solver, run until it stops by itself.
+
+    Its parts overlap, so for the error every row keeps the part that captures most of it.
+    """
+    model = NMF(k, random_state=seed, max_iter=NMF_ITERATIONS)
+    model.fit_transform(X)
+    directions = normalize(model.components_)
+    return Answer(best_labels(X, directions), directions)
+
+
+def co_clustering(X: Any, k: int, seed: int) -> Answer:
+    """Spectral co-clustering as scikit-learn has it."""
+    found = SpectralCoclustering(k, random_state=seed).fit(X)
+    return Answer(found.row_labels_, column_labels=found.column_labels_)
+
+
+def baseline(name: str) -> Contestant:
+    """One of the earlier methods, made exactly orthogonal at its end (not counted as its time)."""
+
+    def fit(X: Any, k: int, seed: int) -> Answer:
+        found = solve(name, X, k, random_state=seed, time_limit=BASELINE_SECONDS)
+        assert found.hardened is not None
+        directions = normalize(found.hardened.A.T)
+        labels = np.asarray(found.hardened.W).argmax(axis=0)
+        return Answer(labels, directions, seconds=found.seconds, note=found.stop_reason)
+
+    return fit
+
+
+CONTESTANTS: dict[str, Contestant] = {
+    "orthant": orthant_fit,
+    "orthant both": orthant_blocks,
+    "three lines": three_lines,
+    "sklearn NMF": sklearn_nmf,
+    "co-clustering": co_clustering,
+    **{name: baseline(name) for name in BASELINES},
+}
+
+
+def best_labels(X: Any, directions: Array) -> Array:
+    """(n,) the direction that captures most of every row."""
+    return (X @ directions.T).argmax(axis=1)
+
+
+def error_of(X: Any, answer: Answer) -> float:
+    """Relative squared error of an answer in float64, whatever the type of the data."""
+    if answer.column_labels is not None:
+        return block_error(X, answer.labels, answer.column_labels)
+    assert answer.directions is not None
+    return direction_error(X, answer.labels, answer.directions)
+
+
+def direction_error(X: Any, labels: Array, directions: Array) -> float:
+    """Relative squared error when every row keeps its projection on its unit direction.
+
+    Rows of label -1 keep nothing. A projection is never negative: loadings are not.
+    """
+    captured = total = 0.0
+    U = normalize(directions.astype(np.float64))
+    for start in range(0, X.shape[0], BLOCK_ROWS):
+        rows, own = X[start : start + BLOCK_ROWS].astype(np.float64), labels[start:][:BLOCK_ROWS]
+        scales = np.maximum(rows @ U.T, 0.0)[np.arange(len(own)), own]
+        captured += float(np.square(scales[own >= 0]).sum())
+        total += float(row_norms(rows, squared=True).sum())
+    return 1.0 - captured / total
+
+
+def block_error(X: Any, row_labels: Array, column_labels: Array) -> float:
+    """Relative squared error when every block is replaced by its best rank-one matrix."""
+    captured = 0.0
+    for label in np.unique(row_labels[row_labels >= 0]):
+        block = X[row_labels == label][:, column_labels == label].astype(np.float64)
+        if block.size:
+            captured += float(np.linalg.norm(block, 2)) ** 2
+    return 1.0 - captured / float(row_norms(X.astype(np.float64), squared=True).sum())

@@ -1,0 +1,80 @@
+"""What every benchmark is made of: tasks that yield rows, and the one loop that runs them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Protocol
+
+from orthant.bench.measuring import MeasurementError, SkippedError
+from orthant.bench.rows import FAILED, NOT_JUDGED, SKIPPED, Row
+
+Step = Callable[[str], None]  # says what is measured now
+
+
+class Task(Protocol):
+    """Some measurements that belong together."""
+
+    @property
+    def benchmark(self) -> str:
+        """The name of the benchmark it is part of."""
+
+    @property
+    def title(self) -> str:
+        """What it is measured on."""
+
+    @property
+    def n_steps(self) -> int:
+        """How many processes it starts."""
+
+    def rows(self, step: Step) -> Iterator[Row]:
+        """Measure; ``step`` is called before every process."""
+
+
+class Progress:
+    """Says what is measured now, and how much of the whole is done."""
+
+    def __init__(self, tasks: Sequence[Task], tell: Callable[[str], None]) -> None:
+        self._total, self._tell = sum(task.n_steps for task in tasks), tell
+        self._done, self._started = 0, time.perf_counter()
+
+    def step(self, task: Task, number: int, what: str) -> None:
+        """Announce the process of this number of a task."""
+        gone = round(time.perf_counter() - self._started)
+        place = f"{self._done + number} of {self._total}, {gone // 60}:{gone % 60:02d}"
+        self._tell(f"[{place}] {task.benchmark}: {task.title}: {what}")
+
+    def finish(self, task: Task) -> None:
+        """Count all steps of a task, also those that it left out."""
+        self._done += task.n_steps
+
+
+def run(tasks: Sequence[Task], progress: Progress, *, judged: bool = True) -> Iterator[Row]:
+    """Rows as they are measured; what cannot be measured is a row that says so.
+
+    ``judged`` is False for sizes so small that a verdict would mean nothing.
+    """
+    for task in tasks:
+        numbers = count(1)
+
+        def step(what: str, task: Task = task, numbers: Iterator[int] = numbers) -> None:
+            progress.step(task, next(numbers), what)
+
+        for row in _rows_or_reason(task, step):
+            yield row if judged or row.state else replace(row, state=NOT_JUDGED)
+        progress.finish(task)
+
+
+def _rows_or_reason(task: Task, step: Step) -> Iterator[Row]:
+    try:
+        yield from task.rows(step)
+    except (SkippedError, MeasurementError) as error:
+        yield without_figures(Row(task.benchmark, task.title), error)
+
+
+def without_figures(row: Row, error: Exception) -> Row:
+    """The row of a measurement that was skipped or has failed."""
+    state = SKIPPED if isinstance(error, SkippedError) else FAILED
+    return replace(row, state=state, note=str(error))

@@ -1,0 +1,1 @@
+"""Bipartite correlation clustering: a graph in, clusters and a lower bound out (Lemma 1)."""

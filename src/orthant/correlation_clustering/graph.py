@@ -1,0 +1,240 @@
+"""The one door for bipartite graphs: whatever the user brings -> Biadjacency."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array, issparse
+
+from orthant.errors import InvalidInputError, InvalidTypeError
+from orthant.numerics.arrays import Array
+from orthant.validation.data import as_array, as_csr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Biadjacency:
+    """A bipartite graph as a 0/1 matrix, with the names of its vertices if they have any."""
+
+    edges: csr_array  # (n, m) uint8 ones, sorted, nothing stored twice, no stored zeros
+    row_names: Array | None = None  # (n,)
+    column_names: Array | None = None  # (m,)
+
+
+def as_biadjacency(graph: Any, binarize: float | None = None) -> Biadjacency:
+    """Turn a matrix or a bipartite networkx graph into a 0/1 matrix.
+
+    Parameters
+    ----------
+    graph
+        One of
+
+        * a matrix (n, m), dense or sparse of any format: entry (i, h) tells whether row i and
+          column h are joined. Entries stored twice are added up. The input is left as it is;
+        * a bipartite networkx graph. Its rows are the nodes with the attribute ``bipartite`` 0,
+          its columns those with 1; without that attribute each connected component is coloured,
+          its first node becoming a row. Entries are the edge attribute ``weight``, 1 if absent;
+        * a `Biadjacency`, which is returned as it is.
+
+        A list of edges looks like a matrix with two columns; pass it through
+        `biadjacency_from_edges`.
+    binarize
+        None accepts nothing but 0 and 1. A number t makes every entry above t an edge.
+    """
+    _check_threshold(binarize)
+    if isinstance(graph, Biadjacency):
+        return graph
+    if _is_networkx(graph):
+        return _from_networkx(graph, binarize)
+    return Biadjacency(_binary(_checked_matrix(graph), binarize))
+
+
+def biadjacency_from_edges(
+    edges: Any,
+    *,
+    row_names: Iterable[Any] | None = None,
+    column_names: Iterable[Any] | None = None,
+) -> Biadjacency:
+    """Turn a list of edges into a 0/1 matrix whose rows and columns carry the labels.
+
+    Parameters
+    ----------
+    edges
+        Pairs (row label, column label): an array or a data frame with two columns, or any iterable
+        of pairs. Labels may be numbers, strings or anything hashable; a label on the left and the
+        same label on the right are two vertices. An edge that is listed twice is one edge.
+    row_names, column_names
+        All labels of a side, in the order wanted. Needed to include vertices without edges.
+        Otherwise the labels of a side stand in the order in which they first appear.
+    """
+    pairs = _listed_pairs(edges)
+    rows, row_labels = _numbered([left for left, _ in pairs], row_names, "row_names")
+    columns, column_labels = _numbered([right for _, right in pairs], column_names, "column_names")
+    shape = (len(row_labels), len(column_labels))
+    if 0 in shape:
+        raise InvalidInputError("The list of edges is empty; a graph needs at least one edge.")
+    matrix = coo_array((np.ones(len(pairs)), (rows, columns)), shape=shape).tocsr()
+    return Biadjacency(_binary(matrix, 0.0), _as_names(row_labels), _as_names(column_labels))
+
+
+def _checked_matrix(graph: Any) -> Array | csr_array:
+    """A matrix of real numbers, dense or CSR, not yet checked for its values."""
+    try:
+        return as_csr(graph) if issparse(graph) else as_array(graph)
+    except InvalidTypeError as error:
+        if "text" not in str(error):
+            raise
+        hint = "a list of edges goes through orthant.biadjacency_from_edges"
+        raise InvalidInputError(f"{error}; {hint}") from error
+
+
+def _binary(matrix: Array | csr_array, binarize: float | None) -> csr_array:
+    """The edges of a matrix, as uint8 ones in CSR form with sorted indices."""
+    if isinstance(matrix, np.ndarray):
+        values = matrix.ravel()
+    elif binarize is not None and binarize < 0:
+        raise InvalidInputError(
+            f"binarize is {binarize}: below 0 every entry that a sparse matrix leaves out "
+            "would be an edge. Use a threshold of at least 0, or pass a dense matrix."
+        )
+    else:
+        matrix.sort_indices()
+        values = matrix.data
+    _refuse(~np.isfinite(values), matrix, values, "NaN or infinity")
+    if binarize is None:
+        _refuse((values != 0) & (values != 1), matrix, values, "values other than 0 and 1")
+    is_edge = np.flatnonzero(values > (0 if binarize is None else binarize))
+    rows, columns = _places(matrix, is_edge)
+    ones = np.ones(len(is_edge), dtype=np.uint8)
+    edges = coo_array((ones, (rows, columns)), shape=matrix.shape).tocsr()
+    edges.sort_indices()
+    return edges
+
+
+def _places(matrix: Array | csr_array, numbers: Any) -> tuple[Any, Any]:
+    """Row and column of some entries, numbered in the order in which they are stored."""
+    if isinstance(matrix, np.ndarray):
+        return np.divmod(numbers, matrix.shape[1])
+    rows = np.searchsorted(matrix.indptr, numbers, side="right") - 1
+    return rows, matrix.indices[numbers]
+
+
+def _refuse(wrong: Array, matrix: Array | csr_array, values: Array, found: str) -> None:
+    """Raise an error that names the first offending entry in row order, if there is one."""
+    count = np.count_nonzero(wrong)
+    if count:
+        first = wrong.argmax()
+        row, column = _places(matrix, first)
+        advice = "" if "NaN" in found else " Pass binarize=t to make every entry above t an edge."
+        raise InvalidInputError(
+            f"The graph contains {found}: {count} of them, the first is "
+            f"X[{row}, {column}] = {values[first]}. An edge is 1, no edge is 0.{advice}"
+        )
+
+
+def _check_threshold(binarize: Any) -> None:
+    """Raise an error unless the threshold is None or a finite number."""
+    if binarize is None:
+        return
+    if isinstance(binarize, bool | np.bool_) or not isinstance(binarize, Real):
+        raise InvalidTypeError(f"binarize is {binarize!r}; pass None or a number.")
+    if not math.isfinite(binarize):
+        raise InvalidInputError(f"binarize is {binarize}; pass None or a finite number.")
+
+
+def _listed_pairs(edges: Any) -> list[tuple[Any, Any]]:
+    """The pairs of an array, a data frame or an iterable."""
+    if hasattr(edges, "to_numpy"):
+        edges = edges.to_numpy()
+    listed = edges.tolist() if isinstance(edges, np.ndarray) else list(edges)
+    for position, pair in enumerate(listed):
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise InvalidInputError(
+                f"Edge {position} is {pair!r}; every edge is a pair (row label, column label)."
+            )
+        if any(label is None or label != label for label in pair):
+            raise InvalidInputError(f"Edge {position} is {pair!r}: a label is missing.")
+    return [(left, right) for left, right in listed]
+
+
+def _numbered(labels: list[Any], names: Iterable[Any] | None, what: str) -> tuple[Array, list[Any]]:
+    """The number of every label, and the labels in order of their numbers."""
+    if names is None:
+        ordered = list(dict.fromkeys(labels))
+    else:
+        ordered = list(names)
+    numbers = {label: number for number, label in enumerate(ordered)}
+    if len(numbers) < len(ordered):
+        raise InvalidInputError(f"{what} holds the same label twice.")
+    unknown = next((label for label in labels if label not in numbers), None)
+    if unknown is not None:
+        raise InvalidInputError(f"The label {unknown!r} is in an edge but not in {what}.")
+    return np.array([numbers[label] for label in labels], dtype=np.int64), ordered
+
+
+def _as_names(labels: list[Any]) -> Array:
+    """The labels as an array, of objects unless all are of one plain type."""
+    kinds = {type(label) for label in labels}
+    if len(kinds) == 1 and kinds <= {int, float, str, bool}:
+        return np.array(labels)
+    names = np.empty(len(labels), dtype=object)
+    names[:] = labels
+    return names
+
+
+def _is_networkx(graph: Any) -> bool:
+    """Whether this is a networkx graph, found out without importing networkx."""
+    return any(base.__module__.partition(".")[0] == "networkx" for base in type(graph).__mro__)
+
+
+def _from_networkx(graph: Any, binarize: float | None) -> Biadjacency:
+    """Rows, columns and entries of a bipartite networkx graph."""
+    side = _sides(graph)
+    rows = [node for node in graph if side[node] == 0]
+    columns = [node for node in graph if side[node] == 1]
+    if not rows or not columns:
+        raise InvalidInputError(
+            f"The graph has {len(rows)} rows and {len(columns)} columns; it needs both sides."
+        )
+    row_numbers = {node: number for number, node in enumerate(rows)}
+    column_numbers = {node: number for number, node in enumerate(columns)}
+    ends, weights = [], []
+    for left, right, weight in graph.edges(data="weight", default=1):
+        if side[left] == side[right]:
+            raise InvalidInputError(
+                f"The edge {left!r} - {right!r} joins two nodes of one side; "
+                "the graph is not bipartite."
+            )
+        row, column = (left, right) if side[left] == 0 else (right, left)
+        ends.append((row_numbers[row], column_numbers[column]))
+        weights.append(weight)
+    numbers = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    entries = coo_array(
+        (np.array(weights, dtype=np.float64), tuple(numbers)), (len(rows), len(columns))
+    )
+    return Biadjacency(_binary(entries.tocsr(), binarize), _as_names(rows), _as_names(columns))
+
+
+def _sides(graph: Any) -> dict[Any, int]:
+    """0 for the rows and 1 for the columns of a networkx graph."""
+    given = dict(graph.nodes(data="bipartite"))
+    if any(side is not None for side in given.values()):
+        for node, side in given.items():
+            if side not in (0, 1):
+                raise InvalidInputError(
+                    f"Node {node!r} has the attribute bipartite = {side!r}; it must be 0 or 1 "
+                    "on all nodes, or absent from all."
+                )
+        return given
+    import networkx
+
+    try:
+        # The colouring visits every component; it starts with 1, and we want rows to be 0.
+        sides = {node: 1 - color for node, color in networkx.bipartite.color(graph).items()}
+    except networkx.NetworkXError as error:
+        raise InvalidInputError(f"The graph is not bipartite: {error}") from error
+    return sides | dict.fromkeys(networkx.isolates(graph), 0)

@@ -1,0 +1,234 @@
+"""Checkpoint: what a fit has found so far, on disk after every pass, so that it can go on.
+
+A fit is a sequence of steps: directions are drawn, a descent is run, points are moved. A step that
+is finished is never repeated, an unfinished descent goes on where it stood, and everything
+between steps is cheap and comes out the same again. So a fit that goes on ends with the bits of
+one that was never broken off. What is kept is small: some k x m arrays, not the data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orthant.errors import InvalidInputError
+from orthant.files.archive import open_archive, write_archive
+from orthant.files.whole_files import is_special
+from orthant.numerics.arrays import Array
+
+FORMAT = "orthant checkpoint 1"
+MOST_BYTES = 2**34
+SECONDS_BETWEEN_FLUSHES = 2.0
+
+
+class _Arrays(dict[str, Array]):
+    """Arrays of a file by name; one that is not there is told as damage."""
+
+    def __missing__(self, name: str) -> Array:
+        raise InvalidInputError(
+            f"the checkpoint lacks the array {name!r} of a step; delete the file to start anew"
+        )
+
+
+@dataclass
+class Step:
+    """One step of a fit: what it has found so far, and whether it is finished."""
+
+    _owner: Checkpoint
+    finished: bool = False
+    history: tuple[float, ...] = ()
+    arrays: dict[str, Array] = field(default_factory=dict)
+    text: str = ""
+    generator: Any = None  # the state of the random numbers when the step was finished
+
+    @property
+    def lasting(self) -> bool:
+        """Whether what is noted outlives the fit."""
+        return self._owner.lasting
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything to go on from."""
+        return bool(self.arrays)
+
+    def keep(self, history: tuple[float, ...], text: str = "", **arrays: Array) -> None:
+        """Note where the step stands."""
+        self.history, self.text, self.arrays = history, text, arrays
+        self._owner.save()
+
+    def finish(self, history: tuple[float, ...] = (), text: str = "", **arrays: Array) -> None:
+        """Note the outcome of the step."""
+        self.finished = True
+        self.generator = self._owner.generator_state()
+        self.keep(history, text, **arrays)
+
+
+class Checkpoint:
+    """The steps of a fit in order. This one keeps nothing; a :class:`FileCheckpoint` does."""
+
+    lasting = False
+
+    def next_step(self) -> Step:
+        """The step that comes next, as far as it is known."""
+        return Step(self)
+
+    def generator_state(self) -> Any:
+        """The state of the fit's random numbers."""
+        return None
+
+    def save(self) -> None:
+        """Write down all steps."""
+
+
+class FileCheckpoint(Checkpoint):
+    """Steps kept in a file, which is whole at any moment."""
+
+    lasting = True
+
+    def __init__(
+        self, path: Path, rng: np.random.Generator, identity: Mapping[str, Any], *, seeded: bool
+    ) -> None:
+        """Begin a file, or go on with one of the same fit.
+
+        ``identity`` says, in JSON values, what must agree for the bits to be the same. Without
+        ``seeded`` the random numbers of the file are taken whatever ``rng`` holds.
+        """
+        self.path, self._rng = path, rng
+        self._identity = dict(identity)
+        self._steps: list[Step] = []
+        self._next = 0
+        self._flushed = -math.inf
+        self._first = self.generator_state()
+        if path.exists():
+            self._read(seeded)
+
+    def next_step(self) -> Step:
+        """The step that comes next; random numbers go on from where it left them."""
+        if self._next == len(self._steps):
+            self._steps.append(Step(self))
+        step = self._steps[self._next]
+        self._next += 1
+        if step.finished:
+            self._rng.bit_generator.state = step.generator
+        return step
+
+    def generator_state(self) -> Any:
+        """The state of the fit's random numbers as JSON values."""
+        return json.loads(json.dumps(self._rng.bit_generator.state, default=_as_list))
+
+    def save(self) -> None:
+        """Write down all steps; the file before stays until the new one is whole."""
+        begun = [step for step in self._steps if step.begun]
+        values = [array.ravel() for step in begun for array in step.arrays.values()]
+        header = {
+            "format": FORMAT,
+            "identity": self._identity,
+            "generator": self._first,
+            "steps": [_described(step) for step in begun],
+        }
+        joined = np.concatenate(values) if values else np.zeros(0)
+        # Flushing to the disk takes longer than a sweep of small data: not every time.
+        now = time.monotonic()
+        flushed = now - self._flushed > SECONDS_BETWEEN_FLUSHES
+        self._flushed = now if flushed else self._flushed
+        arrays = {"values": joined}
+        write_archive(self.path, header, arrays, flushed=flushed, compressed=False)
+
+    def _read(self, seeded: bool) -> None:
+        if is_special(self.path):
+            raise InvalidInputError(
+                f"the checkpoint {self.path} is a device or a pipe; name a file for it"
+            )
+        remedy = "delete the file to start anew"
+        try:
+            with open_archive(self.path, MOST_BYTES) as archive:
+                header, values = archive.header, archive.array("values")
+            if header.get("format") != FORMAT:
+                raise InvalidInputError(f"it is no {FORMAT}")
+            found, first = dict(header["identity"]), header["generator"]
+            self._steps = list(_steps(self, header["steps"], values))
+            self._check_generators([first, *(step.generator for step in self._finished())])
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise InvalidInputError(
+                f"the checkpoint {self.path} cannot be read: {error}; {remedy}"
+            ) from error
+        for name in sorted(set(found) | set(self._identity)):
+            ours, theirs = self._identity.get(name), found.get(name)
+            if ours != theirs:
+                raise InvalidInputError(
+                    f"the checkpoint {self.path} is of another fit: {name} was {theirs!r}, now it "
+                    f"is {ours!r}; {remedy}, or name another one"
+                )
+        if seeded and first != self._first:
+            raise InvalidInputError(
+                f"the checkpoint {self.path} is of another fit: random_state differs; {remedy}, or "
+                "name another one"
+            )
+        self._first = first
+        self._rng.bit_generator.state = first
+
+    def _finished(self) -> Iterator[Step]:
+        return (step for step in self._steps if step.finished)
+
+    def _check_generators(self, states: list[Any]) -> None:
+        """Refuse states that the random numbers cannot be set to."""
+        own = self._rng.bit_generator.state
+        try:
+            for state in states:
+                self._rng.bit_generator.state = state
+        finally:
+            self._rng.bit_generator.state = own
+
+
+def digest(*arrays: Array | None) -> str:
+    """A short fingerprint of some arrays; None counts."""
+    state = hashlib.sha256()
+    for array in arrays:
+        content = b"none" if array is None else np.ascontiguousarray(array).tobytes()
+        state.update(len(content).to_bytes(8, "little") + content)
+    return state.hexdigest()[:32]
+
+
+def _described(step: Step) -> dict[str, Any]:
+    return {
+        "finished": step.finished,
+        "history": list(step.history),
+        "text": step.text,
+        "generator": step.generator,
+        "shapes": {name: list(array.shape) for name, array in step.arrays.items()},
+    }
+
+
+def _steps(owner: Checkpoint, described: list[Any], values: Array) -> Iterator[Step]:
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise ValueError("its arrays hold NaN or infinity")
+    place = 0
+    for one in described:
+        arrays = _Arrays()
+        for name, shape in one["shapes"].items():
+            if any(type(extent) is not int or extent < 0 for extent in shape):
+                raise ValueError(f"an array has the shape {shape}")
+            size = math.prod(shape)
+            arrays[name] = values[place : place + size].reshape(shape).copy()
+            place += size
+        history = tuple(float(value) for value in one["history"])
+        if type(one["finished"]) is not bool or type(one["text"]) is not str:
+            raise ValueError("a step does not say how far it is")
+        yield Step(owner, one["finished"], history, arrays, one["text"], one["generator"])
+    if place != len(values):
+        raise InvalidInputError("its arrays do not fit its header")
+
+
+def _as_list(value: Any) -> Any:
+    with suppress(AttributeError):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no place in a checkpoint")

@@ -1,0 +1,65 @@
+"""The one answer of a partition: the top singular vector of every block, to rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthant.engine.points import Samples, unit_lengths
+from orthant.numerics.arrays import Array
+
+ROUNDS = 10
+# Above this many entries a descent to the tolerance is all that is worth its time.
+MOST_ENTRIES = 2**14
+
+
+def may_be_exact(points: Samples) -> bool:
+    """Whether the data are so small that exact directions cost next to nothing."""
+    n, m = points.matrix.shape
+    return points.at_hand and n * m <= MOST_ENTRIES
+
+
+def canonical(points: Samples, form: Array, *, disjoint: bool = False) -> Array:
+    """Directions that are the top singular vectors of the blocks they win, to rounding.
+
+    Alternates exact directions and exact assignment until no label changes; the captured energy
+    never falls. With ``disjoint`` every direction keeps to the coordinates it has.
+    """
+    support = form > 0 if disjoint else None
+    whole = points.matrix.whole()
+    rows = whole if isinstance(whole, np.ndarray) else whole.toarray()
+    labels = None
+    for _ in range(ROUNDS):
+        sweep = points.sweep_directions(form)
+        if labels is not None and np.array_equal(labels, sweep.labels):
+            break
+        labels = sweep.labels
+        form = top_directions(rows, labels, form, support)
+    return form
+
+
+def top_directions(rows: Array, labels: Array, form: Array, support: Array | None = None) -> Array:
+    """Top right singular vector of the rows (n, m) of every label, (k, m).
+
+    ``support`` (k, m), if given, says which columns belong to the block. Where singular values
+    are equal the vector nearest to ``form`` stands for all. Directions whose label no row carries
+    come out zero.
+    """
+    found = np.zeros_like(form)
+    for s in range(len(form)):
+        block = rows[labels == s]
+        if support is not None:
+            block = block * support[s]
+        if block.any():
+            found[s] = _top_vector(block, form[s])
+    return unit_lengths(found)
+
+
+def _top_vector(block: Array, near: Array) -> Array:
+    """The top right singular vector, by the eigenvectors of the smaller Gram matrix."""
+    wide = len(block) < block.shape[1]
+    values, vectors = np.linalg.eigh(block @ block.T if wide else block.T @ block)
+    top = vectors[:, values >= values[-1] * (1 - 1e-12)]
+    right = block.T @ top if wide else top
+    chosen = right @ (right.T @ near) if right.shape[1] > 1 else right[:, 0]
+    # Non-negative data have a non-negative top vector; signs are arbitrary or rounding.
+    return np.abs(chosen)

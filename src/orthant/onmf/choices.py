@@ -1,0 +1,197 @@
+"""What may be chosen: every algorithm by name and setting, with the options it takes.
+
+An option that would be ignored is refused, with what to use instead read off the table. The
+choices and help texts of the command line come from here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from orthant.errors import InvalidInputError
+from orthant.kmeans.solve import SUBROUTINES
+from orthant.onmf.certify import CERTIFICATES
+from orthant.onmf.double_factor import factorize_as_many_as_rows, factorize_double
+from orthant.onmf.double_search import factorize_best_double
+from orthant.onmf.line_seeding import POOL_PER_COMPONENT, WIDE_POOL
+from orthant.onmf.masked import factorize_masked
+from orthant.onmf.options import DEFAULTS, Options
+from orthant.onmf.outcome import Outcome
+from orthant.onmf.search import factorize_best
+from orthant.onmf.single_factor import factorize_single
+
+SETTINGS = {
+    "samples": "every row belongs to one part",
+    "features": "every column does",
+    "both": "disjoint blocks",
+}
+NAMES = {
+    "best": "as good an answer as we find",
+    "paper": "as published",
+}
+SEEDINGS = {
+    "auto": "by what is not captured yet, from a sample where there are many points",
+    "lines": "the same from all points, one by one",
+    "k-means||": "the same in a few rounds",
+    "k-means++": "the paper's route",
+}
+COMPLETE, MISSING, FULL_RANK = "complete", "missing values", "full rank"
+
+
+class Problem(NamedTuple):
+    """What an algorithm is looked up by."""
+
+    algorithm: str
+    orthogonal: str
+    data: str = COMPLETE
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The values of an option that make a difference."""
+
+    names: tuple[str | None, ...]
+    others: bool = False  # also what is no name: components, a function, a file
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self.names if value is None or isinstance(value, str) else self.others
+
+
+NOTHING, NO_CHOICE = Accepted((None,)), Accepted(("auto",))
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """A way to solve a problem, and the options it takes; the defaults are among them.
+
+    ``own`` names the options that have no effect when a value that is no name is brought along
+    for another: a k-means of the user's stops when it likes. ``widest`` tells how many vectors as
+    long as a point, for so many points and components, it holds at once.
+    """
+
+    solve: Callable[[Any, Options], Outcome]
+    seeding: Accepted = NO_CHOICE
+    kmeans: Accepted = NOTHING
+    certificate: Accepted = Accepted(CERTIFICATES)
+    checkpoint: Accepted = Accepted((None,), others=True)
+    own: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    widest: Callable[[int, int], int] = lambda n_points, k: 7 * k
+
+    def ignored(self, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Options that were given and would be ignored, each with the one that is to blame."""
+        for option in ("seeding", "kmeans", "certificate", "checkpoint"):
+            value = given[option]
+            if value not in getattr(self, option):
+                yield option, ""
+            elif value is not None and not isinstance(value, str):
+                others = self.own.get(option, ())
+                yield from ((one, option) for one in others if given[one] != DEFAULTS[one])
+
+
+def _with_pool(n_points: int, k: int) -> int:
+    return 2 * min(n_points, max(WIDE_POOL, POOL_PER_COMPONENT * k)) + 5 * k
+
+
+def _one_per_point(n_points: int, k: int) -> int:
+    return 4 * n_points
+
+
+_BEST = Algorithm(
+    factorize_best,
+    widest=_with_pool,
+    seeding=Accepted(tuple(SEEDINGS), others=True),
+    own=MappingProxyType({"seeding": ("n_init",)}),
+)
+_BLOCKS = Algorithm(
+    factorize_best_double, seeding=Accepted(("auto",), others=True), widest=_with_pool
+)
+_PAPER = Algorithm(
+    factorize_single,
+    kmeans=Accepted((None, *SUBROUTINES), others=True),
+    own=MappingProxyType({"kmeans": ("max_iter", "tol", "checkpoint")}),
+)
+_GAPS = Algorithm(factorize_masked, certificate=Accepted(("svd", None)), checkpoint=NOTHING)
+
+ALGORITHMS: dict[Problem, Algorithm] = {
+    Problem("best", "samples"): _BEST,
+    Problem("best", "features"): _BEST,
+    Problem("best", "both"): _BLOCKS,
+    Problem("best", "both", FULL_RANK): _BLOCKS,
+    Problem("paper", "samples"): _PAPER,
+    Problem("paper", "features"): _PAPER,
+    Problem("paper", "both"): replace(_PAPER, solve=factorize_double),
+    Problem("paper", "both", FULL_RANK): Algorithm(
+        factorize_as_many_as_rows, checkpoint=NOTHING, widest=_one_per_point
+    ),
+    Problem("best", "samples", MISSING): _GAPS,
+    Problem("best", "features", MISSING): _GAPS,
+}
+
+WHY_NONE = {
+    "both": ": with both sides disjoint the update of one side given the other has no closed form "
+    "over the observed entries"
+}
+
+
+def algorithm_for(problem: Problem, given: Mapping[str, Any]) -> Algorithm:
+    """The algorithm for a problem; refused where there is none or it would ignore an option."""
+    algorithm = ALGORITHMS.get(problem)
+    if algorithm is None:
+        why = WHY_NONE.get(problem.orthogonal, "")
+        raise InvalidInputError(
+            f"there is no algorithm for {_told(problem)}{why}; use {_way(problem, ALGORITHMS)}"
+        )
+    for option, culprit in algorithm.ignored(given):
+        value = given[option]
+        shown = _shown(option, value)
+        if culprit:
+            raise InvalidInputError(
+                f"{shown} would be ignored, as {culprit} brings its own; leave one of them out"
+            )
+        takers = [one for one, other in ALGORITHMS.items() if value in getattr(other, option)]
+        raise InvalidInputError(
+            f"{shown} would be ignored with {_told(problem)}; leave it out, or use "
+            f"{_way(problem, takers)}"
+        )
+    return algorithm
+
+
+def _shown(option: str, value: Any) -> str:
+    plain = value is None or isinstance(value, str | int | float)
+    return f"{option}={value!r}" if plain else option
+
+
+def _told(problem: Problem) -> str:
+    where = f"algorithm={problem.algorithm!r}, orthogonal={problem.orthogonal!r}"
+    return (
+        where
+        + {
+            COMPLETE: "",
+            MISSING: " and missing values",
+            FULL_RANK: " and as many components as X has rows or columns",
+        }[problem.data]
+    )
+
+
+def _way(problem: Problem, others: Iterable[Problem]) -> str:
+    """What to change to come to the nearest of other problems."""
+
+    def changes(other: Problem) -> list[str]:
+        told = {
+            "algorithm": f"algorithm={other.algorithm!r}",
+            "orthogonal": f"orthogonal={other.orthogonal!r}",
+            "data": {
+                MISSING: "data without missing values (impute them)",
+                FULL_RANK: "fewer components",
+            }.get(problem.data, ""),
+        }
+        names = problem._fields
+        return [told[n] for n, a, b in zip(names, problem, other, strict=True) if a != b]
+
+    reachable = [one for one in others if one.data in (COMPLETE, problem.data)]
+    fewest = min(len(changes(one)) for one in reachable)
+    ways = [" and ".join(changes(one)) for one in reachable if len(changes(one)) == fewest]
+    return " or ".join(dict.fromkeys(ways))

@@ -1,0 +1,34 @@
+"""Options: the checked keywords of a fit, as every algorithm gets them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from orthant.files.checkpoint import Checkpoint
+from orthant.numerics.arrays import Array
+
+# What leaving an option out means; the doors of the library give these as defaults.
+DEFAULTS: dict[str, Any] = {"n_init": 1, "max_iter": 300, "tol": 1e-4, "checkpoint": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a fit was asked for; ``factorize`` describes each of them.
+
+    Of the components ``asked`` for, ``n_components`` can be in use with these data.
+    """
+
+    asked: int
+    n_components: int
+    orthogonal: str
+    seeding: str | Array
+    kmeans: str | Callable[..., Any]
+    n_init: int
+    max_iter: int
+    tol: float
+    rng: np.random.Generator
+    checkpoint: Checkpoint = field(default_factory=Checkpoint)

@@ -1,0 +1,186 @@
+"""The last steps of every fit: assign all rows, order the components, take the error.
+
+Labels, scales and error are those of one assignment by the published components, so projecting
+the same data again gives the same bits. That assignment can only lower the error.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthant.engine.matrix import Matrix
+from orthant.engine.points import DirectionSweep, winners_only
+from orthant.factorization import Factorization, Projection, one_per_row, winners
+from orthant.numerics.arrays import Array, divided
+from orthant.numerics.rounding import growth
+
+# Rows of a large array that are copied at once.
+ROWS_AT_ONCE = 2**14
+# Below this share of the squared norm the difference "norm minus captured" has lost its digits.
+CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What a fit did on the way, for the record."""
+
+    history: tuple[float, ...] = ()
+    n_sweeps: int = 0
+    steps_run: tuple[str, ...] = ()
+
+
+def publish(
+    matrix: Matrix,
+    components: Array,
+    orthogonal: str,
+    n_components: int,
+    trace: Trace,
+    reason: str,
+    sweep: DirectionSweep | None = None,
+) -> Factorization:
+    """A Factorization from components (k, m) of any length, in the geometry of X.
+
+    Over features and both every column is given to one component, and components are made of
+    those labels and one value per column: no two can share a column, whatever came in. ``reason``
+    says why, when fewer components than asked for are in use. A ``sweep`` that was made by these
+    components, over points whose sweeps are final, saves the final assignment.
+    """
+    if orthogonal != "samples":
+        components = winners_only(components)
+    unit = unit_rows(components).astype(matrix.dtype)
+    unit = unit[unit.any(axis=1)]
+    found = _of_sweep(matrix, unit, sweep) or _assigned(matrix, unit, orthogonal)
+    # Without components that won nothing the products of the others may round differently.
+    while not (found.energies > 0).all():
+        unit = unit[found.energies > 0]
+        del found  # it may be as large as the result
+        found = _assigned(matrix, unit, orthogonal)
+    order = np.argsort(-found.energies, kind="stable")
+    unit, energies = unit[order], found.energies[order]
+    projection = found.in_order(order)
+    squared = squared_error(matrix, unit, projection, energies)
+    feature_labels, feature_scales = None, None
+    if orthogonal != "samples":
+        feature_labels, feature_scales = winners_of_columns(unit)
+    total = matrix.total
+    return Factorization(
+        orthogonal=orthogonal,
+        n_components=n_components,
+        components=unit,
+        loadings=projection.loadings,
+        labels=projection.labels,
+        scales=projection.scales,
+        feature_labels=feature_labels,
+        feature_scales=feature_scales,
+        error=matrix.in_units_of_x(math.sqrt(squared)),
+        relative_squared_error=squared / total if total > 0 else 0.0,
+        history=trace.history,
+        n_sweeps=trace.n_sweeps + 1,
+        steps_run=(*trace.steps_run, "final assignment"),
+        shortage=shortage(len(unit), n_components, reason),
+    )
+
+
+def unit_rows(components: Array) -> Array:
+    """Rows at length 1; scaled by their largest entry first, so that squares cannot underflow.
+
+    Rows (k, m) whose squared length is within the rounding of m products of 1 stay as they are.
+    """
+    rounding = 2.0 * growth(components.shape[1] + 4)
+    near = np.abs(np.einsum("sh,sh->s", components, components) - 1.0) <= rounding
+    if near.all():
+        return components + 0.0  # no negative zeros
+    peaks = components.max(axis=1, initial=0.0, keepdims=True)
+    scaled = divided(components, peaks)
+    unit = divided(scaled, np.linalg.norm(scaled, axis=1, keepdims=True))
+    unit[near] = components[near]
+    return unit + 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Assigned:
+    """Rows expressed by components, and how much each component captures."""
+
+    labels: Array | None  # (n,) over samples and both
+    values: Array  # scales (n,) over samples and both, loadings (n, k) over features
+    energies: Array  # (k,)
+
+    def in_order(self, order: Array) -> Projection:
+        """The same for the same components in another order."""
+        if self.labels is None:
+            in_column_order(self.values, order)
+            return Projection(self.values, None, None)
+        numbers = np.full(len(order) + 1, -1, dtype=np.int32)  # the last one for label -1
+        numbers[order] = np.arange(len(order))
+        labels = numbers[self.labels]
+        return Projection(one_per_row(labels, self.values, len(order)), labels, self.values)
+
+
+def _assigned(matrix: Matrix, unit: Array, orthogonal: str) -> _Assigned:
+    """One read of the data by these components."""
+    if orthogonal == "features":
+        loadings = matrix.loadings(unit)
+        return _Assigned(None, loadings, matrix.energies_of_loadings(loadings, unit))
+    labels, scales = winners(matrix, unit)
+    return _Assigned(labels, scales, matrix.energies_of_scales(labels, scales, unit))
+
+
+def _of_sweep(matrix: Matrix, unit: Array, sweep: DirectionSweep | None) -> _Assigned | None:
+    """What a final sweep by these components has found; None if it was made by others."""
+    if sweep is None or sweep.unit is None:
+        return None
+    if not np.array_equal(sweep.unit.astype(matrix.dtype), unit):
+        return None
+    projected = matrix.projected(sweep.labels, sweep.products)
+    if projected is None:
+        return None
+    labels, scales = projected
+    return _Assigned(labels, scales, matrix.energies_of_scales(labels, scales, unit))
+
+
+def in_column_order(loadings: Array, order: Array) -> None:
+    """Permute the columns of a large array in place."""
+    for start in range(0, len(loadings), ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        loadings[part] = loadings[part][:, order]
+
+
+def squared_error(matrix: Matrix, unit: Array, projection: Projection, energies: Array) -> float:
+    """Squared error in the units of Y, without cancellation."""
+    total = matrix.total
+    squared = total - float(energies.sum())
+    # The short formula needs the products of the error's own geometry.
+    weighted = matrix.column_factors is not None
+    accurate = scales_are_accurate(projection.loadings)
+    if weighted or not accurate or squared < CANCELLATION[matrix.dtype] * total:
+        return matrix.residual(projection.loadings, unit)
+    return squared
+
+
+def scales_are_accurate(loadings: Any) -> bool:
+    """Whether no stored scale is so small that it has lost digits to underflow."""
+    values = loadings if isinstance(loadings, np.ndarray) else loadings.data
+    limits = np.finfo(values.dtype)
+    smallest = np.min(values, initial=np.inf, where=values > 0)
+    return bool(smallest > limits.tiny / limits.eps)
+
+
+def winners_of_columns(components: Array) -> tuple[Array, Array]:
+    """Which component every column belongs to, and with what scale; -1 and 0 for none."""
+    if len(components) == 0:
+        n_columns = components.shape[1]
+        return np.full(n_columns, -1, dtype=np.int32), np.zeros(n_columns, components.dtype)
+    labels = components.argmax(axis=0).astype(np.int32)
+    scales = components[labels, np.arange(components.shape[1])]
+    return np.where(scales > 0, labels, np.int32(-1)), scales
+
+
+def shortage(found: int, n_components: int, reason: str) -> str:
+    """A sentence when fewer components than asked for are in use; empty otherwise."""
+    if found >= n_components:
+        return ""
+    return f"{found} of the {n_components} components asked for are in use: {reason}"

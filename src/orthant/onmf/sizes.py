@@ -1,0 +1,82 @@
+"""What a fit will need, found out before it is begun: components in use, and bytes."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from orthant.engine.matrix import Matrix
+from orthant.engine.memory import refuse_beyond_memory
+from orthant.engine.points import form_length
+from orthant.onmf.certify import LARGEST_SIDE
+from orthant.onmf.choices import Algorithm
+
+FLOAT = 8
+# The Gram matrix of the smaller side, its eigenvectors and what finding them takes.
+GRAM_COPIES = 7
+FEWER = "ask for fewer components, or leave out columns that hold nothing"
+
+
+def most_components(shape: tuple[int, int], orthogonal: str) -> int:
+    """How many components can be in use at most: each has a row or a column of its own."""
+    n, m = shape
+    return {"samples": n, "features": m, "both": min(n, m)}[orthogonal]
+
+
+def refuse_large_result(X: Any, k: int, orthogonal: str) -> None:
+    """Refuse a result that cannot be held, as far as the shape of X is known before it is read."""
+    shape = getattr(X, "shape", None)
+    if not (isinstance(shape, tuple) and [isinstance(n, Integral) for n in shape] == [True, True]):
+        return  # a list, or lengths that Dask has yet to find out
+    k = min(k, most_components(shape, orthogonal))
+    itemsize = 4 if getattr(X, "dtype", None) == np.float32 else FLOAT
+    refuse_beyond_memory(
+        result_bytes(shape, k, orthogonal, itemsize),
+        f"the result with {k:,} components for {shape[0]:,} x {shape[1]:,} entries",
+        FEWER,
+    )
+
+
+def refuse_large_fit(matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str) -> None:
+    """Refuse a fit that cannot be held while it is at work."""
+    refuse_beyond_memory(
+        fit_bytes(matrix, algorithm, k, orthogonal),
+        f"the fit of {k:,} components to {matrix.shape[0]:,} x {matrix.shape[1]:,} entries",
+        FEWER,
+    )
+
+
+def refuse_large_certificate(matrix: Matrix, certificate: str | None) -> None:
+    """Refuse a certificate whose Gram matrix cannot be held, before the fit it would end."""
+    refuse_beyond_memory(
+        certificate_bytes(matrix.shape, certificate), "the certificate", "ask for certificate=None"
+    )
+
+
+def result_bytes(shape: tuple[int, int], k: int, orthogonal: str, itemsize: int) -> int:
+    """Bytes of components (k, m) and of loadings: (n, k) over features, else one per row."""
+    n, m = shape
+    loadings = n * k if orthogonal == "features" else 2 * n
+    return (k * m + loadings) * itemsize
+
+
+def fit_bytes(matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str) -> int:
+    """About how many bytes a fit takes at its peak, next to the data themselves.
+
+    Dense vectors of k components and of the points that may become one, whichever side they are
+    on, then the result; and a few numbers for every row and column.
+    """
+    n, m = matrix.shape
+    sides = ("samples", "features") if orthogonal == "both" else (orthogonal,)
+    points = {"samples": n, "features": m}
+    vectors = max(algorithm.widest(points[side], k) * form_length(matrix, side) for side in sides)
+    kept = result_bytes(matrix.shape, k, orthogonal, matrix.dtype.itemsize)
+    return FLOAT * (vectors + 4 * (n + m)) + kept
+
+
+def certificate_bytes(shape: tuple[int, int], certificate: str | None) -> int:
+    """About how many bytes the Gram matrix of the smaller side and its eigenvalues take."""
+    side = min(shape)
+    return GRAM_COPIES * FLOAT * side**2 if certificate and side <= LARGEST_SIDE else 0

@@ -1,0 +1,202 @@
+"""The page: the paper's claims beside what was measured, in one file that needs no other."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from string import Template
+from typing import Any
+
+from orthant.report.markup import Safe, data_block, escaped, tag
+from orthant.reproduction.claims import Claim, Judged, Verdict, judged
+from orthant.reproduction.figures import CAPTION, HOLLOW, key_figures, panel_figures
+from orthant.reproduction.inline import inlined
+from orthant.reproduction.summary import DEFINITIONS, Measured, is_cut, is_measured, planned
+from orthant.reproduction.tables import environment_table, median_tables, real_table
+from orthant.reproduction.verdicts import (
+    AGREE,
+    CANNOT,
+    DIFFER,
+)
+
+LOOK = {AGREE: "agree", DIFFER: "differ", CANNOT: "cannot"}
+WORDS = (
+    "A claim agrees when its rule holds at every level it speaks of; where it holds at some, it "
+    "differs, and the levels are named. All comparisons are between medians over the seeds. What "
+    "counts as similar, slight, large or much faster was fixed from the paper's words, before "
+    "these runs."
+)
+
+REAL = (
+    "Relative squared errors. Smallest, median and largest are over all single starts of the "
+    "paper's algorithm; no seed is chosen. The paper wants one factor orthogonal and does not say "
+    "which side of its matrices holds the samples, so both sides are shown, and on which of them "
+    "the paper's value lies within the range. As published: the error before the last assignment."
+)
+
+
+def page(measured: Measured, sittings: Sequence[Mapping[str, Any]]) -> str:
+    """Write everything as HTML; no request leaves it, and all names are escaped."""
+    script = _template("orthant.report", "page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    verdicts = judged(measured)
+    sections = [
+        _headline(measured, verdicts),
+        tag("h2", "Claims", id="claims"),
+        tag("p", WORDS, class_="soft small"),
+        _claims(verdicts),
+        [_experiment(measured, name) for name in measured.experiments()],
+        _provenance(measured, sittings),
+    ]
+    style = _template("orthant.report", "page.css")
+    return Template(_template("orthant.report", "page.html")).substitute(
+        title="The paper's experiments, run again",
+        generator="orthant",
+        style=style + _template("orthant.reproduction", "experiments.css"),
+        script=script,
+        script_hash=f"sha256-{digest}",
+        body=escaped([_top(measured), tag("main", sections, id="main")]),
+        data=data_block("data", {"maps": []}),
+    )
+
+
+def _template(package: str, name: str) -> str:
+    return (resources.files(package) / "templates" / name).read_text(encoding="utf-8")
+
+
+def _top(measured: Measured) -> Safe:
+    links = [("Claims", "#claims"), *((_short(one), f"#{one}") for one in measured.experiments())]
+    nav = [tag("a", word, href=address) for word, address in (*links, ("Machine", "#machine"))]
+    return tag(
+        "header",
+        tag("b", "orthant"),
+        tag("nav", nav, aria_label="On this page"),
+        tag("button", "Dark", type="button", id="theme"),
+        class_="top",
+    )
+
+
+def _short(experiment: str) -> str:
+    return experiment.replace("-", " ").capitalize()
+
+
+def _headline(measured: Measured, verdicts: Judged) -> Safe:
+    counts = Counter(one.verdict for found in verdicts.values() for _, one in found)
+    claims = counts.total()
+    total = sum(planned(name) for name in DEFINITIONS)
+    figures = [
+        ("Agree", f"{counts[AGREE]}", f"of {claims} claims of the paper"),
+        ("Differ", f"{counts[DIFFER]}", "with the numbers that say so"),
+        ("Cannot be checked", f"{counts[CANNOT]}", "with the reason"),
+        ("Runs", f"{len(measured.rows):,}", f"of {total:,} in the whole plan"),
+    ]
+    boxes = [
+        tag("div", tag("dt", name), tag("dd", number, tag("small", what)))
+        for name, number, what in figures
+    ]
+    lead = (
+        "Approximation Algorithms for Orthogonal Non-negative Matrix Factorization (Charikar & "
+        "Hu, 2021): every experiment of the paper carried out again, ours twice, as the paper has "
+        "it (ONMF-apx) and as orthant does it (best). ONMF-apx ends with one assignment by the "
+        "final components that the paper does not have; it can only lower the error, and the "
+        "error before it is in the results as published_error."
+    )
+    sentence = (
+        f"Of {claims} claims of the paper {counts[AGREE]} agree with what was measured, "
+        f"{counts[DIFFER]} differ, {counts[CANNOT]} cannot be checked"
+    )
+    return Safe(
+        tag("h1", sentence) + tag("p", lead, class_="lead") + tag("dl", boxes, class_="figures")
+    )
+
+
+def _claims(verdicts: Judged) -> Safe:
+    words = ("What the paper says", "Verdict", "What was measured here, and the rule")
+    head = tag("thead", tag("tr", [tag("th", one, scope="col") for one in words]))
+    groups = [
+        tag(
+            "tbody",
+            tag(
+                "tr",
+                tag("th", DEFINITIONS[experiment].title, colspan="3", scope="rowgroup"),
+                class_="group",
+            ),
+            [_claim(claim, verdict) for claim, verdict in found],
+        )
+        for experiment, found in verdicts.items()
+    ]
+    return tag("table", head, groups, class_="claims")
+
+
+def _claim(claim: Claim, verdict: Verdict) -> Safe:
+    badge = tag("span", verdict.verdict, class_=f"badge {LOOK[verdict.verdict]}")
+    where = tag("p", claim.where, class_="soft small")
+    return tag(
+        "tr",
+        tag("th", tag("p", claim.statement), where, scope="row"),
+        tag("td", badge, class_="verdict"),
+        tag("td", tag("p", verdict.evidence), tag("p", claim.rule, class_="soft small")),
+        id=f"claim-{claim.id}",
+    )
+
+
+def _experiment(measured: Measured, name: str) -> list[Safe]:
+    rows = measured.of(name)
+    cut, failed = sum(map(is_cut, rows)), sum(not is_measured(row) for row in rows)
+    state = f"{len(rows):,} of {planned(name):,} runs are in"
+    state += f"; {cut} ended by the time limit" if cut else ""
+    state += f"; {failed} failed" if failed else ""
+    skipped = Counter(
+        (row.dataset, row.stop_reason) for row in measured.skipped if row.experiment == name
+    )
+    missing = [f" {which}: {count} runs {why}." for (which, why), count in skipped.items()]
+    drawn = [
+        tag("figure", inlined(figure, f"{name}-{place}", f"{title}, {DEFINITIONS[name].title}"))
+        for place, (title, figure) in enumerate(panel_figures(measured, name).items())
+    ]
+    keys = [
+        tag("li", inlined(figure, f"{name}-key-{place}", None), word)
+        for place, (word, figure) in enumerate(key_figures(measured, name).items())
+    ]
+    caption = CAPTION if name == "real-data" else f"{CAPTION}; {HOLLOW}"
+    files = [tag("a", f"{name}.{kind}", href=f"{name}.{kind}") for kind in ("svg", "png")]
+    return [
+        tag("h2", DEFINITIONS[name].title, id=name),
+        tag("p", f"{state}.", missing),
+        tag("div", drawn, class_="panels"),
+        tag("ul", keys, class_="keys"),
+        tag("p", f"{caption}. The figure as a file: ", files[0], ", ", files[1], ".",
+            class_="soft small"),
+        tag("p", REAL, class_="soft small") if name == "real-data" else Safe(""),
+        real_table(measured) if name == "real-data" else median_tables(measured, name),
+    ]  # fmt: skip
+
+
+def _provenance(measured: Measured, sittings: Sequence[Mapping[str, Any]]) -> list[Safe]:
+    limits = Counter((row.method, row.time_limit) for row in measured.rows)
+    seconds = sorted({limit for _, limit in limits})
+    cut = sum(map(is_cut, measured.rows))
+    timed = sum(row.seconds is not None for row in measured.rows)
+    often = Counter(row.stop_reason for row in measured.rows if not is_measured(row))
+    facts = (
+        f"Time limits of one run: {', '.join(f'{one:g}' for one in seconds) or 'none'} seconds. "
+        f"{cut} of {len(measured.rows):,} runs were ended by the limit; {timed:,} ran alone and "
+        "were timed."
+    )
+    return [
+        tag("h2", "Machine, limits, and how to run it again", id="machine"),
+        environment_table(sittings),
+        tag("p", facts),
+        tag("ul", [tag("li", f"{count} runs {why}") for why, count in sorted(often.items())])
+        if often
+        else Safe(""),
+        tag("p", "Again: ", tag("code", "orthant reproduce all"),
+            ". It goes on where it ended; with ", tag("code", "--page-only"),
+            " it runs nothing and makes the figures and this page anew."),
+        tag("p", "All runs: ", tag("a", "results.csv", href="results.csv"),
+            ". Medians, smallest, largest and counts: ",
+            tag("a", "summary.csv", href="summary.csv"), "."),
+    ]  # fmt: skip

@@ -1,0 +1,207 @@
+"""Panels: one measure of one experiment, drawn on axes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from math import floor, log10
+from typing import Any
+
+from orthant.reproduction.summary import BEST, ONMF_APX, Group, Measured
+
+DODGE = 0.003  # of the width: bars of different methods at one level stand side by side
+THIN, THICK, PLANTED = 1.2, 3.0, 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """What one panel shows."""
+
+    measure: str
+    title: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a method is drawn: a colour of the page's palette, a marker, and dashes."""
+
+    colour: str
+    marker: str
+    dashes: Any = "-"
+    width: float = THIN
+    size: float = 4.5  # of the marker
+
+
+# Ours is red and thick and EM-ONMF black, as in the paper.
+LOOKS = {
+    ONMF_APX: Look("mark", "o", width=THICK, size=8.0),
+    BEST: Look("c0", "D", width=2.0, size=6.0),
+    "nmf": Look("c7", "s", (0, (5, 1.5))),
+    "pnmf": Look("c1", "^"),
+    "onfs-ding": Look("c4", "v", (0, (1.5, 1))),
+    "nhl": Look("c5", "<", (0, (5, 1, 1, 1))),
+    "onmf-a": Look("c6", ">"),
+    "hals": Look("c9", "P", (0, (3, 1))),
+    "em-onmf": Look("ink", "X"),
+    "onmfs": Look("c8", "p", (0, (4, 1.5))),
+    "onmf-ding-double": Look("c4", "h", (0, (4, 1.5))),
+    "onmf-ding-double-noisy": Look("c9", "*", (0, (1.5, 1))),
+}
+UNKNOWN = Look("none", "d")
+PLANTED_COLOUR = "c2"
+
+NON_ORTHOGONALITY = Panel("non_orthogonality", "Non-orthogonality", "non-orthogonality of W")
+BOTH = Panel("either_non_orthogonality", "Non-orthogonality", "the larger one of A and W")
+TIME = Panel("seconds", "Running time", "seconds (log scale)")
+
+
+def panels_of(experiment: str) -> list[Panel]:
+    """The four panels in the paper's arrangement, row by row."""
+    return [
+        Panel("recovery_error", "Recovery error", "distance to the planted matrix"),
+        Panel("reconstruction_error", "Reconstruction error", "distance to the input"),
+        BOTH if experiment == "double-factor" else NON_ORTHOGONALITY,
+        TIME,
+    ]
+
+
+@cache
+def palette() -> dict[str, str]:
+    """The light colours of the report's pages by name: ink, soft, rule, mark, none, c0 to c9."""
+    style = (resources.files("orthant.report") / "templates" / "page.css").read_text("utf-8")
+    light = style[: style.index("}")]
+    return dict(re.findall(r"--([a-z]+\d?): (#[0-9a-f]{6})", light))
+
+
+def draw_panel(axes: Any, measured: Measured, experiment: str, panel: Panel) -> None:
+    """Draw medians as lines, ranges over the seeds as thin bars, cut runs as hollow markers."""
+    methods = measured.methods(experiment)
+    groups = {method: measured.groups(experiment, method) for method in methods}
+    heights = _heights(groups, panel)
+    bottom = _exact_zero(heights) if panel.measure.endswith("non_orthogonality") else None
+    levels = sorted({at for one in groups.values() for at in one})
+    step = DODGE * ((levels[-1] - levels[0]) or 1.0) if levels else 0.0
+    for place, method in enumerate(methods):
+        aside = step * (place - (len(methods) - 1) / 2)
+        _draw_method(axes, groups[method], method, panel.measure, aside, bottom)
+    if panel.measure == "reconstruction_error":
+        _draw_planted(axes, measured, experiment)
+    if panel is TIME and heights:
+        axes.set_yscale("log")
+    if bottom is not None:
+        _label_exact_zero(axes, bottom, heights)
+    _dress(axes, measured, experiment, panel, levels, bool(heights))
+
+
+def _heights(groups: dict[str, dict[float, Group]], panel: Panel) -> list[float]:
+    spreads = [group.spread(panel.measure) for one in groups.values() for group in one.values()]
+    known = [spread for spread in spreads if spread is not None]
+    return [end for one in known for end in (one.minimum, one.median, one.maximum)]
+
+
+def _draw_method(
+    axes: Any,
+    groups: dict[float, Group],
+    method: str,
+    measure: str,
+    aside: float,
+    bottom: float | None,
+) -> None:
+    look = LOOKS.get(method, UNKNOWN)
+    colour = palette()[look.colour]
+    spreads = {at: group.spread(measure) for at, group in groups.items()}
+    known = {at: spread for at, spread in spreads.items() if spread is not None}
+    # The thickest lie lowest, so that lines that coincide are all seen.
+    front = 6 - look.width
+
+    def lifted(height: float) -> float:
+        return height if bottom is None else max(height, bottom)
+
+    across = [at + aside for at in known]
+    middle = [lifted(one.median) for one in known.values()]
+    low = [lifted(one.minimum) for one in known.values()]
+    high = [lifted(one.maximum) for one in known.values()]
+    axes.vlines(across, low, high, color=colour, linewidth=0.8, alpha=0.7, zorder=front)
+    axes.plot(across, middle, color=colour, linewidth=look.width, linestyle=look.dashes,
+              zorder=front)  # fmt: skip
+    for hollow in (False, True):
+        chosen = [i for i, at in enumerate(known) if (groups[at].cut > 0) == hollow]
+        axes.plot(
+            [across[i] for i in chosen], [middle[i] for i in chosen], linestyle="none",
+            marker=look.marker, markersize=look.size, markeredgecolor=colour, markeredgewidth=1.2,
+            markerfacecolor="white" if hollow else colour, zorder=front + 0.1,
+        )  # fmt: skip
+
+
+def _draw_planted(axes: Any, measured: Measured, experiment: str) -> None:
+    errors = measured.planted_errors(experiment)
+    axes.plot(
+        list(errors), list(errors.values()), color=palette()[PLANTED_COLOUR], linewidth=PLANTED,
+        alpha=0.45, zorder=2, solid_capstyle="round",
+    )  # fmt: skip
+
+
+def _exact_zero(heights: list[float]) -> float | None:
+    """Where zero is drawn on a logarithmic axis: a good way below all else; None without zeros."""
+    positive = [one for one in heights if one > 0]
+    if not heights or min(heights) > 0:
+        return 0.0 if not positive else None
+    return 10.0 ** (floor(log10(min(positive))) - 2) if positive else 1.0
+
+
+def _label_exact_zero(axes: Any, bottom: float, heights: list[float]) -> None:
+    positive = [one for one in heights if one > 0]
+    if not positive:
+        axes.set_yticks([bottom], ["exactly 0"])
+        axes.set_ylim(bottom - 1, bottom + 3)
+        return
+    axes.set_yscale("log")
+    low, high = floor(log10(min(positive))), floor(log10(max(positive))) + 1
+    step = max(1, (high - low + 4) // 5)
+    powers = range(low, high + 1, step)
+    names = ["exactly 0", *(f"$10^{{{power}}}$" for power in powers)]
+    axes.set_yticks([bottom, *(10.0**power for power in powers)], names)
+    axes.minorticks_off()
+    axes.set_ylim(bottom / 10 ** ((high - low + 2) / 15), 10.0 ** (high + 0.2))
+
+
+def _dress(
+    axes: Any,
+    measured: Measured,
+    experiment: str,
+    panel: Panel,
+    levels: list[float],
+    any_height: bool,
+) -> None:
+    colours = palette()
+    axes.set_title(panel.title, loc="left", fontsize=11, fontweight="bold", color=colours["ink"])
+    by_components = experiment == "inner-dimensions"
+    axes.set_xlabel("number of components" if by_components else "noise level")
+    axes.set_ylabel(panel.unit)
+    if by_components:
+        axes.set_xticks(levels, [f"{at:g}" for at in levels])
+    if panel is TIME:
+        timed = measured.of(experiment)
+        count = sum(row.seconds is not None for row in timed)
+        note = f"timed serially only: {count} of {len(timed)} runs"
+        axes.set_title(note, loc="right", fontsize=9, color=colours["soft"])
+    if not any_height:
+        axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center",
+                  color=colours["soft"])  # fmt: skip
+    dress_axes(axes)
+
+
+def dress_axes(axes: Any) -> None:
+    """The page's colours for frame, grid and text."""
+    colours = palette()
+    axes.grid(color=colours["rule"], linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.tick_params(which="both", colors=colours["soft"], labelsize=9)
+    for text in (axes.xaxis.label, axes.yaxis.label):
+        text.set(color=colours["soft"], fontsize=9.5)
+    for name, spine in axes.spines.items():
+        spine.set_visible(name in ("left", "bottom"))
+        spine.set_color(colours["soft"])

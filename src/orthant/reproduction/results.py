@@ -1,0 +1,56 @@
+"""From rows to something one can look at: a summary, figures and a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from orthant.files.whole_files import replacing
+from orthant.reproduction.environment import ENVIRONMENT, read_sittings
+from orthant.reproduction.figures import as_png, as_svg, figure_of
+from orthant.reproduction.page import page
+from orthant.reproduction.rows import RESULTS, read_rows
+from orthant.reproduction.summary import MEASURES, SETTING, Measured
+
+SUMMARY, PAGE = "summary.csv", "index.html"
+STATISTICS = ("median", "minimum", "maximum", "count")
+
+
+def publish(folder: Path) -> list[Path]:
+    """Write summary.csv, the figures of every experiment and index.html from what is in a folder.
+
+    Reads results.csv and, where there is one, environment.json. Works on whatever part of the
+    runs is in; each file appears whole. Returns the paths written.
+    """
+    measured = Measured(read_rows(folder / RESULTS))
+    recorded = folder / ENVIRONMENT
+    sittings = read_sittings(recorded) if recorded.exists() else []
+    contents: dict[str, bytes] = {SUMMARY: summary_csv(measured).encode()}
+    for name in measured.experiments():
+        figure = figure_of(measured, name)
+        contents[f"{name}.svg"] = as_svg(figure, name).encode()
+        contents[f"{name}.png"] = as_png(figure)
+    contents[PAGE] = page(measured, sittings).encode()
+    for name, content in contents.items():
+        with replacing(folder / name, "xb") as file:
+            file.write(content)
+    return [folder / name for name in contents]
+
+
+def summary_csv(measured: Measured) -> str:
+    """One line per setting and method: how many runs, cut, failed, and every measure's spread."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    spreads = [f"{measure}_{statistic}" for measure in MEASURES for statistic in STATISTICS]
+    writer.writerow([*SETTING, "runs", "cut", "failed", *spreads])
+    for group in measured.all_groups():
+        cells: list[object] = [*group.key, len(group.rows), group.cut, group.failed]
+        for measure in MEASURES:
+            spread = group.spread(measure)
+            cells += [
+                getattr(spread, statistic) if spread else ("" if statistic != "count" else 0)
+                for statistic in STATISTICS
+            ]
+        writer.writerow(["" if cell is None else cell for cell in cells])
+    return text.getvalue()

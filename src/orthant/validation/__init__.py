@@ -1,0 +1,1 @@
+"""The one door: what users bring is checked here, once."""

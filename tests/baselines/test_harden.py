@@ -1,0 +1,75 @@
+"""Hardening: exact orthogonality, from any factors, never worse for a further sweep."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from orthant.baselines import Iterate, harden
+from orthant.baselines.rank_one import top_direction
+from orthant.measures import non_orthogonality
+from tests.baselines.planted import planted, planted_factors
+
+
+def soft_factors(M, k, seed):
+    rng = np.random.default_rng(seed)
+    return Iterate(rng.exponential(size=(len(M), k)), rng.exponential(size=(k, M.shape[1])))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_supports_are_those_of_the_largest_contributions(seed):
+    M = planted(8, 40, 3, 0.5, seed)
+    found = soft_factors(M, 3, seed)
+    hardened = harden(M, found, "samples", sweeps=0)
+    contributions = found.W * np.linalg.norm(found.A, axis=0)[:, None]
+    assert np.array_equal(hardened.W.argmax(axis=0), contributions.argmax(axis=0))
+    labels = contributions.argmax(axis=0)
+    best = sum(np.sum(np.linalg.svd(M[:, labels == s])[1][1:] ** 2) for s in range(3))
+    assert hardened.error == pytest.approx(np.sqrt(best), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("orthogonal", ["none", "samples", "both"])
+def test_more_sweeps_never_raise_the_error(orthogonal, seed):
+    M = planted(8, 40, 3, 0.5, seed)
+    found = soft_factors(M, 3, seed)
+    errors = [harden(M, found, orthogonal, sweeps=sweeps).error for sweeps in (0, 1, 2, 4, 100)]
+    assert np.all(np.diff(errors) <= 1e-6 * errors[0])
+    hardened = harden(M, found, orthogonal)
+    assert non_orthogonality(hardened.W) == 0.0
+    assert orthogonal != "both" or non_orthogonality(hardened.A.T) == 0.0
+
+
+def test_the_scale_between_the_factors_does_not_matter():
+    M = planted(8, 40, 3, 0.5, 0)
+    found = soft_factors(M, 3, 0)
+    scales = np.array([1e-3, 1.0, 1e4])
+    scaled = Iterate(found.A * scales, found.W / scales[:, None])
+    one, other = harden(M, found, "samples"), harden(M, scaled, "samples")
+    assert np.array_equal(one.W, other.W)
+
+
+def test_the_middle_factor_pairs_rows_with_columns():
+    A, W = planted_factors(20, 60, 3, 0, double=True)
+    swapped = np.array([2, 0, 1])
+    S = np.zeros((3, 3))
+    S[np.arange(3), np.argsort(swapped)] = 1.0
+    hardened = harden(A @ W, Iterate(A, W[swapped], S), "both", sweeps=0)
+    assert hardened.relative_squared_error <= 1e-14
+
+
+def test_negative_and_empty_columns_belong_to_no_component_until_they_choose_one():
+    M = planted(6, 12, 2, 0.1, 0)
+    M[:, 3] = 0
+    found = soft_factors(M, 2, 0)
+    W = found.W.copy()
+    W[:, 3], W[:, 5] = 0, -1
+    hardened = harden(sparse.csc_array(M), Iterate(found.A, W), "samples")
+    assert not hardened.W[:, 3].any()
+    assert hardened.W[:, 5].any()
+    assert not harden(M, Iterate(found.A, W), "samples", sweeps=0).W[:, 5].any()
+
+
+def test_the_top_direction_is_found_where_the_start_cannot_see_it():
+    block = np.array([[1.0, 0.0], [0.0, 5.0]])
+    assert np.allclose(top_direction(block, np.array([1.0, 0.0])), [0, 1])
+    assert not top_direction(np.zeros((3, 2)), np.ones(3)).any()

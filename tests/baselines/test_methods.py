@@ -1,0 +1,338 @@
+"""What is known of single methods: fixed points, monotone errors, recovery."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.decomposition import NMF
+
+from orthant.baselines import BASELINES, ding_double, hals, nhl, nmf, onfs_ding, onmf_a, pnmf, solve
+from orthant.baselines.ep4orth import evaluate, projected, violation
+from orthant.baselines.hals import revived
+from orthant.baselines.nrcg_onmf import conjugate_steps, riemannian_gradient
+from orthant.baselines.onp_mf import lagrangian, search
+from orthant.baselines.rank_one import squared_column_norms
+from orthant.baselines.sncp import overlap, step_A, step_W
+from orthant.baselines.stiefel import leading_subspace, nearest_orthonormal, tangent
+from orthant.errors import TooLargeError
+from orthant.measures import non_orthogonality
+from tests.baselines.planted import planted, planted_factors
+
+
+def errors(name, X, k, seed, **arguments):
+    return solve(name, X, k, random_state=seed, record_every=1, **arguments).history.error
+
+
+def never_rises(values):
+    return np.all(np.diff(values) <= 1e-10 * values[0])
+
+
+@pytest.mark.parametrize("n_iterations", [1, 10, 50])
+def test_nmf_is_the_multiplicative_solver_of_scikit_learn(n_iterations):
+    rng = np.random.default_rng(0)
+    M = rng.exponential(size=(15, 25))
+    A, W = rng.uniform(0.1, 1, size=(15, 4)), rng.uniform(0.1, 1, size=(4, 25))
+    # There the samples' factor, here W^T, is improved first as well.
+    rival = NMF(4, solver="mu", init="custom", tol=0, max_iter=n_iterations)
+    rival_W = rival.fit_transform(M.T.copy(), W=W.T.copy(), H=A.T.copy()).T
+    for _ in range(n_iterations):
+        A, W = nmf.update(M, A, W)
+    np.testing.assert_allclose(W, rival_W, rtol=1e-6)
+    np.testing.assert_allclose(A, rival.components_.T, rtol=1e-6)
+
+
+def orthonormal_factors(seed, double=False):
+    A, W = planted_factors(8, 30, 3, seed, double=double)
+    W /= np.linalg.norm(W, axis=1, keepdims=True)
+    return A, W
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("module", [nmf, onfs_ding, onmf_a, pnmf, nhl])
+def test_an_exact_orthogonal_factorization_is_a_fixed_point(module, seed):
+    A, W = orthonormal_factors(seed)
+    A /= (A @ W).max()
+    new_A, new_W = module.update(A @ W, A, W)
+    np.testing.assert_allclose(new_A, A, atol=1e-12)
+    np.testing.assert_allclose(new_W, W, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_exact_orthogonal_factorization_is_a_fixed_point_of_the_penalty_methods(seed):
+    A, W = orthonormal_factors(seed)
+    M = A @ W
+    new_A, new_W = hals.update(M, A, W, 0.1, 5)
+    np.testing.assert_allclose(new_A, A, atol=1e-12)
+    np.testing.assert_allclose(new_W, W, atol=1e-12)
+    np.testing.assert_allclose(step_W(M, A, W, 0.1), W, atol=1e-12)
+    np.testing.assert_allclose(step_A(M, A, W), A, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_exact_three_factor_product_is_a_fixed_point(seed):
+    A, W = orthonormal_factors(seed, double=True)
+    A /= np.linalg.norm(A, axis=0)
+    S = np.random.default_rng(seed).uniform(0.5, 1.0, size=(3, 3))
+    found = ding_double.update(A @ S @ W, A, S, W)
+    for factor, expected in zip(found, (A, S, W), strict=True):
+        np.testing.assert_allclose(factor, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", ["nmf", "em-onmf", "em-onmf-seeded", "onmfs"])
+def test_the_error_never_rises_where_that_is_proven(name, seed):
+    X = planted(10, 60, 3, 0.5, seed).T
+    assert never_rises(errors(name, X, 3, seed, max_iter=80))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hals_without_a_penalty_never_raises_the_error(seed):
+    X = planted(10, 60, 3, 0.5, seed).T
+    assert never_rises(errors("hals", X, 3, seed, max_iter=50, penalty=0.0))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hals_never_raises_the_penalised_error_row_by_row(seed):
+    rng = np.random.default_rng(seed)
+    M = rng.exponential(size=(6, 20))
+    A, W = rng.uniform(size=(6, 3)), rng.uniform(size=(3, 20))
+    coupled = A.T @ A + 0.7 * (1 - np.eye(3))
+    values = []
+    for sweeps in range(6):
+        rows = hals.descend(A.T @ M, coupled, W, sweeps)
+        values.append(0.5 * np.sum((coupled @ rows) * rows) - np.sum((A.T @ M) * rows))
+    assert np.all(np.diff(values) <= 1e-12)
+
+
+def test_hals_revives_a_lost_component_with_the_worst_column():
+    M = np.eye(4) * np.array([1.0, 2.0, 3.0, 4.0])
+    A, W = np.zeros((4, 2)), np.zeros((2, 4))
+    A[0, 0] = W[0, 0] = 1.0
+    new_A, new_W = revived(M, squared_column_norms(M), A, W)
+    assert np.array_equal(new_A[:, 1], [0, 0, 0, 4])
+    assert np.array_equal(new_W, [[1, 0, 0, 0], [0, 0, 0, 1]])
+    assert not A[:, 1].any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sncp_steps_never_raise_the_penalised_error(seed):
+    rng = np.random.default_rng(seed)
+    M = rng.exponential(size=(6, 20))
+    A, W = rng.uniform(size=(6, 3)), rng.uniform(size=(3, 20))
+    penalty, values = 2.0, []
+    for _ in range(40):
+        overlaps = np.sum(W.sum(axis=0) ** 2) - np.sum(W**2)
+        values.append(0.5 * np.linalg.norm(M - A @ W) ** 2 + 0.5 * penalty * overlaps)
+        W = step_W(M, A, W, penalty)
+        A = step_A(M, A, W)
+    assert never_rises(np.array(values))
+
+
+def test_the_overlap_of_sncp_is_zero_only_for_disjoint_rows():
+    assert overlap(np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])) == 0.0
+    assert overlap(np.ones((2, 1))) == 1.0
+    assert overlap(np.zeros((2, 2))) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_steps_on_the_manifold_stay_on_it_and_lower_their_function(seed):
+    rng = np.random.default_rng(seed)
+    U = nearest_orthonormal(rng.standard_normal((20, 3)))
+    linear, penalty = rng.exponential(size=(20, 3)), 5.0
+    before = lagrangian(U, linear, penalty)
+    direction = linear - penalty * np.minimum(U, 0)
+    moved, _ = search(U, direction, linear, penalty, 0.1, 1e-12)
+    assert lagrangian(moved, linear, penalty) < before
+    np.testing.assert_allclose(moved.T @ moved, np.eye(3), atol=1e-12)
+    moved, _ = conjugate_steps(U, linear, penalty, 0.1, 20)
+    assert lagrangian(moved, linear, penalty) < before
+    np.testing.assert_allclose(moved.T @ moved, np.eye(3), atol=1e-12)
+
+
+def test_without_a_penalty_the_manifold_steps_solve_the_procrustes_problem():
+    rng = np.random.default_rng(0)
+    linear = rng.exponential(size=(20, 3))
+    U = nearest_orthonormal(rng.standard_normal((20, 3)))
+    moved, _ = conjugate_steps(U, linear, 0.0, 0.1, 300)
+    assert np.linalg.norm(riemannian_gradient(moved, linear, 0.0)) <= 1e-5
+    best = np.linalg.svd(linear, compute_uv=False).sum()  # the largest <linear, U>
+    assert -lagrangian(moved, linear, 0.0) == pytest.approx(best, rel=1e-8)
+
+
+def test_the_riemannian_gradient_is_the_slope_along_the_manifold():
+    rng = np.random.default_rng(1)
+    U = nearest_orthonormal(rng.standard_normal((12, 3)))
+    linear, penalty = rng.exponential(size=(12, 3)), 3.0
+    direction = tangent(U, rng.standard_normal((12, 3)))
+    ahead = lagrangian(nearest_orthonormal(U + 1e-6 * direction), linear, penalty)
+    behind = lagrangian(nearest_orthonormal(U - 1e-6 * direction), linear, penalty)
+    slope = np.vdot(riemannian_gradient(U, linear, penalty), direction)
+    assert (ahead - behind) / 2e-6 == pytest.approx(slope, rel=1e-5)
+
+
+def test_the_function_and_gradient_of_ep4orth_belong_together():
+    rng = np.random.default_rng(2)
+    M, A = rng.exponential(size=(5, 12)), rng.exponential(size=(5, 3))
+    W = projected(rng.standard_normal((3, 12)))
+    np.testing.assert_allclose(np.linalg.norm(W, axis=1), 1)
+    coupled, linear = A.T @ A + 4.0 / 3, A.T @ M
+    value, half_gradient = evaluate(W, coupled, linear)
+    full = np.linalg.norm(M - A @ W) ** 2 + 4.0 * violation(W)
+    assert value + np.linalg.norm(M) ** 2 - 4.0 == pytest.approx(full)
+    direction = rng.standard_normal((3, 12))
+    ahead, _ = evaluate(W + 1e-6 * direction, coupled, linear)
+    behind, _ = evaluate(W - 1e-6 * direction, coupled, linear)
+    slope = 2 * np.vdot(half_gradient, direction)
+    assert (ahead - behind) / 2e-6 == pytest.approx(slope, rel=1e-5)
+    assert violation(np.eye(4)[:2]) == 0.0
+
+
+def test_a_row_of_ep4orth_without_positive_entries_keeps_its_largest():
+    assert np.array_equal(projected(np.array([[-3.0, -1.0], [3.0, 4.0]])), [[0, 1], [0.6, 0.8]])
+
+
+@pytest.mark.parametrize("shape", [(30, 80), (300, 400), (400, 300)])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
+def test_the_leading_subspace_is_that_of_the_singular_vectors(shape, form):
+    M = planted(*shape, 4, 0.3, 0)
+    basis, values = leading_subspace(form(M), 4, np.random.default_rng(0))
+    _, expected, rows = np.linalg.svd(M)
+    np.testing.assert_allclose(values, expected[:4], rtol=1e-8)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(np.abs(np.diagonal(rows[:4] @ basis)), 1, atol=1e-8)
+
+
+def test_a_subspace_beyond_the_rank_is_filled_up():
+    M = np.outer(np.arange(1.0, 4.0), np.arange(1.0, 8.0))
+    basis, values = leading_subspace(M, 5, np.random.default_rng(0))
+    np.testing.assert_allclose(basis.T @ basis, np.eye(5), atol=1e-12)
+    assert np.array_equal(values > 0, [True, False, False, False, False])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("pnmf", 0.25),
+        ("onfs-ding", 0.25),
+        ("nhl", 0.25),
+        ("onmf-a", 0.25),
+        ("hals", 0.6),
+        ("em-onmf", 0.0),
+        ("em-onmf-seeded", 0.0),
+        ("nrcg-onmf", 0.02),
+        ("sncp", 1e-6),
+        ("ep4orth", 0.0),
+        ("onp-mf", 0.02),
+    ],
+)
+def test_the_rows_of_W_become_orthogonal(name, limit, seed):
+    X = planted(20, 150, 3, 0.3, seed).T
+    found = solve(name, X, 3, random_state=seed)
+    assert found.history.non_orthogonality[-1] <= limit
+    assert found.history.non_orthogonality[-1] <= found.history.non_orthogonality[0]
+    plain = solve("nmf", X, 3, random_state=seed)
+    assert plain.history.non_orthogonality[-1] > found.history.non_orthogonality[-1]
+
+
+@pytest.mark.parametrize("name", ["onmf-ding-double", "onmf-ding-double-noisy"])
+def test_both_factors_of_the_three_become_orthogonal(name):
+    X = planted(40, 100, 4, 0.1, 1, double=True).T
+    truth = planted(40, 100, 4, 0.0, 1, double=True).T
+    found = solve(name, X, 4, random_state=0)
+    assert found.history.non_orthogonality[-1] <= 0.1
+    assert found.history.column_non_orthogonality[-1] <= 0.1
+    assert found.error <= np.linalg.norm(X - truth)
+    assert found.hardened.error <= np.linalg.norm(X - truth)
+    assert non_orthogonality(found.hardened.A.T) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("nmf", 1e-3),
+        ("pnmf", 1e-3),
+        ("onfs-ding", 1e-4),
+        ("nhl", 1e-3),
+        ("onmf-a", 1e-4),
+        ("hals", 1e-20),
+        ("em-onmf-seeded", 1e-25),
+        ("onmfs", 1e-25),
+        ("nrcg-onmf", 1e-4),
+        ("sncp", 1e-8),
+        ("ep4orth", 1e-20),
+        ("onp-mf", 1e-4),
+    ],
+)
+def test_planted_factors_without_noise_are_found(name, limit, seed):
+    X = planted(20, 120, 3, 0.0, seed).T
+    max_iter = 200 if name == "onmfs" else None
+    found = solve(name, X, 3, random_state=seed, max_iter=max_iter)
+    assert found.relative_squared_error <= limit
+    assert found.hardened.relative_squared_error <= 1e-25
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("noise", [0.1, 0.5, 1.0])
+def test_onmfs_comes_within_a_thousandth_of_the_best_known_error(noise, seed):
+    X = planted(10, 50, 2, noise, seed).T
+    starts = range(25)
+    best = min(
+        solve(name, X, 2, random_state=start, harden=False).error
+        for name in ("em-onmf", "em-onmf-seeded")
+        for start in starts
+    )
+    found = solve("onmfs", X, 2, random_state=seed)
+    assert found.error <= 1.001 * best
+    assert found.hardened.error <= 1.001 * best
+
+
+def test_onmfs_keeps_its_best_for_many_components():
+    X = planted(16, 60, 14, 0.3, 0).T
+    history = solve("onmfs", X, 14, random_state=0, max_iter=20, record_every=1).history
+    assert never_rises(history.error)
+    assert history.error[-1] < history.error[0]
+
+
+def test_a_good_seeding_helps_em():
+    medians = {}
+    for name in ("em-onmf", "em-onmf-seeded"):
+        runs = [
+            solve(name, planted(30, 300, 8, 0.0, seed).T, 8, random_state=seed) for seed in range(7)
+        ]
+        medians[name] = np.median([run.relative_squared_error for run in runs])
+    assert medians["em-onmf-seeded"] <= 1e-25
+    assert medians["em-onmf-seeded"] <= medians["em-onmf"]
+
+
+def test_em_fills_empty_components():
+    X = np.repeat(np.eye(4), 5, axis=0) + 0.01
+    for seed in range(10):
+        found = solve("em-onmf", X, 4, random_state=seed)
+        assert np.count_nonzero(found.W.any(axis=1)) == 4
+
+
+def test_noise_of_the_noisy_variant_has_the_mean_that_was_asked_for():
+    M = planted(50, 200, 4, 0.0, 0, double=True)
+    noise = ding_double.with_noise(M, 0.01, np.random.default_rng(0)) - M
+    assert noise.min() >= 0
+    assert noise.mean() == pytest.approx(0.01 * np.sqrt(np.mean(M**2)), rel=0.05)
+
+
+def test_noise_is_refused_for_a_sparse_matrix_too_large_to_fill():
+    rows = sparse.csr_array((np.ones(3), ([0, 1, 2], [0, 1, 2])), shape=(1 << 17, 1 << 13))
+    with pytest.raises(TooLargeError, match="GiB"):
+        solve("onmf-ding-double-noisy", rows, 2, random_state=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in BASELINES if name != "onmf-ding-double-noisy"])
+def test_sparse_input_of_a_size_that_could_not_be_filled_works(name):
+    rng = np.random.default_rng(0)
+    n = 60_000  # a dense 60,000 x 60,000 matrix would need 27 GiB
+    rows = sparse.csr_array(
+        (rng.exponential(size=3 * n), (np.repeat(np.arange(n), 3), rng.integers(n, size=3 * n))),
+        shape=(n, n),
+    )
+    found = solve(name, rows, 2, random_state=0, max_iter=1, time_limit=5, harden=False)
+    assert np.isfinite(found.error)

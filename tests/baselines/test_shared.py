@@ -1,0 +1,257 @@
+"""What holds for every baseline, in one loop over all of them."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from orthant.baselines import BASELINES, solve
+from orthant.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError
+from orthant.measures import non_orthogonality, reconstruction_error
+from tests.baselines.planted import planted
+
+every_baseline = pytest.mark.parametrize("name", BASELINES)
+
+EXPECTED_NAMES = [
+    "nmf",
+    "pnmf",
+    "onfs-ding",
+    "nhl",
+    "onmf-a",
+    "hals",
+    "em-onmf",
+    "em-onmf-seeded",
+    "onmfs",
+    "onmf-ding-double",
+    "onmf-ding-double-noisy",
+    "nrcg-onmf",
+    "sncp",
+    "ep4orth",
+    "onp-mf",
+]
+
+
+def sample_matrix(seed=0):
+    """Return X (40 x 12) with many zeros, a zero row and a zero column."""
+    X = planted(12, 40, 3, 0.2, seed).T.copy()
+    X[X < 0.3] = 0
+    X[7] = 0
+    X[:, 5] = 0
+    return X
+
+
+def product(result):
+    return result.left @ result.W
+
+
+def test_the_registry_holds_every_method():
+    assert list(BASELINES) == EXPECTED_NAMES
+    for name, baseline in BASELINES.items():
+        assert baseline.name == name
+        assert baseline.sources
+        assert baseline.orthogonal in ("none", "samples", "both")
+
+
+def test_methods_that_could_not_be_read_in_full_say_so():
+    for name in ("hals", "nrcg-onmf", "sncp", "ep4orth", "onp-mf"):
+        assert BASELINES[name].our_reading
+
+
+@every_baseline
+def test_the_result_has_the_paper_s_orientation_and_tells_its_error(name):
+    X = sample_matrix()
+    result = solve(name, X, 3, random_state=0, max_iter=20)
+    assert result.A.shape == (12, 3)
+    assert result.W.shape == (3, 40)
+    assert (result.S is not None) == (BASELINES[name].orthogonal == "both")
+    error = reconstruction_error(X.T, result.left, result.W)
+    assert result.error == pytest.approx(error, rel=1e-9, abs=1e-9)
+    assert result.history.error[-1] == result.error
+    assert result.relative_squared_error == pytest.approx(error**2 / (X**2).sum(), rel=1e-9)
+
+
+@every_baseline
+def test_the_history_is_complete(name):
+    result = solve(name, sample_matrix(), 3, random_state=0, max_iter=25, record_every=4)
+    history = result.history
+    columns = (
+        history.iterations,
+        history.seconds,
+        history.error,
+        history.non_orthogonality,
+        history.column_non_orthogonality,
+    )
+    assert len({len(column) for column in columns}) == 1
+    assert history.iterations[0] == 0
+    assert history.iterations[-1] == result.iterations <= 25
+    inner = history.iterations[1:-1]
+    assert np.array_equal(inner, 4 * np.arange(1, len(inner) + 1))
+    assert np.all(np.diff(history.seconds) >= 0)
+    assert history.seconds[-1] == result.seconds
+    assert result.stop_reason
+
+
+@every_baseline
+def test_nothing_is_nan_or_negative_with_zero_rows_and_columns(name):
+    X = sample_matrix()
+    result = solve(name, X, 3, random_state=1, max_iter=150)
+    for factor in (result.A, result.W, result.left, result.hardened.A, result.hardened.W):
+        assert np.isfinite(factor).all()
+        assert factor.min() >= 0
+    assert np.isfinite(result.history.error).all()
+    assert np.isfinite(result.history.non_orthogonality).all()
+    fit = product(result)
+    assert np.abs(fit[:, 7]).max() <= 1e-2 * fit.max() or BASELINES[name].orthogonal == "both"
+
+
+@every_baseline
+@pytest.mark.parametrize("exponent", [-900, -20, 20, 900])
+def test_a_power_of_two_changes_the_scale_and_not_one_bit_more(name, exponent):
+    X = sample_matrix()
+    one = solve(name, X, 3, random_state=0, max_iter=15)
+    other = solve(name, np.ldexp(X, exponent), 3, random_state=0, max_iter=15)
+    assert np.array_equal(other.W, one.W)
+    assert np.array_equal(other.left, np.ldexp(one.left, exponent))
+    assert other.error == np.ldexp(one.error, exponent)
+    assert np.array_equal(other.hardened.W, np.ldexp(one.hardened.W, exponent))
+    assert other.relative_squared_error == one.relative_squared_error
+
+
+@every_baseline
+@pytest.mark.parametrize("scale", [3e-7, 0.7, 5e9])
+def test_any_other_scale_changes_only_the_scale(name, scale):
+    X = sample_matrix()
+    one = solve(name, X, 3, random_state=0, max_iter=8)
+    other = solve(name, scale * X, 3, random_state=0, max_iter=8)
+    size = np.abs(product(one)).max()
+    assert np.abs(product(other) / scale - product(one)).max() <= 1e-6 * size
+
+
+@every_baseline
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
+def test_sparse_input_gives_the_dense_answer(name, form):
+    X = sample_matrix()
+    dense = solve(name, X, 3, random_state=0, max_iter=10)
+    other = solve(name, form(X), 3, random_state=0, max_iter=10)
+    np.testing.assert_allclose(product(other), product(dense), rtol=1e-6, atol=1e-8)
+    assert other.hardened.error == pytest.approx(dense.hardened.error, rel=1e-8)
+
+
+@every_baseline
+def test_the_seed_decides_and_the_global_generator_is_left_alone(name):
+    X = sample_matrix()
+    np.random.seed(5)  # noqa: NPY002 - the global generator is what this test watches
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    first = solve(name, X, 3, random_state=3, max_iter=10)
+    again = solve(name, X, 3, random_state=np.random.default_rng(3), max_iter=10)
+    assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    assert np.array_equal(first.A, again.A)
+    assert np.array_equal(first.W, again.W)
+
+
+@every_baseline
+def test_the_input_is_not_modified(name):
+    X = sample_matrix()
+    kept = X.copy()
+    X.flags.writeable = False
+    solve(name, X, 3, random_state=0, max_iter=5)
+    rows = sparse.csr_array(kept)
+    data = rows.data.copy()
+    solve(name, rows, 3, random_state=0, max_iter=5)
+    assert np.array_equal(X, kept)
+    assert np.array_equal(rows.data, data)
+
+
+@every_baseline
+def test_a_time_limit_ends_the_run_after_the_iteration_that_passes_it(name):
+    # tol=-1 keeps methods from converging; those that end by themselves may still do so.
+    result = solve(name, sample_matrix(), 3, random_state=0, time_limit=0.0, tol=-1)
+    assert result.iterations <= 1
+    if result.iterations == 1:
+        assert result.stop_reason == "time_limit"
+
+
+@every_baseline
+def test_max_iter_is_kept(name):
+    result = solve(name, sample_matrix(), 3, random_state=0, max_iter=3, tol=-1)
+    assert result.iterations <= 3
+    assert solve(name, sample_matrix(), 3, random_state=0, max_iter=0).iterations == 0
+
+
+@every_baseline
+def test_exact_methods_return_disjoint_rows_and_hardening_always_does(name):
+    X = planted(12, 60, 3, 0.5, 2).T
+    result = solve(name, X, 3, random_state=0, max_iter=50)
+    if BASELINES[name].exact:
+        assert non_orthogonality(result.W) == 0.0
+        assert np.all(result.history.non_orthogonality == 0.0)
+    assert non_orthogonality(result.hardened.W) == 0.0
+    assert np.count_nonzero(result.hardened.W, axis=0).max() == 1
+    if BASELINES[name].orthogonal == "both":
+        assert non_orthogonality(result.hardened.A.T) == 0.0
+    error = reconstruction_error(X.T, result.hardened.A, result.hardened.W)
+    assert result.hardened.error == pytest.approx(error, rel=1e-12)
+
+
+@every_baseline
+def test_a_zero_matrix_has_zero_factors(name):
+    result = solve(name, np.zeros((6, 4)), 2)
+    assert result.stop_reason == "zero matrix"
+    assert result.error == 0.0
+    assert not result.A.any()
+    assert not result.W.any()
+
+
+@every_baseline
+@pytest.mark.parametrize("shape", [(1, 5), (5, 1), (6, 4)])
+def test_tiny_shapes_work(name, shape):
+    X = np.random.default_rng(0).exponential(size=shape)
+    k = min(2, shape[0])
+    result = solve(name, X, k, random_state=0, max_iter=30)
+    assert np.isfinite(product(result)).all()
+
+
+@every_baseline
+def test_one_component_finds_the_top_singular_pair(name):
+    X = planted(8, 30, 2, 0.5, 0).T
+    values = np.linalg.svd(X, compute_uv=False)
+    best = np.sqrt(np.sum(values[1:] ** 2))
+    result = solve(name, X, 1, random_state=0, tol=1e-9)
+    assert result.hardened.error >= best * (1 - 1e-12)
+    if BASELINES[name].orthogonal != "both":
+        assert result.hardened.error == pytest.approx(best, rel=1e-9)
+        assert result.error == pytest.approx(best, rel=2e-3)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
+def test_bad_entries_are_refused(bad):
+    X = sample_matrix()
+    X[2, 3] = bad
+    with pytest.raises(InvalidInputError):
+        solve("nmf", X, 2)
+    with pytest.raises(InvalidInputError):
+        solve("nmf", sparse.csr_array(X), 2)
+
+
+def test_bad_arguments_are_refused():
+    X = sample_matrix()
+    with pytest.raises(InvalidInputError, match="No baseline is called"):
+        solve("kmeans", X, 2)
+    with pytest.raises(InvalidTypeError, match="no option"):
+        solve("nmf", X, 2, penalty=3)
+    with pytest.raises(InvalidInputError, match="k must be a positive integer"):
+        solve("nmf", X, 0)
+    with pytest.raises(InvalidInputError, match=r"Negative values in data: the first is X\[0, 0\]"):
+        solve("nmf", -X, 2)
+    with pytest.raises(InvalidInputError, match="at least as many samples"):
+        solve("onp-mf", X[:2], 3)
+
+
+def test_a_factor_that_does_not_fit_is_named():
+    X = np.full((40, 3), 1.7e308)
+    with pytest.raises(ScaleOverflowError, match="Row 0"):
+        solve("hals", X, 1, random_state=0, max_iter=5)
+
+
+def test_the_legacy_generator_is_accepted_as_random_state():
+    state = np.random.RandomState(0)
+    assert solve("nmf", sample_matrix(), 2, random_state=state, max_iter=2).iterations == 2

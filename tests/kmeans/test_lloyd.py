@@ -1,0 +1,100 @@
+"""Lloyd never raises the cost and ends with means of its own labels."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orthant.engine.points import Features, Samples
+from orthant.kmeans.lloyd import lloyd
+from orthant.kmeans.solve import brought_along, weighted_kmeans
+from orthant.validation.data import as_matrix
+from tests.oracles.weighted_kmeans import exact_kmeans, kmeans_cost
+
+
+@given(seed=st.integers(0, 10_000), k=st.integers(1, 6), side=st.sampled_from([Samples, Features]))
+def test_the_cost_never_rises(seed, k, side):
+    rng = np.random.default_rng(seed)
+    points = side(as_matrix(rng.exponential(size=(20, 12)) ** 3))
+    start = points.at(rng.choice(len(points.weights), size=k, replace=False))
+    history = lloyd(points, start, max_iter=50, tol=0.0).history
+    assert all(b <= a * (1 + 1e-12) + 1e-12 for a, b in itertools.pairwise(history))
+
+
+def test_centers_are_the_means_of_the_final_labels():
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(50, 7))
+    points = Samples(as_matrix(X))
+    for max_iter in (1, 2, 100):
+        found = lloyd(points, points.at(np.array([0, 1, 2])), max_iter=max_iter, tol=0.0)
+        lengths = np.linalg.norm(X, axis=1)
+        for s in range(3):
+            inside = found.labels == s
+            mean = np.average((X / lengths[:, None])[inside], axis=0, weights=lengths[inside] ** 2)
+            np.testing.assert_allclose(found.form[s], mean, rtol=1e-12)
+            assert found.weights[s] == pytest.approx(np.sum(lengths[inside] ** 2))
+
+
+def test_empty_clusters_are_put_to_use():
+    rng = np.random.default_rng(1)
+    X = rng.exponential(size=(30, 5))
+    points = Samples(as_matrix(X))
+    same = points.at(np.array([4, 4, 4, 4]))
+    found = lloyd(points, same, max_iter=100, tol=0.0)
+    assert np.all(found.weights > 0)
+    assert len(np.unique(found.labels)) == 4
+
+
+def test_points_without_weight_get_no_label():
+    X = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    found = weighted_kmeans(Samples(as_matrix(X)), 2, rng=np.random.default_rng(0))
+    assert found.labels[1] == -1
+    assert set(found.labels[[0, 2]]) == {0, 1}
+
+
+def test_restarts_keep_the_cheapest():
+    points = Samples(as_matrix(np.random.default_rng(2).exponential(size=(60, 5)) ** 2))
+    singles = [weighted_kmeans(points, 5, rng=np.random.default_rng(s)).cost for s in range(1)]
+    several = weighted_kmeans(points, 5, rng=np.random.default_rng(0), n_init=10)
+    assert several.cost <= min(singles)
+
+
+@pytest.mark.parametrize("subroutine", ["k-means++", "greedy-k-means++", "ls++", "local-search"])
+def test_every_subroutine_reaches_the_optimum_of_a_small_case_with_restarts(subroutine):
+    X = np.random.default_rng(3).exponential(size=(8, 3))
+    lengths = np.linalg.norm(X, axis=1)
+    unit, weights = X / lengths[:, None], lengths**2
+    optimum = kmeans_cost(unit, weights, exact_kmeans(unit, weights, 3))
+    found = weighted_kmeans(
+        Samples(as_matrix(X)), 3, rng=np.random.default_rng(0), subroutine=subroutine, n_init=20
+    )
+    assert kmeans_cost(unit, weights, found.labels) == pytest.approx(optimum, rel=1e-9)
+
+
+def test_a_subroutine_brought_along_sees_normalised_points_and_weights():
+    X = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
+    seen = {}
+
+    def spy(points, weights, k, rng):
+        seen.update(points=points, weights=weights, k=k, rng=rng)
+        return np.array([0, 1, 1])
+
+    rng = np.random.default_rng(0)
+    found = brought_along(spy, Samples(as_matrix(X)), 2, rng)
+    np.testing.assert_allclose(seen["points"], [[0.6, 0.8], [0.0, 1.0], [1.0, 0.0]])
+    np.testing.assert_allclose(seen["weights"], [25.0, 4.0, 1.0])
+    assert seen["k"] == 2
+    assert seen["rng"] is rng
+    np.testing.assert_array_equal(found.labels, [0, -1, 1, 1])
+    assert found.cost == pytest.approx(
+        kmeans_cost(seen["points"], seen["weights"], np.array([0, 1, 1]))
+    )
+
+
+@pytest.mark.parametrize("answer", [[0, 1], [0.0, 1.0, 1.0], [0, 1, 2], [0, -1, 1]])
+def test_a_wrong_answer_of_a_subroutine_is_refused_with_its_place(answer):
+    X = np.array([[3.0, 4.0], [0.0, 2.0], [1.0, 0.0]])
+    with pytest.raises(ValueError, match="kmeans must return"):
+        brought_along(lambda p, w, k, rng: np.array(answer), Samples(as_matrix(X)), 2, None)

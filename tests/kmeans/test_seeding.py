@@ -1,0 +1,124 @@
+"""k-means++ draws by the exact law, weights included."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from orthant.engine.points import Features, Samples
+from orthant.kmeans.geometry import lines, plain
+from orthant.kmeans.seeding import (
+    draw,
+    draw_distinct,
+    greedy_candidates,
+    seed,
+    seeding_ratio,
+)
+from orthant.kmeans.seeding_in_rounds import chosen_columns
+from orthant.validation.data import as_matrix
+
+X = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.1, 1.0], [0.0] * 3])
+
+
+def law_of_two_draws(X, distance):
+    """The exact probability of every ordered pair."""
+    weights = np.sum(X**2, axis=1)
+    unit = np.divide(X, np.sqrt(weights)[:, None], out=np.zeros_like(X), where=weights[:, None] > 0)
+    probability = np.zeros((len(X), len(X)))
+    for first in np.flatnonzero(weights):
+        chances = weights * distance(unit @ unit[first], 1.0)
+        probability[first] = weights[first] / weights.sum() * chances / chances.sum()
+    return probability
+
+
+@pytest.mark.parametrize("distance", [plain, lines])
+@pytest.mark.parametrize("side", ["samples", "features"])
+def test_pairs_are_drawn_with_the_probability_of_the_law(distance, side):
+    points = Samples(as_matrix(X)) if side == "samples" else Features(as_matrix(csr_array(X.T)))
+    expected = law_of_two_draws(X, distance)
+    counts = np.zeros_like(expected)
+    rng = np.random.default_rng(0)
+    draws = 4000
+    for _ in range(draws):
+        first, second = seed(points, 2, rng, distance=distance)
+        counts[first, second] += 1
+    spread = np.sqrt(expected * (1 - expected) / draws)
+    assert np.all(np.abs(counts / draws - expected) <= 4.5 * spread + 1e-12)
+
+
+def test_weights_multiply_the_chances():
+    weights = np.array([1.0, 0.0, 2.0, 1.0, 1.0])
+    points = Samples(as_matrix(X, sample_weight=weights))
+    rng = np.random.default_rng(1)
+    first = [int(seed(points, 1, rng)[0]) for _ in range(3000)]
+    expected = weights * np.sum(X**2, axis=1)
+    expected /= expected.sum()
+    found = np.bincount(first, minlength=5) / 3000
+    assert found[1] == 0.0
+    np.testing.assert_allclose(found, expected, atol=0.04)
+
+
+def test_seeding_stops_when_only_rounding_is_left():
+    repeated = (
+        np.repeat([[1.0, 2.0, 3.0], [0.3, 0.1, 0.2]], 20, axis=0) * np.linspace(1, 9, 40)[:, None]
+    )
+    picks = seed(Samples(as_matrix(repeated)), 5, np.random.default_rng(0))
+    assert len(picks) == 2
+
+
+def test_points_without_weight_are_never_drawn():
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        assert 4 not in seed(Samples(as_matrix(X)), 4, rng)
+
+
+def test_greedy_seeding_costs_no_more_on_average():
+    rng = np.random.default_rng(3)
+    data = rng.exponential(size=(120, 6))
+    points = Samples(as_matrix(data))
+
+    def cost(picks):
+        products, squares = points.cosines_with(points.at(picks))
+        return float(points.weights @ plain(products, squares).min(axis=1))
+
+    one = np.mean([cost(seed(points, 6, rng)) for _ in range(40)])
+    several = np.mean(
+        [cost(seed(points, 6, rng, candidates=greedy_candidates(6))) for _ in range(40)]
+    )
+    assert several < one
+
+
+def test_a_draw_never_lands_on_a_point_without_a_chance():
+    chances = np.array([0.0, 1e-300, 0.0, 1.0, 0.0])
+    picks = draw(chances, 10_000, np.random.default_rng(0))
+    assert set(picks) == {3}
+
+
+def test_the_claim_of_plain_draws_follows_the_harmonic_number():
+    assert seeding_ratio(1).value == 1.0
+    assert seeding_ratio(1).kind == "always"
+    assert seeding_ratio(6).value == pytest.approx(16.42, rel=3e-3)
+    assert seeding_ratio(6).kind == "expected"
+
+
+def test_distinct_positions_are_drawn_by_the_chances_left():
+    chances = np.array([4.0, 0.0, 2.0, 1.0, 1.0])
+    rng = np.random.default_rng(0)
+    firsts = np.bincount([draw_distinct(chances, 1, rng)[0] for _ in range(4000)], minlength=5)
+    np.testing.assert_allclose(firsts / 4000, chances / 8, atol=0.03)
+    pairs = [tuple(draw_distinct(chances, 2, rng)) for _ in range(4000)]
+    assert all(one < other for one, other in pairs)
+    # Both orders of the pair: 1/2 * 2/4 + 1/4 * 4/6.
+    assert pairs.count((0, 2)) / 4000 == pytest.approx(5 / 12, abs=0.03)
+    assert draw_distinct(chances, 9, rng).tolist() == [0, 2, 3, 4]
+    assert draw_distinct(np.zeros(3), 2, rng).tolist() == []
+
+
+def test_chosen_columns_are_a_local_optimum_and_tell_who_is_nearest():
+    rng = np.random.default_rng(0)
+    places = np.repeat(rng.random((4, 2)), 10, axis=0) + 0.001 * rng.random((40, 2))
+    distances = np.square(places[:, None] - places[None]).sum(axis=2)
+    columns, nearest = chosen_columns(np.ones(40), distances, 4)
+    assert sorted(columns // 10) == [0, 1, 2, 3]  # one of every group
+    np.testing.assert_array_equal(nearest.labels, distances[:, columns].argmin(axis=1))
+    # No more than there are different candidates.
+    assert len(chosen_columns(np.ones(40), np.zeros((40, 5)), 4)[0]) == 1

@@ -1,0 +1,250 @@
+"""No option is ignored in silence: whatever is asked for makes a difference or is refused."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import orthant
+from orthant.cli.data import Reading, most_bytes
+from orthant.datasets import make_planted
+from orthant.errors import InvalidInputError
+from orthant.kmeans.solve import SUBROUTINES
+from orthant.onmf.choices import ALGORITHMS, NAMES, SEEDINGS, SETTINGS
+from orthant.onmf.options import DEFAULTS
+from orthant.validation.data import as_bytes
+
+# More rows than a sample holds, so that every way to draw first directions is another one.
+MANY = make_planted(620, 12, 4, 1.0, random_state=0).X
+FEW = make_planted(20, 12, 4, 1.0, random_state=0).X
+DATA = ["complete", "missing values", "full rank"]
+COMPONENTS = np.random.default_rng(5).random((4, 620))
+
+
+def in_two_parts(points, weights, k, rng):
+    return np.arange(len(points)) % 2
+
+
+VALUES = (
+    [("seeding", name) for name in SEEDINGS if name != "auto"]
+    + [("seeding", COMPONENTS)]
+    + [("kmeans", name) for name in SUBROUTINES if name != "k-means++"]
+    + [("kmeans", in_two_parts)]
+    + [("certificate", "dual"), ("certificate", None), ("checkpoint", "found.checkpoint")]
+    + [("n_init", 3), ("max_iter", 1), ("tol", 0.5)]
+)
+PROBLEMS = [
+    (algorithm, orthogonal, data)
+    for algorithm in NAMES
+    for orthogonal in SETTINGS
+    for data in DATA
+    if data != "full rank" or orthogonal == "both"
+]
+# What is asked for is done and changes nothing: there is no descent to limit, all starts are the
+# same, pairs of rows prove more than one side does, and missing values leave nothing to prove.
+VACUOUS = {("paper", "both", "full rank", option) for option in ("n_init", "max_iter", "tol")}
+VACUOUS |= {(name, "both", data, "certificate dual") for name in NAMES for data in DATA}
+VACUOUS |= {
+    ("best", side, "missing values", "certificate None") for side in ("samples", "features")
+}
+
+
+def fit(algorithm, orthogonal, data, many=False, **options):
+    X, k = MANY if many else FEW, 12 if data == "full rank" else 4  # 12 is the smaller side
+    X = X.T.copy() if orthogonal == "features" else X.copy()
+    if data == "missing values":
+        X[3, 4] = np.nan
+        options["missing_values"] = np.nan
+    if isinstance(options.get("seeding"), np.ndarray):
+        options["seeding"] = options["seeding"][:, : X.shape[1]]
+    options = {"orthogonal": orthogonal, "algorithm": algorithm, "random_state": 3, **options}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", orthant.FewerComponentsWarning)
+        return orthant.factorize(X, k, **options)
+
+
+def outcome(found):
+    proven = found.certificate
+    told = (found.steps_run, found.n_sweeps, found.history, proven.method, proven.lower_bound)
+    return (*told, found.components.tobytes())
+
+
+def attempted(problem, options):
+    """The factorization, or the words of a refusal."""
+    try:
+        return fit(*problem, **options), ""
+    except InvalidInputError as error:
+        return None, str(error)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=" ".join)
+@pytest.mark.parametrize(("option", "value"), VALUES, ids=lambda one: str(one)[:20])
+def test_every_option_makes_a_difference_or_is_refused(
+    problem, option, value, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    many = option in ("seeding", "tol")
+    found, refusal = attempted(problem, {option: value, "many": many})
+    if problem not in ALGORITHMS:
+        assert "no algorithm for" in refusal or f"{option}=" in refusal or f"{option} " in refusal
+    elif refusal:
+        assert refusal.startswith((f"{option}={value!r} would be ignored", f"{option} would be"))
+        assert "; leave it out, or use " in refusal
+    elif option == "checkpoint":
+        assert (tmp_path / value).exists()
+    else:
+        same = outcome(found) == outcome(fit(*problem, many=many))
+        told = f"certificate {value}" if option == "certificate" else option
+        assert same == ((*problem, told) in VACUOUS)
+
+
+@pytest.mark.parametrize("problem", list(ALGORITHMS), ids=str)
+def test_defaults_are_never_refused(problem):
+    fit(*problem)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kmeans": "ls++"}, "kmeans='ls\\+\\+' would.*use algorithm='paper'$"),
+        ({"algorithm": "paper", "seeding": "lines"}, "seeding='lines' would.*algorithm='best'$"),
+        (
+            {"orthogonal": "both", "seeding": "lines"},
+            "seeding='lines' would.*orthogonal='samples' or orthogonal='features'$",
+        ),
+        ({"kmeans": in_two_parts, "algorithm": "paper", "tol": 0.1}, "tol=0.1 would.*kmeans"),
+        ({"kmeans": in_two_parts, "algorithm": "paper", "max_iter": 5}, "max_iter=5 would.*kmeans"),
+        (
+            {"kmeans": in_two_parts, "algorithm": "paper", "checkpoint": "x"},
+            "checkpoint would.*kmeans",
+        ),
+        ({"seeding": COMPONENTS[:2, :12], "n_init": 4}, "n_init=4 would.*seeding"),
+    ],
+)
+def test_a_refusal_says_what_to_do_instead(options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        orthant.factorize(FEW, 3, **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"algorithm": "paper"}, {"seeding": "k-means++"}, {"certificate": "dual"}],
+    ids=str,
+)
+def test_missing_values_refuse_what_they_cannot_use(options):
+    X = FEW.copy()
+    assert orthant.factorize(X, 2, missing_values=np.nan, **options).n_components_found == 2
+    X[2, 3] = np.nan
+    with pytest.raises(InvalidInputError, match=r"missing values.*\(impute them\)"):
+        orthant.factorize(X, 2, missing_values=np.nan, **options)
+
+
+@given(
+    algorithm=st.sampled_from(list(NAMES)),
+    orthogonal=st.sampled_from(list(SETTINGS)),
+    data=st.sampled_from(DATA),
+    chosen=st.fixed_dictionaries(
+        {},
+        optional={
+            "seeding": st.sampled_from([*SEEDINGS, COMPONENTS]),
+            "kmeans": st.sampled_from([None, *SUBROUTINES, in_two_parts]),
+            "n_init": st.integers(1, 3),
+            "max_iter": st.integers(1, 5),
+            "tol": st.sampled_from([0.0, 1e-4, 0.5]),
+        },
+    ),
+)
+def test_several_options_at_once_are_used_or_one_of_them_is_named(
+    algorithm, orthogonal, data, chosen
+):
+    problem = (algorithm, orthogonal, data)
+    found, refusal = attempted(problem, {"certificate": None, **chosen})
+    if refusal:
+        named = refusal.split(" would be ignored")[0].split("=")[0]
+        assert refusal.startswith("there is no algorithm for") or named in chosen
+    else:
+        assert found.orthogonal == orthogonal
+
+
+def test_the_doors_agree_on_defaults_and_documents_on_names():
+    for door in (orthant.factorize, orthant.OrthogonalNMF):
+        parameters = inspect.signature(door).parameters
+        assert {name: parameters[name].default for name in DEFAULTS} == DEFAULTS
+    for name in (*NAMES, *SETTINGS, *SEEDINGS, *SUBROUTINES):
+        assert f'"{name}"' in orthant.factorize.__doc__
+    for name in (*NAMES, *SETTINGS):
+        assert f'"{name}"' in orthant.OrthogonalNMF.__doc__
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1GiB", 2**30),
+        ("1Gi", 2**30),
+        ("1 gib", 2**30),
+        ("1GB", 10**9),
+        ("1G", 10**9),
+        ("1.5KiB", 1536),
+        ("250", 250),
+        ("250B", 250),
+        (10**6, 10**6),
+        (None, None),
+    ],
+)
+def test_a_size_in_words_is_read_the_same_everywhere(text, size):
+    assert as_bytes(text) == size
+    if isinstance(text, str):
+        assert Reading(max_memory=text).memory == most_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["lots", "1XB", "-1G", "1e9", "", "iB", "Gi"])
+def test_what_is_no_size_is_refused(text):
+    with pytest.raises(InvalidInputError, match="must be a number of bytes"):
+        as_bytes(text)
+
+
+RANDOM = [np.random.default_rng, np.random.RandomState, np.random.SeedSequence, np.random.PCG64]
+DOORS = {
+    "factorize": lambda state: orthant.factorize(FEW, 3, random_state=state).components,
+    "OrthogonalNMF": lambda state: orthant.OrthogonalNMF(3, random_state=state).fit(FEW).labels_,
+    "make_planted": lambda state: make_planted(20, 12, 3, 0.5, random_state=state).X,
+    "solve": lambda state: orthant.baselines.solve("nmf", FEW, 3, random_state=state).A,
+    "select_n_components": lambda state: [
+        trial.relative_squared_error
+        for trial in orthant.select_n_components(
+            FEW, [2], n_repetitions=1, random_state=state, n_jobs=1
+        ).trials
+    ],
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("seeded", RANDOM, ids=lambda one: one.__name__)
+def test_every_door_takes_every_source_of_random_numbers(door, seeded):
+    first, second = DOORS[door](seeded(3)), DOORS[door](seeded(3))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_partial_fit_refuses_what_it_would_ignore():
+    model = orthant.OrthogonalNMF(3, certificate="dual", random_state=0)
+    with pytest.raises(InvalidInputError, match="certificate='dual' would be ignored"):
+        model.partial_fit(FEW)
+
+
+def test_partial_fit_starts_where_it_ended_whatever_the_number_of_starts():
+    model = orthant.OrthogonalNMF(3, n_init=2, coreset_size=60, random_state=0)
+    for rows in np.array_split(MANY, 4):
+        model.partial_fit(rows)
+    assert model.n_samples_seen_ == len(MANY)
+
+
+@pytest.mark.parametrize("kind", [orthant.OrthogonalNMF, orthant.BipartiteCorrelationClustering])
+def test_an_estimator_stores_what_it_is_given_and_checks_it_in_fit(kind):
+    nonsense = {name: object() for name in inspect.signature(kind).parameters}
+    model = kind(**nonsense)
+    assert all(getattr(model, name) is value for name, value in nonsense.items())
+    with pytest.raises(orthant.OrthantError):
+        model.fit(np.eye(4))

@@ -1,0 +1,107 @@
+"""The history never rises and ends with the error; the paper's own error is the last but one."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import orthant
+from orthant.datasets import make_planted
+from orthant.onmf.as_published import published_error
+from orthant.onmf.outcome import falling
+
+pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+SETTINGS = ("samples", "features", "both")
+
+
+def awkward(seed, dtype):
+    rng = np.random.default_rng(seed)
+    if seed % 3 == 0:
+        return make_planted(60, 20, 4, 0.3, random_state=seed).X.astype(dtype)
+    X = rng.exponential(size=(40, 15)) ** rng.choice([1, 3])
+    return (X * 10.0 ** rng.choice([-9, 0, 9]) * (rng.random(X.shape) < 0.7)).astype(dtype)
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("algorithm", ["best", "paper"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_history_never_rises_and_ends_with_the_error(orthogonal, algorithm, dtype):
+    for seed in range(12):
+        X = awkward(seed, dtype)
+        k = (2, 5, 15)[seed % 3]
+        options = {"n_init": 1 + 2 * (seed % 2), "max_iter": (300, 1, 3)[seed % 3]}
+        if seed % 4 == 1:
+            options["sample_weight"] = np.linspace(0, 2, len(X))
+        if seed % 4 == 2:
+            options["feature_weight"] = np.linspace(0, 2, X.shape[1])
+        store = csr_array if seed % 2 else np.asarray
+        found = orthant.factorize(
+            store(X), k, orthogonal=orthogonal, algorithm=algorithm, certificate=None,
+            random_state=seed, **options,
+        )  # fmt: skip
+        assert found.history[-1] == found.relative_squared_error
+        assert all(after <= before for before, after in pairwise(found.history)), seed
+        assert found.n_sweeps >= len(found.history)
+
+
+def test_the_history_of_missing_values_never_rises_either():
+    for seed, orthogonal in product(range(6), ("samples", "features")):
+        X = awkward(seed, np.float64)
+        X[np.random.default_rng(seed).random(X.shape) < 0.2] = np.nan
+        found = orthant.factorize(
+            X, 3, orthogonal=orthogonal, missing_values=np.nan, random_state=0, n_init=3
+        )
+        assert found.history[-1] == found.relative_squared_error
+        assert all(after <= before for before, after in pairwise(found.history))
+
+
+def test_what_seems_to_rise_by_rounding_is_what_was_accepted_before():
+    assert falling((0.5, 0.3, 0.300001, 0.1999), 0.2) == (0.5, 0.3, 0.3, 0.2, 0.2)
+    assert falling((), 0.0) == (0.0,)
+
+
+def by_hand(X, labels):
+    """Theorem 3 with given labels: normalised means, and the best scale on the own one."""
+    lengths = np.linalg.norm(X, axis=1)
+    weights, unit = lengths**2, X / np.where(lengths > 0, lengths, 1)[:, None]
+    squared = 0.0
+    for s in np.unique(labels):
+        inside = labels == s
+        center = weights[inside] @ unit[inside] / weights[inside].sum()
+        scales = X[inside] @ center / (center @ center)
+        squared += np.square(X[inside] - np.outer(scales, center)).sum()
+    return squared / weights.sum()
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+def test_the_published_error_of_one_factor_is_that_of_the_labels_of_k_means(orthogonal):
+    lowered = 0
+    for seed in range(40):
+        X = np.random.default_rng(seed).exponential(size=(20, 12)) ** 2
+
+        def kmeans(points, weights, k, rng, seed=seed):
+            return np.random.default_rng(seed + 1).integers(k, size=len(weights))
+
+        found = orthant.factorize(X, 3, orthogonal=orthogonal, algorithm="paper", kmeans=kmeans)
+        side = X if orthogonal == "samples" else X.T
+        labels = np.random.default_rng(seed + 1).integers(3, size=len(side))
+        assert published_error(found) == pytest.approx(by_hand(side, labels), rel=1e-12)
+        lowered += found.relative_squared_error < published_error(found) * (1 - 1e-9)
+    assert lowered == 40
+
+
+def test_the_published_error_of_two_factors_is_never_below_the_error():
+    lowered = 0
+    for seed in range(60):
+        X = np.random.default_rng(seed).exponential(size=(8, 6)) ** 2
+        found = orthant.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=seed)
+        assert len(found.history) == 2
+        lowered += found.relative_squared_error < published_error(found) * (1 - 1e-9)
+    assert lowered > 10
+
+
+def test_theorem_9_ends_with_the_assignment_itself():
+    X = np.random.default_rng(0).exponential(size=(4, 6))
+    found = orthant.factorize(X, 4, orthogonal="both", algorithm="paper", random_state=0)
+    assert published_error(found) is None

@@ -1,0 +1,167 @@
+"""First directions: every planted component is found, and the last sweep is what is published."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import orthant
+from orthant.datasets import make_planted
+from orthant.engine.points import Samples, unit_lengths
+from orthant.onmf.descent import descend
+from orthant.onmf.line_seeding import Pool, chosen_for_sample, weighted_sample
+from orthant.validation.data import as_matrix
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_pool_holds_every_planted_component(seed, store):
+    planted = make_planted(4000, 60, 25, 0.5, random_state=seed)
+    rng = np.random.default_rng(seed)
+    sample = weighted_sample(Samples(as_matrix(store(planted.X))), 500, rng)
+    found = unit_lengths(Pool(sample, 100, rng).chosen(25))
+    cosines = found @ unit_lengths(planted.A_truth.T).T
+    # Every planted component has a direction of its own.
+    assert cosines.max(axis=0).min() > 0.9
+    assert len(np.unique(cosines.argmax(axis=0))) == 25
+
+
+def test_a_pool_of_few_different_points_is_no_larger_than_they_are():
+    X = np.repeat(np.eye(3), 200, axis=0)
+    points = Samples(as_matrix(X))
+    pool = Pool(points, 40, np.random.default_rng(0))
+    assert len(pool.chosen(5)) == 3
+
+
+def test_groups_stand_for_components_better_than_single_points_do():
+    planted = make_planted(2000, 100, 5, 1.0, random_state=0)
+    points = Samples(as_matrix(planted.X))
+    form = chosen_for_sample(points, 5, np.random.default_rng(0))
+    fitted = points.sweep_directions(form, by_point=False).captured.sum()
+    best = descend(points, planted.A_truth.T, max_iter=50, tol=1e-8).captured
+    total = points.weights.sum()
+    assert total - fitted <= 1.05 * (total - best)
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_settled_fit_is_published_as_it_was_swept_last(store, dtype):
+    X = make_planted(3000, 40, 12, 0.5, random_state=0).X.astype(dtype)
+    X[5] = 0.0
+    found = orthant.factorize(store(X), 12, random_state=0, certificate=None)
+    assert found.n_sweeps == len(found.history)
+    assert found.history[-1] == found.relative_squared_error
+    again = found.transform(store(X))
+    np.testing.assert_array_equal(again.toarray(), found.loadings.toarray())
+    energies = np.square(found.loadings.toarray().astype(float)).sum(axis=0)
+    assert np.all(np.diff(energies) <= 0)
+    assert found.labels[5] == -1
+
+
+def test_a_fit_cut_short_is_assigned_by_its_last_step():
+    X = make_planted(3000, 40, 12, 0.5, random_state=0).X
+    short = orthant.factorize(X, 12, max_iter=1, tol=0.0, random_state=0, certificate=None)
+    assert (len(short.history), short.n_sweeps) == (2, 2)
+    assert short.relative_squared_error == short.history[-1] < short.history[0]
+
+
+def test_rows_too_light_for_the_common_scale_are_published_as_transform_gives_them():
+    X = make_planted(3000, 40, 12, 0.5, random_state=0).X
+    X[7] *= 1e-300
+    found = orthant.factorize(X, 12, random_state=0, certificate=None)
+    assert found.labels[7] >= 0
+    np.testing.assert_array_equal(found.transform(X).toarray(), found.loadings.toarray())
+
+
+def same_bits(found, X):
+    return np.array_equal(found.transform(X).toarray(), found.loadings.toarray())
+
+
+def test_feature_weights_do_not_reach_the_scales_of_one_column_components():
+    X = np.zeros((2000, 20))
+    X[np.arange(2000), np.random.default_rng(0).integers(5, size=2000)] = 1.0
+    weights = np.ones(20)
+    weights[0] = 0.3
+    found = orthant.factorize(X, 5, feature_weight=weights, random_state=0, certificate=None)
+    assert found.error == pytest.approx(0.0, abs=1e-6)
+    assert same_bits(found, X)
+
+
+def test_a_negative_zero_in_given_directions_changes_no_label():
+    rng = np.random.default_rng(0)
+    X = np.zeros((2001, 10))
+    X[:1000, 1], X[1000:2000, 9] = rng.random(1000) + 0.5, rng.random(1000) + 0.5
+    X[:2000, 4] = 0.1 * rng.random(2000)
+    X[2000, [1, 9]] = 1.0  # captured equally well by both
+    given = np.zeros((2, 10))
+    given[0, 1], given[1, 9], given[1, 0] = 1.0, 1.0, -0.0
+    weights = np.ones(2001)
+    weights[2000] = 0.0
+    found = orthant.factorize(X, 2, sample_weight=weights, seeding=given, tol=0.9, certificate=None)
+    assert same_bits(found, X)
+
+
+@pytest.mark.parametrize("spread", [1e-6, 1e-4])
+def test_directions_that_hardly_differ_are_all_used(spread):
+    X = 1.0 + spread * np.random.default_rng(0).random((5000, 20))
+    found = orthant.factorize(X, 5, random_state=0, certificate=None)
+    assert found.n_components_found == 5
+
+
+def test_a_few_heavy_rows_do_not_hide_the_others():
+    X = np.random.default_rng(0).random((3000, 20))
+    X[:10] *= 1e4
+    found = orthant.factorize(X, 20, random_state=0, certificate=None)
+    assert found.n_components_found == 20
+
+
+@pytest.mark.parametrize(
+    ("dtype", "light"), [(np.float32, [1e-42, 1e-40]), (np.float64, [1e-158, 1e-161])]
+)
+def test_rows_of_hardly_any_length_do_not_disturb_the_choice(dtype, light):
+    # Warnings are errors here.
+    X = np.random.default_rng(0).random((300, 80)).astype(dtype)
+    alone = orthant.factorize(X, 4, random_state=0, certificate=None)
+    X[5:7] = np.array(light)[:, None]
+    found = orthant.factorize(X, 4, random_state=0, certificate=None)
+    assert found.error == pytest.approx(alone.error, rel=0.02)
+    assert same_bits(found, X)
+
+
+def test_empty_rows_of_a_wide_sparse_matrix_are_not_made_dense():
+    rng = np.random.default_rng(0)
+    rows, columns = rng.integers(2000, size=40_000), rng.integers(50_000, size=40_000)
+    matrix = as_matrix(csr_array((rng.random(40_000), (rows, columns)), shape=(3000, 50_000)))
+    swept = matrix.sweep(rng.random((3, 50_000)))
+    tracemalloc.start()
+    labels, scales = matrix.projected(swept.labels, swept.products)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000
+    assert np.all(labels[2000:] == -1)
+    assert not scales[2000:].any()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_perfect_fit_settles_and_its_history_is_not_negative(dtype):
+    X = np.random.default_rng(0).random((20_000, 1)).astype(dtype)
+    for weight in (1.0, 2.0, 3.0):
+        found = orthant.factorize(X, 1, feature_weight=[weight], random_state=0, certificate=None)
+        assert found.n_sweeps <= 5
+        assert min(found.history) >= 0.0
+
+
+def test_every_sweep_is_counted_when_rounding_ends_a_descent(monkeypatch):
+    calls = []
+    sweep = Samples.sweep_directions
+
+    def counted(self, form, **keywords):
+        if len(self.weights) == 3000:
+            calls.append(1)
+        return sweep(self, form, **keywords)
+
+    monkeypatch.setattr(Samples, "sweep_directions", counted)
+    X = np.random.default_rng(0).random((3000, 20)).astype(np.float32)
+    found = orthant.factorize(X, 4, tol=0.0, random_state=0, certificate=None)
+    assert found.n_sweeps == len(calls) == len(found.history)

@@ -1,0 +1,69 @@
+"""A promise is made with the draw that earns it, and outlives whatever is written about the fit."""
+
+import numpy as np
+import pytest
+
+import orthant
+from orthant.datasets import make_planted
+from orthant.engine.points import points_over
+from orthant.kmeans.seeding import seeding_ratio
+from orthant.onmf.options import Options
+from orthant.onmf.promises import APriori, strongest
+from orthant.onmf.search import Search
+from orthant.validation.data import as_matrix
+
+pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+X = np.random.default_rng(0).exponential(size=(60, 8))
+LARGE = make_planted(6000, 10, 3, 0.5, random_state=0).X
+
+
+def searched(X, seeding, k=3, orthogonal="samples", n_init=1):
+    options = Options(
+        k, k, orthogonal, seeding, "k-means++", n_init, 5, 1e-4, np.random.default_rng(0)
+    )
+    search = Search(points_over(as_matrix(X), orthogonal), options)
+    search.run()
+    return search
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+@pytest.mark.parametrize(
+    ("seeding", "factor"), [("lines", 1.0), ("k-means++", 2.0), ("k-means||", None)]
+)
+def test_every_start_brings_the_promise_of_its_own_draws(orthogonal, seeding, factor):
+    search = searched(X, seeding, orthogonal=orthogonal, n_init=3)
+    assert len(search.promises) == 3
+    search.steps.clear()  # the log is for people: nothing is read from it
+    promise = strongest(search.promises)
+    expected = None if factor is None else factor * seeding_ratio(3).value
+    assert promise.ratio == expected
+    assert promise.kind == (None if factor is None else "expected")
+    assert bool(promise.reason) == (factor is None)
+
+
+def test_draws_from_a_sample_promise_nothing():
+    assert all(promise.ratio is None for promise in searched(LARGE, "auto").promises)
+
+
+def test_the_best_of_several_answers_keeps_the_smallest_promise():
+    none, some, less = APriori(reason="why"), APriori(3.0, "expected"), APriori(2.0, "always")
+    assert strongest([none, some, less]) is less
+    assert strongest([none, APriori(reason="other")]) is none
+    assert strongest([]).ratio is None
+
+
+@pytest.mark.parametrize(
+    ("seeding", "orthogonal"),
+    [("auto", "both"), *((s, "samples") for s in ("auto", "lines", "k-means++", "k-means||"))],
+)
+def test_a_fit_that_goes_on_from_a_checkpoint_promises_the_same(tmp_path, seeding, orthogonal):
+    path = tmp_path / "fit.checkpoint"
+    fits = [
+        orthant.factorize(
+            X, 3, orthogonal=orthogonal, seeding=seeding, checkpoint=path, random_state=0
+        ).certificate
+        for _ in range(2)
+    ]
+    assert fits[0].a_priori_ratio == fits[1].a_priori_ratio
+    assert fits[0].a_priori_kind == fits[1].a_priori_kind
+    assert fits[0].reason == fits[1].reason

@@ -1,0 +1,479 @@
+"""Saved files: equal in every bit, and every fault refused before it can do harm."""
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+from dataclasses import asdict, fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import orthant
+from orthant import load, save
+from orthant.datasets import make_planted
+from orthant.errors import InvalidInputError, InvalidTypeError
+from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+from orthant.estimators.orthogonal_nmf import OrthogonalNMF
+from orthant.files import archive, whole_files
+
+SETTINGS = ["samples", "features", "both"]
+
+
+def factorized(orthogonal="samples", dtype=np.float64):
+    X = make_planted(40, 20, 3, 0.2, orthogonal=orthogonal, random_state=0).X.astype(dtype)
+    X[4] = 0
+    return orthant.factorize(X, 3, orthogonal=orthogonal, random_state=0), X
+
+
+def dense(values):
+    return values if isinstance(values, np.ndarray) else values.toarray()
+
+
+def assert_same(one, other):
+    for field in fields(one):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if field.name == "certificate":
+            assert asdict(a) == asdict(b)
+        elif field.name == "loadings":
+            assert type(a) is type(b)
+            np.testing.assert_array_equal(dense(a), dense(b))
+        elif isinstance(a, np.ndarray):
+            assert a.dtype == b.dtype
+            np.testing.assert_array_equal(a, b)
+        else:
+            assert a == b
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_factorization_comes_back_equal_in_every_bit(tmp_path, orthogonal, dtype):
+    result, X = factorized(orthogonal, dtype)
+    save(result, tmp_path / "result.npz")
+    again = load(tmp_path / "result.npz")
+    assert_same(result, again)
+    np.testing.assert_array_equal(dense(result.transform(X)), dense(again.transform(X)))
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_an_estimator_comes_back_with_names_and_parameters(tmp_path, orthogonal):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(factorized(orthogonal)[1], columns=[f"gene {i}" for i in range(20)])
+    model = OrthogonalNMF(3, orthogonal=orthogonal, random_state=7, tol=1e-5).fit(X)
+    save(model, tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    assert type(again) is OrthogonalNMF
+    assert again.get_params() == model.get_params()
+    assert vars(again).keys() == vars(model).keys()
+    assert again.feature_names_in_.tolist() == X.columns.tolist()
+    assert again.get_feature_names_out().tolist() == model.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    assert again.score(X) == model.score(X)
+    assert asdict(again.certificate_) == asdict(model.certificate_)
+
+
+def test_missing_values_and_array_parameters_are_kept(tmp_path):
+    X = factorized()[1]
+    model = OrthogonalNMF(3, seeding=np.eye(3, 20), missing_values=np.nan).fit(X)
+    save(model, tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    assert np.isnan(again.missing_values)
+    np.testing.assert_array_equal(again.seeding, np.eye(3, 20))
+    X[0, 0] = np.nan
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+
+
+def test_a_correlation_clustering_comes_back(tmp_path):
+    graph = orthant.biadjacency_from_edges([("ann", "tea"), ("bob", "tea"), ("eve", "milk")])
+    for X in (graph, np.kron(np.eye(2, dtype=int), np.ones((3, 2), dtype=int))):
+        model = BipartiteCorrelationClustering(random_state=0).fit(X)
+        save(model, tmp_path / "graph.npz")
+        again = load(tmp_path / "graph.npz")
+        np.testing.assert_array_equal(again.rows_, model.rows_)
+        np.testing.assert_array_equal(again.columns_, model.columns_)
+        assert again.disagreements_ == model.disagreements_
+        assert asdict(again.certificate_) == asdict(model.certificate_)
+        names, wanted = again.row_names_, model.row_names_
+        assert wanted is None if names is None else names.tolist() == wanted.tolist()
+
+
+def test_no_components_come_back_as_well(tmp_path):
+    with pytest.warns(orthant.FewerComponentsWarning):
+        result = orthant.factorize(np.zeros((3, 2)), 2)
+    save(result, tmp_path / "zero.npz")
+    assert_same(result, load(tmp_path / "zero.npz"))
+
+
+def test_files_are_plain_npz_and_the_same_content_gives_the_same_bytes(tmp_path):
+    result, _ = factorized()
+    for name in ("a.npz", "b"):
+        save(result, tmp_path / name)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b").read_bytes()
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as arrays:
+        np.testing.assert_array_equal(arrays["components"], result.components)
+        header = json.loads(arrays["header"].tobytes())
+    assert header["format_version"] == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "b"]
+
+
+@pytest.mark.parametrize("obj", [3, {"a": 1}, OrthogonalNMF, make_planted(4, 3, 2, 0.1)])
+def test_other_objects_are_refused(tmp_path, obj):
+    with pytest.raises(InvalidTypeError, match="cannot save"):
+        save(obj, tmp_path / "x.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unfitted_models_and_parameters_that_are_code_are_refused(tmp_path):
+    X = factorized()[1]
+    with pytest.raises(ValueError, match="not fitted"):
+        save(OrthogonalNMF(), tmp_path / "x.npz")
+    model = OrthogonalNMF(3, random_state=np.random.default_rng(0)).fit(X)
+    with pytest.raises(InvalidTypeError, match=r"set_params\(random_state=None\)"):
+        save(model, tmp_path / "x.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Faults. Every one starts from a good file whose parts are taken out, changed and put together.
+
+
+def parts_of(path):
+    with np.load(path) as arrays:
+        held = dict(arrays)
+    return json.loads(held.pop("header").tobytes()), held
+
+
+def put_together(path, header, arrays):
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez_compressed(path, header=text, **arrays)
+
+
+@pytest.fixture
+def file(tmp_path):
+    save(factorized("both")[0], tmp_path / "good.npz")
+    return tmp_path / "good.npz"
+
+
+def test_the_taken_apart_file_is_good(file):
+    put_together(file, *parts_of(file))
+    assert load(file).n_components_found == 3
+
+
+def swap(arrays, one, other):
+    arrays[one], arrays[other] = arrays[other], arrays[one]
+
+
+ARRAY_FAULTS = {
+    "transposed": lambda a: a.update(components=a["components"].T),
+    "swapped": lambda a: swap(a, "labels", "feature_labels"),
+    "swapped dtypes": lambda a: swap(a, "labels", "scales"),
+    "short": lambda a: a.update(scales=a["scales"][:-1]),
+    "absent": lambda a: a.pop("components"),
+    "absent labels": lambda a: a.pop("labels"),
+    "NaN": lambda a: a["components"].__setitem__((0, 0), np.nan),
+    "infinite": lambda a: a["scales"].__setitem__(0, np.inf),
+    "negative": lambda a: a["scales"].__setitem__(0, -1.0),
+    "long rows": lambda a: a.update(components=2 * a["components"]),
+    "label too large": lambda a: a["labels"].__setitem__(0, 3),
+    "label too small": lambda a: a["labels"].__setitem__(0, -2),
+    "label without scale": lambda a: a["scales"].__setitem__(0, 0.0),
+    "wrong owner": lambda a: a.update(feature_labels=(a["feature_labels"] + 1) % 3),
+    "three dimensions": lambda a: a.update(components=a["components"][None]),
+    "integers": lambda a: a.update(components=a["components"].astype(int)),
+    "text": lambda a: a.update(components=a["components"].astype(str)),
+    "complex": lambda a: a.update(components=a["components"].astype(complex)),
+}
+
+
+@pytest.mark.parametrize("fault", ARRAY_FAULTS)
+def test_arrays_that_do_not_fit_together_are_refused(file, fault):
+    header, arrays = parts_of(file)
+    ARRAY_FAULTS[fault](arrays)
+    put_together(file, header, arrays)
+    with pytest.raises(InvalidInputError, match=r"damaged|lacks|plain numbers"):
+        load(file)
+
+
+def change(header, **values):
+    header["content"].update(values)
+
+
+HEADER_FAULTS = {
+    "another program": lambda h: h.update(format="other"),
+    "no version": lambda h: h.pop("format_version"),
+    "version as text": lambda h: h.update(format_version="1"),
+    "unknown kind": lambda h: h.update(kind="Hat"),
+    "kind as list": lambda h: h.update(kind=[1]),
+    "no content": lambda h: h.pop("content"),
+    "content as list": lambda h: h.update(content=[]),
+    "setting": lambda h: change(h, orthogonal="rows"),
+    "negative error": lambda h: change(h, error=-1.0),
+    "NaN error": lambda h: change(h, error=float("nan")),
+    "huge error": lambda h: change(h, error=10**400),
+    "text error": lambda h: change(h, error="1"),
+    "boolean error": lambda h: change(h, error=True),
+    "absent error": lambda h: h["content"].pop("error"),
+    "history": lambda h: change(h, history=["a"]),
+    "steps": lambda h: change(h, steps_run=[1]),
+    "certificate": lambda h: change(h, certificate=3),
+    "certificate ratio": lambda h: change(h, certificate={"ratio": "great"}),
+    "certificate text": lambda h: change(h, certificate={"reason": 1}),
+    "negative count": lambda h: change(h, n_sweeps=-1),
+}
+
+
+@pytest.mark.parametrize("fault", HEADER_FAULTS)
+def test_headers_that_make_no_sense_are_refused(file, fault):
+    header, arrays = parts_of(file)
+    HEADER_FAULTS[fault](header)
+    put_together(file, header, arrays)
+    with pytest.raises(InvalidInputError, match=r"damaged|lacks|not an orthant file|unknown"):
+        load(file)
+
+
+def test_a_newer_format_is_refused_with_advice(file):
+    header, arrays = parts_of(file)
+    header["format_version"] = 2
+    put_together(file, header, arrays)
+    with pytest.raises(InvalidInputError, match=r"newer orthant.*version 2.*upgrade"):
+        load(file)
+
+
+def test_unknown_keys_are_ignored(file):
+    header, arrays = parts_of(file)
+    header["colour"] = "blue"
+    header["content"]["shape"] = [1]
+    header["content"]["certificate"]["mood"] = "good"
+    arrays["extra"] = np.arange(3)
+    put_together(file, header, arrays)
+    assert load(file).n_components_found == 3
+
+
+def test_unknown_parameters_of_an_estimator_are_ignored(tmp_path):
+    save(OrthogonalNMF(3, random_state=0).fit(factorized()[1]), tmp_path / "model.npz")
+    header, arrays = parts_of(tmp_path / "model.npz")
+    header["content"]["parameters"]["turbo"] = True
+    put_together(tmp_path / "model.npz", header, arrays)
+    assert load(tmp_path / "model.npz").n_components == 3
+
+
+def test_object_arrays_are_never_unpickled(file):
+    class Trap:
+        def __reduce__(self):
+            return os.mkdir, (str(file) + ".trap",)
+
+    header, arrays = parts_of(file)
+    arrays["components"] = np.array([Trap()], dtype=object)
+    put_together(file, header, arrays)
+    with pytest.raises(InvalidInputError, match="never loaded"):
+        load(file)
+    assert not os.path.exists(str(file) + ".trap")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
+def test_truncated_files_are_refused(file, share):
+    content = file.read_bytes()
+    file.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(InvalidInputError, match="not an orthant file"):
+        load(file)
+
+
+def test_a_flipped_bit_is_noticed(file):
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(InvalidInputError):
+        load(file)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PK\x05\x06" + 18 * b"\0", b"\x80\x04N."])
+def test_other_files_are_refused(tmp_path, content):
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(InvalidInputError, match="not an orthant file"):
+        load(tmp_path / "x")
+
+
+def zip_with(path, members, compression=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", compression) as target:
+        for name, content in members:
+            target.writestr(name, content)
+
+
+def npy_bytes(array):
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, array)
+    return stream.getvalue()
+
+
+def test_a_bomb_is_refused_before_it_is_decompressed(file, monkeypatch):
+    header, arrays = parts_of(file)
+    arrays["components"] = np.zeros((64, 2**20))  # half a gigabyte of zeros in half a megabyte
+    put_together(file, header, arrays)
+    assert file.stat().st_size < 2**20
+    monkeypatch.setattr(archive.Archive, "array", lambda *given: pytest.fail("decompressed"))
+    with pytest.raises(InvalidInputError, match=r"declares 53\d,\d+,\d+ bytes.*max_bytes"):
+        load(file, max_bytes=2**24)
+
+
+def test_a_shape_larger_than_its_data_takes_no_memory(file):
+    header, _ = parts_of(file)
+    stream = io.BytesIO()
+    huge = {"descr": "<f8", "fortran_order": False, "shape": (2**40, 2**20)}
+    np.lib.format.write_array_header_1_0(stream, huge)
+    text = npy_bytes(np.frombuffer(json.dumps(header).encode(), dtype=np.uint8))
+    zip_with(file, [("header.npy", text), ("components.npy", stream.getvalue() + 64 * b"\0")])
+    with pytest.raises(InvalidInputError, match="does not fit its size"):
+        load(file)
+
+
+def test_strange_archives_are_refused(file):
+    text = npy_bytes(np.frombuffer(b'{"format": "orthant"}', dtype=np.uint8))
+    zip_with(file, [("other.npy", text)])
+    with pytest.raises(InvalidInputError, match="no header"):
+        load(file)
+    zip_with(file, [(f"{i}.npy", b"") for i in range(1001)])
+    with pytest.raises(InvalidInputError, match="too many"):
+        load(file)
+    zip_with(file, [("header.npy", text), ("header", text)])
+    with pytest.raises(InvalidInputError, match="two entries"):
+        load(file)
+    for content in (b"[1]", b"{", b"\xff", b"[" * 100_000):
+        zip_with(file, [("header.npy", npy_bytes(np.frombuffer(content, dtype=np.uint8)))])
+        with pytest.raises(InvalidInputError, match=r"header .* is damaged"):
+            load(file)
+
+
+GOOD = io.BytesIO()
+
+
+@given(data=st.data())
+def test_whatever_is_written_over_a_file_nothing_but_a_refusal_follows(tmp_path_factory, data):
+    path = tmp_path_factory.getbasetemp() / "fuzz.npz"
+    if not GOOD.getvalue():
+        save(factorized("both")[0], path)
+        GOOD.write(path.read_bytes())
+    content = bytearray(GOOD.getvalue())
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place] = data.draw(st.integers(0, 255))
+    path.write_bytes(content)
+    with contextlib.suppress(InvalidInputError):
+        load(path)
+
+
+# The disk.
+
+
+def test_errors_of_the_system_stay_what_they_are(tmp_path):
+    result, _ = factorized()
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "absent.npz")
+    with pytest.raises(FileNotFoundError):
+        save(result, tmp_path / "absent" / "x.npz")
+    with pytest.raises(IsADirectoryError):
+        save(result, tmp_path)
+    with pytest.raises(OSError):  # noqa: PT011  (which one depends on the system)
+        load(tmp_path)
+
+
+def test_a_read_only_folder_is_refused_and_keeps_the_old_file(tmp_path, monkeypatch):
+    result, _ = factorized()
+    path = tmp_path / "x.npz"
+    save(result, path)
+    before = path.read_bytes()
+    tmp_path.chmod(0o555)
+    try:
+        if os.access(tmp_path, os.W_OK):  # root may write everywhere: let the system refuse
+
+            def refuse(*given, **options):
+                raise PermissionError(13, "Permission denied")
+
+            monkeypatch.setattr(whole_files, "open", refuse, raising=False)
+        with pytest.raises(PermissionError):
+            save(factorized("features")[0], path)
+    finally:
+        tmp_path.chmod(0o755)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_keeps_the_old_file_and_leaves_nothing_behind(tmp_path, monkeypatch):
+    result, _ = factorized()
+    path = tmp_path / "x.npz"
+    save(result, path)
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save(factorized("features")[0], path)
+    assert list(tmp_path.iterdir()) == [path]
+    assert_same(load(path), result)
+
+
+def test_a_link_is_followed_and_stays_a_link(tmp_path):
+    result, _ = factorized()
+    (tmp_path / "link.npz").symlink_to(tmp_path / "target.npz")
+    save(result, tmp_path / "link.npz")
+    assert (tmp_path / "link.npz").is_symlink()
+    assert_same(load(tmp_path / "target.npz"), result)
+
+
+# A file may grow to a megabyte: the kernel kills who writes more, in the middle of the write.
+WRITER = """
+import resource
+import signal
+import sys
+from dataclasses import replace
+import numpy as np
+from orthant.persistence import load, save
+result = load(sys.argv[1])
+rng = np.random.default_rng(0)
+wide = rng.random((3, 200_000))
+wide /= np.linalg.norm(wide, axis=1, keepdims=True)
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))
+save(replace(result, components=wide), sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGXFSZ")
+def test_killed_while_writing_the_old_file_is_intact(tmp_path):
+    result, _ = factorized()
+    path = tmp_path / "x.npz"
+    save(result, path)
+    done = subprocess.run([sys.executable, "-c", WRITER, str(path)], check=False)
+    assert done.returncode == -signal.SIGXFSZ
+    assert [entry.stat().st_size for entry in leftovers(tmp_path)] == [2**20]
+    assert_same(load(path), result)
+    save(result, path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def leftovers(folder):
+    return [entry for entry in folder.iterdir() if entry.name.endswith(whole_files.TEMPORARY)]
+
+
+def test_the_temporary_file_of_a_running_writer_is_left_alone(tmp_path):
+    result, _ = factorized()
+    name = f".x.npz.{whole_files.gethostname()}.{os.getpid()}.00{whole_files.TEMPORARY}"
+    (tmp_path / name).write_bytes(b"at work")
+    save(result, tmp_path / "x.npz")
+    assert (tmp_path / name).exists()
+
+
+def test_what_could_not_be_loaded_is_not_written_and_an_older_file_stays(tmp_path):
+    result, _ = factorized("both")
+    path = tmp_path / "model.npz"
+    orthant.save(result, path)
+    before = path.read_bytes()
+    overlapping = result.components + 1e-16
+    with pytest.raises(orthant.OrthantError, match="could not be loaded"):
+        orthant.save(replace(result, components=overlapping), path)
+    assert path.read_bytes() == before

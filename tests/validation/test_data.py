@@ -1,0 +1,277 @@
+"""One door: what is refused says what, where and what to do; the rest comes through unchanged."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.sparse import (
+    bsr_array,
+    coo_array,
+    csc_matrix,
+    csr_array,
+    csr_matrix,
+    dia_array,
+    lil_array,
+)
+
+import orthant
+from orthant.validation.data import as_generator, as_matrix
+
+GOOD = np.random.default_rng(0).random((6, 4))
+
+
+def with_value(value, row=2, column=3):
+    X = GOOD.copy()
+    X[row, column] = value
+    return X
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array, csc_matrix])
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.nan, r"contains NaN.*X\[2, 3\]"),
+        (np.inf, r"contains infinity.*X\[2, 3\]"),
+        (-np.inf, r"^Negative values in data: the first is X\[2, 3\] = -inf"),
+        (-0.4, r"^Negative values in data: the first is X\[2, 3\] = -0\.4.*numpy\.maximum"),
+        (-1e-17, r"^Negative values in data: the first is X\[2, 3\] = -1e-17.*clip"),
+    ],
+)
+def test_a_bad_value_is_named_with_its_place(store, value, message):
+    with pytest.raises(orthant.OrthantError, match=message) as caught:
+        as_matrix(store(with_value(value)))
+    assert isinstance(caught.value, ValueError)
+
+
+def test_the_first_of_several_bad_values_is_named():
+    X = np.ones((5000, 200))
+    X[4000, 7] = X[4500, 0] = -1
+    with pytest.raises(ValueError, match=r"X\[4000, 7\]"):
+        as_matrix(X)
+    with pytest.raises(ValueError, match=r"X\[4000, 7\]"):
+        as_matrix(csr_array(X))
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "message"),
+    [
+        (np.zeros((0, 3)), ValueError, r"0 sample\(s\)"),
+        (np.zeros((3, 0)), ValueError, r"0 feature\(s\)"),
+        (csr_array((0, 3)), ValueError, r"0 sample\(s\)"),
+        (np.ones(4), ValueError, "1 dimension.*reshape"),
+        (np.ones((2, 2, 2)), ValueError, "3 dimension"),
+        (3.0, ValueError, "0 dimension"),
+        (None, ValueError, "2-D"),
+        ("matrix", ValueError, "2-D"),
+        ([[1, 2], [3]], ValueError, "cannot be read"),
+        (GOOD + 1j, ValueError, "[Cc]omplex"),
+        (csr_array(GOOD + 1j), ValueError, "[Cc]omplex"),
+        (GOOD.astype(str), TypeError, "text"),
+        (np.array([["a", "b"]]), TypeError, "text"),
+        (np.array([[1, "b"]], dtype=object), TypeError, r"text.*X\[0, 1\]"),
+        (np.array([[1, None]], dtype=object), ValueError, r"NaN.*X\[0, 1\]"),
+        (np.array([[1, {}]], dtype=object), TypeError, "numbers"),
+        (np.zeros((2, 2), dtype="M8[s]"), TypeError, "dates"),
+        (np.zeros((2, 2), dtype="m8[s]"), TypeError, "dates"),
+        (GOOD.astype(np.longdouble), TypeError, "float64"),
+        (np.zeros((2, 2), dtype=[("a", float)]), TypeError, "dtype"),
+    ],
+)
+def test_what_is_no_matrix_of_numbers_is_refused(X, error, message):
+    with pytest.raises(orthant.OrthantError, match=message) as caught:
+        as_matrix(X)
+    assert isinstance(caught.value, error)
+
+
+def test_np_matrix_is_refused_with_the_remedy():
+    with pytest.raises(TypeError, match=r"numpy\.asarray"):
+        as_matrix(GOOD.view(np.matrix))
+
+
+def test_a_masked_array_is_refused_only_if_something_is_masked():
+    masked = np.ma.masked_greater(GOOD, GOOD.max() - 1e-9)
+    place = np.unravel_index(GOOD.argmax(), GOOD.shape)
+    with pytest.raises(ValueError, match=rf"masked.*X\[{place[0]}, {place[1]}\].*filled"):
+        as_matrix(masked)
+    np.testing.assert_allclose(as_matrix(np.ma.asarray(GOOD)).total, np.sum(GOOD**2))
+
+
+@pytest.mark.parametrize(
+    ("k", "error"),
+    [
+        (0, ValueError),
+        (-1, ValueError),
+        (2.5, TypeError),
+        ("3", TypeError),
+        (True, TypeError),
+        (None, TypeError),
+        (np.float64(2), TypeError),
+    ],
+)
+def test_n_components_must_be_a_positive_integer(k, error):
+    with pytest.raises(error, match="n_components must be a positive integer"):
+        orthant.factorize(GOOD, k)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"orthogonal": "rows"}, ValueError, "orthogonal must be one of"),
+        ({"algorithm": "magic"}, ValueError, "algorithm must be one of"),
+        ({"kmeans": "magic"}, ValueError, "kmeans must be one of"),
+        ({"n_init": 0}, ValueError, "n_init"),
+        ({"n_init": 1.5}, TypeError, "n_init"),
+        ({"max_iter": 0}, ValueError, "max_iter"),
+        ({"max_iter": -1}, ValueError, "max_iter"),
+        ({"max_iter": np.nan}, TypeError, "max_iter"),
+        ({"tol": -1.0}, ValueError, "tol"),
+        ({"tol": np.nan}, ValueError, "tol"),
+        ({"tol": "small"}, TypeError, "tol"),
+        ({"random_state": "a"}, TypeError, "random_state"),
+        ({"random_state": 1.5}, TypeError, "random_state"),
+        ({"random_state": -3}, TypeError, "random_state"),
+        ({"n_jobs": 0}, ValueError, "n_jobs"),
+        ({"n_jobs": 1.5}, TypeError, "n_jobs"),
+        ({"sample_weight": np.ones(5)}, ValueError, "sample_weight must hold 6"),
+        ({"sample_weight": np.ones((6, 1))}, ValueError, "sample_weight"),
+        ({"sample_weight": np.zeros(6)}, ValueError, "sample_weight is zero everywhere"),
+        ({"sample_weight": [1, 1, -1, 1, 1, 1]}, ValueError, r"sample_weight\[2\] = -1"),
+        ({"sample_weight": [1, np.nan, 1, 1, 1, 1]}, ValueError, r"sample_weight\[1\] = nan"),
+        ({"feature_weight": [1, np.inf, 1, 1]}, ValueError, r"feature_weight\[1\] = inf"),
+        ({"feature_weight": ["a"] * 4}, ValueError, "feature_weight"),
+    ],
+)
+def test_bad_parameters_are_named(arguments, error, message):
+    with pytest.raises(error, match=message) as caught:
+        orthant.factorize(GOOD, 2, **arguments)
+    assert isinstance(caught.value, orthant.OrthantError)
+
+
+def test_an_unknown_keyword_is_a_type_error():
+    with pytest.raises(TypeError, match="colour"):
+        orthant.factorize(GOOD, 2, colour="red")
+
+
+CORRUPTIONS = {
+    "index too big": lambda X: X.indices.__setitem__(0, 99),
+    "index negative": lambda X: X.indices.__setitem__(0, -1),
+    "indptr decreasing": lambda X: X.indptr.__setitem__(2, 0),
+    "indptr too big": lambda X: X.indptr.__setitem__(-1, 999),
+    "indptr negative": lambda X: X.indptr.__setitem__(1, -5),
+    "indptr wrong start": lambda X: X.indptr.__setitem__(0, 1),
+    "indptr short": lambda X: setattr(X, "indptr", X.indptr[:-1]),
+    "indices short": lambda X: setattr(X, "indices", X.indices[:-3]),
+}
+
+
+BUILDS = ["csr_array", "csc_array", "csr_matrix"]
+
+# One process imports everything and forks for every case, since a case may crash.
+CASES = """
+import json, os, scipy.sparse, orthant
+from tests.unit.test_validation import BUILDS, CORRUPTIONS, GOOD
+
+def refused(build, corruption):
+    X = getattr(scipy.sparse, build)(GOOD)
+    CORRUPTIONS[corruption](X)
+    try:
+        orthant.factorize(X, 2, algorithm="paper")
+    except ValueError as error:
+        assert isinstance(error, orthant.OrthantError), repr(error)
+        return str(error)
+
+for build in BUILDS:
+    for corruption in CORRUPTIONS:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            os.write(writer, str(refused(build, corruption)).encode())
+            os._exit(0)
+        os.close(writer)
+        with open(reader) as file:
+            told = file.read()
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print(json.dumps([build, corruption, code, told]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def cases():
+    done = subprocess.run([sys.executable, "-c", CASES], capture_output=True, text=True, check=True)
+    lines = map(json.loads, done.stdout.splitlines())
+    return {(build, corruption): outcome for build, corruption, *outcome in lines}
+
+
+@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("corruption", list(CORRUPTIONS))
+def test_a_corrupt_sparse_structure_is_an_error_and_not_a_crash(cases, build, corruption):
+    code, told = cases[build, corruption]
+    assert code == 0
+    assert "the sparse structure of X is corrupt" in told
+
+
+def test_a_coordinate_outside_the_matrix_is_refused():
+    X = coo_array(GOOD)
+    X.coords[0][3] = 77
+    with pytest.raises(ValueError, match="row number is outside 0 to 5"):
+        as_matrix(X)
+
+
+@pytest.mark.parametrize(
+    "build", [csr_array, csc_matrix, coo_array, lil_array, dia_array, bsr_array]
+)
+def test_sparse_formats_come_through(build):
+    assert as_matrix(build(GOOD)).total == pytest.approx(np.sum(GOOD**2))
+
+
+def test_duplicates_are_added_and_the_input_is_not_sorted_in_place():
+    X = csr_array(
+        (np.array([1.0, 2.0, 3.0, 4.0]), np.array([2, 0, 2, 1]), np.array([0, 3, 4])), shape=(2, 3)
+    )
+    before = X.indices.copy(), X.data.copy()
+    assert as_matrix(X).total == pytest.approx(4.0 + 16.0 + 16.0)
+    np.testing.assert_array_equal(X.indices, before[0])
+    np.testing.assert_array_equal(X.data, before[1])
+
+
+def test_explicit_zeros_and_negative_zeros_are_ordinary():
+    X = csr_array((np.array([0.0, -0.0, 1.0]), np.array([0, 1, 2]), np.array([0, 3])), shape=(1, 3))
+    found = orthant.factorize(X, 1, algorithm="paper")
+    assert not np.signbit(found.components).any()
+
+
+@pytest.mark.parametrize(
+    "random_state",
+    [
+        None,
+        0,
+        np.int64(3),
+        np.random.default_rng(0),
+        np.random.RandomState(0),
+        np.random.SeedSequence(1),
+    ],
+)
+def test_every_usual_random_state_is_taken(random_state):
+    assert isinstance(as_generator(random_state), np.random.Generator)
+
+
+def test_the_global_random_state_is_untouched():
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    orthant.factorize(GOOD, 2, algorithm="paper", random_state=None)
+    orthant.datasets.make_planted(5, 4, 2, 0.1)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+@pytest.mark.parametrize("store", [np.array, csr_array, csr_matrix, csc_matrix, coo_array])
+def test_the_input_is_never_modified(store):
+    X = store(GOOD)
+    parts = [X] if isinstance(X, np.ndarray) else [X.data]
+    kept = [part.copy() for part in parts]
+    for part in parts:
+        part.flags.writeable = False
+    for orthogonal in ("samples", "features"):
+        orthant.factorize(X, 2, orthogonal=orthogonal, algorithm="paper", random_state=0)
+    for part, copy in zip(parts, kept, strict=True):
+        np.testing.assert_array_equal(part, copy)
