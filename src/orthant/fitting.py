@@ -104,7 +104,7 @@ def factorize(
     kmeans
         For "paper", the k-means subroutine: "k-means++" (the default), "greedy-k-means++",
         "k-means||", "ls++", "local-search" (proves its ratio, in time quadratic in the number of
-        points), or a function of (normalised points, weights, k, rng) that returns labels and
+        points), or a function of (normalized points, weights, k, rng) that returns labels and
         stops when it likes: ``max_iter``, ``tol`` and ``checkpoint`` have no effect on it.
     n_init
         Independent starts; the best is kept. With more than one, "best" also recombines them.

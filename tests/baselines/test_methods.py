@@ -91,7 +91,7 @@ def test_hals_without_a_penalty_never_raises_the_error(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_hals_never_raises_the_penalised_error_row_by_row(seed):
+def test_hals_never_raises_the_penalized_error_row_by_row(seed):
     rng = np.random.default_rng(seed)
     M = rng.exponential(size=(6, 20))
     A, W = rng.uniform(size=(6, 3)), rng.uniform(size=(3, 20))
@@ -114,7 +114,7 @@ def test_hals_revives_a_lost_component_with_the_worst_column():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_sncp_steps_never_raise_the_penalised_error(seed):
+def test_sncp_steps_never_raise_the_penalized_error(seed):
     rng = np.random.default_rng(seed)
     M = rng.exponential(size=(6, 20))
     A, W = rng.uniform(size=(6, 3)), rng.uniform(size=(3, 20))

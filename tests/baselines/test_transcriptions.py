@@ -116,11 +116,11 @@ def test_hals_agrees_with_residuals_formed_in_full(seed, penalty):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_sncp_steps_follow_the_gradient_of_the_penalised_error(seed):
+def test_sncp_steps_follow_the_gradient_of_the_penalized_error(seed):
     M, A, W = random_problem(seed)
     penalty = 0.3
 
-    def penalised(W):
+    def penalized(W):
         overlaps = np.sum(W.sum(axis=0) ** 2 - np.sum(W**2, axis=0))
         return 0.5 * np.linalg.norm(M - A @ W) ** 2 + 0.5 * penalty * overlaps
 
@@ -128,7 +128,7 @@ def test_sncp_steps_follow_the_gradient_of_the_penalised_error(seed):
     for place in np.ndindex(*W.shape):
         nudge = np.zeros_like(W)
         nudge[place] = 1e-5
-        gradient[place] = (penalised(W + nudge) - penalised(W - nudge)) / 2e-5
+        gradient[place] = (penalized(W + nudge) - penalized(W - nudge)) / 2e-5
     hessian = A.T @ A + penalty * (np.ones((3, 3)) - np.eye(3))
     expected = np.maximum(W - gradient / (0.51 * np.linalg.eigvalsh(hessian)[-1]), 0)
     np.testing.assert_allclose(sncp.step_W(M, A, W, penalty), expected, atol=1e-7)

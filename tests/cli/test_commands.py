@@ -269,7 +269,7 @@ def test_h5ad_results_go_into_a_copy_or_into_the_file(tmp_path, run, blocks):
     subprocess.run([sys.executable, "-W", "ignore", "-c", check], cwd=tmp_path, check=True)
 
 
-def test_standard_input_is_recognised_by_its_content(table, tmp_path, run, blocks):
+def test_standard_input_is_recognized_by_its_content(table, tmp_path, run, blocks):
     text = table.read_text()
     done = run("fit", "-", "-k", 3, "-o", "out", stdin=text)
     assert done.code == 0, done.err
@@ -307,7 +307,7 @@ def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path, run):
         (["fit"], "Missing argument"),
         (["fit", "x.csv", "-k", "0"], "-k"),
         (["fit", "x.csv", "--orthogonal", "rows"], "rows"),
-        (["fit", "x.csv", "--colour"], "--colour"),
+        (["fit", "x.csv", "--color"], "--color"),
         (["nothing"], "nothing"),
         (["fit", "x.csv", "--max-bytes", "lots"], "--max-bytes"),
         (["fit", "x.csv", "--image-shape", "9x9"], "81 pixels"),

@@ -143,7 +143,7 @@ def test_networkx_sides_come_from_the_attribute():
     assert found.edges.toarray().tolist() == [[0, 1], [1, 1], [0, 0]]
 
 
-def test_networkx_components_are_coloured_one_by_one():
+def test_networkx_components_are_colored_one_by_one():
     networkx = pytest.importorskip("networkx")
     graph = networkx.Graph([("a", "x"), ("a", "y"), ("b", "z")])
     graph.add_node("alone")

@@ -1,4 +1,4 @@
-"""Every format is read with its names, and what makes a table a table is recognised."""
+"""Every format is read with its names, and what makes a table a table is recognized."""
 
 import gzip
 import subprocess
@@ -108,7 +108,7 @@ TABLES = {
 
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("packed", [False, True])
-def test_tables_are_recognised(name, packed, tmp_path):
+def test_tables_are_recognized(name, packed, tmp_path):
     text, rows, columns = TABLES[name]
     path = tmp_path / (name + ".gz" * packed)
     content = text.encode()
@@ -116,7 +116,7 @@ def test_tables_are_recognised(name, packed, tmp_path):
     same(read_matrix(path), [[1, 2], [3, 4]], rows, columns)
 
 
-def test_what_is_recognised_can_be_overruled(tmp_path):
+def test_what_is_recognized_can_be_overruled(tmp_path):
     path = tmp_path / "years.csv"
     path.write_text("1990,1991\n1,2\n3,4\n")
     same(read_matrix(path, header=True), [[1, 2], [3, 4]], None, ("1990", "1991"))

@@ -22,7 +22,7 @@ from orthant.datasets.uci import DownloadError
 from orthant.datasets.uci.arff import read_arff
 from orthant.datasets.uci.bracketed import read_label_list, read_matrices
 from orthant.datasets.uci.cache import smallest
-from orthant.datasets.uci.catalogue import CATALOGUE, Entry, Original
+from orthant.datasets.uci.catalog import CATALOG, Entry, Original
 from orthant.datasets.uci.docword import read_docword
 from orthant.datasets.uci.fetch import fetch
 from orthant.errors import InvalidInputError, MissingExtraError, OrthantError
@@ -365,7 +365,7 @@ def test_names_are_checked_and_the_variable_is_heard(home, monkeypatch):
 
 
 def test_pems_is_read_with_its_own_sizes_and_judged_by_its_shape_alone(home):
-    entry = replace(CATALOGUE["pems-train"], shape=(3, 138672))  # three days are enough here
+    entry = replace(CATALOG["pems-train"], shape=(3, 138672))  # three days are enough here
     rng = np.random.default_rng(0)
     rows = np.round(rng.random((3, 144)), 4)
     line = "[" + ";".join(" ".join(f"{v:g}" for v in rows[i % 3]) for i in range(963)) + "]\n"
@@ -376,7 +376,7 @@ def test_pems_is_read_with_its_own_sizes_and_judged_by_its_shape_alone(home):
     assert held.X.shape == (3, 138672)
     assert np.array_equal(held.X[2], np.tile(rows, (321, 1)).ravel())
     assert held.y.tolist() == [7, 1, 2]
-    assert CATALOGUE["pems-train"].shape == (267, 138672)
+    assert CATALOG["pems-train"].shape == (267, 138672)
     assert entry.norm is None
     assert entry.nonzeros is None
 

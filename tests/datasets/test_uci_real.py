@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthant.datasets import load_uci
-from orthant.datasets.uci.catalogue import CATALOGUE
+from orthant.datasets.uci.catalog import CATALOG
 
 SETS = ["amazon-commerce-reviews", "arcene-train", "mfeat-pix", "bow-kos", "bow-nips"]
 
@@ -110,7 +110,7 @@ def test_a_set_written_in_its_original_format_is_read_to_the_same(real_set, tmp_
         assert (held.y is None) == (known.y is None)
         assert held.y is None or np.array_equal(held.y, known.y)
     home = Path(os.environ["ORTHANT_DATA_HOME"])
-    cache = CATALOGUE[name].cache_name
+    cache = CATALOG[name].cache_name
     with np.load(tmp_path / cache) as ours, np.load(home / cache) as theirs:
         values = "X" if "X" in theirs else "data"
         assert ours[values].dtype == theirs[values].dtype

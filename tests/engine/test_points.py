@@ -52,7 +52,7 @@ def plain_points(side, X, rows, columns):
 
 
 def centers_of(side, points_form, Y):
-    """The explicit centres of a form."""
+    """The explicit centers of a form."""
     return points_form if side == "samples" else points_form @ Y
 
 
@@ -122,7 +122,7 @@ def test_a_sweep_of_directions_is_one_power_step_per_cluster(side, which, small_
 
 
 @pytest.mark.parametrize("side", ["samples", "features"])
-def test_coordinates_are_the_normalised_points(side, small_blocks):
+def test_coordinates_are_the_normalized_points(side, small_blocks):
     X = some_matrix()
     rows, columns = weights_for(X, ("rows", "columns"))
     points = points_over(side, X, rows, columns, small_blocks)
@@ -297,7 +297,7 @@ def test_lengths_of_columns_do_not_depend_on_when_they_are_asked_for(which, smal
 
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
 @pytest.mark.parametrize("which", WEIGHTS)
-def test_a_sample_holds_normalised_points(which, scale, small_blocks):
+def test_a_sample_holds_normalized_points(which, scale, small_blocks):
     X = some_matrix()
     rows, columns = weights_for(X, which)
     points = points_over("samples", scale * X, rows, columns, small_blocks)

@@ -76,7 +76,7 @@ def test_the_ratio_of_stable_centers_is_that_of_the_labels_returned(max_iter, to
             ]
         )
         np.testing.assert_allclose(found.form, means, rtol=1e-12, atol=1e-15)
-        # The least that the ratio may be compared with: centres which no exchange improves and
+        # The least that the ratio may be compared with: centers which no exchange improves and
         # which cost at least as much as the clustering that carries their ratio.
         exchange = Exchange(points, found.form)
         assert exchange.cost <= exact_cost(points, found.labels, 3) * (1 + 1e-12)

@@ -73,7 +73,7 @@ def test_every_subroutine_reaches_the_optimum_of_a_small_case_with_restarts(subr
     assert kmeans_cost(unit, weights, found.labels) == pytest.approx(optimum, rel=1e-9)
 
 
-def test_a_subroutine_brought_along_sees_normalised_points_and_weights():
+def test_a_subroutine_brought_along_sees_normalized_points_and_weights():
     X = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
     seen = {}
 

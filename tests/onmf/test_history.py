@@ -62,7 +62,7 @@ def test_what_seems_to_rise_by_rounding_is_what_was_accepted_before():
 
 
 def by_hand(X, labels):
-    """Theorem 3 with given labels: normalised means, and the best scale on the own one."""
+    """Theorem 3 with given labels: normalized means, and the best scale on the own one."""
     lengths = np.linalg.norm(X, axis=1)
     weights, unit = lengths**2, X / np.where(lengths > 0, lengths, 1)[:, None]
     squared = 0.0

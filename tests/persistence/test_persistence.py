@@ -246,7 +246,7 @@ def test_a_newer_format_is_refused_with_advice(file):
 
 def test_unknown_keys_are_ignored(file):
     header, arrays = parts_of(file)
-    header["colour"] = "blue"
+    header["color"] = "blue"
     header["content"]["shape"] = [1]
     header["content"]["certificate"]["mood"] = "good"
     arrays["extra"] = np.arange(3)

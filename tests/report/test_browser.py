@@ -31,8 +31,8 @@ const light = ([r, g, b]) => {
 };
 const ground = (element) => {
   for (let at = element; at; at = at.parentElement) {
-    const colour = parse(getComputedStyle(at).backgroundColor);
-    if (colour.length === 3 || colour[3] > 0) return colour;
+    const color = parse(getComputedStyle(at).backgroundColor);
+    if (color.length === 3 || color[3] > 0) return color;
   }
   return [255, 255, 255];
 };
@@ -154,9 +154,9 @@ def written(told, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def artefacts(tmp_path_factory):
-    """Where screenshots are kept: the folder named by ORTHANT_ARTEFACTS, or a temporary one."""
-    named = os.environ.get("ORTHANT_ARTEFACTS")
+def artifacts(tmp_path_factory):
+    """Where screenshots are kept: the folder named by ORTHANT_ARTIFACTS, or a temporary one."""
+    named = os.environ.get("ORTHANT_ARTIFACTS")
     folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -164,7 +164,7 @@ def artefacts(tmp_path_factory):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_it_loads_in_silence_fits_and_has_contrast(browser, written, artefacts, width, theme):
+def test_it_loads_in_silence_fits_and_has_contrast(browser, written, artifacts, width, theme):
     browser.open(written, width, theme)
     console, addresses = browser.logs()
     assert console == []
@@ -175,18 +175,18 @@ def test_it_loads_in_silence_fits_and_has_contrast(browser, written, artefacts, 
     contrasts = browser.js(CONTRASTS)
     assert len(contrasts) > 50
     assert [one for one in contrasts if one[1] < 4.5] == []
-    browser.screenshot(artefacts / f"report-{width}-{theme}.png")
-    assert (artefacts / f"report-{width}-{theme}.png").stat().st_size > 10_000
+    browser.screenshot(artifacts / f"report-{width}-{theme}.png")
+    assert (artifacts / f"report-{width}-{theme}.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_cell_has_the_colour_of_its_value(browser, written, told, theme):
+def test_every_cell_has_the_color_of_its_value(browser, written, told, theme):
     browser.open(written, theme=theme)
-    colours = browser.js(
+    colors = browser.js(
         "const style = getComputedStyle(document.documentElement);"
         "return [0, 1, 2, 3, 4].map((i) => style.getPropertyValue('--ramp' + i).trim())"
     )
-    stops = [[int(one[at : at + 2], 16) for at in (1, 3, 5)] for one in colours]
+    stops = [[int(one[at : at + 2], 16) for at in (1, 3, 5)] for one in colors]
     maps = heat_maps(told.findings)
     for name, one in (("original", maps.original), ("ordered", maps.ordered)):
         width, height, pixels = browser.js(
@@ -262,11 +262,11 @@ def test_search_filters_and_marks(browser, written, told):
     assert browser.text("#hit-count") == "0 found"
 
 
-def test_the_button_switches_colours(browser, written):
+def test_the_button_switches_colors(browser, written):
     browser.open(written)
     browser.find("#theme").click()
     assert browser.js("return document.documentElement.dataset.theme") == "dark"
-    assert browser.find("#theme").get_attribute("aria-label") == "Switch to light colours"
+    assert browser.find("#theme").get_attribute("aria-label") == "Switch to light colors"
     browser.find("#theme").click()
     assert browser.js("return document.documentElement.dataset.theme") == "light"
 

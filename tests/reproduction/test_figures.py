@@ -19,11 +19,11 @@ def measured():
 
 
 def lines_of(axes, method):
-    """The line of medians and the two sets of markers of a method, by its colour."""
-    colour = palette()[LOOKS[method].colour]
-    of_colour = [line for line in axes.lines if to_hex(line.get_color()) == colour]
-    markers = [line for line in axes.lines if to_hex(line.get_markeredgecolor()) == colour]
-    drawn = next(line for line in of_colour if line.get_linestyle() != "None")
+    """The line of medians and the two sets of markers of a method, by its color."""
+    color = palette()[LOOKS[method].color]
+    of_color = [line for line in axes.lines if to_hex(line.get_color()) == color]
+    markers = [line for line in axes.lines if to_hex(line.get_markeredgecolor()) == color]
+    drawn = next(line for line in of_color if line.get_linestyle() != "None")
     return drawn, [line for line in markers if line.get_marker() == LOOKS[method].marker]
 
 
@@ -75,7 +75,7 @@ def test_cut_runs_have_hollow_markers(measured):
     full, hollow = (
         sorted(len(m.get_xdata()) for m in lines_of(axes, "nhl")[1] if to_hex(
             m.get_markerfacecolor()) == face)
-        for face in (palette()[LOOKS["nhl"].colour], "#ffffff")
+        for face in (palette()[LOOKS["nhl"].color], "#ffffff")
     )  # fmt: skip
     assert (full, hollow) == ([3], [1])
 

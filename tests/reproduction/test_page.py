@@ -102,7 +102,7 @@ def test_the_real_table_shows_both_sides(text):
     assert re.search(r"Pems Train</th>.*?not measured", table)
 
 
-def test_figures_take_the_colours_of_the_page(text):
+def test_figures_take_the_colors_of_the_page(text):
     drawn = re.findall(r'<svg class="drawn".*?</svg>', text, re.DOTALL)
     assert len(drawn) > 20
     assert not any(re.search(r"#[0-9a-f]{6}\b", one) for one in drawn)

@@ -40,7 +40,7 @@ def test_the_split_costs_no_more_than_any_other_owner_of_the_coordinates(seed):
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_sparse_and_dense_centres_are_split_alike(seed):
+def test_sparse_and_dense_centers_are_split_alike(seed):
     centers, weights, groups = draw(seed)
     norms = np.random.default_rng(seed).uniform(0.5, 2, size=len(weights))
     sparse = split_sparse_coordinates(csr_array(centers), weights, groups, norms)

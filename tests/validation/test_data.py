@@ -150,8 +150,8 @@ def test_bad_parameters_are_named(arguments, error, message):
 
 
 def test_an_unknown_keyword_is_a_type_error():
-    with pytest.raises(TypeError, match="colour"):
-        orthant.factorize(GOOD, 2, colour="red")
+    with pytest.raises(TypeError, match="color"):
+        orthant.factorize(GOOD, 2, color="red")
 
 
 CORRUPTIONS = {

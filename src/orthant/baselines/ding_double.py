@@ -44,7 +44,7 @@ def start(M: Matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array, Ar
     """Draw all three factors uniformly, S in the scale of the data."""
     A, W = uniform_start(M, k, rng)
     S = rng.uniform(0.01, 1.0, size=(k, k))
-    # The scale t that minimises |M - t A S W|: <M, ASW> / |ASW|^2.
+    # The scale t that minimizes |M - t A S W|: <M, ASW> / |ASW|^2.
     captured = float(np.sum((A.T @ M) @ W.T * S))
     return A, S * (captured / float(np.sum((A.T @ A) @ S @ (W @ W.T) * S))), W
 

@@ -13,11 +13,11 @@ LOST = 1e-30
 
 
 def update(M: Matrix, A: Array, W: Array, penalty: float, inner_sweeps: int) -> tuple[Array, Array]:
-    """Minimise 1/2 |M - AW|^2 + lambda/2 sum_{s != t} <w_s, w_t> over A, then over W, by rows.
+    """Minimize 1/2 |M - AW|^2 + lambda/2 sum_{s != t} <w_s, w_t> over A, then over W, by rows.
 
     lambda is `penalty` times the mean squared column of A, since it has the units of one. Rows
     of W leave with length one and the columns of A take up their lengths. No step on A or W
-    raises the penalised error for the lambda that it uses.
+    raises the penalized error for the lambda that it uses.
     """
     A = descend((M @ W.T).T, W @ W.T, A.T, inner_sweeps).T
     gram = A.T @ A
@@ -30,11 +30,11 @@ def update(M: Matrix, A: Array, W: Array, penalty: float, inner_sweeps: int) -> 
 
 
 def descend(products: Array, gram: Array, rows: Array, inner_sweeps: int) -> Array:
-    """Minimise 1/2 <rows, gram rows> - <products, rows> over non-negative rows, one by one."""
+    """Minimize 1/2 <rows, gram rows> - <products, rows> over non-negative rows, one by one."""
     rows = rows.copy()
     curvatures = np.diagonal(gram)
     kept = np.flatnonzero(curvatures > LOST * curvatures.max())
-    # The minimiser over row s is max(targets[s] - others[s] @ rows, 0); others has no diagonal.
+    # The minimizer over row s is max(targets[s] - others[s] @ rows, 0); others has no diagonal.
     safe = np.where(curvatures > 0, curvatures, 1.0)[:, None]
     targets, others = products / safe, gram / safe
     np.fill_diagonal(others, 0.0)

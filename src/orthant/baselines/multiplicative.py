@@ -31,7 +31,7 @@ def uniform_start(M: Matrix, k: int, rng: np.random.Generator) -> tuple[Array, A
 
 
 def scaled_start(M: Matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Draw A and W uniformly, A in the scale t that minimises |M - t A W|.
+    """Draw A and W uniformly, A in the scale t that minimizes |M - t A W|.
 
     For methods that step by a gradient: a multiplicative step finds the scale by itself.
     """

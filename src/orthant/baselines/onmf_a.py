@@ -14,7 +14,7 @@ from orthant.numerics.arrays import Array
 def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:
     """Make W <- W * A^T M / (W M^T A W), bring it to spectral norm one, then fit A.
 
-    W M^T A is taken first: it is k x k. Normalising each row instead of the whole of W ends at
+    W M^T A is taken first: it is k x k. Normalizing each row instead of the whole of W ends at
     much larger errors.
     """
     products = A.T @ M

@@ -35,11 +35,11 @@ def pattern_values(B: Array) -> Array:
 
 
 def local_step(B: Array) -> tuple[Array, Array]:
-    """Maximise sum_s <v_s, b_s>^2 over non-negative v_s with disjoint supports.
+    """Maximize sum_s <v_s, b_s>^2 over non-negative v_s with disjoint supports.
 
     B is n x k. For fixed signs every row of B goes to its largest signed entry if that is
     positive; the value is the sum of their squares, and the best sign pattern is exact. Returns
-    the labels (-1: in no support) and the entries of V before normalisation.
+    the labels (-1: in no support) and the entries of V before normalization.
     """
     pattern = int(pattern_values(B).argmax())
     turned = np.array([pattern >> j & 1 for j in range(B.shape[1])])

@@ -14,7 +14,7 @@ def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:
     """Multiply W by the two halves of the gradient and bring it back to spectral norm one.
 
     A is M W^T on entry and on exit. With K = M^T M the rule is W <- W * 2WK / (WKW^T W + WW^T WK);
-    K is never formed, since W K = A^T M. Without the normalisation the rule oscillates.
+    K is never formed, since W K = A^T M. Without the normalization the rule oscillates.
     """
     products = A.T @ M
     divisor = (A.T @ A) @ W

@@ -12,7 +12,7 @@ STEP_SHARE = 0.51
 
 
 def step_W(M: Matrix, A: Array, W: Array, penalty: float) -> Array:
-    """Make one proximal gradient step of W on the penalised error, which it cannot raise.
+    """Make one proximal gradient step of W on the penalized error, which it cannot raise.
 
     That is 1/2 |M - AW|^2 + penalty/2 sum_j ((1'w_j)^2 - |w_j|^2) over the columns w_j of W.
     """

@@ -59,7 +59,7 @@ def orthant_blocks(X: Any, k: int, seed: int) -> Answer:
 
 
 def three_lines(X: Any, k: int, seed: int) -> Answer:
-    """Normalise, weighted KMeans, rescale: what one would write with scikit-learn."""
+    """Normalize, weighted KMeans, rescale: what one would write with scikit-learn."""
     if isinstance(X, np.ndarray):
         norms = np.linalg.norm(X, axis=1)
         unit = X / norms[:, None]
@@ -67,7 +67,7 @@ def three_lines(X: Any, k: int, seed: int) -> Answer:
         norms = row_norms(X)
         unit = normalize(X)
     found = KMeans(k, n_init=1, random_state=seed).fit(unit, sample_weight=norms**2)
-    # The centre of a cluster is its weighted sum over its weight: same direction.
+    # The center of a cluster is its weighted sum over its weight: same direction.
     directions = normalize(found.cluster_centers_)
     (X @ directions.T)[np.arange(X.shape[0]), found.labels_]  # the scales
     return Answer(found.labels_, directions)

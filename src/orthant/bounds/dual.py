@@ -136,7 +136,7 @@ def _best_raised_gram(
 ) -> Array:
     """G + N with the smallest sum of k largest eigenvalues that ADMM comes across.
 
-    Minimises -<G, Z> with Z in the Fantope (0 <= Z <= I, trace k) and its copy Y >= 0; ``dual``
+    Minimizes -<G, Z> with Z in the Fantope (0 <= Z <= I, trace k) and its copy Y >= 0; ``dual``
     is the scaled multiplier, at most 0 after every step, so N = -penalty * dual is admissible.
     """
     n = len(gram)

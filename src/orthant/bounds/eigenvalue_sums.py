@@ -116,7 +116,7 @@ def leading_eigenpairs(matrix: Array, k: int, *, max_cycles: int = MAX_CYCLES) -
     """Approximations to the k + 1 or more leading eigenpairs of a symmetric matrix, k < p.
 
     Direct for small sides, where LAPACK's `evr` stops after the wanted vectors; beyond that by
-    restarted block Krylov iterations with full orthogonalisation, always from the same start.
+    restarted block Krylov iterations with full orthogonalization, always from the same start.
     """
     p = len(matrix)
     block = k + 1 + max(8, k // 4)

@@ -66,7 +66,7 @@ def _cost_of_pairs(x: csr_array, y: csr_array) -> Array:
 
 
 def _unit_rows(part: Array | csr_array) -> csr_array:
-    """Some rows, normalised; zero where the squared length may have lost digits to underflow."""
+    """Some rows, normalized; zero where the squared length may have lost digits to underflow."""
     part = csr_array(part)
     squares = np.asarray(part.multiply(part).sum(axis=1), dtype=np.float64)
     inverse = np.zeros(len(squares))

@@ -50,9 +50,9 @@ def count_disagreements(matrix: csr_array, blocks: Blocks) -> int:
 
 def indicator(labels: Array, n_labels: int) -> csr_array:
     """The 0/1 matrix (len(labels) x n_labels) with a one at every label that is not -1."""
-    labelled = np.flatnonzero(labels >= 0)
-    ones = np.ones(len(labelled), dtype=np.int32)
-    return csr_array((ones, (labelled, labels[labelled])), shape=(len(labels), n_labels))
+    labeled = np.flatnonzero(labels >= 0)
+    ones = np.ones(len(labeled), dtype=np.int32)
+    return csr_array((ones, (labeled, labels[labeled])), shape=(len(labels), n_labels))
 
 
 def renumber(blocks: Blocks) -> Blocks:

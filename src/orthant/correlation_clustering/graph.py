@@ -36,7 +36,7 @@ def as_biadjacency(graph: Any, binarize: float | None = None) -> Biadjacency:
         * a matrix (n, m), dense or sparse of any format: entry (i, h) tells whether row i and
           column h are joined. Entries stored twice are added up. The input is left as it is;
         * a bipartite networkx graph. Its rows are the nodes with the attribute ``bipartite`` 0,
-          its columns those with 1; without that attribute each connected component is coloured,
+          its columns those with 1; without that attribute each connected component is colored,
           its first node becoming a row. Entries are the edge attribute ``weight``, 1 if absent;
         * a `Biadjacency`, which is returned as it is.
 
@@ -233,7 +233,7 @@ def _sides(graph: Any) -> dict[Any, int]:
     import networkx
 
     try:
-        # The colouring visits every component; it starts with 1, and we want rows to be 0.
+        # The coloring visits every component; it starts with 1, and we want rows to be 0.
         sides = {node: 1 - color for node, color in networkx.bipartite.color(graph).items()}
     except networkx.NetworkXError as error:
         raise InvalidInputError(f"The graph is not bipartite: {error}") from error

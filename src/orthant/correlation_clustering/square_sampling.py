@@ -54,8 +54,8 @@ class BinaryEntries:
         i, h = np.divmod(keys, self.shape[1])
         # Shape 0 continues the path at both ends of the entry, 1 and 2 at one end twice.
         shape = np.where(self.are_ones(keys), rng.integers(3, size=len(keys)), 0)
-        j, g = _neighbours(self.by_column, h, rng), _neighbours(self.by_row, i, rng)
-        further_g, further_j = _neighbours(self.by_row, j, rng), _neighbours(self.by_column, g, rng)
+        j, g = _neighbors(self.by_column, h, rng), _neighbors(self.by_row, i, rng)
+        further_g, further_j = _neighbors(self.by_row, j, rng), _neighbors(self.by_column, g, rng)
         return Squares(i, np.where(shape == 2, further_j, j), h, np.where(shape == 1, further_g, g))
 
     def bad(self, squares: Squares) -> Array:
@@ -76,7 +76,7 @@ def contains(sorted_keys: Array, keys: Array) -> Array:
     return sorted_keys[np.minimum(positions, len(sorted_keys) - 1)] == keys
 
 
-def _neighbours(matrix: csr_array, rows: Array, rng: np.random.Generator) -> Array:
+def _neighbors(matrix: csr_array, rows: Array, rng: np.random.Generator) -> Array:
     """A random one of every row; -1 where the row is -1 or empty."""
     starts = matrix.indptr[rows].astype(np.int64)
     degrees = np.where(rows >= 0, matrix.indptr[rows + 1] - starts, 0)

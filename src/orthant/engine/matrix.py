@@ -122,7 +122,7 @@ class Matrix:
             self.source.part(rows), self.row_squares[rows], None, weights, self.units.of(rows)
         )
 
-    def normalised(self, rows: Array, row_weights: Array) -> Matrix:
+    def normalized(self, rows: Array, row_weights: Array) -> Matrix:
         """Some rows of Y, their weights left out, at length 1, in memory.
 
         They take the row weights given here, and have no column factors of their own.
@@ -130,7 +130,7 @@ class Matrix:
         blocks: list[Any] = []
         units = self.units.of(rows)
         self._like(self.source.part(rows), self.row_squares[rows], None, None, units)._pass(
-            "normalised",
+            "normalized",
             lambda part, block: blocks.append(block),
             {"column_factors": self.column_factors},
             {"lengths": np.sqrt(self.row_squares[rows])},

@@ -3,14 +3,14 @@
 Everything above the engine is written against this class, so every algorithm runs over samples
 and over features, dense or sparse, without knowing which.
 
-A set of k centres is always held as a k x m array, its *form*:
+A set of k centers is always held as a k x m array, its *form*:
 
-* over samples the form is the centres themselves;
-* over features the centres are n-vectors, and the form holds the coefficients by which they
-  combine the columns: centre s is ``Y @ form[s]``. One read of the rows then gives the centres,
+* over samples the form is the centers themselves;
+* over features the centers are n-vectors, and the form holds the coefficients by which they
+  combine the columns: center s is ``Y @ form[s]``. One read of the rows then gives the centers,
   their lengths and the products of all columns with them, so features need no transposed copy.
 
-Forms may be scaled and added like centres.
+Forms may be scaled and added like centers.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from orthant.engine.matrix import Matrix
 from orthant.engine.sources import MOST_BYTES_TO_COPY
 from orthant.numerics.arrays import Array, divided
 
-# Squared distances (N, c) from cosines of unit points with centres (N, c) and squares (c,).
+# Squared distances (N, c) from cosines of unit points with centers (N, c) and squares (c,).
 Distance = Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Every point given to one of k centres, and what the next centres need.
+    """Every point given to one of k centers, and what the next centers need.
 
     Attributes
     ----------
     labels
         (N,) int32.
     products
-        (N,) inner product of the point, its weight left out, with its centre (for directions:
+        (N,) inner product of the point, its weight left out, with its center (for directions:
         with the unit vector of its direction).
     lengths
         (N,) lengths of the points, their weights left out.
     form
-        (k, m) form of the sums over the points of each label: of ``weight * normalised point``
-        for centres (divide by the cluster weight to get means), of ``product * point`` for
+        (k, m) form of the sums over the points of each label: of ``weight * normalized point``
+        for centers (divide by the cluster weight to get means), of ``product * point`` for
         directions (one power step towards the top singular vector of the cluster).
     squares
-        (k,) squared lengths of the centres that were passed in.
+        (k,) squared lengths of the centers that were passed in.
     """
 
     labels: Any
@@ -58,7 +58,7 @@ class Sweep:
 
     @property
     def cosines(self) -> Array:
-        """(N,) inner product of the normalised point with its centre."""
+        """(N,) inner product of the normalized point with its center."""
         return divided(self.products, self.lengths)
 
 
@@ -89,20 +89,20 @@ class Points(Protocol):
     dimension: int  # how many coordinates a point has
 
     def at(self, indices: Array) -> Array:
-        """The form whose centres are the normalised points at these positions."""
+        """The form whose centers are the normalized points at these positions."""
 
     def cosines_with(self, form: Array) -> tuple[Array, Array]:
-        """Products of all normalised points with the centres of a form, and squared lengths.
+        """Products of all normalized points with the centers of a form, and squared lengths.
 
         (N, c) and (c,), computed in float64 whatever the data: these decide probabilities and
         comparisons that carry a proof.
         """
 
     def sweep_centers(self, form: Array) -> Sweep:
-        """Nearest centre of every normalised point."""
+        """Nearest center of every normalized point."""
 
     def sweep_directions(self, form: Array, *, by_point: bool = True) -> DirectionSweep:
-        """The direction that captures most of every point; lengths of the centres are ignored.
+        """The direction that captures most of every point; lengths of the centers are ignored.
 
         Without ``by_point`` only the form and what every direction captures are sure to be there.
         """
@@ -110,15 +110,15 @@ class Points(Protocol):
     def draw_missed(
         self, form: Array, rate: float, distance: Distance, key: tuple[int, ...]
     ) -> tuple[Array, float]:
-        """Draw points by what the normalised points of a form fail to capture, in one read.
+        """Draw points by what the normalized points of a form fail to capture, in one read.
 
         Every point is drawn independently with the chance ``rate * weight * distance`` to the
-        nearest centre, at most 1; random numbers follow from the key and the block. Returns the
+        nearest center, at most 1; random numbers follow from the key and the block. Returns the
         form of the points drawn and the sum of all ``weight * distance``.
         """
 
     def gram(self, form: Array) -> Array:
-        """Inner products of the centres of a form with each other, (c, c)."""
+        """Inner products of the centers of a form with each other, (c, c)."""
 
     @property
     def drawable(self) -> bool:
@@ -129,7 +129,7 @@ class Points(Protocol):
         """Whether labels and products of a sweep are at hand and those of the loadings."""
 
     def sums(self, labels: Array, k: int) -> Array:
-        """The form of the sums of ``weight * normalised point`` over the points of each label.
+        """The form of the sums of ``weight * normalized point`` over the points of each label.
 
         Label -1 takes part in no sum.
         """
@@ -138,14 +138,14 @@ class Points(Protocol):
         """The form of the directions that components (k, m) of X stand for."""
 
     def components(self, form: Array) -> Array:
-        """The components (k, m) that centres stand for, in the geometry of X, of any length.
+        """The components (k, m) that centers stand for, in the geometry of X, of any length.
 
-        Over samples they are the centres. Over features the centres are directions of the rows,
+        Over samples they are the centers. Over features the centers are directions of the rows,
         and the components hold the scale of every column along its best direction.
         """
 
     def coordinates(self) -> Any:
-        """All normalised points as a dense or CSR array: only for code that brings its own."""
+        """All normalized points as a dense or CSR array: only for code that brings its own."""
 
 
 class Samples:
@@ -161,16 +161,16 @@ class Samples:
         self.weights = squares if multipliers is None else squares * multipliers
 
     def at(self, indices: Array) -> Array:
-        """The normalised rows at these positions."""
+        """The normalized rows at these positions."""
         return divided(self.matrix.take_rows(indices), self._lengths[indices][:, None])
 
     def cosines_with(self, form: Array) -> tuple[Array, Array]:
-        """Products of all normalised rows with centres (c, m), and squared lengths."""
+        """Products of all normalized rows with centers (c, m), and squared lengths."""
         products = self.matrix.products(form)
         return divided(products, self._lengths[:, None]), _squares(form)
 
     def rough_cosines_with(self, unit: Array) -> Array:
-        """Products of all normalised rows with unit vectors (c, m), (N, c), as exact as the data.
+        """Products of all normalized rows with unit vectors (c, m), (N, c), as exact as the data.
 
         For choices that carry no proof.
         """
@@ -183,7 +183,7 @@ class Samples:
         return np.minimum(products, 1.0, out=products)
 
     def sweep_centers(self, form: Array) -> Sweep:
-        """Nearest centre of every normalised row: the largest ``<x, c>/|x| - |c|^2/2``."""
+        """Nearest center of every normalized row: the largest ``<x, c>/|x| - |c|^2/2``."""
         squares = _squares(form)
         swept = self.matrix.sweep(form, (squares / 2, self._lengths))
         return Sweep(swept.labels, swept.products, self._lengths, swept.sums, squares)
@@ -208,12 +208,12 @@ class Samples:
     def draw_missed(
         self, form: Array, rate: float, distance: Distance, key: tuple[int, ...]
     ) -> tuple[Array, float]:
-        """Draw rows by their distance to the nearest centre, in one read."""
+        """Draw rows by their distance to the nearest center, in one read."""
         drawn, missed = self.matrix.draw_rows(unit_lengths(form), rate, distance, key)
         return unit_lengths(drawn), missed
 
     def gram(self, form: Array) -> Array:
-        """Inner products of the centres with each other, (c, c)."""
+        """Inner products of the centers with each other, (c, c)."""
         return form @ form.T
 
     @property
@@ -222,7 +222,7 @@ class Samples:
         return not self.matrix.source.elsewhere
 
     def sums(self, labels: Array, k: int) -> Array:
-        """Sums of ``weight * normalised row`` over the rows of each label, (k, m)."""
+        """Sums of ``weight * normalized row`` over the rows of each label, (k, m)."""
         return self.matrix.row_sums(labels, divided(self.weights, self._lengths), k)
 
     def power_step(self, labels: Array, cosines: Array, k: int) -> Array:
@@ -264,11 +264,11 @@ class Samples:
         return self.matrix.part(indices).row_gram()
 
     def sample(self, indices: Array, counts: Array) -> Samples:
-        """Normalised copies of some rows that are not zero, as points in memory.
+        """Normalized copies of some rows that are not zero, as points in memory.
 
         Each has the given weight.
         """
-        return Samples(self.matrix.normalised(indices, counts.astype(np.float64)))
+        return Samples(self.matrix.normalized(indices, counts.astype(np.float64)))
 
     @property
     def at_hand(self) -> bool:
@@ -289,11 +289,11 @@ class Samples:
         return self.matrix.of_components(components)
 
     def components(self, form: Array) -> Array:
-        """The centres with the column factors taken out again."""
+        """The centers with the column factors taken out again."""
         return self.matrix.unfolded(form)
 
     def coordinates(self) -> Any:
-        """All normalised rows."""
+        """All normalized rows."""
         return self.matrix.whole(row_scales=divided(np.ones(len(self._lengths)), self._lengths))
 
 
@@ -347,28 +347,28 @@ class Features:
         self._lengths = np.sqrt(matrix.column_squares)
 
     def at(self, indices: Array) -> Array:
-        """The form that picks the normalised columns at these positions."""
+        """The form that picks the normalized columns at these positions."""
         form = np.zeros((len(indices), self.matrix.shape[1]))
         lengths = self._lengths[indices]
         form[np.arange(len(indices)), indices] = divided(np.ones(len(indices)), lengths)
         return form
 
     def cosines_with(self, form: Array) -> tuple[Array, Array]:
-        """Products of all normalised columns with the centres of a form, and squared lengths."""
+        """Products of all normalized columns with the centers of a form, and squared lengths."""
         products, squares = self._products(form, exact=True)
         return divided(products, self._lengths).T, squares
 
     def _products(self, form: Array, exact: bool = False) -> tuple[Array, Array]:
-        """Products of the columns of Y with the centres of a form, and the squared lengths."""
+        """Products of the columns of Y with the centers of a form, and the squared lengths."""
         products, squares = self.matrix.column_products(form, exact)
         if self.matrix.column_factors is not None:
             products = products * self.matrix.column_factors
         return products, squares
 
     def sweep_centers(self, form: Array) -> Sweep:
-        """Nearest centre of every normalised column."""
+        """Nearest center of every normalized column."""
         products, squares = self._products(form)
-        # Dividing by the length would not move a maximum over centres, but zero columns stay safe.
+        # Dividing by the length would not move a maximum over centers, but zero columns stay safe.
         labels = (products - np.multiply.outer(squares / 2, self._lengths)).argmax(axis=0)
         columns = np.arange(len(labels))
         sums = np.zeros(products.shape)
@@ -390,7 +390,7 @@ class Features:
     def draw_missed(
         self, form: Array, rate: float, distance: Distance, key: tuple[int, ...]
     ) -> tuple[Array, float]:
-        """Draw columns by their distance to the nearest centre, in one read."""
+        """Draw columns by their distance to the nearest center, in one read."""
         products, squares = self._products(form)
         cosines = divided(divided(products, np.sqrt(squares)[:, None]), self._lengths).T
         missed = self.weights * distance(cosines, np.ones(len(form))).min(axis=1)
@@ -398,11 +398,11 @@ class Features:
         return self.at(np.flatnonzero(chances < rate * missed)), float(missed.sum())
 
     def gram(self, form: Array) -> Array:
-        """Inner products of the centres of a form with each other, (c, c)."""
+        """Inner products of the centers of a form with each other, (c, c)."""
         return self._products(form)[0] @ form.T
 
     def sums(self, labels: Array, k: int) -> Array:
-        """The form that sums ``weight * normalised column`` over the columns of each label."""
+        """The form that sums ``weight * normalized column`` over the columns of each label."""
         form = np.zeros((k, len(labels)))
         inside = np.flatnonzero(labels >= 0)
         form[labels[inside], inside] = self._lengths[inside]
@@ -417,7 +417,7 @@ class Features:
         return self.matrix.unfolded(self.sweep_directions(form).form)
 
     def coordinates(self) -> Any:
-        """All normalised columns, as rows."""
+        """All normalized columns, as rows."""
         scales = divided(np.ones(len(self._lengths)), self._lengths)
         return self.matrix.whole(column_scales=scales, transposed=True)
 

@@ -32,7 +32,7 @@ TINY = float(np.finfo(np.float64).tiny)
 class Scan:
     """The result of looking at every entry of a source once."""
 
-    offence: tuple[int, int, float] | None  # row, column, value of the first bad entry
+    offense: tuple[int, int, float] | None  # row, column, value of the first bad entry
     row_squares: Array  # (n,) of the rows in these units, columns weighted and rows not
     column_squares: Array | None = None  # (m,) of the weighted matrix, where wanted
     units: Units = AT_REST  # of the passes
@@ -64,7 +64,7 @@ def scan(
         weight_power=sum(powers),
     )
     looked, found = _looked_at(source, executor, at_rest, columns)
-    if looked.offence is not None or looked.largest == 0:
+    if looked.offense is not None or looked.largest == 0:
         return found
     safe = is_safe(looked.largest, source.dtype) and _squares_are_safe(found.row_squares, source)
     known = _Known(safe and _all_there(column_weights, powers[1]), looked.largest)
@@ -169,7 +169,7 @@ def _looked_at(
     """One read in the units and with the weights of a scan; the scan with what it found."""
     row_squares = np.empty(source.shape[0])
     column_squares = np.zeros(source.shape[1]) if columns else None
-    offences: list[tuple[int, int, float]] = []
+    offenses: list[tuple[int, int, float]] = []
     largest = 0.0
 
     def absorb(rows: slice, block: tuple[BlockLook, Array | None]) -> None:
@@ -180,20 +180,20 @@ def _looked_at(
             with np.errstate(all="ignore"):
                 column_squares += squares
         largest = max(largest, looked.largest)
-        if looked.offence is not None:
-            row, column, value = looked.offence
-            offences.append((rows.start + row, column, value))
+        if looked.offense is not None:
+            row, column, value = looked.offense
+            offenses.append((rows.start + row, column, value))
 
     factors = scanned.column_factors
     column_weights = None if factors is None else np.square(factors)
     shared = {"columns": columns, "column_weights": column_weights}
     work = with_units(scan_block, scanned.units, shared, {"row_weights": scanned.row_weights})
     executor.fold(source, work, absorb)
-    looked = BlockLook(offences[0] if offences else None, largest, row_squares)
+    looked = BlockLook(offenses[0] if offenses else None, largest, row_squares)
     if column_squares is not None and column_weights is not None:
         with np.errstate(all="ignore"):
             column_squares = column_squares * column_weights
     found = replace(
-        scanned, offence=looked.offence, row_squares=row_squares, column_squares=column_squares
+        scanned, offense=looked.offense, row_squares=row_squares, column_squares=column_squares
     )
     return looked, found

@@ -1,1 +1,1 @@
-"""Weighted k-means of the normalised rows, written against Points."""
+"""Weighted k-means of the normalized rows, written against Points."""

@@ -30,7 +30,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """Points in at most k clusters, each centre the weighted mean of its cluster.
+    """Points in at most k clusters, each center the weighted mean of its cluster.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Clustering:
     weights
         (k,) sum of the weights in each cluster.
     cost
-        Weighted sum of squared distances to the centre that each point was given to; the means
+        Weighted sum of squared distances to the center that each point was given to; the means
         can only be closer.
     claim
         What may be said about the cost, as the subroutine that made the clustering earned it.

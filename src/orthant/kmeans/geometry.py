@@ -1,4 +1,4 @@
-"""Two ways to say how far normalised points are apart, both from their cosine.
+"""Two ways to say how far normalized points are apart, both from their cosine.
 
 *Plain*: squared Euclidean distance, the geometry of the paper. *Lines*: squared sine of the angle,
 which is the error of the factorization itself (half the squared distance of the lifted points
@@ -15,12 +15,12 @@ from orthant.numerics.rounding import UNIT_ROUNDOFF
 
 
 def plain(products: Array, squares: Array) -> Array:
-    """Squared distance of unit points to centres: ``1 - 2 <x, c> + |c|^2``, (N, c)."""
+    """Squared distance of unit points to centers: ``1 - 2 <x, c> + |c|^2``, (N, c)."""
     return np.maximum(1.0 - 2.0 * products + squares, 0.0)
 
 
 def lines(products: Array, squares: Array) -> Array:
-    """Squared sine of the angle between unit points and centres, (N, c)."""
+    """Squared sine of the angle between unit points and centers, (N, c)."""
     cosines_squared = np.divide(
         np.square(products), squares, out=np.zeros_like(products), where=squares > 0
     )

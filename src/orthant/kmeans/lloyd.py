@@ -14,15 +14,15 @@ from orthant.progress import announce
 def lloyd(
     points: Points, form: Array, *, max_iter: int, tol: float, step: Step | None = None
 ) -> Clustering:
-    """Improve centres until no label changes or the cost drops by less than ``tol`` of itself.
+    """Improve centers until no label changes or the cost drops by less than ``tol`` of itself.
 
-    The cost never rises. The centres returned are the means of the labels returned: what is
+    The cost never rises. The centers returned are the means of the labels returned: what is
     proved about the double-factor algorithm needs exactly that.
 
     Parameters
     ----------
     form
-        (k, m) form of the first centres.
+        (k, m) form of the first centers.
     step
         May know how far an earlier attempt came; all but its last sweep are not repeated.
     """
@@ -61,18 +61,18 @@ def lloyd(
 
 
 def point_costs(points: Points, sweep: Sweep) -> Array:
-    """Weighted squared distance of every point to the centre it was given to, (N,)."""
+    """Weighted squared distance of every point to the center it was given to, (N,)."""
     distances = 1.0 - 2.0 * sweep.cosines + sweep.squares[sweep.labels]
     return points.weights * np.maximum(distances, 0.0)
 
 
 def fill_empty(points: Points, form: Array, weights: Array, costs: Array) -> bool:
-    """Move the centres of empty clusters, in place, to the points that cost most.
+    """Move the centers of empty clusters, in place, to the points that cost most.
 
-    A further centre can only lower the cost. Returns whether any point was worth moving to.
+    A further center can only lower the cost. Returns whether any point was worth moving to.
     """
     empty = np.flatnonzero(weights == 0)
-    # What costs no more than rounding is at its centre already.
+    # What costs no more than rounding is at its center already.
     costly = np.flatnonzero(costs > 1e-12 * points.weights)
     chosen = costly[np.argsort(-costs[costly], kind="stable")][: len(empty)]
     form[empty[: len(chosen)]] = points.at(chosen)

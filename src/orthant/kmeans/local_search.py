@@ -1,6 +1,6 @@
-"""Exchanging one centre for one point: random exchanges (LS++), and all of them.
+"""Exchanging one center for one point: random exchanges (LS++), and all of them.
 
-Both keep the distances of all points to all centres, N x k numbers.
+Both keep the distances of all points to all centers, N x k numbers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WORTHWHILE = 1e-4
 
 
 class Nearest:
-    """Weighted points, how far they are from every centre, and which is nearest and second."""
+    """Weighted points, how far they are from every center, and which is nearest and second."""
 
     def __init__(self, weights: Array, distances: Array) -> None:
         self._distances = distances  # (N, k), whose dtype decides in what is computed
@@ -43,18 +43,18 @@ class Nearest:
         self._rank(slice(None))
 
     def _rank(self, rows: Array | slice) -> None:
-        """Find the nearest and the second nearest centre of some points."""
+        """Find the nearest and the second nearest center of some points."""
         distances = self._distances[rows].copy()
         everyone = np.arange(len(distances))
         self.labels[rows] = first = distances.argmin(axis=1)
         self.nearest[rows] = distances[everyone, first]
         distances[everyone, first] = np.inf
         self._seconds[rows] = other = distances.argmin(axis=1)
-        self.second[rows] = distances[everyone, other]  # infinite where there is only one centre
+        self.second[rows] = distances[everyone, other]  # infinite where there is only one center
         self.cost = float(self.weights @ self.nearest)
 
     def gains(self, new: Array) -> Array:
-        """(k, c) drop of the cost when centre s is exchanged for the candidate of column j.
+        """(k, c) drop of the cost when center s is exchanged for the candidate of column j.
 
         ``new`` holds the distances to the candidates, (N, c).
         """
@@ -62,7 +62,7 @@ class Nearest:
         return -self.kept(new, everyone) - self.extra(new, everyone)
 
     def kept(self, new: Array, rows: Array | slice) -> Array:
-        """(c,) what some points pay more, hence less than 0, when a candidate joins the centres.
+        """(c,) what some points pay more, hence less than 0, when a candidate joins the centers.
 
         ``new`` holds their distances to the candidates.
         """
@@ -70,9 +70,9 @@ class Nearest:
         return weights @ np.minimum(nearest[:, None], new) - weights @ nearest
 
     def extra(self, new: Array, rows: Array | slice) -> Array:
-        """(k, c) what some points pay on top of that when their own centre, s, then leaves.
+        """(k, c) what some points pay on top of that when their own center, s, then leaves.
 
-        They take the candidate or their second nearest centre instead.
+        They take the candidate or their second nearest center instead.
         """
         nearest = self.nearest[rows][:, None]
         instead = np.maximum(new, nearest)
@@ -95,12 +95,12 @@ class Nearest:
         return most > losses.min() * (1 - 1e-9) - 1e-12 * self.cost
 
     def touched(self, center: int, distances: Array) -> Array:
-        """The points whose nearest or second nearest centre an exchange would change."""
+        """The points whose nearest or second nearest center an exchange would change."""
         leaving = (self.labels == center) | (self._seconds == center)
         return np.flatnonzero(leaving | (distances < self.second))
 
     def replace(self, center: int, distances: Array, touched: Array | None = None) -> None:
-        """Put something, to which the distances (N,) are known, in the place of a centre.
+        """Put something, to which the distances (N,) are known, in the place of a center.
 
         ``touched``, if known already, are the points that this concerns.
         """
@@ -110,10 +110,10 @@ class Nearest:
 
 
 def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
-    """Make the best exchange of a centre for a candidate, one after the other, until none helps.
+    """Make the best exchange of a center for a candidate, one after the other, until none helps.
 
-    ``candidates`` (N, p) are the distances to what may become a centre. Returns which candidate
-    stands in the place of which centre. An exchange touches few points, so what all exchanges
+    ``candidates`` (N, p) are the distances to what may become a center. Returns which candidate
+    stands in the place of which center. An exchange touches few points, so what all exchanges
     would gain is not computed anew but corrected by what these points add to it.
     """
     exchanged: dict[int, int] = {}
@@ -137,19 +137,19 @@ def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
 
 
 def most_exchanges(k: int) -> int:
-    """How many exchanges to make at most: with many centres each helps less."""
+    """How many exchanges to make at most: with many centers each helps less."""
     return max(25, 2 * k)
 
 
 class Exchange(Nearest):
-    """Centres that may be exchanged for points, with the distances that tell what it gains."""
+    """Centers that may be exchanged for points, with the distances that tell what it gains."""
 
     def __init__(self, points: Points, form: Array, distance: Distance = plain) -> None:
         self.points, self.form, self._distance = points, form.copy(), distance
         super().__init__(points.weights, self.distances_to(form))
 
     def distances_to(self, form: Array) -> Array:
-        """(N, c) squared distances of all points to the centres of a form."""
+        """(N, c) squared distances of all points to the centers of a form."""
         return self._distance(*self.points.cosines_with(form))
 
     def to_points(self, candidates: Array) -> Array:
@@ -159,7 +159,7 @@ class Exchange(Nearest):
         return distances
 
     def apply(self, center: int, point: int, distances: Array) -> None:
-        """Put a point, to which the distances (N,) are known, in the place of a centre."""
+        """Put a point, to which the distances (N,) are known, in the place of a center."""
         self.form[center] = self.points.at(np.array([point]))[0]
         self.replace(center, distances)
 
@@ -181,7 +181,7 @@ def _sums_by_label(labels: Array, weights: Array, values: Array, k: int) -> Arra
 def random_exchanges(
     exchange: Exchange, n_steps: int, rng: np.random.Generator, batch: int = 5
 ) -> int:
-    """LS++: draw points like seeding does and exchange the best centre when that helps.
+    """LS++: draw points like seeding does and exchange the best center when that helps.
 
     Candidates are drawn a few at a time and tried in turn. Returns how many were accepted.
     """
@@ -211,7 +211,7 @@ class BestExchange:
 
 
 def best_exchange(exchange: Exchange) -> BestExchange:
-    """Test every exchange of one centre for one point of positive weight."""
+    """Test every exchange of one center for one point of positive weight."""
     everyone = np.flatnonzero(exchange.points.weights > 0)
     batch = max(1, BATCH_BYTES // (8 * max(1, len(exchange.points.weights))))
     best = BestExchange(-math.inf, -1, -1)

@@ -1,7 +1,7 @@
 """Weighted k-means||: many candidates in a few reads of the data, then k of the candidates.
 
 Drawing one point at a time reads the data k times. Here every read draws about twice as many
-points as centres are wanted, each independently with a chance proportional to what the
+points as centers are wanted, each independently with a chance proportional to what the
 candidates so far fail to capture. A last read weighs the candidates, and the k that represent
 the others best are chosen from their Gram matrix alone. No ratio is claimed for the outcome.
 """

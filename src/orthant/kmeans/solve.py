@@ -61,14 +61,14 @@ class Subroutine:
         return replace(clustering, claim=self.claim_of_draws(k))
 
     def claim_of_draws(self, k: int) -> Claim:
-        """What the draws of k centres promise for all that only lowers their cost."""
+        """What the draws of k centers promise for all that only lowers their cost."""
         if self.greedy or self.in_rounds:
             how = "greedy seeding" if self.greedy else "drawing in rounds"
             return Claim(reason=f"{how} carries no known constant")
         return Claim(seeding_ratio(k))
 
     def first_centers(self, points: Points, k: int, rng: np.random.Generator) -> Array:
-        """The form of the centres that Lloyd starts from."""
+        """The form of the centers that Lloyd starts from."""
         if self.in_rounds:
             return seed_in_rounds(points, k, rng, distance=plain)
         picks = seed(points, k, rng, candidates=greedy_candidates(k) if self.greedy else 1)
@@ -92,7 +92,7 @@ SUBROUTINES = {
 def exchange_until_stable(
     points: Points, clustering: Clustering, *, max_iter: int, tol: float
 ) -> Clustering:
-    """Exchange centres for points, Lloyd after each, until no exchange helps; then claim it.
+    """Exchange centers for points, Lloyd after each, until no exchange helps; then claim it.
 
     The test reads all pairs of points, so the time grows with their number squared.
     """
@@ -117,9 +117,9 @@ def exchange_until_stable(
 
 
 def _stable(points: Points, clustering: Clustering, ratio: Ratio | None) -> Clustering:
-    """The clustering by centres that no exchange improves, with the ratio that they have.
+    """The clustering by centers that no exchange improves, with the ratio that they have.
 
-    Stability bounds what the points pay to their nearest of these centres. Labels on which
+    Stability bounds what the points pay to their nearest of these centers. Labels on which
     Lloyd was stopped may cost more than that, so they are made anew: means and weights of the
     new ones cost no more, and the ratio is theirs.
     """
@@ -149,7 +149,7 @@ def weighted_kmeans(
     tol: float = TOL,
     checkpoint: Checkpoint | None = None,
 ) -> Clustering:
-    """Cluster normalised points by their weights: the cheapest of ``n_init`` independent starts.
+    """Cluster normalized points by their weights: the cheapest of ``n_init`` independent starts.
 
     The expected ratio of one start holds for the best of several, and "always" stays "always".
     """
@@ -170,7 +170,7 @@ def weighted_kmeans(
 def brought_along(
     subroutine: Callable[..., Any], points: Points, k: int, rng: np.random.Generator
 ) -> Clustering:
-    """Call a k-means of the user's with (normalised non-zero points, weights, k, rng).
+    """Call a k-means of the user's with (normalized non-zero points, weights, k, rng).
 
     It returns labels, or something with ``labels`` (or scikit-learn's ``labels_``) that may also
     carry ``ratio``: that number is trusted as the subroutine's guarantee, of the ``kind`` "always"

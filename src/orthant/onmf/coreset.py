@@ -139,7 +139,7 @@ def systematic_draw(chances: Array, rng: np.random.Generator) -> Array:
     """Positions, ascending, each drawn at most once and with its own chance.
 
     One random offset and steps of length one along the cumulated chances: the number drawn is
-    their sum, and neighbours in the order of arrival are not drawn together by accident.
+    their sum, and neighbors in the order of arrival are not drawn together by accident.
     """
     cumulated = np.cumsum(chances)
     size = round(float(cumulated[-1]))

@@ -22,9 +22,9 @@ def descend(
     It also ends when the directions have settled: when one more power step is sure to gain no
     more than that, whatever points might still change sides.
 
-    One sweep gives every point to the direction that captures most of it (the exact minimiser
+    One sweep gives every point to the direction that captures most of it (the exact minimizer
     over assignments) and replaces every direction by one power step on its points (the exact
-    minimiser over directions for the scales just found). Neither can raise the error.
+    minimizer over directions for the scales just found). Neither can raise the error.
 
     Directions that win no point are moved to the points captured worst: what is unused cannot be
     missed. ``step`` may know how far an earlier attempt came.

@@ -18,7 +18,7 @@ def descend_double(
 
     One sweep gives every row to the component that captures most of it; then every coordinate
     goes to the component for which it matters most, with its best value. Each half is the exact
-    minimiser given the other, so the error never rises and supports stay disjoint. ``tol`` is
+    minimizer given the other, so the error never rises and supports stay disjoint. ``tol`` is
     relative to the error.
 
     The components passed in may overlap; the first sweep separates them, and every later one

@@ -45,7 +45,7 @@ def factorize_double(matrix: Matrix, options: Options) -> Outcome:
     )
     components = points.components(form)
     # The last assignment gives every sample to the component that captures most of it: also
-    # those whose centre lost all its weight, for which the proof allows any choice.
+    # those whose center lost all its weight, for which the proof allows any choice.
     result = publish(matrix, components, "both", options.asked, trace, MERGED)
     return Outcome(result, double_from_means(clusters.claim))
 
@@ -53,7 +53,7 @@ def factorize_double(matrix: Matrix, options: Options) -> Outcome:
 def disjoint_directions(
     centers: Array, weights: Array, order: Callable[[Array], Array] | None = None
 ) -> Array:
-    """Steps 2 and 3: directions (g, m) with disjoint supports from centres (k, m) and weights.
+    """Steps 2 and 3: directions (g, m) with disjoint supports from centers (k, m) and weights.
 
     ``order`` may rearrange the pairs that give up weight: the proof allows any order.
     """
@@ -62,16 +62,16 @@ def disjoint_directions(
 
 @dataclass(frozen=True, slots=True)
 class Disjoint:
-    """What steps 2 and 3 make of centres."""
+    """What steps 2 and 3 make of centers."""
 
     directions: Array  # (g, m), disjoint supports
-    groups: Array  # (k,) the direction of every centre, -1 where it lost all its weight
+    groups: Array  # (k,) the direction of every center, -1 where it lost all its weight
 
 
 def disjoint_groups(
     centers: Array, weights: Array, order: Callable[[Array], Array] | None = None
 ) -> Disjoint:
-    """Steps 2 and 3, and which direction stands for which centre."""
+    """Steps 2 and 3, and which direction stands for which center."""
     cosines = pairwise_cosines(centers)
     slack = cosine_slack(centers.shape[1])
     pairs = pairs_in_band(cosines, slack)

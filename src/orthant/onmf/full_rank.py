@@ -31,7 +31,7 @@ FULL_RANK_RATIO = math.nextafter(8.0 + 4.0 * math.sqrt(3.0), math.inf)
 class FullRankFactorization:
     """Row i is about ``scales[i] * directions[labels[i]]``; directions share no coordinate."""
 
-    directions: Array | csr_array  # (g, m) non-negative, disjoint supports, not normalised
+    directions: Array | csr_array  # (g, m) non-negative, disjoint supports, not normalized
     labels: Array  # (n,), -1 exactly where the scale is 0
     scales: Array  # (n,) non-negative
     lower_bound: float  # on the weighted squared error of every such factorization, for every k

@@ -132,9 +132,9 @@ class Pool:
 
 
 def weighted_sample(points: Samples, size: int, rng: np.random.Generator) -> Samples:
-    """About ``size`` normalised points, each as often as its share of the weight says.
+    """About ``size`` normalized points, each as often as its share of the weight says.
 
-    Systematic sampling: one random offset, equal steps along the cumulated weights. Normalised
+    Systematic sampling: one random offset, equal steps along the cumulated weights. Normalized
     copies of weight one then stand for the weighted points without counting weight twice.
     """
     cumulated = np.cumsum(points.weights)

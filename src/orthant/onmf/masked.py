@@ -1,6 +1,6 @@
 """Matrices with missing entries: descent by closed forms over what is observed, several starts.
 
-Every half step is the exact minimiser over its unknowns, so the error over the observed entries
+Every half step is the exact minimizer over its unknowns, so the error over the observed entries
 never rises. No ratio is claimed: with missing entries already one component is hard to fit best.
 """
 

@@ -1,4 +1,4 @@
-"""Theorem 3: one orthogonal factor from weighted k-means of the normalised points."""
+"""Theorem 3: one orthogonal factor from weighted k-means of the normalized points."""
 
 from __future__ import annotations
 

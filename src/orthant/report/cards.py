@@ -29,8 +29,8 @@ def cards(story: Story) -> Safe:
     return Safe(note + tag("div", shown, class_="cards"))
 
 
-def own_colour(component: int) -> str:
-    """The style that gives an element the colour of a component."""
+def own_color(component: int) -> str:
+    """The style that gives an element the color of a component."""
     return f"--own: var(--c{component % 10})" if component >= 0 else "--own: var(--none)"
 
 
@@ -57,7 +57,7 @@ def _card(story: Story, component: int) -> Safe:
         _typical(story, component),
         class_="card",
         id=f"component-{component}",
-        style=own_colour(component),
+        style=own_color(component),
     )
 
 
@@ -131,7 +131,7 @@ def worst_rows(story: Story) -> Safe:
     body = []
     for one in rows:
         component = int(story.findings.row_labels[one])
-        dot = tag("i", class_="dot-c", style=own_colour(component))
+        dot = tag("i", class_="dot-c", style=own_color(component))
         body.append(
             tag(
                 "tr",

@@ -59,7 +59,7 @@ def _at_most(maps: HeatMaps) -> str:
 
 
 def is_clipped(maps: HeatMaps) -> bool:
-    """Whether the palest colour stands for all that is smaller, too."""
+    """Whether the palest color stands for all that is smaller, too."""
     return maps.low > 0 and maps.high / maps.low > 10**DECADES * 0.999
 
 

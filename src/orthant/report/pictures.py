@@ -1,4 +1,4 @@
-"""Small grey pictures as PNG, for features that are pixels."""
+"""Small gray pictures as PNG, for features that are pixels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def tile(values: Array, shape: tuple[int, int], label: str, look: str = "tile") 
 
 
 def png(levels: Array) -> bytes:
-    """A grey image of 8 bits as a PNG file."""
+    """A gray image of 8 bits as a PNG file."""
     height, width = levels.shape
     # Every line begins with the number of its filter; 0 is none.
     lines = np.hstack((np.zeros((height, 1), np.uint8), levels))

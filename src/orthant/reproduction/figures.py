@@ -10,7 +10,7 @@ from orthant.extras import import_extra
 from orthant.reproduction.panels import (
     LOOKS,
     PLANTED,
-    PLANTED_COLOUR,
+    PLANTED_COLOR,
     UNKNOWN,
     draw_panel,
     dress_axes,
@@ -102,7 +102,7 @@ def _new_figure(width: float, height: float, layout: str | None = "constrained")
 def _handle(method: str) -> Any:
     look = LOOKS.get(method, UNKNOWN)
     return import_extra("matplotlib.lines", "report").Line2D(
-        [], [], color=palette()[look.colour], linewidth=look.width, linestyle=look.dashes,
+        [], [], color=palette()[look.color], linewidth=look.width, linestyle=look.dashes,
         marker=look.marker, markersize=look.size,
     )  # fmt: skip
 
@@ -117,7 +117,7 @@ def _handles(measured: Measured, experiment: str) -> dict[str, Any]:
         handles["Asteris et al."] = line([], [], color=palette()["soft"], **dashed)
     else:
         thick = {"linewidth": PLANTED, "alpha": 0.45}
-        handles["planted solution"] = line([], [], color=palette()[PLANTED_COLOUR], **thick)
+        handles["planted solution"] = line([], [], color=palette()[PLANTED_COLOR], **thick)
     return handles
 
 
@@ -154,7 +154,7 @@ def _real_figure(measured: Measured) -> Any:
 
 def _draw_ranges(axes: Any, measured: Measured, name: str) -> None:
     """Smallest, median and largest error on both sides of a set, and the published values."""
-    colours = palette()
+    colors = palette()
     for place, side in enumerate(SIDES):
         for method, aside in ((ONMF_APX, 0.13), (BEST, -0.13)):
             group = measured.real(name, side, method)
@@ -163,14 +163,14 @@ def _draw_ranges(axes: Any, measured: Measured, name: str) -> None:
                 continue
             look, height = LOOKS[method], -place + aside
             ends = [spread.minimum, spread.maximum]
-            axes.plot(ends, [height, height], color=colours[look.colour], linewidth=2.5,
+            axes.plot(ends, [height, height], color=colors[look.color], linewidth=2.5,
                       marker="|", markersize=9)  # fmt: skip
-            axes.plot([spread.median], [height], color=colours[look.colour], linestyle="none",
+            axes.plot([spread.median], [height], color=colors[look.color], linestyle="none",
                       marker=look.marker, markersize=7)  # fmt: skip
     if name in PUBLISHED:
         known = PUBLISHED[name]
-        axes.axvline(known.published, color=colours["ink"], linewidth=1.6)
-        axes.axvline(known.asteris, color=colours["soft"], linewidth=1.6, linestyle=EARLIER_DASHES)
+        axes.axvline(known.published, color=colors["ink"], linewidth=1.6)
+        axes.axvline(known.asteris, color=colors["soft"], linewidth=1.6, linestyle=EARLIER_DASHES)
     axes.set_xlabel("relative squared error")
     axes.set_yticks([0, -1], [f"over {side}" for side in SIDES])
     axes.set_ylim(-1.5, 0.5)
@@ -178,7 +178,7 @@ def _draw_ranges(axes: Any, measured: Measured, name: str) -> None:
     axes.ticklabel_format(axis="x", useOffset=False)
     axes.locator_params(axis="x", nbins=5)
     title = PUBLISHED[name].label if name in PUBLISHED else name
-    axes.set_title(title, loc="left", fontsize=11, fontweight="bold", color=colours["ink"],
+    axes.set_title(title, loc="left", fontsize=11, fontweight="bold", color=colors["ink"],
                    parse_math=False)  # fmt: skip
     dress_axes(axes)
     axes.grid(visible=False, axis="y")

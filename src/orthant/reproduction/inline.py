@@ -1,4 +1,4 @@
-"""Figures inside a page: SVG that takes the page's colours and keeps its identities apart."""
+"""Figures inside a page: SVG that takes the page's colors and keeps its identities apart."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from orthant.reproduction.panels import palette
 def inlined(figure: Any, prefix: str, words: str | None) -> Safe:
     """A figure as an element of a page; ``words`` describe it, None hides it from readers.
 
-    Its colours become the variables of the page's style, so they follow light and dark.
+    Its colors become the variables of the page's style, so they follow light and dark.
     """
     text = as_svg(figure, prefix)
     text = text[text.index("<svg") :]
     text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.DOTALL)
     text = re.sub(r'(\bid=")|(\burl\(#)|(href="#)', lambda found: f"{found[0]}{prefix}-", text)
-    for name, colour in palette().items():
-        text = text.replace(colour, f"var(--{name})")
+    for name, color in palette().items():
+        text = text.replace(color, f"var(--{name})")
     size = re.search(r'viewBox="[^"]*"', text)
     assert size is not None
     if words is None:

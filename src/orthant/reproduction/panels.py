@@ -26,9 +26,9 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a method is drawn: a colour of the page's palette, a marker, and dashes."""
+    """How a method is drawn: a color of the page's palette, a marker, and dashes."""
 
-    colour: str
+    color: str
     marker: str
     dashes: Any = "-"
     width: float = THIN
@@ -51,7 +51,7 @@ LOOKS = {
     "onmf-ding-double-noisy": Look("c9", "*", (0, (1.5, 1))),
 }
 UNKNOWN = Look("none", "d")
-PLANTED_COLOUR = "c2"
+PLANTED_COLOR = "c2"
 
 NON_ORTHOGONALITY = Panel("non_orthogonality", "Non-orthogonality", "non-orthogonality of W")
 BOTH = Panel("either_non_orthogonality", "Non-orthogonality", "the larger one of A and W")
@@ -70,7 +70,7 @@ def panels_of(experiment: str) -> list[Panel]:
 
 @cache
 def palette() -> dict[str, str]:
-    """The light colours of the report's pages by name: ink, soft, rule, mark, none, c0 to c9."""
+    """The light colors of the report's pages by name: ink, soft, rule, mark, none, c0 to c9."""
     style = (resources.files("orthant.report") / "templates" / "page.css").read_text("utf-8")
     light = style[: style.index("}")]
     return dict(re.findall(r"--([a-z]+\d?): (#[0-9a-f]{6})", light))
@@ -111,7 +111,7 @@ def _draw_method(
     bottom: float | None,
 ) -> None:
     look = LOOKS.get(method, UNKNOWN)
-    colour = palette()[look.colour]
+    color = palette()[look.color]
     spreads = {at: group.spread(measure) for at, group in groups.items()}
     known = {at: spread for at, spread in spreads.items() if spread is not None}
     # The thickest lie lowest, so that lines that coincide are all seen.
@@ -124,22 +124,22 @@ def _draw_method(
     middle = [lifted(one.median) for one in known.values()]
     low = [lifted(one.minimum) for one in known.values()]
     high = [lifted(one.maximum) for one in known.values()]
-    axes.vlines(across, low, high, color=colour, linewidth=0.8, alpha=0.7, zorder=front)
-    axes.plot(across, middle, color=colour, linewidth=look.width, linestyle=look.dashes,
+    axes.vlines(across, low, high, color=color, linewidth=0.8, alpha=0.7, zorder=front)
+    axes.plot(across, middle, color=color, linewidth=look.width, linestyle=look.dashes,
               zorder=front)  # fmt: skip
     for hollow in (False, True):
         chosen = [i for i, at in enumerate(known) if (groups[at].cut > 0) == hollow]
         axes.plot(
             [across[i] for i in chosen], [middle[i] for i in chosen], linestyle="none",
-            marker=look.marker, markersize=look.size, markeredgecolor=colour, markeredgewidth=1.2,
-            markerfacecolor="white" if hollow else colour, zorder=front + 0.1,
+            marker=look.marker, markersize=look.size, markeredgecolor=color, markeredgewidth=1.2,
+            markerfacecolor="white" if hollow else color, zorder=front + 0.1,
         )  # fmt: skip
 
 
 def _draw_planted(axes: Any, measured: Measured, experiment: str) -> None:
     errors = measured.planted_errors(experiment)
     axes.plot(
-        list(errors), list(errors.values()), color=palette()[PLANTED_COLOUR], linewidth=PLANTED,
+        list(errors), list(errors.values()), color=palette()[PLANTED_COLOR], linewidth=PLANTED,
         alpha=0.45, zorder=2, solid_capstyle="round",
     )  # fmt: skip
 
@@ -176,8 +176,8 @@ def _dress(
     levels: list[float],
     any_height: bool,
 ) -> None:
-    colours = palette()
-    axes.set_title(panel.title, loc="left", fontsize=11, fontweight="bold", color=colours["ink"])
+    colors = palette()
+    axes.set_title(panel.title, loc="left", fontsize=11, fontweight="bold", color=colors["ink"])
     by_components = experiment == "inner-dimensions"
     axes.set_xlabel("number of components" if by_components else "noise level")
     axes.set_ylabel(panel.unit)
@@ -187,21 +187,21 @@ def _dress(
         timed = measured.of(experiment)
         count = sum(row.seconds is not None for row in timed)
         note = f"timed serially only: {count} of {len(timed)} runs"
-        axes.set_title(note, loc="right", fontsize=9, color=colours["soft"])
+        axes.set_title(note, loc="right", fontsize=9, color=colors["soft"])
     if not any_height:
         axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center",
-                  color=colours["soft"])  # fmt: skip
+                  color=colors["soft"])  # fmt: skip
     dress_axes(axes)
 
 
 def dress_axes(axes: Any) -> None:
-    """The page's colours for frame, grid and text."""
-    colours = palette()
-    axes.grid(color=colours["rule"], linewidth=0.7)
+    """The page's colors for frame, grid and text."""
+    colors = palette()
+    axes.grid(color=colors["rule"], linewidth=0.7)
     axes.set_axisbelow(True)
-    axes.tick_params(which="both", colors=colours["soft"], labelsize=9)
+    axes.tick_params(which="both", colors=colors["soft"], labelsize=9)
     for text in (axes.xaxis.label, axes.yaxis.label):
-        text.set(color=colours["soft"], fontsize=9.5)
+        text.set(color=colors["soft"], fontsize=9.5)
     for name, spine in axes.spines.items():
         spine.set_visible(name in ("left", "bottom"))
-        spine.set_color(colours["soft"])
+        spine.set_color(colors["soft"])

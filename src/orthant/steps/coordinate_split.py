@@ -12,7 +12,7 @@ from orthant.numerics.segments import first_largest
 def split_coordinates(
     centers: Array, reduced_weights: Array, groups: Array, norms: Array | None = None
 ) -> Array:
-    """Directions with disjoint supports that fit the weighted centres of their groups best.
+    """Directions with disjoint supports that fit the weighted centers of their groups best.
 
     The cost ``sum_j q'_j |c_j - a_group(j)|^2`` over orthogonal non-negative directions falls
     apart into coordinates: coordinate h keeps the mean ``mu_sh`` of the one group with the largest
@@ -26,9 +26,9 @@ def split_coordinates(
     reduced_weights
         (k,) weights left by step 2.
     groups
-        (k,) from `group_by_angle`, -1 for centres that take no part.
+        (k,) from `group_by_angle`, -1 for centers that take no part.
     norms
-        (k,) when given, the centres c_j are the rows of ``centers`` divided by these.
+        (k,) when given, the centers c_j are the rows of ``centers`` divided by these.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def split_coordinates(
 def split_sparse_coordinates(
     centers: csr_array, reduced_weights: Array, groups: Array, norms: Array | None = None
 ) -> csr_array:
-    """The same as `split_coordinates` for sparse centres, without a dense groups x m array."""
+    """The same as `split_coordinates` for sparse centers, without a dense groups x m array."""
     weighting, group_weights = _group_weighting(reduced_weights, groups, norms)
     sums = (weighting @ csr_array(centers)).tocsc()
     sums.eliminate_zeros()
@@ -63,12 +63,12 @@ def split_sparse_coordinates(
 def _group_weighting(
     reduced_weights: Array, groups: Array, norms: Array | None
 ) -> tuple[csr_array, Array]:
-    """The (n_groups x k) matrix that sums weighted centres by group, and the group weights."""
+    """The (n_groups x k) matrix that sums weighted centers by group, and the group weights."""
     groups, weights = np.asarray(groups), np.asarray(reduced_weights, dtype=np.float64)
     members = np.flatnonzero(groups >= 0)
     factors = weights[members] if norms is None else weights[members] / norms[members]
     n_groups = int(groups.max(initial=-1)) + 1
     weighting = csr_array((factors, (groups[members], members)), shape=(n_groups, len(groups)))
     group_weights = np.bincount(groups[members], weights[members], n_groups)
-    # A number that no centre carries has mean 0 whatever its weight.
+    # A number that no center carries has mean 0 whatever its weight.
     return weighting, np.where(group_weights > 0.0, group_weights, 1.0)

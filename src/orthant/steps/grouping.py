@@ -1,4 +1,4 @@
-"""Step 3 of the double-factor algorithm, first half: centres that point the same way."""
+"""Step 3 of the double-factor algorithm, first half: centers that point the same way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orthant.numerics.arrays import Array
 
 
 def group_by_angle(reduced_weights: Array, close_pairs: Array) -> Array:
-    """Group the centres that have weight left and are less than 30 degrees apart.
+    """Group the centers that have weight left and are less than 30 degrees apart.
 
     After weight reduction "close" is an equivalence, so the groups are the connected components
     of the close pairs, and each of them is a clique. A list that connects every group, without
@@ -26,7 +26,7 @@ def group_by_angle(reduced_weights: Array, close_pairs: Array) -> Array:
     Returns
     -------
     groups
-        (k,) numbers from 0, in the order of the lowest centre in each; -1 where no weight is left.
+        (k,) numbers from 0, in the order of the lowest center in each; -1 where no weight is left.
     """
     survives = np.asarray(reduced_weights) > 0.0
     pairs = np.asarray(close_pairs, dtype=np.int64).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""Step 2 of the double-factor algorithm: cancel weight between centres at middling angles."""
+"""Step 2 of the double-factor algorithm: cancel weight between centers at middling angles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def cosine_slack(dimension: int) -> float:
 
 
 def pairwise_cosines(centers: Array) -> Array:
-    """Cosines (k x k, float64, in [0, 1]) of non-negative centres (k x m); 0 for a zero centre."""
+    """Cosines (k x k, float64, in [0, 1]) of non-negative centers (k x m); 0 for a zero center."""
     centers = np.asarray(centers, dtype=np.float64)
     # A power of two per row is exact, and keeps the squares of huge and tiny rows in range.
     _, exponents = np.frexp(centers.max(axis=1, initial=0.0))
@@ -66,7 +66,7 @@ def reduce_weights(
 ) -> WeightReduction:
     """Cancel weight between the two ends of every pair in turn, until the lighter has none.
 
-    Two centres 30 to 60 degrees apart cannot both be near a set of orthogonal vectors, so what
+    Two centers 30 to 60 degrees apart cannot both be near a set of orthogonal vectors, so what
     they lose together is paid for by any solution. Section 4.2, step 2; Lemma 10 and 12.
 
     Parameters
@@ -74,8 +74,8 @@ def reduce_weights(
     center_weights
         (k,) non-negative.
     pairs
-        (p, 2), no pair twice, no centre with itself. Any order is allowed; pairs that follow
-        each other and share their first centre are done at once, so lexicographic order is fast.
+        (p, 2), no pair twice, no center with itself. Any order is allowed; pairs that follow
+        each other and share their first center are done at once, so lexicographic order is fast.
         A long list may come in pieces: pass the weights that the piece before has left.
     """
     weights = np.array(center_weights, dtype=np.float64)

@@ -125,7 +125,7 @@ def _number(value: Any, place: tuple[int, ...], where: Where, may_miss: bool) ->
     except OverflowError:
         return value  # named with all others that are too large
     except (TypeError, ValueError) as error:
-        # scikit-learn's wording for the same offence, so that users recognise it.
+        # scikit-learn's wording for the same offense, so that users recognize it.
         raise InvalidTypeError(
             f"X cannot be read as numbers {where(place)}: argument must be {error}"
         ) from error

@@ -51,8 +51,8 @@ def as_matrix(
     masked = may_be_missing(missing_values) and has_missing(source, executor)
     values = FilledSource(source) if masked else source
     scanned = scan(values, executor, row_weights, column_weights, columns)
-    if scanned.offence is not None:
-        raise InvalidInputError(_offence_message(*scanned.offence))
+    if scanned.offense is not None:
+        raise InvalidInputError(_offense_message(*scanned.offense))
     kind = MaskedMatrix if masked else Matrix
     return kind(source, executor, scanned)
 
@@ -167,7 +167,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
             )
 
 
-def _offence_message(row: int, column: int, value: float) -> str:
+def _offense_message(row: int, column: int, value: float) -> str:
     place = _place(row, column)
     if math.isnan(value):
         return (

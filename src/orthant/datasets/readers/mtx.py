@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from orthant.datasets.readers.names import tenx_neighbours
+from orthant.datasets.readers.names import tenx_neighbors
 from orthant.datasets.readers.packed import is_packed, open_text
 from orthant.datasets.readers.record import NamedMatrix, Request
 from orthant.numerics.arrays import Array
@@ -247,10 +247,10 @@ def _check_values(values: Array, told: _Lines, request: Request) -> None:
 
 def _named(X: Any, request: Request) -> NamedMatrix:
     """Names from the files beside a 10x matrix, which is turned so that cells are rows."""
-    neighbours = tenx_neighbours(request.path)
-    if neighbours is None:
+    neighbors = tenx_neighbors(request.path)
+    if neighbors is None:
         return request.matrix(X)
-    cells, genes = neighbours
+    cells, genes = neighbors
     if X.shape == (len(genes), len(cells)):
         turned = np.ascontiguousarray(X.T) if isinstance(X, np.ndarray) else X.T.tocsr()
         return request.matrix(turned, cells, genes)

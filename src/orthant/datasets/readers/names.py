@@ -67,7 +67,7 @@ def read_lines(path: Path) -> list[str]:
     return lines
 
 
-def tenx_neighbours(path: Path) -> tuple[Names, Names] | None:
+def tenx_neighbors(path: Path) -> tuple[Names, Names] | None:
     """Barcodes and features beside ``[PREFIX]matrix.mtx[.gz]``; None if they are not there."""
     name = path.name.removesuffix(".gz")
     if not name.endswith("matrix.mtx"):

@@ -1,4 +1,4 @@
-"""``.csv`` and ``.tsv``, packed or not: header and index are recognised, errors have a line."""
+"""``.csv`` and ``.tsv``, packed or not: header and index are recognized, errors have a line."""
 
 from __future__ import annotations
 

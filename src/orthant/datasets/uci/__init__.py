@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from orthant.datasets.uci.catalogue import CATALOGUE, Entry
+from orthant.datasets.uci.catalog import CATALOG, Entry
 from orthant.datasets.uci.download import DownloadError
 from orthant.datasets.uci.fetch import fetch
 from orthant.datasets.uci.record import Content, UciSet
@@ -49,7 +49,7 @@ def load_uci(name: str, data_home: str | os.PathLike[str] | None = None) -> UciS
     MissingExtraError
         When pooch is needed and not installed.
     """
-    entry = CATALOGUE[as_choice(name, tuple(CATALOGUE), "name")]
+    entry = CATALOG[as_choice(name, tuple(CATALOG), "name")]
     content = fetch(entry, _folder(data_home))
     return UciSet(
         name=entry.name,
@@ -58,7 +58,7 @@ def load_uci(name: str, data_home: str | os.PathLike[str] | None = None) -> UciS
         feature_names=content.feature_names,
         description=entry.description,
         citation=entry.citation,
-        licence=entry.licence,
+        license=entry.license,
     )
 
 

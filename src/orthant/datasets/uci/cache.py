@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.datasets.readers import FileError, read_matrix
-from orthant.datasets.uci.catalogue import Entry
+from orthant.datasets.uci.catalog import Entry
 from orthant.datasets.uci.record import Content
 from orthant.datasets.uci.verification import differences
 from orthant.files.archive import DAMAGE

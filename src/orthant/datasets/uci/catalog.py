@@ -36,10 +36,10 @@ class Entry:
 
     Attributes
     ----------
-    name, description, citation, licence
+    name, description, citation, license
         As in `orthant.datasets.UciSet`.
     shape, nonzeros, norm
-        What the data are recognised by; None where it is not known.
+        What the data are recognized by; None where it is not known.
     data, read
         The file with the values, and its reader.
     labels, read_labels
@@ -62,7 +62,7 @@ class Entry:
     read_labels: Callable[[Request, int], Array] | None = None
     words: Original | None = None
     rows_per_class: int | None = None
-    licence: str = "CC BY 4.0"
+    license: str = "CC BY 4.0"
 
     @property
     def cache_name(self) -> str:
@@ -119,7 +119,7 @@ ENTRIES = (
     ),
     Entry(
         name="mfeat-pix",
-        description="handwritten digits (rows), the grey values of 15 x 16 pixels (columns)",
+        description="handwritten digits (rows), the gray values of 15 x 16 pixels (columns)",
         citation=_citation("Duin, R.", 1998, "Multiple Features", "10.24432/C5HC70"),
         shape=(2000, 240),
         nonzeros=291_654,
@@ -145,4 +145,4 @@ ENTRIES = (
     _bag_of_words("nips", "papers of the NIPS conferences", (1500, 12419), 746_316, 4451.397),
 )
 
-CATALOGUE = {entry.name: entry for entry in ENTRIES}
+CATALOG = {entry.name: entry for entry in ENTRIES}

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from orthant.datasets.uci.catalogue import Entry, Original
+from orthant.datasets.uci.catalog import Entry, Original
 from orthant.errors import OrthantError
 from orthant.extras import import_extra
 from orthant.files.archive import DAMAGE

@@ -8,7 +8,7 @@ from pathlib import Path
 from orthant.datasets.readers import FileError, default_max_bytes, read_names
 from orthant.datasets.readers.record import Request
 from orthant.datasets.uci.cache import compact, read_cache, write_cache
-from orthant.datasets.uci.catalogue import Entry, Original
+from orthant.datasets.uci.catalog import Entry, Original
 from orthant.datasets.uci.download import downloaded
 from orthant.datasets.uci.record import Content
 from orthant.datasets.uci.verification import differences

@@ -28,7 +28,7 @@ class UciSet:
         What the rows and columns are.
     citation
         Whom to name when the data are used.
-    licence
+    license
         The terms under which the repository publishes the set.
     """
 
@@ -38,7 +38,7 @@ class UciSet:
     feature_names: tuple[str, ...] | None
     description: str
     citation: str
-    licence: str
+    license: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)

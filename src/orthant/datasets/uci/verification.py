@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.datasets.uci.catalogue import Entry
+from orthant.datasets.uci.catalog import Entry
 
 NORM_PRECISION = 1e-7  # the known norms have eight digits
 

@@ -18,7 +18,7 @@ Rows = Any  # a C-ordered (b, m) array or a (b, m) csr_array: only the kernels a
 class BlockLook:
     """What one look at a block tells: is it acceptable, how large, how heavy are its rows."""
 
-    offence: tuple[int, int, float] | None  # row in the block, column, value
+    offense: tuple[int, int, float] | None  # row in the block, column, value
     largest: float
     row_squares: Array  # (b,) float64
 
@@ -60,7 +60,7 @@ class Kernel(Protocol):
     sums_block: Callable[[Rows, Array, Array, int], Array]
     dense_rows: Callable[[Rows, Array], Array]
     multiplied: Callable[[Rows, Array, Array], Rows]
-    normalised: Callable[[Rows, Array, Array | None], Rows]
+    normalized: Callable[[Rows, Array, Array | None], Rows]
     stacked: Callable[[list[Rows], bool], Rows]
     residual_block: Callable[[Rows, Any, Array, Array | None], Array]
     has_entries: Callable[[Rows], Array]
@@ -68,7 +68,7 @@ class Kernel(Protocol):
     column_gram: Callable[[Rows], Array]
 
 
-def first_offence(values: Array) -> int | None:
+def first_offense(values: Array) -> int | None:
     """Position of the first value that is NaN, infinite or negative; None if all are fine."""
     bad = ~((values >= 0) & np.isfinite(values))
     position = int(bad.argmax())

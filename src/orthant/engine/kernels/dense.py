@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array
 
-from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, first_offence
+from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, first_offense
 from orthant.engine.kernels.scratch import scratch
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
 from orthant.numerics.arrays import Array
@@ -58,11 +58,11 @@ def look(rows: Array, column_weights: Array | None) -> BlockLook:
             row_dots(wide, wide, out=squares[start:stop])
         else:
             squares[start:stop] = np.square(wide) @ column_weights
-    offence = None
+    offense = None
     if not (lowest >= 0 and np.isfinite(largest)):
-        row, column = divmod(first_offence(rows.ravel()) or 0, rows.shape[1])
-        offence = (row, column, float(rows[row, column]))
-    return BlockLook(offence, float(largest), squares)
+        row, column = divmod(first_offense(rows.ravel()) or 0, rows.shape[1])
+        offense = (row, column, float(rows[row, column]))
+    return BlockLook(offense, float(largest), squares)
 
 
 def column_squares(rows: Array, row_weights: Array | None) -> Array:
@@ -230,7 +230,7 @@ def _one_per_column(values: Array, places: Array, k: int) -> csc_array:
     return _kept.members
 
 
-def normalised(rows: Array, lengths: Array, column_factors: Array | None) -> Array:
+def normalized(rows: Array, lengths: Array, column_factors: Array | None) -> Array:
     """Rows, columns multiplied by their factors, divided by these lengths, in their dtype."""
     found = np.empty_like(rows)
     factored = rows if column_factors is None else rows * column_factors

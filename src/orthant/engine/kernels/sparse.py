@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from orthant.engine.kernels import dense
-from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, first_offence
+from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, first_offense
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
 from orthant.numerics.arrays import Array
 
@@ -49,14 +49,14 @@ def look(rows: csr_array, column_weights: Array | None) -> BlockLook:
     """Read every entry once: is it acceptable, how large, and the squares of rows in float64."""
     if rows.nnz == 0:
         return BlockLook(None, 0.0, np.zeros(rows.shape[0]))
-    offence = None
+    offense = None
     lowest, largest = rows.data.min(), rows.data.max()
     if not (lowest >= 0 and np.isfinite(largest)):
-        entry = first_offence(rows.data) or 0
+        entry = first_offense(rows.data) or 0
         row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
-        offence = (row, int(rows.indices[entry]), float(rows.data[entry]))
+        offense = (row, int(rows.indices[entry]), float(rows.data[entry]))
     weights = np.ones(rows.shape[1]) if column_weights is None else column_weights
-    return BlockLook(offence, float(largest), _squared(rows) @ weights)
+    return BlockLook(offense, float(largest), _squared(rows) @ weights)
 
 
 def column_squares(rows: csr_array, row_weights: Array | None) -> Array:
@@ -144,7 +144,7 @@ def _shifted(rows: csr_array, labels: Array, k: int) -> csr_array:
     return csr_array((rows.data, places, rows.indptr), shape=(rows.shape[0], k * n_columns))
 
 
-def normalised(rows: csr_array, lengths: Array, column_factors: Array | None) -> csr_array:
+def normalized(rows: csr_array, lengths: Array, column_factors: Array | None) -> csr_array:
     """Rows, columns multiplied by their factors, divided by these lengths, in their dtype."""
     values = rows.data / np.repeat(lengths, np.diff(rows.indptr))
     if column_factors is not None:

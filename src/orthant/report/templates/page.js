@@ -3,7 +3,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const root = document.documentElement;
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  const colour = (component) => (component < 0 ? "var(--none)" : `var(--c${component % 10})`);
+  const color = (component) => (component < 0 ? "var(--none)" : `var(--c${component % 10})`);
 
   /* Theme: as the system says, until the button is pressed. */
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -13,7 +13,7 @@
     const button = document.getElementById("theme");
     const isDark = root.dataset.theme === "dark";
     button.textContent = isDark ? "Light" : "Dark";
-    button.setAttribute("aria-label", isDark ? "Switch to light colours" : "Switch to dark colours");
+    button.setAttribute("aria-label", isDark ? "Switch to light colors" : "Switch to dark colors");
     maps.forEach(paint);
   }
 
@@ -172,7 +172,7 @@
     button.type = "button";
     const dot = document.createElement("i");
     dot.className = "dot-c";
-    dot.style.background = colour(component);
+    dot.style.background = color(component);
     const name = document.createElement("span");
     name.className = "name";
     name.textContent = hit.name;
