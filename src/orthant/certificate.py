@@ -10,6 +10,21 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 LARGE = 1e6
 
 
+KINDS = ("always", "expected")
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A ratio to the smallest cost that is known before the data are seen, or why there is none."""
+
+    ratio: float | None = None
+    kind: str | None = None  # "always", or "expected" over the algorithm's own random choices
+    reason: str = ""
+
+
+NOTHING_PROMISED = Promise()
+
+
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """A lower bound on the cost of every solution, and what follows for the one in hand.

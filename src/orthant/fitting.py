@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from orthant.certificate import NOTHING_PROMISED
 from orthant.engine.executors import one_blas_thread
-from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
 from orthant.errors import FewerComponentsWarning
 from orthant.factorization import Factorization
@@ -31,15 +31,16 @@ from orthant.onmf.choices import (
     Problem,
     algorithm_for,
 )
+from orthant.onmf.masked import NO_PROMISE
 from orthant.onmf.options import Options
-from orthant.onmf.outcome import Outcome
-from orthant.onmf.publish import Trace, publish
+from orthant.onmf.publish import publish
 from orthant.onmf.sizes import (
     most_components,
     refuse_large_certificate,
     refuse_large_fit,
     refuse_large_result,
 )
+from orthant.onmf.solution import Solution, solve_zero
 from orthant.progress import progress_line
 from orthant.validation.data import (
     as_choice,
@@ -51,8 +52,6 @@ from orthant.validation.data import (
     as_weights,
 )
 from orthant.version import __version__
-
-ZERO = "X is zero wherever it has weight"
 
 
 def factorize(
@@ -201,13 +200,14 @@ def factorize(
         if checkpoint is not None:
             kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
             options = replace(options, checkpoint=kept)
-        outcome = fit(matrix, solver, options)
+        solution = solve(matrix, solver, options)
+        result = publish(matrix, solution, options)
         seconds = time.perf_counter() - started
-        proven = certify(matrix, outcome, certificate, options.rng)
-    if outcome.result.shortage:
-        warnings.warn(outcome.result.shortage, FewerComponentsWarning, stacklevel=2)
+        proven = certify(matrix, result, solution, certificate, options.rng)
+    if result.shortage:
+        warnings.warn(result.shortage, FewerComponentsWarning, stacklevel=2)
     weights = as_weights(feature_weight, matrix.shape[1], "feature_weight")
-    return replace(outcome.result, certificate=proven, seconds=seconds, feature_weight=weights)
+    return replace(result, certificate=proven, seconds=seconds, feature_weight=weights)
 
 
 def open_checkpoint(
@@ -240,18 +240,15 @@ def usable(k: int, matrix: Matrix, options: Options) -> int:
 def problem_of(matrix: Matrix, algorithm: str, options: Options) -> Problem:
     """What an algorithm is looked up by, now that the data are known."""
     data = COMPLETE
-    if isinstance(matrix, MaskedMatrix):
+    if not matrix.complete:
         data = MISSING
     elif options.orthogonal == "both" and options.n_components >= min(matrix.shape):
         data = FULL_RANK
     return Problem(algorithm, options.orthogonal, data)
 
 
-def fit(matrix: Matrix, algorithm: Algorithm, options: Options) -> Outcome:
+def solve(matrix: Matrix, algorithm: Algorithm, options: Options) -> Solution:
     """Run an algorithm on a checked matrix."""
-    if not matrix.total > 0 and not isinstance(matrix, MaskedMatrix):
-        empty = np.zeros((0, matrix.shape[1]))
-        trace = Trace(steps_run=("zero matrix",))
-        asked, orthogonal = options.asked, options.orthogonal
-        return Outcome(publish(matrix, empty, orthogonal, asked, trace, ZERO))
-    return algorithm.solve(matrix, options)
+    if matrix.total > 0:
+        return algorithm.solve(matrix, options)
+    return solve_zero(matrix, NOTHING_PROMISED if matrix.complete else NO_PROMISE)

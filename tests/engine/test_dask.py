@@ -13,9 +13,8 @@ from scipy.sparse import coo_array, csr_array
 import orthant
 from orthant.engine.dask.blocks import ExpectedBlock, Places
 from orthant.engine.dask.source import DaskSource
-from orthant.engine.executors import Serial, Threads, executor_for
+from orthant.engine.executors import Serial, Threads, Work, executor_for
 from orthant.engine.sources import ArraySource, CsrSource
-from orthant.engine.work import Work
 from orthant.errors import BlockFailedError, InvalidInputError, InvalidTypeError
 from orthant.validation.data import as_source
 
@@ -117,7 +116,7 @@ def test_a_fit_is_that_of_the_array_in_memory():
     np.testing.assert_allclose(result.components, inside.components, rtol=1e-12, atol=1e-14)
 
 
-def number_and_own(rows, add, own):
+def number_and_own(kernel, rows, add, own):
     index = int(rows[0, 0])
     time.sleep(0.002 * (7 - index % 7))
     return index + add + own[0]
@@ -150,7 +149,7 @@ def test_a_client_makes_the_cluster_work_and_none_leaves_it_to_threads(client):
     assert set(seen) <= set(client.nthreads())
 
 
-def worker_of(rows):
+def worker_of(kernel, rows):
     return distributed.get_worker().address
 
 
@@ -174,7 +173,7 @@ def test_nothing_is_left_on_the_workers_after_an_interrupt(current):
     wait_until_nothing_is_left(current)
 
 
-def summed(rows, shared):
+def summed(kernel, rows, shared):
     return shared.sum()
 
 
@@ -229,7 +228,7 @@ def test_what_a_source_knows_of_its_array():
     X = planted()
     dense, sparse = as_source(chunked(X)), as_source(chunked(X, csr_array))
     assert isinstance(dense, DaskSource)
-    assert (dense.sparse, sparse.sparse) == (False, True)
+    assert (dense.kernel.sparse, sparse.kernel.sparse) == (False, True)
     assert dense.n_entries == X.size
     assert sparse.n_entries == np.count_nonzero(X)
     assert dense.boundaries.tolist() == [0, 200, 450, 600, 700]

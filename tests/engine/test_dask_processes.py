@@ -16,8 +16,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import orthant
-from orthant.engine.executors import executor_for
-from orthant.engine.work import Work
+from orthant.engine.executors import Work, executor_for
 from orthant.errors import BlockFailedError
 from orthant.validation.data import as_source
 
@@ -160,7 +159,7 @@ def test_two_processes_give_the_bits_of_one(client, stored, orthogonal, store, d
         same_bits(fit(X, orthogonal, algorithm=algorithm), alone)
 
 
-def process_of(rows, shared, own):
+def process_of(kernel, rows, shared, own):
     return os.getpid(), rows.flags.aligned, shared.flags.aligned, own.flags.aligned
 
 

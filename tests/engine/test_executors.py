@@ -16,12 +16,13 @@ from threadpoolctl import threadpool_info
 
 import orthant
 from orthant.engine import sources
-from orthant.engine.executors import Serial, Threads, one_blas_thread
-from orthant.engine.work import Work
+from orthant.engine.executors import Serial, Threads, Work, one_blas_thread
 
 
 class Numbers:
     """A source of one row per block that holds the block's number."""
+
+    kernel = None
 
     def __init__(self, n_blocks):
         self.boundaries = np.arange(n_blocks + 1)
@@ -34,7 +35,7 @@ class Numbers:
 def test_results_are_absorbed_in_block_order(executor):
     seen = []
 
-    def slow_sum(rows, add, own):
+    def slow_sum(kernel, rows, add, own):
         index = int(rows[0, 0])
         time.sleep(0.002 * (7 - index % 7))
         return index + add + own[0]
@@ -48,7 +49,7 @@ def test_results_are_absorbed_in_block_order(executor):
 def test_an_error_in_a_block_reaches_the_caller_and_stops_the_rest(executor):
     started = []
 
-    def task(rows):
+    def task(kernel, rows):
         started.append(rows)
         if rows[0, 0] == 5:
             raise ValueError("block five")
@@ -64,7 +65,7 @@ def test_an_error_in_a_block_reaches_the_caller_and_stops_the_rest(executor):
 def test_whatever_a_block_raises_reaches_the_caller(executor, kind):
     """An exit in a thread of ours must not pass for the end of the work."""
 
-    def task(rows):
+    def task(kernel, rows):
         if rows[0, 0] == 3:
             raise kind("block three")
 

@@ -5,7 +5,8 @@ import pytest
 from scipy.sparse import coo_array, csc_array, csr_array
 
 from orthant.engine import sources
-from orthant.engine.points import Features, Samples
+from orthant.engine.features import Features
+from orthant.engine.samples import Samples
 from orthant.validation.data import as_matrix
 
 
@@ -91,7 +92,7 @@ def test_a_sweep_of_centers_agrees_with_the_plain_formula(side, which, small_blo
     sums = np.zeros((3, Y.shape[1]))
     np.add.at(sums, labels[heavy], (lengths[:, None] * Y)[heavy])
     big_y = weighted(X, rows, columns).T
-    np.testing.assert_allclose(centers_of(side, sweep.form, big_y), sums, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(centers_of(side, sweep.sums, big_y), sums, rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(
         centers_of(side, points.sums(labels, 3), big_y), sums, rtol=1e-11, atol=1e-12
     )
@@ -116,7 +117,7 @@ def test_a_sweep_of_directions_is_one_power_step_per_cluster(side, which, small_
         [(products[labels == s, s][:, None] * Y[labels == s]).sum(axis=0) for s in range(3)]
     )
     big_y = weighted(X, rows, columns).T
-    np.testing.assert_allclose(centers_of(side, sweep.form, big_y), steps, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(centers_of(side, sweep.sums, big_y), steps, rtol=1e-11, atol=1e-12)
     captured = [np.sum(products[labels == s, s] ** 2) for s in range(3)]
     np.testing.assert_allclose(sweep.captured, captured, rtol=1e-11)
 
@@ -163,7 +164,7 @@ def test_the_layout_of_a_dense_matrix_does_not_change_a_bit(store):
     plain, stored = Samples(as_matrix(X)), Samples(as_matrix(store(X)))
     form = plain.at(np.array([0, 1]))
     one, other = plain.sweep_directions(form), stored.sweep_directions(form)
-    np.testing.assert_array_equal(one.form, other.form)
+    np.testing.assert_array_equal(one.sums, other.sums)
     np.testing.assert_array_equal(one.labels, other.labels)
 
 
@@ -177,7 +178,7 @@ def test_sparse_formats_and_index_types_agree_with_dense(build, index):
     dense, sparse = Samples(as_matrix(X)), Samples(as_matrix(stored))
     form = dense.at(np.array([0, 1, 4]))
     one, other = dense.sweep_directions(form), sparse.sweep_directions(form)
-    np.testing.assert_allclose(one.form, other.form, rtol=1e-12)
+    np.testing.assert_allclose(one.sums, other.sums, rtol=1e-12)
     np.testing.assert_array_equal(one.labels, other.labels)
 
 
@@ -199,7 +200,7 @@ def test_float32_stays_float32_and_norms_are_taken_in_float64():
     wide = Samples(as_matrix(X.astype(np.float64))).sweep_directions(
         Samples(matrix).at(np.array([0, 1]))
     )
-    np.testing.assert_allclose(sweep.form, wide.form, rtol=2e-6)
+    np.testing.assert_allclose(sweep.sums, wide.sums, rtol=2e-6)
 
 
 def test_a_memory_map_is_read_block_by_block(tmp_path, monkeypatch):
@@ -209,7 +210,7 @@ def test_a_memory_map_is_read_block_by_block(tmp_path, monkeypatch):
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     one, other = Samples(as_matrix(mapped)), Samples(as_matrix(X))
     form = other.at(np.array([0, 1]))
-    np.testing.assert_array_equal(one.sweep_centers(form).form, other.sweep_centers(form).form)
+    np.testing.assert_array_equal(one.sweep_centers(form).sums, other.sweep_centers(form).sums)
 
 
 def test_ties_go_to_the_lowest_index():
@@ -250,7 +251,7 @@ def test_directions_that_share_no_column_may_be_swept_by_segments(dtype, k, stor
     form[1] = 0.0  # a direction may be unused
     one, other = points.sweep_directions(form), points.sweep_directions(form, disjoint=True)
     np.testing.assert_array_equal(one.labels, other.labels)
-    np.testing.assert_allclose(one.form, other.form, rtol=2e-5 if dtype == np.float32 else 1e-12)
+    np.testing.assert_allclose(one.sums, other.sums, rtol=2e-5 if dtype == np.float32 else 1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -302,7 +303,7 @@ def test_a_sample_holds_normalized_points(which, scale, small_blocks):
     rows, columns = weights_for(X, which)
     points = points_over("samples", scale * X, rows, columns, small_blocks)
     wanted = np.array([1, 4, 8, 20])
-    sample = points.sample(wanted, np.array([1, 2, 3, 4]))
+    sample = Samples(points.matrix.normalized(wanted, np.array([1.0, 2.0, 3.0, 4.0])))
     unweighted = weighted(X, np.ones(len(X)), columns)[wanted]
     unit = unweighted / np.linalg.norm(unweighted, axis=1, keepdims=True)
     np.testing.assert_allclose(sample.coordinates() @ np.eye(X.shape[1]), unit, atol=1e-6)

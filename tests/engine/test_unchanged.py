@@ -6,7 +6,8 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.datasets import make_planted
-from orthant.engine.unchanged import Unchanged, added_bits
+from orthant.engine.kernels.sparse import SPARSE
+from orthant.engine.unchanged import Unchanged
 from orthant.errors import SourceChangedError
 from orthant.progress import listening
 
@@ -88,9 +89,9 @@ def test_rows_that_were_swapped_are_told():
 
 def test_what_a_sparse_block_holds_and_where_counts():
     one, other = csr_array(np.eye(3)), csr_array(np.eye(3)[[0, 0, 2]])
-    assert added_bits(one) == added_bits(one.copy())
-    assert added_bits(one) != added_bits(other)
-    assert added_bits(one) != added_bits(one * 2)
+    assert SPARSE.add_bits(one) == SPARSE.add_bits(one.copy())
+    assert SPARSE.add_bits(one) != SPARSE.add_bits(other)
+    assert SPARSE.add_bits(one) != SPARSE.add_bits(one * 2)
 
 
 def chunks_of(array):

@@ -13,7 +13,7 @@ from sklearn.decomposition import NMF
 import orthant
 from orthant.datasets import make_planted
 from orthant.measures import recovery_error
-from orthant.onmf.double_factor import disjoint_directions
+from orthant.onmf.double_factor import separate_centers
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.weighted_kmeans import exact_kmeans
 
@@ -84,7 +84,7 @@ def test_any_order_of_pairs_keeps_supports_disjoint():
     for _ in range(300):
         centers = rng.exponential(size=(5, 4)) ** 2
         weights = rng.exponential(size=5)
-        split = disjoint_directions(centers, weights, rng.permutation)
+        split = separate_centers(centers, weights, rng.permutation).directions
         assert np.all(np.count_nonzero(split, axis=0) <= 1)
 
 

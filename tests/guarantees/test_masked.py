@@ -14,6 +14,7 @@ from orthant.engine.masked import MaskedMatrix
 from orthant.errors import InvalidInputError
 from orthant.onmf.masked import factorize_masked
 from orthant.onmf.options import Options
+from orthant.onmf.publish import publish
 from orthant.validation.data import as_matrix
 from tests.oracles.masked import best_masked_error
 
@@ -87,7 +88,7 @@ def test_the_error_over_observed_entries_never_rises(seed, share, k, orthogonal,
     options = Options(
         k, k, orthogonal, "auto", "k-means++", n_init=2, max_iter=100, tol=1e-6, rng=rng
     )
-    result = factorize_masked(matrix, options).result
+    result = publish(matrix, factorize_masked(matrix, options), options)
     assert np.all(np.diff(result.history) <= 1e-12)
     assert np.all(np.isfinite(result.components))
     assert np.all(result.components >= 0)

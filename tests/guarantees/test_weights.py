@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import orthant
-from orthant.engine.kernels.missing import fitted_by_own_scale
+from orthant.engine.kernels.missing import fit_by_own_scale
 from orthant.numerics.arrays import divided
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
@@ -212,7 +212,7 @@ def test_fits_by_own_scale_agree_with_plain_ones(setting):
     if setting == "features":
         components[np.arange(3)[:, None] != np.arange(6) % 3] = 0.0
     weights = rng.exponential(size=6)
-    scores, loadings = fitted_by_own_scale(X, components, weights, np.zeros(6, dtype=int))
+    scores, loadings = fit_by_own_scale(X, components, weights, np.zeros(6, dtype=int))
     observed = ~np.isnan(X)
     products = np.nan_to_num(X) * weights @ components.T
     lengths = observed @ (weights * components**2).T

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import orthant
-from orthant.engine.points import Samples
+from orthant.engine.samples import Samples
 from orthant.errors import InvalidInputError
-from orthant.kmeans.local_search import Exchange, stability_ratio
+from orthant.kmeans.local_search import Exchange, stability_promise
 from orthant.kmeans.solve import weighted_kmeans
 from orthant.validation.data import as_matrix
 
@@ -75,13 +75,13 @@ def test_the_ratio_of_stable_centers_is_that_of_the_labels_returned(max_iter, to
                 for s in range(3)
             ]
         )
-        np.testing.assert_allclose(found.form, means, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(found.centers, means, rtol=1e-12, atol=1e-15)
         # The least that the ratio may be compared with: centers which no exchange improves and
         # which cost at least as much as the clustering that carries their ratio.
-        exchange = Exchange(points, found.form)
+        exchange = Exchange(points, found.centers)
         assert exchange.cost <= exact_cost(points, found.labels, 3) * (1 + 1e-12)
         assert exact_cost(points, found.labels, 3) <= found.cost * (1 + 1e-9)
-        assert found.claim.ratio is not None
+        assert found.promise.ratio is not None
 
 
 def test_labels_of_a_stopped_lloyd_do_not_take_the_ratio_of_better_centers(monkeypatch):
@@ -90,9 +90,9 @@ def test_labels_of_a_stopped_lloyd_do_not_take_the_ratio_of_better_centers(monke
 
     def noted(exchange, gain_left):
         tested.append(exchange.cost)
-        return stability_ratio(exchange, gain_left)
+        return stability_promise(exchange, gain_left)
 
-    monkeypatch.setattr("orthant.kmeans.solve.stability_ratio", noted)
+    monkeypatch.setattr("orthant.kmeans.solve.stability_promise", noted)
     for seed in range(60):
         rng = np.random.default_rng(seed)
         points = Samples(as_matrix(rng.exponential(size=(30, 5)) ** 2))

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.engine.points import Features, Samples
+from orthant.engine.features import Features
+from orthant.engine.samples import Samples
 from orthant.kmeans.lloyd import lloyd
-from orthant.kmeans.solve import brought_along, weighted_kmeans
+from orthant.kmeans.solve import call_subroutine, weighted_kmeans
 from orthant.validation.data import as_matrix
 from tests.oracles.weighted_kmeans import exact_kmeans, kmeans_cost
 
@@ -33,7 +34,7 @@ def test_centers_are_the_means_of_the_final_labels():
         for s in range(3):
             inside = found.labels == s
             mean = np.average((X / lengths[:, None])[inside], axis=0, weights=lengths[inside] ** 2)
-            np.testing.assert_allclose(found.form[s], mean, rtol=1e-12)
+            np.testing.assert_allclose(found.centers[s], mean, rtol=1e-12)
             assert found.weights[s] == pytest.approx(np.sum(lengths[inside] ** 2))
 
 
@@ -82,7 +83,7 @@ def test_a_subroutine_brought_along_sees_normalized_points_and_weights():
         return np.array([0, 1, 1])
 
     rng = np.random.default_rng(0)
-    found = brought_along(spy, Samples(as_matrix(X)), 2, rng)
+    found = call_subroutine(spy, Samples(as_matrix(X)), 2, rng)
     np.testing.assert_allclose(seen["points"], [[0.6, 0.8], [0.0, 1.0], [1.0, 0.0]])
     np.testing.assert_allclose(seen["weights"], [25.0, 4.0, 1.0])
     assert seen["k"] == 2
@@ -97,4 +98,4 @@ def test_a_subroutine_brought_along_sees_normalized_points_and_weights():
 def test_a_wrong_answer_of_a_subroutine_is_refused_with_its_place(answer):
     X = np.array([[3.0, 4.0], [0.0, 2.0], [1.0, 0.0]])
     with pytest.raises(ValueError, match="kmeans must return"):
-        brought_along(lambda p, w, k, rng: np.array(answer), Samples(as_matrix(X)), 2, None)
+        call_subroutine(lambda p, w, k, rng: np.array(answer), Samples(as_matrix(X)), 2, None)

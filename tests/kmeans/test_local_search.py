@@ -5,19 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.engine.points import Features, Samples
+from orthant.engine.features import Features
+from orthant.engine.samples import Samples
 from orthant.kmeans import local_search
-from orthant.kmeans.geometry import lines, plain
+from orthant.kmeans.exchanges import WORTHWHILE, Nearest, best_exchanges, most_exchanges
 from orthant.kmeans.local_search import (
-    WORTHWHILE,
     Exchange,
-    Nearest,
     best_exchange,
-    best_exchanges,
-    most_exchanges,
     random_exchanges,
-    stability_ratio,
+    stability_promise,
 )
+from orthant.kmeans.seeding import lines, plain
 from orthant.validation.data import as_matrix
 
 
@@ -87,21 +85,21 @@ def test_random_exchanges_never_raise_the_cost_and_mostly_lower_it():
     accepted = random_exchanges(exchange, 25, np.random.default_rng(0))
     assert accepted > 0
     assert exchange.cost < before
-    assert exchange.cost == pytest.approx(cost_of(points, exchange.form, plain))
+    assert exchange.cost == pytest.approx(cost_of(points, exchange.centers, plain))
 
 
 def test_the_claim_of_a_stable_set_is_the_published_constant_or_slightly_more():
     points = Samples(as_matrix(np.random.default_rng(2).exponential(size=(40, 4))))
     exchange = Exchange(points, points.at(np.arange(3)))
-    ratio = stability_ratio(exchange, 0.0)
-    assert (2 + np.sqrt(10)) ** 2 <= ratio.value <= 26.65
-    assert stability_ratio(exchange, 0.01 * exchange.cost).value > 27
-    assert stability_ratio(exchange, exchange.cost) is None
+    ratio = stability_promise(exchange, 0.0)
+    assert (2 + np.sqrt(10)) ** 2 <= ratio.ratio <= 26.65
+    assert stability_promise(exchange, 0.01 * exchange.cost).ratio > 27
+    assert stability_promise(exchange, exchange.cost).ratio is None
 
 
 def test_nothing_is_claimed_at_the_level_of_rounding():
     points = Samples(as_matrix(np.eye(3)))
-    assert stability_ratio(Exchange(points, points.at(np.arange(3))), 0.0) is None
+    assert stability_promise(Exchange(points, points.at(np.arange(3))), 0.0).ratio is None
 
 
 @given(

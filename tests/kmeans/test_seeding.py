@@ -4,16 +4,18 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine.points import Features, Samples
-from orthant.kmeans.geometry import lines, plain
+from orthant.engine.features import Features
+from orthant.engine.samples import Samples
+from orthant.kmeans.exchanges import choose_columns
 from orthant.kmeans.seeding import (
     draw,
     draw_distinct,
     greedy_candidates,
+    lines,
+    plain,
     seed,
-    seeding_ratio,
+    seeding_promise,
 )
-from orthant.kmeans.seeding_in_rounds import chosen_columns
 from orthant.validation.data import as_matrix
 
 X = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.1, 1.0], [0.0] * 3])
@@ -94,10 +96,10 @@ def test_a_draw_never_lands_on_a_point_without_a_chance():
 
 
 def test_the_claim_of_plain_draws_follows_the_harmonic_number():
-    assert seeding_ratio(1).value == 1.0
-    assert seeding_ratio(1).kind == "always"
-    assert seeding_ratio(6).value == pytest.approx(16.42, rel=3e-3)
-    assert seeding_ratio(6).kind == "expected"
+    assert seeding_promise(1).ratio == 1.0
+    assert seeding_promise(1).kind == "always"
+    assert seeding_promise(6).ratio == pytest.approx(16.42, rel=3e-3)
+    assert seeding_promise(6).kind == "expected"
 
 
 def test_distinct_positions_are_drawn_by_the_chances_left():
@@ -117,8 +119,8 @@ def test_chosen_columns_are_a_local_optimum_and_tell_who_is_nearest():
     rng = np.random.default_rng(0)
     places = np.repeat(rng.random((4, 2)), 10, axis=0) + 0.001 * rng.random((40, 2))
     distances = np.square(places[:, None] - places[None]).sum(axis=2)
-    columns, nearest = chosen_columns(np.ones(40), distances, 4)
+    columns, nearest = choose_columns(np.ones(40), distances, 4)
     assert sorted(columns // 10) == [0, 1, 2, 3]  # one of every group
     np.testing.assert_array_equal(nearest.labels, distances[:, columns].argmin(axis=1))
     # No more than there are different candidates.
-    assert len(chosen_columns(np.ones(40), np.zeros((40, 5)), 4)[0]) == 1
+    assert len(choose_columns(np.ones(40), np.zeros((40, 5)), 4)[0]) == 1

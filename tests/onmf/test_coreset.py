@@ -5,12 +5,12 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthant.datasets import make_planted
-from orthant.engine.points import Samples
+from orthant.engine.samples import Samples
+from orthant.engine.vectors import draw_evenly
 from orthant.onmf.coreset import (
     Coreset,
-    inclusion_chances,
-    sensitivities,
-    systematic_draw,
+    find_chances,
+    find_sensitivities,
 )
 from orthant.validation.data import as_matrix
 
@@ -41,17 +41,17 @@ def everything(X, seed=0, weights=None):
     ],
 )
 def test_chances_are_proportional_below_one(sensitivity, size, chances):
-    found = inclusion_chances(np.array(sensitivity, dtype=float), size)
+    found = find_chances(np.array(sensitivity, dtype=float), size)
     np.testing.assert_allclose(found, chances, rtol=1e-12)
 
 
 def test_draws_hit_every_row_as_often_as_its_chance_says():
     rng = np.random.default_rng(0)
-    chances = inclusion_chances(rng.exponential(size=30) ** 2, 12)
+    chances = find_chances(rng.exponential(size=30) ** 2, 12)
     assert (chances == 1).any()
     hits = np.zeros(30)
     for _ in range(4000):
-        drawn = systematic_draw(chances, rng)
+        drawn = np.unique(draw_evenly(chances, 12, rng))
         assert len(drawn) == 12
         assert np.all(np.diff(drawn) > 0)
         hits[drawn] += 1
@@ -63,12 +63,12 @@ def test_sensitivity_is_the_share_of_the_error_and_of_the_cluster():
     # Two exact lines: nothing is missed, so only shares of the clusters are left.
     X = np.array([[3.0, 0], [1, 0], [0, 2], [0, 0]])
     points = Samples(as_matrix(X, n_jobs=1))
-    found = sensitivities(points, 2, np.random.default_rng(0))
+    found = find_sensitivities(points, 2, np.random.default_rng(0))
     np.testing.assert_allclose(found, [0.9, 0.1, 1.0, 0.0], rtol=1e-12)
     # One direction of (2, 1) and (1, 2): by symmetry half of everything each, missed and held.
     X = np.array([[2.0, 1], [1, 2]])
     points = Samples(as_matrix(np.tile(X, (50, 1)), n_jobs=1))
-    found = sensitivities(points, 1, np.random.default_rng(0))
+    found = find_sensitivities(points, 1, np.random.default_rng(0))
     np.testing.assert_allclose(found, 0.02, rtol=0.05)
 
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 import orthant
 from orthant.datasets import make_planted
 from orthant.onmf.as_published import published_error
-from orthant.onmf.outcome import falling
+from orthant.onmf.publish import fall_to
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 SETTINGS = ("samples", "features", "both")
@@ -57,8 +57,8 @@ def test_the_history_of_missing_values_never_rises_either():
 
 
 def test_what_seems_to_rise_by_rounding_is_what_was_accepted_before():
-    assert falling((0.5, 0.3, 0.300001, 0.1999), 0.2) == (0.5, 0.3, 0.3, 0.2, 0.2)
-    assert falling((), 0.0) == (0.0,)
+    assert fall_to((0.5, 0.3, 0.300001, 0.1999), 0.2) == (0.5, 0.3, 0.3, 0.2, 0.2)
+    assert fall_to((), 0.0) == (0.0,)
 
 
 def by_hand(X, labels):

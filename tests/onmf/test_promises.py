@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import orthant
+from orthant.certificate import Promise
 from orthant.datasets import make_planted
-from orthant.engine.points import points_over
-from orthant.kmeans.seeding import seeding_ratio
+from orthant.engine.features import points_over
+from orthant.kmeans.seeding import seeding_promise
+from orthant.onmf.lines import search_lines
 from orthant.onmf.options import Options
-from orthant.onmf.promises import APriori, strongest
-from orthant.onmf.search import Search
+from orthant.onmf.promises import strongest
 from orthant.validation.data import as_matrix
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
@@ -21,9 +22,7 @@ def searched(X, seeding, k=3, orthogonal="samples", n_init=1):
     options = Options(
         k, k, orthogonal, seeding, "k-means++", n_init, 5, 1e-4, np.random.default_rng(0)
     )
-    search = Search(points_over(as_matrix(X), orthogonal), options)
-    search.run()
-    return search
+    return search_lines(points_over(as_matrix(X), orthogonal), options)
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
@@ -31,24 +30,23 @@ def searched(X, seeding, k=3, orthogonal="samples", n_init=1):
     ("seeding", "factor"), [("lines", 1.0), ("k-means++", 2.0), ("k-means||", None)]
 )
 def test_every_start_brings_the_promise_of_its_own_draws(orthogonal, seeding, factor):
-    search = searched(X, seeding, orthogonal=orthogonal, n_init=3)
-    assert len(search.promises) == 3
-    search.steps.clear()  # the log is for people: nothing is read from it
-    promise = strongest(search.promises)
-    expected = None if factor is None else factor * seeding_ratio(3).value
+    promise = searched(X, seeding, orthogonal=orthogonal, n_init=3).promise
+    expected = None if factor is None else factor * seeding_promise(3).ratio
     assert promise.ratio == expected
     assert promise.kind == (None if factor is None else "expected")
     assert bool(promise.reason) == (factor is None)
 
 
 def test_draws_from_a_sample_promise_nothing():
-    assert all(promise.ratio is None for promise in searched(LARGE, "auto").promises)
+    promise = searched(LARGE, "auto").promise
+    assert promise.ratio is None
+    assert "sample" in promise.reason
 
 
 def test_the_best_of_several_answers_keeps_the_smallest_promise():
-    none, some, less = APriori(reason="why"), APriori(3.0, "expected"), APriori(2.0, "always")
+    none, some, less = Promise(reason="why"), Promise(3.0, "expected"), Promise(2.0, "always")
     assert strongest([none, some, less]) is less
-    assert strongest([none, APriori(reason="other")]) is none
+    assert strongest([none, Promise(reason="other")]) is none
     assert strongest([]).ratio is None
 
 

@@ -27,15 +27,15 @@ REST = "the rest"
 # The functions of each phase as module:name, or module:class.method.
 PHASES: dict[str, tuple[str, ...]] = {
     "validation": ("orthant.validation.data:as_matrix",),
-    "seeding": ("orthant.onmf.search:Search.first",),
+    "seeding": ("orthant.onmf.starts:make_start",),
     "sweeps": ("orthant.onmf.descent:descend",),
     "moves and escapes": (
         "orthant.onmf.moves:MoveBlocks.__init__",
         "orthant.onmf.moves:move_points",
-        "orthant.onmf.escapes:recombined",
-        "orthant.onmf.escapes:breathed",
+        "orthant.onmf.escapes:recombine",
+        "orthant.onmf.escapes:breathe",
     ),
-    "exact directions": ("orthant.onmf.canonical:canonical",),
+    "exact directions": ("orthant.onmf.exact_directions:find_exact_directions",),
     "final assignment": ("orthant.onmf.publish:publish",),
     "certificate": ("orthant.onmf.certify:certify",),
 }

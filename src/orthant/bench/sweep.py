@@ -20,7 +20,8 @@ from orthant.bench.measuring import measured
 from orthant.bench.rows import Goal, Row
 from orthant.bench.tasks import Step
 from orthant.engine.executors import available_cores, one_blas_thread
-from orthant.engine.points import Features, Samples
+from orthant.engine.features import Features
+from orthant.engine.samples import Samples
 from orthant.validation.data import as_matrix
 
 PAUSE = 0.3

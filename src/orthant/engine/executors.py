@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,13 +19,45 @@ import scipy.linalg  # noqa: F401  (loads SciPy's own BLAS, so that the limit fi
 from threadpoolctl import ThreadpoolController
 
 from orthant.engine.sources import Source, block_rows
-from orthant.engine.work import Work
+from orthant.engine.units import Units, UnitsByRow
 from orthant.errors import InvalidInputError
 
 # A block, a copy in the working dtype, and what is computed from it on the way.
 COPIES_OF_A_BLOCK = 3
 
 Absorb = Callable[[slice, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a pass does with a block: a plain function of a kernel, the rows and keywords.
+
+    Nothing is captured: the function is known by its name, small arrays go to every block, and of
+    arrays with one entry per row a block gets its own part. So a block can be worked on by any
+    thread, process or machine that can read its rows.
+    """
+
+    function: Callable[..., Any]
+    shared: Mapping[str, Any] = field(default_factory=dict)
+    by_row: Mapping[str, Any] = field(default_factory=dict)  # None, or sliced by rows
+
+    def slices(self, rows: slice) -> dict[str, Any]:
+        """The keywords that belong to these rows."""
+        return {
+            name: None if values is None else values[rows] for name, values in self.by_row.items()
+        }
+
+
+def with_units(
+    function: Callable[..., Any],
+    units: Units,
+    shared: Mapping[str, Any],
+    by_row: Mapping[str, Any] | None = None,
+) -> Work:
+    """Work whose function also gets the units of its rows."""
+    if units.rows is None:
+        return Work(function, {**shared, "units": units}, by_row or {})
+    return Work(function, shared, {**(by_row or {}), "units": UnitsByRow(units)})
 
 
 class Executor(Protocol):
@@ -44,8 +77,8 @@ class OnCluster(Protocol):
 
 def done(source: Source, work: Work, index: int) -> Any:
     """The result of some work on one block."""
-    parts = work.parts(block_rows(source, index))
-    return work.function(source.block(index), **work.shared, **parts)
+    slices = work.slices(block_rows(source, index))
+    return work.function(source.kernel, source.block(index), **work.shared, **slices)
 
 
 class Serial:
@@ -156,7 +189,7 @@ def _local(n_threads: int) -> Executor:
 def blocks_within(source: Source, max_memory: int) -> int:
     """How many blocks of a source may be at work at once within this many bytes."""
     share = np.diff(source.boundaries).max() / source.shape[0]
-    stored = source.n_entries * share * (source.dtype.itemsize + (8 if source.sparse else 0))
+    stored = source.n_entries * share * (source.dtype.itemsize + (8 if source.kernel.sparse else 0))
     needed = int(stored * COPIES_OF_A_BLOCK)
     if needed > max_memory:
         raise InvalidInputError(

@@ -20,23 +20,16 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.engine.blockwise import LIGHT_PRODUCT, on_scaled, scaled_loadings
-from orthant.engine.executors import Executor
-from orthant.engine.kernels import kernel_of
-from orthant.engine.kernels.blocks import Rows
-from orthant.engine.kernels.missing import (
-    MaskedBlock,
-    any_missing,
-    filled,
-    fitted_by_own_scale,
-    masked,
-    observed_residual,
-)
-from orthant.engine.matrix import Matrix, refuse_overflow
+from orthant.engine.executors import Executor, Work, with_units
+from orthant.engine.kernels.dense import CHUNK_ENTRIES
+from orthant.engine.kernels.interface import Kernel, ObservedBlock, Rows
+from orthant.engine.kernels.missing import fit_by_own_scale
+from orthant.engine.matrix import Matrix
+from orthant.engine.passes import LIGHT_PRODUCT, missing_block
+from orthant.engine.projection import by_value, refuse_overflow
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
 from orthant.engine.units import Units
-from orthant.engine.work import Work, with_units
 from orthant.numerics.arrays import Array, divided
 
 
@@ -47,7 +40,7 @@ class MaskedSweep:
     Points are the rows over samples, the columns over features.
     """
 
-    form: Array  # (k, m) the next components, of any length
+    components: Array  # (k, m) the next ones, of any length
     labels: Array  # (N,) the component of every point
     captured: Array  # (N,) energy captured of every point, weighted
     second: Array  # (N,) energy the next best component would capture
@@ -59,9 +52,9 @@ class OnFilled:
 
     function: Callable[..., Any]
 
-    def __call__(self, rows: Rows, **keywords: Any) -> Any:
+    def __call__(self, kernel: Kernel, rows: Rows, **keywords: Any) -> Any:
         """What the function gives for the filled rows."""
-        return self.function(filled(rows), **keywords)
+        return self.function(kernel, kernel.fill(rows), **keywords)
 
 
 class FilledSource:
@@ -69,14 +62,14 @@ class FilledSource:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self.shape, self.dtype, self.sparse = source.shape, source.dtype, source.sparse
+        self.shape, self.dtype, self.kernel = source.shape, source.dtype, source.kernel
         self.n_entries, self.in_memory = source.n_entries, source.in_memory
-        self.elsewhere = source.elsewhere
+        self.elsewhere, self.can_transpose = source.elsewhere, source.can_transpose
         self.boundaries = source.boundaries
 
     def block(self, index: int) -> Array | csr_array:
         """Rows of one block."""
-        return filled(self._source.block(index))
+        return self.kernel.fill(self._source.block(index))
 
     def with_gaps(self, work: Work) -> tuple[Source, Work]:
         """The source as it is, and the work that fills its blocks first: the same results."""
@@ -99,7 +92,7 @@ class FilledSource:
 def has_missing(source: Source, executor: Executor) -> bool:
     """Whether any entry is NaN; one read."""
     found: list[bool] = []
-    executor.fold(source, Work(any_missing), lambda rows, one: found.append(one))
+    executor.fold(source, Work(missing_block), lambda rows, one: found.append(one))
     return any(found)
 
 
@@ -109,6 +102,8 @@ class MaskedMatrix(Matrix):
     What the base class computes treats them as zeros; what is overridden or added here leaves
     them out. ``total`` is the squared norm of the observed entries either way.
     """
+
+    complete = False
 
     def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
         super().__init__(FilledSource(source), executor, scan)
@@ -144,8 +139,8 @@ class MaskedMatrix(Matrix):
         by_row = {"row_weights": self.row_weights, "fixed": fixed if over_samples else None}
         self._masked_pass(_sweep_block, absorb, shared, by_row)
         if over_samples:
-            form = np.where(lengths > 0, divided(products, lengths), components)
-            return MaskedSweep(self._weighted_only(form), row_labels, *row_captured)
+            updated = np.where(lengths > 0, divided(products, lengths), components)
+            return MaskedSweep(self._weighted_only(updated), row_labels, *row_captured)
         return self._column_winners(products, lengths, fixed)
 
     def _column_winners(self, products: Array, lengths: Array, fixed: Array | None) -> MaskedSweep:
@@ -155,42 +150,47 @@ class MaskedMatrix(Matrix):
         if fixed is not None:
             labels = fixed
             best[0] = scores[labels, columns]
-        form = np.zeros(scores.shape)
-        form[labels, columns] = divided(products, lengths)[labels, columns]
+        updated = np.zeros(scores.shape)
+        updated[labels, columns] = divided(products, lengths)[labels, columns]
         captured = np.square(best)
         if self.column_weights is not None:
             captured *= self.column_weights
-        return MaskedSweep(self._weighted_only(form), labels.astype(np.int32), *captured)
+        return MaskedSweep(self._weighted_only(updated), labels.astype(np.int32), *captured)
 
-    def _weighted_only(self, form: Array) -> Array:
+    def _weighted_only(self, components: Array) -> Array:
         """Components (k, m) with 0 in columns that have no weight: no error tells their value."""
-        return form if self.column_weights is None else np.where(self.column_weights > 0, form, 0.0)
+        weights = self.column_weights
+        return components if weights is None else np.where(weights > 0, components, 0.0)
 
     def project(self, components: Array) -> tuple[Array, Array]:
         """Winner of every row among the components by its observed entries, and its scale."""
         labels = np.empty(self.shape[0], dtype=np.int32)
         scales = np.empty(self.shape[0], dtype=self.dtype)
 
-        def absorb(part: slice, result: tuple[Array, Array]) -> None:
+        order = by_value(components)
+
+        def absorb(rows: slice, result: tuple[Array, Array]) -> None:
             scores, loadings = result
             winners = scores.argmax(axis=1)
-            scales[part] = self._published(loadings[np.arange(len(winners)), winners], part.start)
-            labels[part] = np.where(scales[part] > 0, winners, -1)
+            scales[rows] = self._published(loadings[np.arange(len(winners)), winners], rows.start)
+            labels[rows] = np.where(scales[rows] > 0, order[winners], -1)
 
-        self._fitted_pass(components, absorb)
+        self._fit_pass(components[order], absorb)
         return labels, scales
 
     def loadings(self, components: Array) -> Array:
         """Loadings of every row on components with disjoint supports, by its observed entries."""
         loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
 
-        def absorb(part: slice, result: tuple[Array, Array]) -> None:
-            loadings[part] = self._published(result[1], part.start)
+        order = by_value(components)
 
-        self._fitted_pass(components, absorb)
+        def absorb(rows: slice, result: tuple[Array, Array]) -> None:
+            loadings[rows, order] = self._published(result[1], rows.start)
+
+        self._fit_pass(components[order], absorb)
         return loadings
 
-    def _fitted_pass(self, components: Array, absorb: Callable[[slice, Any], None]) -> None:
+    def _fit_pass(self, components: Array, absorb: Callable[[slice, Any], None]) -> None:
         """Fit every row by components (k, m) of X, rows in the units they have by themselves."""
         shifted, powers = self.shifted(components)
         shared = {
@@ -200,7 +200,7 @@ class MaskedMatrix(Matrix):
             "column_weights": self.column_weights,
             "units": self._units_of_rows,
         }
-        self.executor.fold(self._with_gaps, Work(_fitted_block, shared), absorb)
+        self.executor.fold(self._with_gaps, Work(_fit_block, shared), absorb)
 
     def residual(self, loadings: Any, components: Array) -> float:
         """Weighted squared error of ``X ~ loadings @ components`` over the observed entries."""
@@ -236,11 +236,12 @@ class MaskedMatrix(Matrix):
         by_row: dict[str, Any] | None = None,
     ) -> None:
         """A pass over the scaled blocks with their gaps."""
-        work = with_units(on_scaled, self.units, {"function": function, **shared}, by_row)
+        work = with_units(function, self.units, shared, by_row)
         self.executor.fold(self._with_gaps, work, absorb)
 
 
-def _fitted_block(
+def _fit_block(
+    kernel: Kernel,
     raw: Rows,
     components: Array,
     shifted: Array,
@@ -253,26 +254,31 @@ def _fitted_block(
     The square root of the energy, times a number that may differ from row to row. ``shifted`` are
     the components over the columns in these units, divided by two to their ``powers``.
     """
-    kernel = kernel_of(raw)
-    block = masked(kernel.scaled(raw, units))
+    block = kernel.observe(kernel.scale(raw, units))
     weighted = shifted if column_weights is None else shifted * column_weights
-    products, squares = block.products(weighted), weighted * shifted
-    lengths = block.observed_sums(squares)
+    products, squares = block.multiply_directions(weighted), weighted * shifted
+    lengths = block.sum_observed(squares)
     scores = divided(products, np.sqrt(lengths))
     with np.errstate(over="ignore", under="ignore"):
         loadings = np.ldexp(divided(products, lengths), units.exponent - powers)
     positive = weighted > 0 if column_weights is None else (shifted > 0) & (column_weights > 0)
-    light = _light_rows(raw, block, products, lengths, squares, positive)
+    light = _light_rows(kernel, raw, block, products, lengths, squares, positive)
     if len(light):
         weights = np.ones(raw.shape[1]) if column_weights is None else column_weights
         shift = np.zeros(raw.shape[1], int) if units.columns is None else -2 * units.columns
-        rows = kernel.dense_rows(raw, light)
-        scores[light], loadings[light] = fitted_by_own_scale(rows, components, weights, shift)
+        rows = kernel.take_dense(raw, light)
+        scores[light], loadings[light] = fit_by_own_scale(rows, components, weights, shift)
     return scores, loadings
 
 
 def _light_rows(
-    raw: Rows, block: MaskedBlock, products: Array, lengths: Array, squares: Array, positive: Array
+    kernel: Kernel,
+    raw: Rows,
+    block: ObservedBlock,
+    products: Array,
+    lengths: Array,
+    squares: Array,
+    positive: Array,
 ) -> Array:
     """Rows with entries whose products, or whose lengths of components, lost digits.
 
@@ -282,22 +288,24 @@ def _light_rows(
     light = products.max(axis=1, initial=0.0) < limit
     if (positive & (squares < limit)).any():
         # Lengths over few columns may be small though those over all columns are not.
-        there = block.observed_sums(positive.astype(np.float64)) > 0
+        there = block.sum_observed(positive.astype(np.float64)) > 0
         light |= ((lengths < limit) & there).any(axis=1)
-    return np.flatnonzero(light & kernel_of(raw).has_entries(filled(raw)))
+    return np.flatnonzero(light & kernel.find_filled(kernel.fill(raw)))
 
 
-def _fitted(
-    block: MaskedBlock, components: Array, column_weights: Array | None
+def _fit(
+    block: ObservedBlock, components: Array, column_weights: Array | None
 ) -> tuple[Array, Array]:
     weighted = components if column_weights is None else components * column_weights
-    products = block.products(weighted)
-    lengths = block.observed_sums(weighted * components)
+    products = block.multiply_directions(weighted)
+    lengths = block.sum_observed(weighted * components)
     return divided(products, np.sqrt(lengths)), divided(products, lengths)
 
 
 def _sweep_block(
+    kernel: Kernel,
     rows: Rows,
+    units: Units,
     components: Array,
     column_weights: Array | None,
     over_samples: bool,
@@ -305,8 +313,8 @@ def _sweep_block(
     fixed: Array | None,
 ) -> tuple[Array, Array, Array, Array]:
     """Labels, the two largest captured energies, and the sums that update the components."""
-    block = masked(rows)
-    scores, loadings = _fitted(block, components, column_weights)
+    block = kernel.observe(kernel.scale(rows, units))
+    scores, loadings = _fit(block, components, column_weights)
     labels = scores.argmax(axis=1)
     places = np.arange(len(labels))
     best = _two_largest(scores, axis=1)
@@ -322,12 +330,13 @@ def _sweep_block(
     return (
         labels,
         captured,
-        block.column_products(weighted),
-        block.observed_column_sums(weighted * loadings),
+        block.multiply_columns(weighted),
+        block.sum_observed_rows(weighted * loadings),
     )
 
 
 def _residual_block(
+    kernel: Kernel,
     rows: Rows,
     components: Array,
     powers: Array,
@@ -337,9 +346,16 @@ def _residual_block(
     row_weights: Array | None,
 ) -> float:
     given = loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
-    fitted = scaled_loadings(given, units, powers)
-    scaled = kernel_of(rows).scaled(rows, units)
-    squares = observed_residual(scaled, fitted, components, column_weights)
+    fitted = units.scale_loadings(given, powers)
+    scaled = kernel.scale(rows, units)
+    squares = np.empty(rows.shape[0])
+    size = max(1, CHUNK_ENTRIES // max(1, rows.shape[1]))
+    for start in range(0, rows.shape[0], size):
+        some = slice(start, min(start + size, rows.shape[0]))
+        difference = kernel.take_dense(scaled, some) - fitted[some] @ components
+        difference = np.square(np.where(np.isnan(difference), 0.0, difference))
+        weighted = column_weights is not None
+        squares[some] = difference @ column_weights if weighted else difference.sum(axis=1)
     return float(squares.sum() if row_weights is None else squares @ row_weights)
 
 

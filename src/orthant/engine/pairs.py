@@ -152,3 +152,20 @@ def _digest(*parts: Array) -> bytes:
     for part in parts:
         state.update(part.tobytes())
     return state.digest()
+
+
+def row_norms(rows: Array | csr_array) -> Array:
+    """Euclidean norms (n,) of the rows of a dense or CSR array."""
+    if isinstance(rows, np.ndarray):
+        return np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64))
+
+
+def is_sparse(rows: Array | csr_array) -> bool:
+    """Whether rows are CSR."""
+    return not isinstance(rows, np.ndarray)
+
+
+def to_dense(rows: Array | csr_array) -> Array:
+    """A dense or CSR array as a dense one."""
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from orthant.engine.blockwise import powers_block, scan_block
-from orthant.engine.executors import Executor
-from orthant.engine.kernels.blocks import BlockLook
+from orthant.engine.executors import Executor, Work, with_units
+from orthant.engine.kernels.interface import BlockLook
+from orthant.engine.passes import powers_block, scan_block
 from orthant.engine.sources import Source
 from orthant.engine.units import (
     AT_REST,
@@ -21,7 +21,6 @@ from orthant.engine.units import (
     is_safe,
     largest_power,
 )
-from orthant.engine.work import Work, with_units
 from orthant.numerics.arrays import Array
 
 # The smallest number that has all its digits.

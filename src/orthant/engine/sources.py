@@ -13,6 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
+from orthant.engine.kernels.dense import DENSE
+from orthant.engine.kernels.interface import Kernel
+from orthant.engine.kernels.sparse import SPARSE
 from orthant.engine.unchanged import Unchanged
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
@@ -35,11 +38,15 @@ class Source(Protocol):
 
     shape: tuple[int, int]
     dtype: np.dtype
-    sparse: bool
     n_entries: int  # how many numbers one pass reads
     in_memory: bool  # whether single rows can be had without reading blocks from disk
     boundaries: Array  # (blocks + 1,), block b holds rows boundaries[b] up to boundaries[b + 1]
     elsewhere: bool  # whether only passes reach the rows: fetching some costs a pass of its own
+    can_transpose: bool  # whether its columns can be read as rows, again and again
+
+    @property
+    def kernel(self) -> Kernel:
+        """What reads the blocks."""
 
     def block(self, index: int) -> Array | csr_array:
         """Rows of one block, C-ordered or CSR, in the working dtype."""
@@ -71,7 +78,7 @@ def working_dtype(dtype: np.dtype) -> np.dtype:
 class ArraySource:
     """Rows of an array in memory or of a memory map, in any order of storage."""
 
-    sparse = False
+    kernel: Kernel = DENSE
     elsewhere = False
 
     def __init__(self, array: Array) -> None:
@@ -81,13 +88,15 @@ class ArraySource:
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = working_dtype(array.dtype)
         self.boundaries = dense_boundaries(*self.shape)
-        self._unchanged = Unchanged()
+        self.can_transpose = self.in_memory and array.nbytes <= MOST_BYTES_TO_COPY
+        # Others may write to a file; what is in memory is the caller's to keep.
+        self._unchanged = None if self.in_memory else Unchanged()
 
     def block(self, index: int) -> Array:
         """Rows of one block; a copy only where order or dtype asks for one."""
         span = block_rows(self, index)
         rows = np.ascontiguousarray(np.asarray(self._array[span]), dtype=self.dtype)
-        if not self.in_memory:  # others may write to a file
+        if self._unchanged is not None:
             self._unchanged.check_rows(span.start, rows)
         return rows
 
@@ -101,18 +110,19 @@ class ArraySource:
 
     def transposed(self, many_passes: bool = True) -> ArraySource | None:
         """The columns as rows: a copy while that is small, else a view for a single pass."""
-        small = self._array.nbytes <= MOST_BYTES_TO_COPY
-        if not self.in_memory or (many_passes and not small):
+        if not self.in_memory or (many_passes and not self.can_transpose):
             return None
-        return ArraySource(np.ascontiguousarray(self._array.T) if small else self._array.T)
+        flipped = self._array.T
+        return ArraySource(np.ascontiguousarray(flipped) if self.can_transpose else flipped)
 
 
 class SlicedSource:
     """Rows of anything with a shape, a dtype and slices of rows: HDF5, zarr and their like."""
 
-    sparse = False
+    kernel: Kernel = DENSE
     in_memory = False
     elsewhere = False
+    can_transpose = False
 
     def __init__(self, stored: Any) -> None:
         self._stored = stored
@@ -160,9 +170,10 @@ class SlicedSource:
 class CsrSource:
     """Rows of a CSR array with 32- or 64-bit indices; values are held as floats."""
 
-    sparse = True
+    kernel: Kernel = SPARSE
     in_memory = True
     elsewhere = False
+    can_transpose = True
 
     def __init__(self, matrix: csr_array) -> None:
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
@@ -195,6 +206,20 @@ class CsrSource:
     def transposed(self, many_passes: bool = True) -> CsrSource:
         """The columns as rows: a copy ordered by column."""
         return CsrSource(self._matrix.T.tocsr())
+
+
+def kernel_of(rows: Array | csr_array) -> Kernel:
+    """What reads an array or CSR array."""
+    return DENSE if isinstance(rows, np.ndarray) else SPARSE
+
+
+def append_rows(kept: Array | csr_array, new: Array | csr_array) -> Array | csr_array:
+    """Rows below each other, in the container of those kept."""
+    if isinstance(kept, np.ndarray):
+        new = new if isinstance(new, np.ndarray) else new.toarray()
+    else:
+        new = csr_array(new)
+    return kernel_of(kept).stack([kept, new], False)
 
 
 def in_memory(rows: Array | csr_array) -> ArraySource | CsrSource:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.engine.kernels.blocks import Rows
 from orthant.errors import SourceChangedError
 from orthant.numerics.arrays import Array
 
@@ -28,7 +27,7 @@ class Unchanged:
         """Refuse the first row of a dense block that changed since the block was first read."""
         if first not in self._rows:
             self._rows[first] = _by_row(rows)
-        if self._same(first, added_bits(rows)):
+        if self._same(first, add_bits(rows)):
             return
         changed = np.flatnonzero(self._rows[first] != _by_row(rows))
         raise SourceChangedError(
@@ -47,15 +46,10 @@ class Unchanged:
         return self._blocks.setdefault(first, found) == found
 
 
-def added_bits(rows: Rows) -> int:
-    """The sum of the bits of a dense or CSR block, and of where its entries stand."""
-    if isinstance(rows, np.ndarray):
-        return _sum(rows)
-    return _sum(rows.data) + _sum(rows.indices) + _sum(rows.indptr)
+def add_bits(values: Array) -> int:
+    """The sum of the bits of an array, weighted by where they stand, exact in any order.
 
-
-def _sum(values: Array) -> int:
-    """Added up as the longest integers that fit, many times faster than row by row.
+    Added up as the longest integers that fit, many times faster than row by row.
 
     A prime number of lanes with different factors: what moves to another place counts too.
     """

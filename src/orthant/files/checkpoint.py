@@ -25,7 +25,7 @@ from orthant.files.archive import open_archive, write_archive
 from orthant.files.whole_files import is_special
 from orthant.numerics.arrays import Array
 
-FORMAT = "orthant checkpoint 1"
+FORMAT = "orthant checkpoint 2"
 MOST_BYTES = 2**34
 SECONDS_BETWEEN_FLUSHES = 2.0
 

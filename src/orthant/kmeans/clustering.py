@@ -1,4 +1,4 @@
-"""Clustering: what every k-means subroutine returns, with what it may claim."""
+"""Clustering: what every k-means subroutine returns, with what it promises."""
 
 from __future__ import annotations
 
@@ -6,26 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orthant.certificate import NOTHING_PROMISED, Promise
 from orthant.engine.points import Points
 from orthant.numerics.arrays import Array, divided
-
-KINDS = ("always", "expected")
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """Cost at most ``value`` times the optimum, always or in expectation."""
-
-    value: float
-    kind: str  # "always" | "expected"
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What may be said about the cost of a clustering: a ratio, or why there is none."""
-
-    ratio: Ratio | None = None
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +19,14 @@ class Clustering:
     ----------
     labels
         (N,) int32, -1 for points without weight.
-    form
-        (k, m) form of the means (see ``engine.points``); rows of empty clusters are zero.
+    centers
+        (k, m) the means, as the points hold them; those of empty clusters are zero.
     weights
         (k,) sum of the weights in each cluster.
     cost
         Weighted sum of squared distances to the center that each point was given to; the means
         can only be closer.
-    claim
+    promise
         What may be said about the cost, as the subroutine that made the clustering earned it.
     n_sweeps
         Reads of the data that assigned all points.
@@ -52,16 +35,16 @@ class Clustering:
     """
 
     labels: Array
-    form: Array
+    centers: Array
     weights: Array
     cost: float
-    claim: Claim = Claim()
+    promise: Promise = NOTHING_PROMISED
     n_sweeps: int = 0
     history: tuple[float, ...] = ()
 
 
 def means(sums: Array, cluster_weights: Array) -> Array:
-    """Forms of the means from forms of the weighted sums."""
+    """Means (k, m) from weighted sums (k, m) and the weights (k,) of clusters."""
     return divided(sums, cluster_weights[:, None])
 
 

@@ -1,7 +1,4 @@
-"""Exchanging one center for one point: random exchanges (LS++), and all of them.
-
-Both keep the distances of all points to all centers, N x k numbers.
-"""
+"""Exchanging one center for one point: random exchanges (LS++), and all of them."""
 
 from __future__ import annotations
 
@@ -9,148 +6,30 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csc_array
 
-from orthant.engine.points import Points
-from orthant.kmeans.clustering import Ratio
-from orthant.kmeans.geometry import Distance, distance_rounding, plain
-from orthant.kmeans.seeding import draw
+from orthant.certificate import Promise
+from orthant.engine.points import Distance, Points
+from orthant.kmeans.exchanges import Nearest
+from orthant.kmeans.seeding import distance_rounding, draw, plain
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import UNIT_ROUNDOFF
 
 # Distances from all points to a batch of candidates are held at once.
 BATCH_BYTES = 2**26
-# Up to so many candidates counting label by label costs less than building a sparse matrix.
-FEW_CANDIDATES = 8
-# Below this size a product with zeros costs less than building a sparse matrix.
-SMALL_MEMBERS = 2**14
 # A gain below this share of the cost is rounding.
 NEGLIGIBLE = 1e-12
-# A gain below this share of the cost is not worth the further exchange of a seeding.
-WORTHWHILE = 1e-4
-
-
-class Nearest:
-    """Weighted points, how far they are from every center, and which is nearest and second."""
-
-    def __init__(self, weights: Array, distances: Array) -> None:
-        self._distances = distances  # (N, k), whose dtype decides in what is computed
-        self.weights = weights.astype(distances.dtype, copy=False)  # (N,)
-        self.n_centers = distances.shape[1]
-        n = len(weights)
-        self.labels, self._seconds = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
-        self.nearest, self.second = np.empty_like(self.weights), np.empty_like(self.weights)
-        self._rank(slice(None))
-
-    def _rank(self, rows: Array | slice) -> None:
-        """Find the nearest and the second nearest center of some points."""
-        distances = self._distances[rows].copy()
-        everyone = np.arange(len(distances))
-        self.labels[rows] = first = distances.argmin(axis=1)
-        self.nearest[rows] = distances[everyone, first]
-        distances[everyone, first] = np.inf
-        self._seconds[rows] = other = distances.argmin(axis=1)
-        self.second[rows] = distances[everyone, other]  # infinite where there is only one center
-        self.cost = float(self.weights @ self.nearest)
-
-    def gains(self, new: Array) -> Array:
-        """(k, c) drop of the cost when center s is exchanged for the candidate of column j.
-
-        ``new`` holds the distances to the candidates, (N, c).
-        """
-        everyone = slice(None)
-        return -self.kept(new, everyone) - self.extra(new, everyone)
-
-    def kept(self, new: Array, rows: Array | slice) -> Array:
-        """(c,) what some points pay more, hence less than 0, when a candidate joins the centers.
-
-        ``new`` holds their distances to the candidates.
-        """
-        nearest, weights = self.nearest[rows], self.weights[rows]
-        return weights @ np.minimum(nearest[:, None], new) - weights @ nearest
-
-    def extra(self, new: Array, rows: Array | slice) -> Array:
-        """(k, c) what some points pay on top of that when their own center, s, then leaves.
-
-        They take the candidate or their second nearest center instead.
-        """
-        nearest = self.nearest[rows][:, None]
-        instead = np.maximum(new, nearest)
-        np.minimum(instead, self.second[rows][:, None], out=instead)
-        instead -= nearest
-        return _sums_by_label(self.labels[rows], self.weights[rows], instead, self.n_centers)
-
-    def hopeful(self, new: Array) -> Array:
-        """Which candidates (columns of ``new``) could lower the cost at all, (c,) booleans.
-
-        The gain is at most ``sum w (second - new)_+`` less the cheapest removal. (With nearest
-        in place of second the test would drop exchanges that do help.)
-        """
-        k = self.n_centers
-        if k == 1:
-            return np.ones(new.shape[1], dtype=bool)
-        losses = np.bincount(self.labels, self.weights * (self.second - self.nearest), minlength=k)
-        most = self.weights @ np.maximum(self.second[:, None] - new, 0.0)
-        # A little slack: rounding must not skip an exchange that helps.
-        return most > losses.min() * (1 - 1e-9) - 1e-12 * self.cost
-
-    def touched(self, center: int, distances: Array) -> Array:
-        """The points whose nearest or second nearest center an exchange would change."""
-        leaving = (self.labels == center) | (self._seconds == center)
-        return np.flatnonzero(leaving | (distances < self.second))
-
-    def replace(self, center: int, distances: Array, touched: Array | None = None) -> None:
-        """Put something, to which the distances (N,) are known, in the place of a center.
-
-        ``touched``, if known already, are the points that this concerns.
-        """
-        rows = self.touched(center, distances) if touched is None else touched
-        self._distances[:, center] = distances
-        self._rank(rows)
-
-
-def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
-    """Make the best exchange of a center for a candidate, one after the other, until none helps.
-
-    ``candidates`` (N, p) are the distances to what may become a center. Returns which candidate
-    stands in the place of which center. An exchange touches few points, so what all exchanges
-    would gain is not computed anew but corrected by what these points add to it.
-    """
-    exchanged: dict[int, int] = {}
-    everyone = slice(None)
-    kept, extra = state.kept(candidates, everyone), state.extra(candidates, everyone)
-    for _ in range(most_exchanges(state.n_centers)):
-        paid = kept + extra
-        center, number = divmod(int(paid.argmin()), paid.shape[1])
-        if not paid[center, number] < -WORTHWHILE * state.cost:
-            break
-        distances = candidates[:, number]
-        touched = state.touched(center, distances)
-        new = candidates[touched]
-        kept -= state.kept(new, touched)
-        extra -= state.extra(new, touched)
-        state.replace(center, distances, touched)
-        kept += state.kept(new, touched)
-        extra += state.extra(new, touched)
-        exchanged[center] = number
-    return exchanged
-
-
-def most_exchanges(k: int) -> int:
-    """How many exchanges to make at most: with many centers each helps less."""
-    return max(25, 2 * k)
 
 
 class Exchange(Nearest):
     """Centers that may be exchanged for points, with the distances that tell what it gains."""
 
-    def __init__(self, points: Points, form: Array, distance: Distance = plain) -> None:
-        self.points, self.form, self._distance = points, form.copy(), distance
-        super().__init__(points.weights, self.distances_to(form))
+    def __init__(self, points: Points, centers: Array, distance: Distance = plain) -> None:
+        self.points, self.centers, self._distance = points, centers.copy(), distance
+        super().__init__(points.weights, self.distances_to(centers))
 
-    def distances_to(self, form: Array) -> Array:
-        """(N, c) squared distances of all points to the centers of a form."""
-        return self._distance(*self.points.cosines_with(form))
+    def distances_to(self, centers: Array) -> Array:
+        """(N, c) squared distances of all points to centers (c, m)."""
+        return self._distance(*self.points.cosines_with(centers))
 
     def to_points(self, candidates: Array) -> Array:
         """(N, c) squared distances of all points to the points at these positions."""
@@ -160,22 +39,8 @@ class Exchange(Nearest):
 
     def apply(self, center: int, point: int, distances: Array) -> None:
         """Put a point, to which the distances (N,) are known, in the place of a center."""
-        self.form[center] = self.points.at(np.array([point]))[0]
+        self.centers[center] = self.points.at(np.array([point]))[0]
         self.replace(center, distances)
-
-
-def _sums_by_label(labels: Array, weights: Array, values: Array, k: int) -> Array:
-    """(k, c) weighted sums of the rows of values (N, c) that carry each label."""
-    n = len(labels)
-    if n * k <= SMALL_MEMBERS:
-        members = np.zeros((k, n), dtype=values.dtype)
-        members[labels, np.arange(n)] = weights
-        return members @ values
-    if values.shape[1] <= FEW_CANDIDATES:
-        columns = [np.bincount(labels, weights * column, minlength=k) for column in values.T]
-        return np.stack(columns, axis=1)
-    ends = np.arange(n + 1, dtype=np.int32)
-    return csc_array((weights, labels.astype(np.int32), ends), shape=(k, n)) @ values
 
 
 def random_exchanges(
@@ -237,18 +102,21 @@ def cost_rounding(exchange: Exchange) -> float:
     return share * float(exchange.points.weights.sum())
 
 
-def stability_ratio(exchange: Exchange, gain_left: float) -> Ratio | None:
+AT_ROUNDING = Promise(reason="the cost is at the level of rounding")
+
+
+def stability_promise(exchange: Exchange, gain_left: float) -> Promise:
     """What follows when no exchange lowers the cost by more than ``gain_left``.
 
     Single exchanges: with h = k (gain_left + rounding) / (cost - rounding) the cost is within
-    ``((2 + sqrt(4 + 6 (1 - h))) / (1 - h))^2`` of the optimum, 26.65 for h = 0. None when the
+    ``((2 + sqrt(4 + 6 (1 - h))) / (1 - h))^2`` of the optimum, 26.65 for h = 0. No ratio when the
     cost is too close to rounding to say anything.
     """
-    k, rounding = len(exchange.form), cost_rounding(exchange)
+    k, rounding = len(exchange.centers), cost_rounding(exchange)
     if not exchange.cost > rounding:
-        return None
+        return AT_ROUNDING
     h = k * (max(gain_left, 0.0) + 2 * rounding) / (exchange.cost - rounding)
     if h >= 1.0:
-        return None
+        return AT_ROUNDING
     root = (2.0 + math.sqrt(4.0 + 6.0 * (1.0 - h))) / (1.0 - h)
-    return Ratio(math.nextafter(root * root * (1 + 1e-12), math.inf), "always")
+    return Promise(math.nextafter(root * root * (1 + 1e-12), math.inf), "always")

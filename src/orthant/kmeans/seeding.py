@@ -1,15 +1,40 @@
-"""k-means++ seeding by the exact law, over weighted points, and its greedy variant."""
+"""k-means++ by the exact law, over weighted points, and its greedy variant.
+
+Two ways to say how far normalized points are apart, both from their cosine. *Plain*: squared
+Euclidean distance, the geometry of the paper. *Lines*: squared sine of the angle, which is the
+error of the factorization itself (half the squared distance of the lifted points ``x x^T``). Both
+are squared metrics, so seeding and exchanges have the same guarantees in each.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from orthant.engine.points import Points
-from orthant.kmeans.clustering import Ratio
-from orthant.kmeans.geometry import Distance, distance_rounding, plain
+from orthant.certificate import Promise
+from orthant.engine.points import Distance, Points
 from orthant.numerics.arrays import Array
+from orthant.numerics.rounding import UNIT_ROUNDOFF
+
+
+def plain(products: Array, squares: Array) -> Array:
+    """Squared distance of unit points to centers: ``1 - 2 <x, c> + |c|^2``, (N, c)."""
+    return np.maximum(1.0 - 2.0 * products + squares, 0.0)
+
+
+def lines(products: Array, squares: Array) -> Array:
+    """Squared sine of the angle between unit points and centers, (N, c)."""
+    cosines_squared = np.divide(
+        np.square(products), squares, out=np.zeros_like(products), where=squares > 0
+    )
+    return np.clip(1.0 - cosines_squared, 0.0, 1.0)
+
+
+def distance_rounding(dimension: int) -> float:
+    """A bound on the rounding error of either distance between points of this dimension."""
+    return 10.0 * (dimension + 4) * UNIT_ROUNDOFF
 
 
 def seed(
@@ -23,25 +48,46 @@ def seed(
     """Draw up to k points, each with probability proportional to weight times squared distance.
 
     Fewer are drawn when what remains is rounding: then all points coincide with drawn ones.
+    Returns their positions, in the order of drawing.
+    """
+
+    def distances_to(picks: Array) -> Array:
+        return distance(*points.cosines_with(points.at(picks)))
+
+    nothing = distance_rounding(points.dimension)
+    return draw_far(points.weights, k, rng, distances_to, nothing, candidates)
+
+
+def draw_far(
+    weights: Array,
+    k: int,
+    rng: np.random.Generator,
+    distances_to: Callable[[Array], Array],
+    nothing: float,
+    candidates: int = 1,
+) -> Array:
+    """Draw up to k positions by weight (N,) times distance to the nearest one drawn before.
+
     With more than one candidate per draw the one that lowers the cost most is kept (greedy),
     which is a different law and carries no guarantee.
 
-    Returns
-    -------
-    Positions of the drawn points, in the order of drawing.
+    Parameters
+    ----------
+    distances_to
+        From c positions to the distances (N, c) of all points to the points there.
+    nothing
+        A share of the weight; less than this left to draw from is rounding.
     """
-    weights = points.weights
-    # A total below this is rounding and must not be drawn from.
-    nothing = distance_rounding(points.dimension) * weights.sum()
+    least = nothing * weights.sum()
     drawn: list[int] = []
     distances = np.ones(len(weights))
     while len(drawn) < k:
         chances = weights * distances
         total = chances.sum()
-        if not total > (nothing if drawn else 0.0):
+        if not total > (least if drawn else 0.0):
             break
         picks = draw(chances, candidates if drawn else 1, rng)
-        nearer = distance(*points.cosines_with(points.at(picks)))
+        nearer = distances_to(picks)
         np.minimum(nearer, distances[:, None] if drawn else np.inf, out=nearer)
         nearer[picks, np.arange(len(picks))] = 0.0
         best = int((weights @ nearer).argmin()) if len(picks) > 1 else 0
@@ -76,7 +122,7 @@ def greedy_candidates(k: int) -> int:
     return 2 + int(math.log(k))
 
 
-def seeding_ratio(k: int) -> Ratio:
+def seeding_promise(k: int) -> Promise:
     """What plain draws guarantee: ``5 (1 + H_{k-1})`` times the optimum in expectation.
 
     Holds in the plain and in the line geometry, for the seeds and whatever only lowers their
@@ -84,6 +130,6 @@ def seeding_ratio(k: int) -> Ratio:
     is optimal.
     """
     if k == 1:
-        return Ratio(1.0, "always")
+        return Promise(1.0, "always")
     harmonic = sum(1.0 / j for j in range(1, k))
-    return Ratio(1.002 * 5.0 * (1.0 + harmonic), "expected")
+    return Promise(1.002 * 5.0 * (1.0 + harmonic), "expected")

@@ -1,4 +1,4 @@
-"""The k-means subroutines by name, restarts, and the door for subroutines brought along."""
+"""The k-means subroutines by name, restarts, and the door for those of the user."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from orthant.certificate import KINDS, Promise
 from orthant.engine.points import Points
 from orthant.errors import InvalidInputError
 from orthant.files.checkpoint import Checkpoint
-from orthant.kmeans.clustering import KINDS, Claim, Clustering, Ratio, cluster_weights, means
-from orthant.kmeans.geometry import plain
+from orthant.kmeans.clustering import Clustering, cluster_weights, means
 from orthant.kmeans.lloyd import lloyd, point_costs
 from orthant.kmeans.local_search import (
     Exchange,
     best_exchange,
     cost_rounding,
     random_exchanges,
-    stability_ratio,
+    stability_promise,
 )
-from orthant.kmeans.seeding import greedy_candidates, seed, seeding_ratio
+from orthant.kmeans.seeding import greedy_candidates, plain, seed, seeding_promise
 from orthant.kmeans.seeding_in_rounds import seed_in_rounds
 from orthant.numerics.arrays import Array
 
@@ -52,32 +52,32 @@ class Subroutine:
         """One start."""
         step = checkpoint.next_step()
         if not step.finished:
-            step.finish(form=self.first_centers(points, k, rng))
-        form = step.arrays["form"]
+            step.finish(vectors=self.first_centers(points, k, rng))
+        centers = step.arrays["vectors"]
         step = checkpoint.next_step()
-        clustering = lloyd(points, form, max_iter=max_iter, tol=tol, step=step)
+        clustering = lloyd(points, centers, max_iter=max_iter, tol=tol, step=step)
         if self.exhaustive:
             return exchange_until_stable(points, clustering, max_iter=max_iter, tol=tol)
-        return replace(clustering, claim=self.claim_of_draws(k))
+        return replace(clustering, promise=self.promise_of_draws(k))
 
-    def claim_of_draws(self, k: int) -> Claim:
+    def promise_of_draws(self, k: int) -> Promise:
         """What the draws of k centers promise for all that only lowers their cost."""
         if self.greedy or self.in_rounds:
             how = "greedy seeding" if self.greedy else "drawing in rounds"
-            return Claim(reason=f"{how} carries no known constant")
-        return Claim(seeding_ratio(k))
+            return Promise(reason=f"{how} carries no known constant")
+        return seeding_promise(k)
 
     def first_centers(self, points: Points, k: int, rng: np.random.Generator) -> Array:
-        """The form of the centers that Lloyd starts from."""
+        """The centers (k, m) that Lloyd starts from."""
         if self.in_rounds:
             return seed_in_rounds(points, k, rng, distance=plain)
         picks = seed(points, k, rng, candidates=greedy_candidates(k) if self.greedy else 1)
-        form = points.at(picks)
+        centers = points.at(picks)
         if not self.random_exchanges:
-            return form
-        exchange = Exchange(points, form)
+            return centers
+        exchange = Exchange(points, centers)
         random_exchanges(exchange, self.random_exchanges, rng)
-        return exchange.form
+        return exchange.centers
 
 
 SUBROUTINES = {
@@ -98,17 +98,17 @@ def exchange_until_stable(
     """
     lowest = np.inf
     while True:
-        exchange = Exchange(points, clustering.form)
+        exchange = Exchange(points, clustering.centers)
         best = best_exchange(exchange)
         # Gains below this are not worth a round, and the claim accounts for what is left. At the
         # level of rounding, or in float32, Lloyd may undo an exchange: then this is the end too.
-        enough = max(1e-7 * exchange.cost / len(exchange.form), 2 * cost_rounding(exchange))
+        enough = max(1e-7 * exchange.cost / len(exchange.centers), 2 * cost_rounding(exchange))
         if best.gain <= enough or exchange.cost >= lowest:
-            return _stable(points, clustering, stability_ratio(exchange, best.gain))
+            return _stable(points, clustering, stability_promise(exchange, best.gain))
         lowest = exchange.cost
         new = exchange.to_points(np.array([best.point]))
         exchange.apply(best.center, best.point, new[:, 0])
-        improved = lloyd(points, exchange.form, max_iter=max_iter, tol=tol)
+        improved = lloyd(points, exchange.centers, max_iter=max_iter, tol=tol)
         clustering = replace(
             improved,
             n_sweeps=clustering.n_sweeps + improved.n_sweeps,
@@ -116,23 +116,23 @@ def exchange_until_stable(
         )
 
 
-def _stable(points: Points, clustering: Clustering, ratio: Ratio | None) -> Clustering:
+def _stable(points: Points, clustering: Clustering, promise: Promise) -> Clustering:
     """The clustering by centers that no exchange improves, with the ratio that they have.
 
     Stability bounds what the points pay to their nearest of these centers. Labels on which
-    Lloyd was stopped may cost more than that, so they are made anew: means and weights of the
+    Lloyd was stopped may cost more than that, so they are made again: means and weights of the
     new ones cost no more, and the ratio is theirs.
     """
-    sweep = points.sweep_centers(clustering.form)
-    weights = cluster_weights(points, sweep.labels, len(clustering.form))
+    sweep = points.sweep_centers(clustering.centers)
+    weights = cluster_weights(points, sweep.labels, len(clustering.centers))
     cost = min(float(point_costs(points, sweep).sum()), clustering.cost)
     return replace(
         clustering,
         labels=np.where(points.weights > 0, sweep.labels, np.int32(-1)),
-        form=means(sweep.form, weights),
+        centers=means(sweep.sums, weights),
         weights=weights,
         cost=cost,
-        claim=Claim(ratio, "" if ratio else "the cost is at the level of rounding"),
+        promise=promise,
         n_sweeps=clustering.n_sweeps + 1,
         history=(*clustering.history, cost),
     )
@@ -159,7 +159,7 @@ def weighted_kmeans(
         if isinstance(subroutine, str):
             start = SUBROUTINES[subroutine].run(points, k, rng, max_iter, tol, kept)
         else:
-            start = brought_along(subroutine, points, k, rng)
+            start = call_subroutine(subroutine, points, k, rng)
         n_sweeps += start.n_sweeps
         if best is None or start.cost < best.cost:
             best = start
@@ -167,7 +167,7 @@ def weighted_kmeans(
     return replace(best, n_sweeps=n_sweeps)
 
 
-def brought_along(
+def call_subroutine(
     subroutine: Callable[..., Any], points: Points, k: int, rng: np.random.Generator
 ) -> Clustering:
     """Call a k-means of the user's with (normalized non-zero points, weights, k, rng).
@@ -192,14 +192,14 @@ def brought_along(
         )
     labels = np.full(len(points.weights), -1, dtype=np.int32)
     labels[heavy] = found
-    return with_means(points, labels, k, claimed_ratio(answer))
+    return with_means(points, labels, k, claimed_promise(answer))
 
 
-def claimed_ratio(answer: Any) -> Ratio | None:
-    """What a subroutine brought along claims of its clustering, if that can be a claim at all."""
+def claimed_promise(answer: Any) -> Promise:
+    """What a subroutine of the user claims of its clustering, if that can be a claim at all."""
     ratio, kind = getattr(answer, "ratio", None), getattr(answer, "kind", "always")
     if ratio is None:
-        return None
+        return Promise(reason="the k-means subroutine claims no ratio")
     number = isinstance(ratio, numbers.Real) and not isinstance(ratio, bool | np.bool_)
     if not number or not 1.0 <= float(ratio) < math.inf:
         raise InvalidInputError(
@@ -211,16 +211,15 @@ def claimed_ratio(answer: Any) -> Ratio | None:
             f"the kind of the ratio that kmeans claims is {kind!r}; it must be 'always' or "
             "'expected'"
         )
-    return Ratio(float(ratio), kind)
+    return Promise(float(ratio), kind)
 
 
-def with_means(points: Points, labels: Array, k: int, ratio: Ratio | None) -> Clustering:
-    """The clustering of given labels: means, weights and cost."""
+def with_means(points: Points, labels: Array, k: int, promise: Promise) -> Clustering:
+    """The clustering of given labels (N,): means, weights and cost."""
     weights = cluster_weights(points, labels, k)
-    form = means(points.sums(labels, k), weights)
-    products, squares = points.cosines_with(form)
+    centers = means(points.sums(labels, k), weights)
+    products, squares = points.cosines_with(centers)
     inside = np.flatnonzero(labels >= 0)
     distances = 1.0 - 2.0 * products[inside, labels[inside]] + squares[labels[inside]]
     cost = float(points.weights[inside] @ np.maximum(distances, 0.0))
-    claim = Claim(ratio, "" if ratio else "the k-means subroutine claims no ratio")
-    return Clustering(labels, form, weights, cost, claim, n_sweeps=1, history=(cost,))
+    return Clustering(labels, centers, weights, cost, promise, n_sweeps=1, history=(cost,))

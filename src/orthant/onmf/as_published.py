@@ -7,25 +7,19 @@ in the paper; the error before it is the last but one of the history.
 
 from __future__ import annotations
 
-from orthant.engine.points import Points, Samples, divided
+from orthant.engine.points import Points
 from orthant.factorization import Factorization
 from orthant.numerics.arrays import Array
 
 
-def error_as_published(points: Points, form: Array, labels: Array) -> float:
-    """The relative squared error when every point keeps the label that the paper gives it.
+def error_as_published(points: Points, directions: Array, labels: Array) -> float:
+    """The relative squared error when every point keeps the label (N,) that the paper gives it.
 
     Scales are the best for these labels (the paper's theta); label -1 takes the scale 0. Costs
     one read of the data.
     """
-    total = float(points.weights.sum())
-    if isinstance(points, Samples):
-        captured = float(points.step(labels, form).captured.sum())
-        return max(0.0, 1.0 - captured / total)
-    inside = labels >= 0
-    cosines, squares = points.cosines_with(form)
-    own = divided(cosines[inside, labels[inside]] ** 2, squares[labels[inside]])
-    return max(0.0, 1.0 - float(points.weights[inside] @ own) / total)
+    captured = float(points.step(labels, directions).captured.sum())
+    return max(0.0, 1.0 - captured / points.total)
 
 
 def published_error(result: Factorization) -> float | None:

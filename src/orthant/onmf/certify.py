@@ -1,4 +1,4 @@
-"""From an outcome to its certificate: lower bounds, and the ratio that follows from them."""
+"""From a result to its certificate: lower bounds, and the ratio that follows from them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from orthant.bounds.dual import dual_bound, dual_bound_in_batches
 from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.pair_packing import pair_packing_bound
 from orthant.bounds.singular_values import tail_from_gram, tail_from_ritz
-from orthant.certificate import Certificate, ratio_rounded_up
+from orthant.certificate import Certificate, Promise, ratio_rounded_up
 from orthant.engine.executors import one_blas_thread
-from orthant.engine.masked import MaskedMatrix
+from orthant.engine.features import points_over
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import Samples, points_over
+from orthant.engine.points import SinglePoints
+from orthant.factorization import Factorization
 from orthant.numerics.rounding import (
     WEIGHT_ROUNDINGS,
     captured_error_upper_bound,
@@ -25,9 +26,9 @@ from orthant.numerics.rounding import (
     rounded_up,
 )
 from orthant.onmf.exact_fit import fits_exactly
-from orthant.onmf.outcome import Outcome
-from orthant.onmf.promises import APriori, in_floating_point
+from orthant.onmf.promises import in_floating_point
 from orthant.onmf.publish import CANCELLATION, scales_are_accurate
+from orthant.onmf.solution import Solution
 from orthant.progress import announce
 
 CERTIFICATES = ("svd", "dual", None)
@@ -50,7 +51,11 @@ ROUNDING_LEVEL = 2**10
 
 
 def certify(
-    matrix: Matrix, outcome: Outcome, wanted: str | None, rng: np.random.Generator
+    matrix: Matrix,
+    result: Factorization,
+    solution: Solution,
+    wanted: str | None,
+    rng: np.random.Generator,
 ) -> Certificate:
     """What is proven about a factorization.
 
@@ -59,11 +64,11 @@ def certify(
     """
     started = time.perf_counter()
     announce("lower bound")
-    result, promise = outcome.result, outcome.promise
-    if isinstance(matrix, MaskedMatrix):  # the bounds hold for complete matrices only
+    promise = solution.promise
+    if not matrix.complete:  # the bounds hold for complete matrices only
         return Certificate(reason=promise.reason)
     k = result.n_components
-    promise = covered(matrix, promise)
+    promise = check_ground(matrix, promise)
     promise = in_floating_point(promise, result.relative_squared_error, matrix.shape, k)
     promised = Certificate(
         a_priori_ratio=promise.ratio, a_priori_kind=promise.kind, reason=promise.reason
@@ -72,19 +77,19 @@ def certify(
     # The units bring the largest entry that has weight near 1, so only a zero matrix has no norm.
     if not total > 0:
         return replace(EXACT, method="X being zero wherever it has weight")
-    if wanted is None and not outcome.bounds:
+    if wanted is None and not solution.bounds:
         return promised
     if wanted is not None and result.relative_squared_error == 0 and fits_exactly(matrix, result):
         return replace(EXACT, method="an exact fit", seconds=time.perf_counter() - started)
-    bounds, reason = list(outcome.bounds), ""
+    bounds, reason = list(solution.bounds), ""
     if wanted is not None:
-        found, reason = lower_bounds(matrix, outcome, wanted, rng)
+        found, reason = lower_bounds(matrix, result, wanted, rng)
         bounds += found
     best = max(bounds, key=lambda bound: bound.value, default=LowerBound(0.0, ""))
     level = (ROUNDING_LEVEL * float(np.finfo(matrix.dtype).eps) / 2) ** 2
     if not best.value > 0 and result.relative_squared_error > level:
         return replace(promised, reason=reason or promise.reason or NOTHING)
-    squared, roundings = squared_error_from_above(matrix, outcome), sum(matrix.shape)
+    squared, roundings = squared_error_from_above(matrix, result), sum(matrix.shape)
     promised = replace(
         promised,
         upper_bound=rounded_up(squared / total, roundings + WEIGHT_ROUNDINGS),
@@ -105,18 +110,18 @@ NOTHING = "every lower bound tried is zero"
 AT_ROUNDING = "the error is at the level of rounding"
 
 
-def covered(matrix: Matrix, promise: APriori) -> APriori:
+def check_ground(matrix: Matrix, promise: Promise) -> Promise:
     """The promise, unless the fit left the ground of its proof."""
     if promise.ratio is None:
         return promise
     if matrix.dtype != np.float64:
-        return APriori(reason="the promise covers float64 data; these are float32")
+        return Promise(reason="the promise covers float64 data; these are float32")
     return promise
 
 
-def squared_error_from_above(matrix: Matrix, outcome: Outcome) -> float:
+def squared_error_from_above(matrix: Matrix, result: Factorization) -> float:
     """An upper bound on the exact squared error of the stored factors, in the units of Y."""
-    result, total = outcome.result, matrix.total
+    total = matrix.total
     n, m = matrix.shape
     squared = result.relative_squared_error * total
     exact = matrix.dtype == np.float64 and scales_are_accurate(result.loadings)
@@ -130,10 +135,9 @@ def squared_error_from_above(matrix: Matrix, outcome: Outcome) -> float:
 
 
 def lower_bounds(
-    matrix: Matrix, outcome: Outcome, wanted: str, rng: np.random.Generator
+    matrix: Matrix, result: Factorization, wanted: str, rng: np.random.Generator
 ) -> tuple[list[LowerBound], str]:
     """Bounds of the kind asked for, and a sentence when one could not be had."""
-    result = outcome.result
     squared = result.relative_squared_error * matrix.total
     bounds, reason = singular_value_bound(matrix, result.n_components)
     best = max((bound.value for bound in bounds), default=0.0)
@@ -150,7 +154,7 @@ def lower_bounds(
     return bounds, reason
 
 
-def packings(matrix: Matrix, sides: list[Samples]) -> list[LowerBound]:
+def packings(matrix: Matrix, sides: list[SinglePoints]) -> list[LowerBound]:
     """Bounds from pairs of rows and of columns, where comparing all of them is not too much."""
     partners = int(np.clip(PACKING_ENTRIES // matrix.n_entries, 4, 32))
     return [
@@ -160,11 +164,11 @@ def packings(matrix: Matrix, sides: list[Samples]) -> list[LowerBound]:
     ]
 
 
-def sides_of(matrix: Matrix, orthogonal: str) -> list[Samples]:
-    """The points whose parts are disjoint, those of them that are at hand."""
+def sides_of(matrix: Matrix, orthogonal: str) -> list[SinglePoints]:
+    """The points that no two components share, where single ones can be had."""
     settings = ("samples", "features") if orthogonal == "both" else (orthogonal,)
-    sides = (points_over(matrix, setting) for setting in settings)
-    return [side for side in sides if isinstance(side, Samples) and side.at_hand]
+    sides = (points_over(matrix, setting).access for setting in settings)
+    return [side for side in sides if side is not None]
 
 
 def singular_value_bound(matrix: Matrix, k: int) -> tuple[list[LowerBound], str]:
@@ -186,7 +190,7 @@ def singular_value_bound(matrix: Matrix, k: int) -> tuple[list[LowerBound], str]
 
 
 def dual(
-    points: Samples, k: int, upper: float, seconds: float, rng: np.random.Generator
+    points: SinglePoints, k: int, upper: float, seconds: float, rng: np.random.Generator
 ) -> LowerBound:
     """The dual bound over points, in batches of random points when there are many."""
     heavy = np.flatnonzero(points.weights > 0)

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 from orthant.errors import InvalidInputError
 from orthant.kmeans.solve import SUBROUTINES
+from orthant.onmf.blocks import factorize_blocks
 from orthant.onmf.certify import CERTIFICATES
 from orthant.onmf.double_factor import factorize_as_many_as_rows, factorize_double
-from orthant.onmf.double_search import factorize_best_double
-from orthant.onmf.line_seeding import POOL_PER_COMPONENT, WIDE_POOL
+from orthant.onmf.lines import factorize_lines
 from orthant.onmf.masked import factorize_masked
 from orthant.onmf.options import DEFAULTS, Options
-from orthant.onmf.outcome import Outcome
-from orthant.onmf.search import factorize_best
 from orthant.onmf.single_factor import factorize_single
+from orthant.onmf.solution import Solution
+from orthant.onmf.starts import POOL_PER_COMPONENT, WIDE_POOL
 
 SETTINGS = {
     "samples": "every row belongs to one part",
@@ -67,12 +67,12 @@ NOTHING, NO_CHOICE = Accepted((None,)), Accepted(("auto",))
 class Algorithm:
     """A way to solve a problem, and the options it takes; the defaults are among them.
 
-    ``own`` names the options that have no effect when a value that is no name is brought along
-    for another: a k-means of the user's stops when it likes. ``widest`` tells how many vectors as
+    ``own`` names the options that have no effect when a value that is no name is given for
+    another: a k-means of the user's stops when it likes. ``widest`` tells how many vectors as
     long as a point, for so many points and components, it holds at once.
     """
 
-    solve: Callable[[Any, Options], Outcome]
+    solve: Callable[[Any, Options], Solution]
     seeding: Accepted = NO_CHOICE
     kmeans: Accepted = NOTHING
     certificate: Accepted = Accepted(CERTIFICATES)
@@ -100,14 +100,12 @@ def _one_per_point(n_points: int, k: int) -> int:
 
 
 _BEST = Algorithm(
-    factorize_best,
+    factorize_lines,
     widest=_with_pool,
     seeding=Accepted(tuple(SEEDINGS), others=True),
     own=MappingProxyType({"seeding": ("n_init",)}),
 )
-_BLOCKS = Algorithm(
-    factorize_best_double, seeding=Accepted(("auto",), others=True), widest=_with_pool
-)
+_BLOCKS = Algorithm(factorize_blocks, seeding=Accepted(("auto",), others=True), widest=_with_pool)
 _PAPER = Algorithm(
     factorize_single,
     kmeans=Accepted((None, *SUBROUTINES), others=True),

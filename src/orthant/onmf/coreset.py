@@ -8,7 +8,7 @@ important to be drawn (pi = 1) are kept as they are.
 
 There is one coreset, reduced in order of arrival, and no tree of coresets that are merged level by
 level. A tree bounds how often a row is drawn again, but its levels share the rows that may be
-kept, and between merges many of their places are empty. Without replacement little is drawn anew
+kept, and between merges many of their places are empty. Without replacement little is drawn again
 where little arrives. Under the same limit on rows, the one coreset came closer to the full fit
 than a tree of five levels on all data that were tried.
 """
@@ -22,14 +22,15 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.engine.executors import one_blas_thread
-from orthant.engine.kernels import kernel_of
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import Samples
+from orthant.engine.points import Points
+from orthant.engine.samples import Samples
+from orthant.engine.sources import append_rows
+from orthant.engine.vectors import draw_evenly
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array, divided
 from orthant.onmf.descent import descend
-from orthant.onmf.escapes import missed_energy
-from orthant.onmf.line_seeding import drawn_directions
+from orthant.onmf.starts import draw_directions
 from orthant.validation.data import as_matrix
 
 # Sensitivities need a solution of the right order only.
@@ -76,7 +77,7 @@ class Coreset:
             return replace(self, n_seen=n_seen)
         rows, weights = _rows_at(batch, carrying), weights[carrying]
         if self.rows.max() > 0:
-            rows = _joined(self.rows, rows)
+            rows = append_rows(self.rows, rows)
             weights = np.concatenate([self.weights, weights])
         return replace(self, rows=rows, weights=weights, n_seen=n_seen)
 
@@ -87,8 +88,8 @@ class Coreset:
         rng = np.random.default_rng((*self.key, self.n_reductions))
         points = Samples(as_matrix(self.rows, sample_weight=self.weights, n_jobs=n_jobs))
         with one_blas_thread():
-            chances = inclusion_chances(sensitivities(points, k, rng), size)
-        kept = systematic_draw(chances, rng)
+            chances = find_chances(find_sensitivities(points, k, rng), size)
+        kept = np.unique(draw_evenly(chances, round(float(chances.sum())), rng))
         with np.errstate(over="ignore"):
             weights = self.weights[kept] / chances[kept]
         if not np.isfinite(weights).all():
@@ -104,21 +105,21 @@ class Coreset:
         )
 
 
-def sensitivities(points: Samples, k: int, rng: np.random.Generator) -> Array:
+def find_sensitivities(points: Points, k: int, rng: np.random.Generator) -> Array:
     """(n,) how much every row may matter to a solution with k directions; zero for zero rows.
 
     The share of what a rough solution misses, plus the share of the energy of its cluster: the
     one covers rows far from all directions, the other directions that the rough solution lacks.
     """
-    form = drawn_directions(points, k, rng)
-    form = descend(points, form, max_iter=ROUGH_SWEEPS, tol=ROUGH_TOL).form
-    sweep = points.sweep_directions(form)
-    missed = missed_energy(points, sweep)
-    clusters = np.bincount(sweep.labels, points.weights, minlength=len(form))
+    drawn = draw_directions(points, k, rng)
+    directions = descend(points, drawn, max_iter=ROUGH_SWEEPS, tol=ROUGH_TOL).directions
+    sweep = points.sweep_directions(directions)
+    missed = points.missed(sweep)
+    clusters = np.bincount(sweep.labels, points.weights, minlength=len(directions))
     return divided(missed, missed.sum()) + divided(points.weights, clusters[sweep.labels])
 
 
-def inclusion_chances(sensitivity: Array, size: int) -> Array:
+def find_chances(sensitivity: Array, size: int) -> Array:
     """(n,) chances ``min(1, c * sensitivity)`` that add up to ``size`` or to all that is above 0.
 
     The largest become 1 one after the other, until the rest shares what is left in proportion.
@@ -135,30 +136,8 @@ def inclusion_chances(sensitivity: Array, size: int) -> Array:
     return chances
 
 
-def systematic_draw(chances: Array, rng: np.random.Generator) -> Array:
-    """Positions, ascending, each drawn at most once and with its own chance.
-
-    One random offset and steps of length one along the cumulated chances: the number drawn is
-    their sum, and neighbors in the order of arrival are not drawn together by accident.
-    """
-    cumulated = np.cumsum(chances)
-    size = round(float(cumulated[-1]))
-    picks = np.searchsorted(cumulated, np.arange(size) + rng.random(), side="right")
-    last = int(np.flatnonzero(chances)[-1])
-    return np.unique(np.minimum(picks, last))
-
-
 def _rows_at(batch: Matrix, indices: Array) -> Array | csr_array:
     """Copies of some rows as they are stored, in the units of X."""
     source = batch.source.part(indices)
     blocks = [source.block(number) for number in range(len(source.boundaries) - 1)]
-    return kernel_of(blocks[0]).stacked(blocks, False)
-
-
-def _joined(kept: Any, new: Any) -> Any:
-    """Rows below each other, in the container of those kept."""
-    if isinstance(kept, np.ndarray):
-        new = new if isinstance(new, np.ndarray) else new.toarray()
-    else:
-        new = csr_array(new)
-    return kernel_of(kept).stacked([kept, new], False)
+    return source.kernel.stack(blocks, False)

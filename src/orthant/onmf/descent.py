@@ -1,23 +1,28 @@
-"""Exact block coordinate descent: assign all points, update all directions, never lose."""
+"""Exact block coordinate descent: assign all points, update all directions, never lose.
+
+Over samples or features an update is one power step on the points of a direction. Over both every
+coordinate is then given to one direction, so that supports stay disjoint.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from orthant.engine.points import Points
+from orthant.engine.points import DirectionSweep, Points, square_lengths, winners_only
 from orthant.files.checkpoint import Checkpoint, Step
+from orthant.kmeans.alternation import Update, alternate, move_idle
 from orthant.numerics.arrays import Array, divided
-from orthant.onmf.escapes import missed_energy
-from orthant.onmf.solution import Solution
-from orthant.progress import announce
+from orthant.onmf.solution import Solution, errors_of
 
 SETTLED = "settled"
 
 
 def descend(
-    points: Points, form: Array, *, max_iter: int, tol: float, step: Step | None = None
+    points: Points, directions: Array, *, max_iter: int, tol: float, step: Step | None = None
 ) -> Solution:
-    """Improve directions until a sweep lowers the error by less than ``tol`` of itself.
+    """Improve directions (k, m) until a sweep lowers the error by less than ``tol`` of itself.
 
     It also ends when the directions have settled: when one more power step is sure to gain no
     more than that, whatever points might still change sides.
@@ -26,55 +31,129 @@ def descend(
     over assignments) and replaces every direction by one power step on its points (the exact
     minimizer over directions for the scales just found). Neither can raise the error.
 
-    Directions that win no point are moved to the points captured worst: what is unused cannot be
-    missed. ``step`` may know how far an earlier attempt came.
+    Directions that win no point are moved to the points captured worst. ``step`` may know how far
+    an earlier attempt came.
 
     Where components are the directions themselves and the descent has come to its end, the
     solution is what was swept last, with that sweep: publishing it takes no further read, and
     the step that is not made would have gained no more than ``tol``.
     """
     step = step or Checkpoint().next_step()
-    if step.finished:
-        settled = step.text == SETTLED
-        return Solution(step.arrays["form"], step.history[-1], step.history, settled)
-    total = float(points.weights.sum())
-    history = list(step.history)
-    if step.begun:
-        form = step.arrays["form"]
-    by_point = points.sweeps_are_final
-    while True:
-        before = form
-        sweep = points.sweep_directions(form, by_point=by_point)
+    sweep = None
+    if not step.finished:
+        powers = _PowerSteps(points)
+        found = alternate(powers, directions, max_iter=max_iter, tol=tol, step=step)
+        last = found.last
+        if found.settled and points.components_are_directions and last.sweep.unit is not None:
+            step.finish(found.history, SETTLED, vectors=last.sweep.unit)
+            sweep = last.sweep if points.sweeps_are_final else None
+        else:
+            step.finish(found.history, vectors=last.vectors)
+    return _solution(points, step, sweep)
+
+
+def descend_disjoint(
+    points: Points, directions: Array, *, max_iter: int, tol: float, step: Step | None = None
+) -> Solution:
+    """Improve directions (k, m) with disjoint supports until a sweep gains less than ``tol``.
+
+    One sweep gives every row to the direction that captures most of it; then every coordinate
+    goes to the direction for which it matters most, with its best value. Each half is the exact
+    minimizer given the other, so the error never rises and supports stay disjoint.
+
+    The directions passed in may overlap; the first sweep separates them, and every later one
+    reads the data once whatever their number.
+    """
+    step = step or Checkpoint().next_step()
+    if not step.finished:
+        splits = _Splits(points, separate=step.begun)
+        found = alternate(splits, directions, max_iter=max_iter, tol=tol, step=step)
+        step.finish(found.history, vectors=found.last.vectors)
+    return _solution(points, step)
+
+
+def _solution(points: Points, step: Step, sweep: DirectionSweep | None = None) -> Solution:
+    return Solution(
+        step.arrays["vectors"],
+        step.history[-1],
+        errors_of(step.history, points.total),
+        n_sweeps=len(step.history),
+        settled=step.text == SETTLED,
+        sweep=sweep,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PowerStep(Update):
+    """One sweep by directions, and one power step of each on the points it has won."""
+
+    sweep: DirectionSweep
+
+
+class _PowerSteps:
+    """Directions towards the top singular vectors of what they win."""
+
+    name = "sweep"
+
+    def __init__(self, points: Points) -> None:
+        self._points, self.total = points, points.total
+
+    def update(self, vectors: Array) -> _PowerStep:
+        points = self._points
+        sweep = points.sweep_directions(vectors, by_point=points.sweeps_are_final)
         captured = float(sweep.captured.sum())
-        gained = captured - history[-1] if history else np.inf
-        settled = gained < 0  # the last directions were as good as this arithmetic can tell
-        history.append(max(captured, history[-1]) if history else captured)
-        if settled:
-            break
-        announce("sweep", max(0.0, 1.0 - captured / total))
-        form = sweep.form
-        idle = np.flatnonzero(sweep.captured <= 0)
-        moved = len(idle) > 0 and len(history) < max_iter and _reuse(points, form, idle, before)
         # |S|^2 / w is what the next direction captures of its points at the least.
-        squares = np.einsum("sh,sh->s", form, form)
-        gained = min(gained, float(divided(squares, sweep.captured).sum()) - captured)
-        # What is captured may exceed the total by rounding.
-        settled = not moved and gained <= tol * max(total - captured, 0.0)
-        if settled or len(history) >= max_iter:
-            break
-        step.keep(tuple(history), form=form)
-    if settled and points.components_are_directions and sweep.unit is not None:
-        step.finish(tuple(history), SETTLED, form=sweep.unit)
-        known = sweep if by_point else None
-        return Solution(sweep.unit, history[-1], tuple(history), True, known)
-    step.finish(tuple(history), form=form)
-    return Solution(form, history[-1], tuple(history))
+        least = float(divided(square_lengths(sweep.sums), sweep.captured).sum())
+        return _PowerStep(
+            captured=captured, vectors=sweep.sums, next_gain=least - captured, sweep=sweep
+        )
+
+    def reuse_idle(self, swept: Array, update: _PowerStep) -> bool:
+        idle = np.flatnonzero(update.sweep.captured <= 0)
+        if len(idle) == 0:
+            return False
+        points = self._points
+        missed = points.missed(points.sweep_directions(swept))
+        least = 1e-9 * points.total / len(missed)
+        return move_idle(update.vectors, idle, missed, least, points.at)
+
+    def mark(self, update: _PowerStep) -> str:
+        return ""
 
 
-def _reuse(points: Points, form: Array, idle: Array, before: Array) -> bool:
-    """Move idle directions, in place, to the points of which most was missed before."""
-    missed = missed_energy(points, points.sweep_directions(before))
-    worth = np.flatnonzero(missed > 1e-9 * points.weights.sum() / len(missed))
-    chosen = worth[np.argsort(-missed[worth], kind="stable")][: len(idle)]
-    form[idle[: len(chosen)]] = points.at(chosen)
-    return len(chosen) > 0
+class _Splits:
+    """Directions that share no coordinate."""
+
+    name = "sweep"
+
+    def __init__(self, points: Points, separate: bool) -> None:
+        self._points, self.total = points, points.total
+        self._separate = separate  # whether the next directions share no coordinate
+
+    def update(self, vectors: Array) -> Update:
+        sweep = self._points.sweep_directions(vectors, by_point=False, disjoint=self._separate)
+        self._separate = True
+        directions, captured = split_by_energy(sweep.sums, sweep.captured)
+        return Update(captured=captured, vectors=directions)
+
+    def reuse_idle(self, swept: Array, update: Update) -> bool:
+        """Fewer blocks may be better: nothing is moved."""
+        return False
+
+    def mark(self, update: Update) -> str:
+        return ""
+
+
+def split_by_energy(sums: Array, squares: Array) -> tuple[Array, float]:
+    """Give every coordinate to one direction, and how much energy all then capture.
+
+    Parameters
+    ----------
+    sums
+        (k, m) sum over the rows of each direction of scale times row.
+    squares
+        (k,) sum of the squared scales. With these scales coordinate h of direction s is best at
+        ``sums / squares`` and then captures ``sums^2 / squares``.
+    """
+    roots = winners_only(divided(sums, np.sqrt(squares)[:, None]))
+    return divided(roots, np.sqrt(squares)[:, None]), float(np.square(roots).sum())

@@ -4,17 +4,56 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.engine.points import Points, Samples, Sweep, unit_lengths
+from orthant.engine.points import Points, SinglePoints, unit_lengths
 from orthant.kmeans.seeding import draw
 from orthant.numerics.arrays import Array
+from orthant.onmf.search import Escape, Search
 
 BREATH_SWEEPS = 3
+RECOMBINATIONS = 3
 
 
-def prune(points: Samples, form: Array, k: int) -> Array:
-    """Remove directions, each time the one that is missed least, until k are left."""
-    energies = _energies(points, form)
-    kept = np.arange(len(form))
+def line_escapes(
+    points: SinglePoints, k: int, n_init: int, rng: np.random.Generator
+) -> list[Escape]:
+    """Recombine the best solutions, then breathe as often as there were starts."""
+
+    def recombining(number: int) -> Escape:
+        def propose(search: Search) -> Array:
+            one, other = search.best.directions, search.found[number].directions
+            return recombine(points, one, other, k)
+
+        return Escape("recombination", propose)
+
+    def breathing(number: int) -> Escape:
+        def propose(search: Search) -> Array:
+            return breathe(points, search.best.directions, 1 + number % 3, rng)
+
+        return Escape("breathing", propose)
+
+    others = range(1, min(n_init, 1 + RECOMBINATIONS))
+    return [*map(recombining, others), *map(breathing, range(n_init))]
+
+
+def block_escapes(
+    points: SinglePoints, k: int, count: int, rng: np.random.Generator
+) -> list[Escape]:
+    """Replace one block after the other."""
+
+    def replacing(number: int) -> Escape:
+        def propose(search: Search) -> Array:
+            return replace_block(points, search.best.directions, k, number, rng)
+
+        return Escape("block replacement", propose)
+
+    return [replacing(number) for number in range(count)]
+
+
+def prune(points: SinglePoints, directions: Array, k: int) -> Array:
+    """Remove directions (c, m), each time the one that is missed least, until k are left."""
+    products = points.raw_products(unit_lengths(directions))
+    energies = points.multipliers()[:, None] * np.square(products)
+    kept = np.arange(len(directions))
     everyone = np.arange(len(energies))
     while len(kept) > k:
         left = energies[:, kept]
@@ -24,33 +63,52 @@ def prune(points: Samples, form: Array, k: int) -> Array:
         second = np.maximum(left.max(axis=1), 0.0)
         losses = np.bincount(labels, best - second, minlength=len(kept))
         kept = np.delete(kept, losses.argmin())
-    return form[kept]
+    return directions[kept]
 
 
-def recombined(points: Samples, one: Array, other: Array, k: int) -> Array:
+def recombine(points: SinglePoints, one: Array, other: Array, k: int) -> Array:
     """The k directions of two solutions that are missed most."""
     return prune(points, np.concatenate([unit_lengths(one), unit_lengths(other)]), k)
 
 
-def missed_energy(points: Points, sweep: Sweep) -> Array:
-    """(N,) what every point keeps beside its direction."""
-    return points.weights * (1.0 - np.square(np.minimum(sweep.cosines, 1.0)))
-
-
-def breathed(points: Samples, form: Array, n_added: int, rng: np.random.Generator) -> Array:
+def breathe(
+    points: SinglePoints, directions: Array, n_added: int, rng: np.random.Generator
+) -> Array:
     """Add badly captured points as directions, let all settle, and prune to as many as before."""
-    chances = missed_energy(points, points.sweep_directions(form))
+    chances = points.missed(points.sweep_directions(directions))
     if not chances.any():
-        return form
+        return directions
     added = np.unique(draw(chances, n_added, rng))
-    wide = np.concatenate([unit_lengths(form), points.at(added)])
+    wide = np.concatenate([unit_lengths(directions), points.at(added)])
     for _ in range(BREATH_SWEEPS):
         swept = points.sweep_directions(wide)
-        wide = np.where(swept.captured[:, None] > 0, swept.form, wide)
-    return prune(points, wide, len(form))
+        wide = np.where(swept.captured[:, None] > 0, swept.sums, wide)
+    return prune(points, wide, len(directions))
 
 
-def _energies(points: Samples, form: Array) -> Array:
-    """(N, c) weighted squared product of every point with every direction."""
-    products = points.raw_products(unit_lengths(form))
-    return points.multipliers()[:, None] * np.square(products)
+def replace_block(
+    points: Points, directions: Array, k: int, number: int, rng: np.random.Generator
+) -> Array:
+    """Directions (k, m) with one replaced by a row that is captured badly.
+
+    The weakest (or an unused) direction gives way two times of three, any other the third.
+    Directions may overlap now; the first sweep of the descent separates them.
+    """
+    everyone = np.zeros((k, directions.shape[1]))
+    everyone[: len(directions)] = directions
+    sweep = points.sweep_directions(everyone)
+    weakest = int(sweep.captured.argmin())
+    leaving = weakest if number % 3 else int(rng.integers(k))
+    kept = unit_lengths(everyone)
+    missed = points.missed(sweep)
+    if not missed.any():
+        return kept
+    row = points.at(draw(missed, 1, rng))[0]
+    labels = np.flatnonzero(kept.any(axis=1))
+    if number % 2 and len(labels) > 1:
+        # One block only: what the row has in common with a direction.
+        inside = kept[rng.choice(labels)] > 0
+        if (row * inside).any():
+            row = row * inside
+    kept[leaving] = row
+    return kept

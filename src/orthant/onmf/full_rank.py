@@ -11,7 +11,14 @@ from scipy.sparse import csr_array
 
 from orthant.bounds.removal_packing import removal_packing_bound
 from orthant.engine.capture import capture_rows
-from orthant.engine.pairs import close_pairs, close_pairs_by_count, merge_parallel
+from orthant.engine.pairs import (
+    close_pairs,
+    close_pairs_by_count,
+    is_sparse,
+    merge_parallel,
+    row_norms,
+    to_dense,
+)
 from orthant.numerics.arrays import Array
 from orthant.steps.coordinate_split import split_coordinates, split_sparse_coordinates
 from orthant.steps.grouping import group_by_angle
@@ -35,6 +42,10 @@ class FullRankFactorization:
     labels: Array  # (n,), -1 exactly where the scale is 0
     scales: Array  # (n,) non-negative
     lower_bound: float  # on the weighted squared error of every such factorization, for every k
+
+    def dense_directions(self) -> Array:
+        """The directions as a dense array."""
+        return to_dense(self.directions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +90,13 @@ def factorize_full_rank(
     groups[survivors] = group_by_angle(
         reduction.weights[survivors], _first_partners(angles.close(merged[survivors]))
     )
-    split = split_coordinates if isinstance(rows, np.ndarray) else split_sparse_coordinates
+    split = split_sparse_coordinates if is_sparse(rows) else split_coordinates
     directions = split(merged, reduction.weights, groups, merged_norms)
     labels, scales = capture_rows(rows, directions)
     bound = removal_packing_bound(
         merged, merged_weights, reduction.first, reduction.second, reduction.removed
     )
     return FullRankFactorization(directions, labels, scales, bound)
-
-
-def row_norms(rows: Array | csr_array) -> Array:
-    """Euclidean norms (n,) of the rows of a dense or CSR array."""
-    if isinstance(rows, np.ndarray):
-        return np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64))
 
 
 def _reduce_all(weights: Array, blocks: Iterator[Array]) -> WeightReduction:

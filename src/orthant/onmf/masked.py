@@ -2,37 +2,43 @@
 
 Every half step is the exact minimizer over its unknowns, so the error over the observed entries
 never rises. No ratio is claimed: with missing entries already one component is hard to fit best.
+
+Directions are components here: (k, m) vectors over the columns of X in its units.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from orthant.certificate import Promise
+from orthant.engine.features import Features
 from orthant.engine.masked import MaskedMatrix, MaskedSweep
-from orthant.engine.points import Features, Points, Samples
-from orthant.factorization import Factorization, Projection, project
+from orthant.engine.points import Points
+from orthant.engine.samples import Samples
+from orthant.files.checkpoint import Checkpoint
+from orthant.kmeans.alternation import Update, alternate, move_idle
+from orthant.kmeans.seeding import distance_rounding, draw, draw_far
 from orthant.kmeans.solve import weighted_kmeans
-from orthant.numerics.arrays import Array
+from orthant.numerics.arrays import Array, divided
 from orthant.onmf.options import Options
-from orthant.onmf.outcome import Outcome
-from orthant.onmf.promises import APriori
-from orthant.onmf.publish import shortage, unit_rows, winners_of_columns
-from orthant.onmf.solution import UNUSED
-from orthant.progress import announce
+from orthant.onmf.publish import unit_rows
+from orthant.onmf.search import Escape, Search, Start
+from orthant.onmf.solution import Solution, errors_of
 
-REASON = (
-    "entries are missing, and no algorithm with a proven ratio is known for that; "
+NO_PROMISE = Promise(
+    reason="entries are missing, and no algorithm with a proven ratio is known for that; "
     "impute them to get one"
 )
-# So many exchanges in a row that did not help end the search.
-EXCHANGES = 5
+# So many exchanges in a row that do not help end the search, and so many do in any case.
+PATIENCE = 5
+MOST_EXCHANGES = 1000
 PARTITION_SWEEPS = 8
 
 
-def factorize_masked(matrix: MaskedMatrix, options: Options) -> Outcome:
+def factorize_masked(matrix: MaskedMatrix, options: Options) -> Solution:
     """Give every sample, or every feature, to one component by its observed entries.
 
     The error is the weighted squared error over the observed entries. Starts take turns: cluster
@@ -41,196 +47,136 @@ def factorize_masked(matrix: MaskedMatrix, options: Options) -> Outcome:
     drawn point has. Exchanges of one component for a point that is captured badly follow, as
     long as they help.
     """
-    search = _Search(matrix, options)
-    if not search.total > 0:
-        empty = np.zeros((0, matrix.shape[1]))
-        run = _Run(empty, 0.0, ())
-        why = "nothing but zeros is observed"
-        return Outcome(_published(search, run, 0, ("zero matrix",), why), APriori(reason=REASON))
-    starts = range(options.n_init)
-    seedings = (search.clustered, search.drawn, search.scattered)
-    runs = [search.descended(seedings[number % 3]()) for number in starts]
-    best = max(runs, key=lambda run: run.captured)
-    n_sweeps = sum(len(run.history) for run in runs)
-    failures = 0
-    while failures < EXCHANGES and search.k > 1:
-        run = search.descended(search.exchanged(best.form))
-        n_sweeps += len(run.history)
-        if run.captured > best.captured + options.tol * (search.total - best.captured):
-            best = replace(run, history=(*best.history, run.history[-1]))
-            failures = 0
-        else:
-            failures += 1
+    observed = _Observed(matrix, options)
+    search = Search(observed.descend)
+    escapes = [Escape("exchanges", observed.exchange)] * MOST_EXCHANGES
+    exchanges = escapes if options.n_components > 1 else []
+    least_gain = options.tol
+    solution = search.run(observed.starts(), exchanges, PATIENCE, least_gain)
     steps = ("masked seeding", "masked descent", "exchanges")
-    result = _published(search, best, n_sweeps, steps, UNUSED)
-    return Outcome(result, APriori(reason=REASON))
+    components = matrix.unshifted(solution.directions)
+    return replace(solution, steps=steps, promise=NO_PROMISE, components=components)
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    form: Array  # (k, m)
-    captured: float
-    history: tuple[float, ...]  # relative squared error after each sweep
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Refit(Update):
+    """One sweep over the observed entries, and the best components after it."""
+
+    sweep: MaskedSweep
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
-    matrix: MaskedMatrix
-    options: Options
+class _Observed:
+    """A matrix with missing entries as something to alternate on and to search in."""
 
-    @property
-    def k(self) -> int:
-        return self.options.n_components
+    name = "sweep"
 
-    @property
-    def orthogonal(self) -> str:
-        return self.options.orthogonal
+    def __init__(self, matrix: MaskedMatrix, options: Options) -> None:
+        self._matrix, self._options, self._rng = matrix, options, options.rng
+        self._k, self._orthogonal = options.n_components, options.orthogonal
+        # Rows or columns with zeros in place of missing entries.
+        samples = self._orthogonal == "samples"
+        self._points: Points = Samples(matrix) if samples else Features(matrix)
+        self.total = self._points.total
 
-    @property
-    def rng(self) -> np.random.Generator:
-        return self.options.rng
-
-    @property
-    def points(self) -> Points:
-        """Rows or columns with zeros in place of missing entries."""
-        return Samples(self.matrix) if self.orthogonal == "samples" else Features(self.matrix)
-
-    @property
-    def total(self) -> float:
-        return float(self.points.weights.sum())
-
-    def at(self, indices: Array) -> Array:
-        """The form that stands for the points at these positions."""
-        if self.orthogonal == "samples":
-            return unit_rows(self.matrix.rows_in_units(indices))
-        form = np.zeros((len(indices), self.matrix.shape[1]))
-        form[np.arange(len(indices)), indices] = 1.0
-        return form
-
-    def clustered(self) -> Array:
-        """Weighted k-means of the points with zeros for what is missing."""
-        clusters = weighted_kmeans(self.points, self.k, rng=self.rng, subroutine="ls++")
-        found = unit_rows(self.matrix.shifted(self.points.components(clusters.form))[0])
-        return np.pad(found, ((0, self.k - len(found)), (0, 0)))
-
-    def drawn(self) -> Array:
-        """Points drawn one after the other by the energy not captured so far."""
-        weights = self.points.weights
-        missed, picks = weights.copy(), []
-        for _ in range(min(self.k, int(np.count_nonzero(weights)))):
-            if not missed.sum() > 0:
-                break
-            picks.append(int(self.rng.choice(len(missed), p=missed / missed.sum())))
-            swept = self.matrix.masked_sweep(self.at(np.array(picks[-1:])), self.orthogonal)
-            missed = np.minimum(missed, np.maximum(weights - swept.captured, 0.0))
-            missed[picks] = 0.0
-        form = np.zeros((self.k, self.matrix.shape[1]))
-        form[: len(picks)] = self.at(np.array(picks))
-        return form
-
-    def scattered(self) -> Array:
-        """Components fitted to a random partition of the points."""
-        labels = self.rng.integers(self.k, size=len(self.points.weights))
-        shape = (self.k, self.matrix.shape[1])
-        form = self.rng.random(shape) + 0.5
-        if self.orthogonal == "features":
-            form = np.where(labels == np.arange(self.k)[:, None], form, 0.0)
-        for _ in range(PARTITION_SWEEPS):
-            form = unit_rows(self.matrix.masked_sweep(form, self.orthogonal, labels).form)
-        return form
-
-    def descended(self, form: Array) -> _Run:
+    def descend(self, components: Array) -> Solution:
         """Sweep until one lowers the error by less than ``tol`` of itself."""
-        total, captured, history = self.total, -math.inf, []
-        while True:
-            swept = self.matrix.masked_sweep(form, self.orthogonal)
-            now = float(swept.captured.sum())
-            if now < captured:  # as good as this arithmetic can tell
-                break
-            gained, captured = now - captured, now
-            history.append(max(0.0, 1.0 - captured / total))
-            announce("sweep", history[-1])
-            form = unit_rows(swept.form)
-            if len(history) >= self.options.max_iter:
-                break
-            moved = self.reuse_idle(form, swept)
-            if not moved and gained <= self.options.tol * (total - captured):
-                break
-        return _Run(form, captured, tuple(history))
+        options = self._options
+        found = alternate(
+            self,
+            components,
+            max_iter=options.max_iter,
+            tol=options.tol,
+            step=Checkpoint().next_step(),
+        )
+        history = errors_of(found.history, self.total)
+        return Solution(found.last.vectors, found.history[-1], history, len(history))
 
-    def exchanged(self, form: Array) -> Array:
-        """A form without the component that is missed least, with a badly captured point."""
-        swept = self.matrix.masked_sweep(form, self.orthogonal)
-        losses = np.bincount(swept.labels, weights=swept.captured - swept.second, minlength=self.k)
-        # Not always the cheapest: what is best to give up depends on what comes in its place.
-        cheapest = np.argsort(losses, kind="stable")[: max(2, self.k // 3)]
-        given_up = int(self.rng.choice(cheapest))
-        missed = np.maximum(self.points.weights - swept.captured, 0.0)
-        new = form.copy()
-        if missed.sum() > 0:
-            point = self.rng.choice(len(missed), size=1, p=missed / missed.sum())
-            self.put(new, np.array([given_up]), point)
-        return new
+    def update(self, vectors: Array) -> _Refit:
+        sweep = self._matrix.masked_sweep(vectors, self._orthogonal)
+        captured, components = float(sweep.captured.sum()), unit_rows(sweep.components)
+        return _Refit(captured=captured, vectors=components, sweep=sweep)
 
-    def put(self, form: Array, places: Array, points: Array) -> None:
-        """Let components stand for single points, in place; a column belongs to one component."""
-        if self.orthogonal == "features":
-            form[:, points] = 0.0
-        form[places] = self.at(points)
-
-    def reuse_idle(self, form: Array, swept: MaskedSweep) -> bool:
-        """Move components that captured nothing, in place, to the points captured worst."""
-        energies = np.bincount(swept.labels, weights=swept.captured, minlength=self.k)
+    def reuse_idle(self, swept: Array, update: _Refit) -> bool:
+        sweep, weights = update.sweep, self._points.weights
+        energies = np.bincount(sweep.labels, weights=sweep.captured, minlength=self._k)
         idle = np.flatnonzero(energies <= 0)
-        if not len(idle):
+        if len(idle) == 0:
             return False
-        weights = self.points.weights
-        missed = weights - swept.captured
-        worth = np.flatnonzero(missed > 1e-9 * weights.mean())
-        chosen = worth[np.argsort(-missed[worth], kind="stable")][: len(idle)]
-        self.put(form, idle[: len(chosen)], chosen)
-        return len(chosen) > 0
+        least = 1e-9 * weights.mean()
 
+        def at(chosen: Array) -> Array:
+            self._clear(update.vectors, chosen)
+            return self._at(chosen)
 
-def _published(
-    search: _Search, run: _Run, n_sweeps: int, steps: tuple[str, ...], reason: str
-) -> Factorization:
-    """Order the components by what they capture, assign once more, take the error."""
-    matrix, orthogonal = search.matrix, search.orthogonal
-    unit = unit_rows(matrix.unshifted(run.form)).astype(matrix.dtype)
-    unit = unit[unit.any(axis=1)]
-    projection = project(matrix, unit, orthogonal)
-    # Dropping and reordering may change who wins a tie: assign again until nothing moves.
-    for _ in range(len(unit) + 1):
-        energies = _energies(matrix, projection, unit)
-        order = np.argsort(-energies, kind="stable")
-        order = order[energies[order] > 0]
-        if np.array_equal(order, np.arange(len(unit))):
-            break
-        unit = unit[order]
-        projection = project(matrix, unit, orthogonal)
-    squared = matrix.residual(projection.loadings, unit)
-    labels, scales = (None, None) if orthogonal == "samples" else winners_of_columns(unit)
-    return Factorization(
-        orthogonal=orthogonal,
-        n_components=search.options.asked,
-        components=unit,
-        loadings=projection.loadings,
-        labels=projection.labels,
-        scales=projection.scales,
-        feature_labels=labels,
-        feature_scales=scales,
-        error=matrix.in_units_of_x(math.sqrt(squared)),
-        relative_squared_error=squared / search.total if search.total > 0 else 0.0,
-        history=run.history,
-        n_sweeps=n_sweeps + 1,
-        steps_run=(*steps, "final assignment"),
-        shortage=shortage(len(unit), search.options.asked, reason),
-    )
+        return move_idle(update.vectors, idle, weights - sweep.captured, least, at)
 
+    def mark(self, update: _Refit) -> str:
+        return ""
 
-def _energies(matrix: MaskedMatrix, projection: Projection, unit: Array) -> Array:
-    """What every component captures by its loadings, missing entries counted as fitted, (k,)."""
-    if projection.labels is None or projection.scales is None:
-        return matrix.energies_of_loadings(projection.loadings, unit)
-    return matrix.energies_of_scales(projection.labels, projection.scales, unit)
+    def _at(self, indices: Array) -> Array:
+        """Components (c, m) that stand for the points at these positions."""
+        if self._orthogonal == "samples":
+            return unit_rows(self._matrix.rows_in_units(indices))
+        components = np.zeros((len(indices), self._matrix.shape[1]))
+        components[np.arange(len(indices)), indices] = 1.0
+        return components
+
+    def _clear(self, components: Array, points: Array) -> None:
+        """Take columns that get a component of their own from all others, in place."""
+        if self._orthogonal == "features":
+            components[:, points] = 0.0
+
+    def starts(self) -> Iterator[Start]:
+        """As many as asked for, of three kinds in turn."""
+        kinds = (self._cluster, self._draw, self._scatter)
+        for number in range(self._options.n_init):
+            yield Start("masked seeding", kinds[number % 3]())
+
+    def _cluster(self) -> Array:
+        """Weighted k-means of the points with zeros for what is missing."""
+        points = self._points
+        clusters = weighted_kmeans(points, self._k, rng=self._rng, subroutine="ls++")
+        found = unit_rows(self._matrix.shifted(points.components(clusters.centers))[0])
+        return np.pad(found, ((0, self._k - len(found)), (0, 0)))
+
+    def _draw(self) -> Array:
+        """Points drawn one after the other by the energy not captured so far."""
+        weights = self._points.weights
+
+        def distances_to(picks: Array) -> Array:
+            sweep = self._matrix.masked_sweep(self._at(picks), self._orthogonal)
+            return divided(np.maximum(weights - sweep.captured, 0.0), weights)[:, None]
+
+        nothing = distance_rounding(self._points.dimension)
+        picks = draw_far(weights, self._k, self._rng, distances_to, nothing)
+        components = np.zeros((self._k, self._matrix.shape[1]))
+        components[: len(picks)] = self._at(picks)
+        return components
+
+    def _scatter(self) -> Array:
+        """Components fitted to a random partition of the points."""
+        labels = self._rng.integers(self._k, size=len(self._points.weights))
+        components = self._rng.random((self._k, self._matrix.shape[1])) + 0.5
+        if self._orthogonal == "features":
+            components = np.where(labels == np.arange(self._k)[:, None], components, 0.0)
+        for _ in range(PARTITION_SWEEPS):
+            swept = self._matrix.masked_sweep(components, self._orthogonal, labels)
+            components = unit_rows(swept.components)
+        return components
+
+    def exchange(self, search: Search) -> Array:
+        """The best components without the one that is missed least, with a badly captured point."""
+        components = search.best.directions
+        swept = self._matrix.masked_sweep(components, self._orthogonal)
+        lost = swept.captured - swept.second
+        losses = np.bincount(swept.labels, weights=lost, minlength=self._k)
+        # Not always the cheapest: what is best to give up depends on what comes in its place.
+        cheapest = np.argsort(losses, kind="stable")[: max(2, self._k // 3)]
+        given_up = int(self._rng.choice(cheapest))
+        missed = np.maximum(self._points.weights - swept.captured, 0.0)
+        new = components.copy()
+        if missed.any():
+            point = draw(missed, 1, self._rng)
+            self._clear(new, point)
+            new[given_up] = self._at(point)[0]
+        return new

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.engine.points import Samples
+from orthant.engine.points import Points, SinglePoints
 from orthant.numerics.arrays import Array, divided
-from orthant.onmf.solution import Solution
+from orthant.onmf.solution import Solution, errors_of
 
 # Within a block all moves are judged by the same directions. They stay right as long as little of
 # a component comes or goes at once.
@@ -24,24 +24,24 @@ REFITS = 3
 DECISIVE_POINTS = 50
 
 
-def single_points_matter(weights: Array, k: int) -> bool:
-    """Whether a component has, on average, the weight of few points.
+def single_points_matter(points: Points, k: int) -> bool:
+    """Whether one of k components has, on average, the weight of few points.
 
-    Weights w are worth ``(sum w)^2 / sum w^2`` equal points. Where a component holds hundreds of
-    them, moving one hardly turns its direction, and single moves find next to nothing.
+    Where a component holds hundreds of them, moving one hardly turns its direction, and single
+    moves find next to nothing.
     """
-    return float(weights.sum()) ** 2 < DECISIVE_POINTS * k * float(weights @ weights)
+    return points.equal_count < DECISIVE_POINTS * k
 
 
 class MoveBlocks:
     """The points of a fit cut into small blocks, ready for passes of single moves."""
 
-    def __init__(self, points: Samples) -> None:
+    def __init__(self, points: SinglePoints) -> None:
         self.points = points
         n = len(points.weights)
         size = max(FEWEST_POINTS_IN_A_BLOCK, -(-n // MOVE_BLOCKS))
         self.slices = [slice(start, min(start + size, n)) for start in range(0, n, size)]
-        self.parts = [Samples(points.matrix.part(part)) for part in self.slices]
+        self.blocks = points.cut(self.slices)
 
 
 class Components:
@@ -68,60 +68,60 @@ def move_points(blocks: MoveBlocks, solution: Solution, *, max_passes: int, tol:
     so the error never rises.
     """
     points = blocks.points
-    total = float(points.weights.sum())
-    labels = points.sweep_directions(solution.form).labels
+    labels = points.sweep_directions(solution.directions).labels
     best = refit(points, solution, labels, REFITS)
     share = SHARE_MOVED_AT_ONCE
     for _ in range(max_passes):
-        sums, moved_labels = _pass(blocks, best.form, labels, share)
+        sums, moved_labels = _pass(blocks, best.directions, labels, share)
         if moved_labels is None:
             break
-        moved = refit(points, Solution(sums, 0.0), moved_labels, REFITS)
+        moved = refit(points, Solution(sums), moved_labels, REFITS)
         gained = moved.captured - best.captured
         if gained <= 0:  # too much moved at once: try again with more care
             share /= 8
             if share < SMALLEST_SHARE:
                 break
             continue
-        best = Solution(moved.form, moved.captured, (*best.history, moved.captured))
+        history = best.history + errors_of((moved.captured,), points.total)
+        best = Solution(moved.directions, moved.captured, history)
         labels = moved_labels
-        if gained <= tol * (total - best.captured):
+        if gained <= tol * (points.total - best.captured):
             break
     return best
 
 
-def refit(points: Samples, solution: Solution, labels: Array, n_steps: int) -> Solution:
+def refit(points: Points, solution: Solution, labels: Array, n_steps: int) -> Solution:
     """Power steps with labels held fixed; captured energy is that of the labels kept."""
-    form, captured = solution.form, 0.0
+    directions, captured = solution.directions, 0.0
     for _ in range(n_steps):
-        step = points.step(labels, form)
-        form, captured = step.form, float(step.captured.sum())
-    return Solution(form, captured, solution.history)
+        step = points.step(labels, directions)
+        directions, captured = step.sums, float(step.captured.sum())
+    return Solution(directions, captured, solution.history)
 
 
 def _pass(
-    blocks: MoveBlocks, form: Array, labels: Array, share: float
+    blocks: MoveBlocks, directions: Array, labels: Array, share: float
 ) -> tuple[Array, Array | None]:
     """One pass: directions that have followed their points, and labels; None if none moved."""
     points = blocks.points
     labels = labels.copy()
-    step = points.step(labels, form)
+    step = points.step(labels, directions)
     scales = step.products  # with which every point entered the sums
-    state = Components(step.form.copy(), step.captured.copy())
+    state = Components(step.sums.copy(), step.captured.copy())
     n_moved = 0
-    for part, rows in zip(blocks.parts, blocks.slices, strict=True):
-        products = part.raw_products(state.units)
-        moving, targets = _chosen(products, part, labels[rows], state, share)
+    for block, rows in zip(blocks.blocks, blocks.slices, strict=True):
+        products = block.raw_products(state.units)
+        moving, targets = _choose(products, block, labels[rows], state, share)
         if len(moving) == 0:
             continue
         n_moved += len(moving)
         everyone = rows.start + moving
         leaving = labels[everyone]
         entering_scales = products[moving, targets]
-        weights = part.multipliers()[moving]
+        weights = block.multipliers()[moving]
         k = len(state.sums)
-        state.sums -= part.sums_of(moving, leaving, weights * scales[everyone], k)
-        state.sums += part.sums_of(moving, targets, weights * entering_scales, k)
+        state.sums -= block.sums_of(moving, leaving, weights * scales[everyone], k)
+        state.sums += block.sums_of(moving, targets, weights * entering_scales, k)
         state.squares -= np.bincount(leaving, weights * scales[everyone] ** 2, minlength=k)
         state.squares += np.bincount(targets, weights * entering_scales**2, minlength=k)
         np.maximum(state.sums, 0.0, out=state.sums)
@@ -131,15 +131,15 @@ def _pass(
     return state.sums, labels if n_moved else None
 
 
-def _chosen(
-    products: Array, part: Samples, labels: Array, state: Components, share: float
+def _choose(
+    products: Array, block: SinglePoints, labels: Array, state: Components, share: float
 ) -> tuple[Array, Array]:
     """Points of a block that should move, best first and not too much at once, and where to."""
-    weights = part.multipliers()[:, None]
+    weights = block.multipliers()[:, None]
     alpha = weights * np.square(products)  # (b, k) energy along each direction
-    beta = np.maximum(part.weights[:, None] - alpha, 0.0)
+    beta = np.maximum(block.weights[:, None] - alpha, 0.0)
     energies = state.energies
-    here = np.flatnonzero((labels >= 0) & (part.weights > 0))
+    here = np.flatnonzero((labels >= 0) & (block.weights > 0))
     own = labels[here]
     # Gain of entering: top eigenvalue of [[e + a, sqrt(ab)], [sqrt(ab), b]] less e.
     half = (energies + alpha + beta) / 2
@@ -152,9 +152,11 @@ def _chosen(
     gains[np.arange(len(here)), own] = -np.inf
     targets = gains.argmax(axis=1)
     net = gains[np.arange(len(here)), targets] - losses
-    better = np.flatnonzero(net > 1e-12 * part.weights[here])
+    better = np.flatnonzero(net > 1e-12 * block.weights[here])
     better = better[np.argsort(-net[better], kind="stable")]
-    kept = _not_too_much(part.weights[here[better]], own[better], targets[better], share * energies)
+    kept = _not_too_much(
+        block.weights[here[better]], own[better], targets[better], share * energies
+    )
     better = better[kept]
     return here[better], targets[better]
 

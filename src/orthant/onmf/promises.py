@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from orthant.kmeans.clustering import Claim
-from orthant.kmeans.geometry import distance_rounding
-from orthant.kmeans.seeding import seeding_ratio
+from orthant.certificate import NOTHING_PROMISED, Promise
+from orthant.kmeans.seeding import distance_rounding, seeding_promise
 from orthant.numerics.rounding import UNIT_ROUNDOFF
 from orthant.onmf.full_rank import FULL_RANK_RATIO
 
@@ -16,62 +15,47 @@ from orthant.onmf.full_rank import FULL_RANK_RATIO
 BAND_RATIO = FULL_RANK_RATIO * (1.0 + 1e-6)
 
 
-@dataclass(frozen=True, slots=True)
-class APriori:
-    """A ratio that an algorithm promises, of its kind; or why it promises none."""
-
-    ratio: float | None = None
-    kind: str | None = None  # "always" | "expected"
-    reason: str = ""
-
-
-def strongest(promises: Sequence[APriori]) -> APriori:
+def strongest(promises: Sequence[Promise]) -> Promise:
     """What holds for the best of several answers: what is promised for any one of them.
 
-    Without any promise, why the first promises nothing.
+    Without any promise, why the first that says so promises nothing.
     """
     made = [(one.ratio, one) for one in promises if one.ratio is not None]
     if made:
         return min(made, key=lambda pair: pair[0])[1]
-    return promises[0] if promises else APriori()
+    return next((one for one in promises if one.reason), NOTHING_PROMISED)
 
 
-def single_from_lines(k: int) -> APriori:
+def single_from_lines(k: int) -> Promise:
     """Plain draws in the geometry of lines, from all points, and whatever only improves them.
 
     Lines compare with the error itself, so the ratio of the draws is not doubled.
     """
     # With one direction, a drawn point costs twice the optimum on average.
-    return APriori(seeding_ratio(k).value if k > 1 else 2.004, "expected")
+    return seeding_promise(k) if k > 1 else Promise(2.004, "expected")
 
 
-def single_from_means(claim: Claim) -> APriori:
+def single_from_means(promise: Promise) -> Promise:
     """Theorem 3: k-means within r gives a squared error within 2r."""
-    if claim.ratio is None:
-        return APriori(reason=claim.reason)
-    return APriori(2.0 * claim.ratio.value, claim.ratio.kind)
+    return promise if promise.ratio is None else replace(promise, ratio=2.0 * promise.ratio)
 
 
-def double_from_means(claim: Claim) -> APriori:
+def double_from_means(promise: Promise) -> Promise:
     """Theorem 8 on cluster means: k-means within r gives ``2r + 2 c (1 + sqrt r)^2``.
 
     c is 1 / sin^2(15 degrees). The paper states ``2r + (8r + 8) c`` for the same steps; splitting
     every cluster between its group and zero, and weighting the two triangle inequalities by
     sqrt(r), gives the smaller number.
     """
-    if claim.ratio is None:
-        return APriori(reason=claim.reason)
-    r = claim.ratio.value
-    return APriori(_double(2.0 * r, 2.0, r), claim.ratio.kind)
-
-
-def _double(first: float, factor: float, r: float) -> float:
-    return first + factor * BAND_RATIO * (1.0 + math.sqrt(r)) ** 2
+    if promise.ratio is None:
+        return promise
+    r = promise.ratio
+    return replace(promise, ratio=2.0 * r + 2.0 * BAND_RATIO * (1.0 + math.sqrt(r)) ** 2)
 
 
 def in_floating_point(
-    promise: APriori, relative_squared_error: float, shape: tuple[int, int], k: int
-) -> APriori:
+    promise: Promise, relative_squared_error: float, shape: tuple[int, int], k: int
+) -> Promise:
     """The promise with what rounding adds: error <= ratio * optimum + share * |X|^2.
 
     With that share far below the error it is a slightly larger ratio; otherwise nothing can be
@@ -87,6 +71,6 @@ def in_floating_point(
         share += (1000 * k + 5 * (1 + math.log(k)) + 7) * rounding + k * max(shape) * 2.0**-52
         least = max(least, 100 * share)
     if not relative_squared_error > least:
-        return APriori(reason="the error is at the level of rounding")
+        return Promise(reason="the error is at the level of rounding")
     ratio = promise.ratio / (1.0 - 2.0 * share / relative_squared_error)
-    return APriori(math.nextafter(ratio * (1 + 1e-12), math.inf), promise.kind, promise.reason)
+    return Promise(math.nextafter(ratio * (1 + 1e-12), math.inf), promise.kind, promise.reason)

@@ -7,7 +7,9 @@ the same data again gives the same bits. That assignment can only lower the erro
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,8 @@ from orthant.engine.points import DirectionSweep, winners_only
 from orthant.factorization import Factorization, Projection, one_per_row, winners
 from orthant.numerics.arrays import Array, divided
 from orthant.numerics.rounding import growth
+from orthant.onmf.options import Options
+from orthant.onmf.solution import Solution
 
 # Rows of a large array that are copied at once.
 ROWS_AT_ONCE = 2**14
@@ -24,41 +28,25 @@ ROWS_AT_ONCE = 2**14
 CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """What a fit did on the way, for the record."""
-
-    history: tuple[float, ...] = ()
-    n_sweeps: int = 0
-    steps_run: tuple[str, ...] = ()
-
-
-def publish(
-    matrix: Matrix,
-    components: Array,
-    orthogonal: str,
-    n_components: int,
-    trace: Trace,
-    reason: str,
-    sweep: DirectionSweep | None = None,
-) -> Factorization:
-    """A Factorization from components (k, m) of any length, in the geometry of X.
+def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorization:
+    """A Factorization from the components (k, m) of a solution.
 
     Over features and both every column is given to one component, and components are made of
-    those labels and one value per column: no two can share a column, whatever came in. ``reason``
-    says why, when fewer components than asked for are in use. A ``sweep`` that was made by these
-    components, over points whose sweeps are final, saves the final assignment.
+    those labels and one value per column: no two can share a column, whatever came in. A sweep
+    that was made by these components, over points whose sweeps are final, saves the final
+    assignment.
     """
+    components, orthogonal = solution.components, options.orthogonal
     if orthogonal != "samples":
         components = winners_only(components)
     unit = unit_rows(components).astype(matrix.dtype)
     unit = unit[unit.any(axis=1)]
-    found = _of_sweep(matrix, unit, sweep) or _assigned(matrix, unit, orthogonal)
+    found = _of_sweep(matrix, unit, solution.sweep) or _assign(matrix, unit, orthogonal)
     # Without components that won nothing the products of the others may round differently.
     while not (found.energies > 0).all():
         unit = unit[found.energies > 0]
         del found  # it may be as large as the result
-        found = _assigned(matrix, unit, orthogonal)
+        found = _assign(matrix, unit, orthogonal)
     order = np.argsort(-found.energies, kind="stable")
     unit, energies = unit[order], found.energies[order]
     projection = found.in_order(order)
@@ -67,9 +55,10 @@ def publish(
     if orthogonal != "samples":
         feature_labels, feature_scales = winners_of_columns(unit)
     total = matrix.total
+    error = squared / total if total > 0 else 0.0
     return Factorization(
         orthogonal=orthogonal,
-        n_components=n_components,
+        n_components=options.asked,
         components=unit,
         loadings=projection.loadings,
         labels=projection.labels,
@@ -77,12 +66,21 @@ def publish(
         feature_labels=feature_labels,
         feature_scales=feature_scales,
         error=matrix.in_units_of_x(math.sqrt(squared)),
-        relative_squared_error=squared / total if total > 0 else 0.0,
-        history=trace.history,
-        n_sweeps=trace.n_sweeps + 1,
-        steps_run=(*trace.steps_run, "final assignment"),
-        shortage=shortage(len(unit), n_components, reason),
+        relative_squared_error=error,
+        history=fall_to(solution.history, error),
+        n_sweeps=solution.n_sweeps + 1,
+        steps_run=(*solution.steps, "final assignment"),
+        shortage=shortage(len(unit), options.asked, solution.unused),
     )
+
+
+def fall_to(errors: Iterable[float], last: float) -> tuple[float, ...]:
+    """Errors of a fit as what was accepted so far, never rising, and ``last`` at the end.
+
+    A step is accepted only if it loses nothing, so an error that seems to rise, or to lie below the
+    one that was published, does so by the rounding of the pass that measured it.
+    """
+    return (*(max(error, last) for error in accumulate(errors, min)), last)
 
 
 def unit_rows(components: Array) -> Array:
@@ -120,7 +118,7 @@ class _Assigned:
         return Projection(one_per_row(labels, self.values, len(order)), labels, self.values)
 
 
-def _assigned(matrix: Matrix, unit: Array, orthogonal: str) -> _Assigned:
+def _assign(matrix: Matrix, unit: Array, orthogonal: str) -> _Assigned:
     """One read of the data by these components."""
     if orthogonal == "features":
         loadings = matrix.loadings(unit)
@@ -153,8 +151,8 @@ def squared_error(matrix: Matrix, unit: Array, projection: Projection, energies:
     """Squared error in the units of Y, without cancellation."""
     total = matrix.total
     squared = total - float(energies.sum())
-    # The short formula needs the products of the error's own geometry.
-    weighted = matrix.column_factors is not None
+    # The short formula needs the products of the error's own geometry, and every entry.
+    weighted = matrix.column_factors is not None or not matrix.complete
     accurate = scales_are_accurate(projection.loadings)
     if weighted or not accurate or squared < CANCELLATION[matrix.dtype] * total:
         return matrix.residual(projection.loadings, unit)

@@ -1,36 +1,78 @@
-"""Solution: directions and what they capture, while a fit is still at work."""
+"""Solution: what an algorithm has found and how, from its first directions to the result."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from orthant.engine.points import DirectionSweep
+import numpy as np
+
+from orthant.bounds.lower_bound import LowerBound
+from orthant.certificate import NOTHING_PROMISED, Promise
+from orthant.engine.matrix import Matrix
+from orthant.engine.points import DirectionSweep, Points
 from orthant.numerics.arrays import Array
 
 # Why components may be left over: what happened, not what must be so.
 UNUSED = "no point went to the others; the data may hold no more distinct directions"
+ZERO = "X is zero wherever it has weight"
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """Directions and how much they capture.
+    """Directions, what they capture, and how they came about.
 
     Attributes
     ----------
-    form
-        (k, m) form of the directions, of any length.
+    directions
+        (k, m) as the points hold them, of any length.
     captured
         Energy captured when every point goes to its best direction; more is better.
     history
-        Captured energy after each sweep on the way here, never falling.
+        Relative squared error after each sweep on the way here, never rising.
+    n_sweeps
+        Sweeps that assigned all points, on all ways that were tried.
+    steps
+        Names of the steps.
+    promise
+        The ratio known before the data were seen.
+    bounds
+        Lower bounds on the squared error that came with the fit, for free.
+    unused
+        Why components may be left over.
     settled
         Whether the last sweep was made by these very directions.
     sweep
-        That sweep, where it is at hand.
+        That sweep, where it is known.
+    components
+        (k, m) in the geometry of X, of any length, once the search is over.
     """
 
-    form: Array
-    captured: float
+    directions: Array
+    captured: float = 0.0
     history: tuple[float, ...] = ()
+    n_sweeps: int = 0
+    steps: tuple[str, ...] = ()
+    promise: Promise = NOTHING_PROMISED
+    bounds: tuple[LowerBound, ...] = ()
+    unused: str = UNUSED
     settled: bool = False
     sweep: DirectionSweep | None = None
+    components: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def finish(self, points: Points) -> Solution:
+        """The solution with its components."""
+        return replace(self, components=points.components(self.directions))
+
+
+def errors_of(captured: tuple[float, ...], total: float) -> tuple[float, ...]:
+    """Relative squared errors from captured energies; these may exceed the total by rounding."""
+    return tuple(max(0.0, 1.0 - one / total) for one in captured)
+
+
+def solve_zero(matrix: Matrix, promise: Promise) -> Solution:
+    """No components for a matrix without energy."""
+    nothing = np.zeros((0, matrix.shape[1]))
+    why = ZERO if matrix.complete else "nothing but zeros is observed"
+    return Solution(
+        nothing, steps=("zero matrix",), promise=promise, unused=why, components=nothing
+    )

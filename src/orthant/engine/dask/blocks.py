@@ -11,9 +11,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.engine.executors import one_blas_thread
-from orthant.engine.kernels.blocks import Rows
-from orthant.engine.sources import working_dtype
-from orthant.engine.unchanged import added_bits
+from orthant.engine.kernels.interface import Kernel, Rows
+from orthant.engine.sources import kernel_of, working_dtype
 from orthant.errors import InvalidInputError, OrthantError
 from orthant.numerics.arrays import Array
 
@@ -70,7 +69,7 @@ def _aligned(values: Array, dtype: np.dtype | None = None) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class BlockTask:
     """Some work on one block, as it is sent to a worker together with the block.
 
     Keywords travel as pickled bytes: arrays unpacked from those are aligned, and Dask does not
@@ -79,14 +78,16 @@ class Errand:
 
     expected: ExpectedBlock
     function: Callable[..., Any]
-    parts: bytes  # keywords of this block
+    slices: bytes  # keywords of this block
 
     def __call__(self, found: Any, shared: bytes) -> tuple[Any, int]:
         """The result of the work on what Dask has computed, and the added bits of that."""
         rows = self.expected.read(found)
+        kernel = kernel_of(rows)
         with one_blas_thread():
-            result = self.function(rows, **pickle.loads(shared), **pickle.loads(self.parts))
-        return result, added_bits(rows)
+            keywords = {**pickle.loads(shared), **pickle.loads(self.slices)}
+            result = self.function(kernel, rows, **keywords)
+        return result, kernel.add_bits(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +102,11 @@ class Places:
         return self.indices[start:stop] - rows.start
 
 
-def picked_block(rows: Rows, places: Array) -> Rows:
+def pick_block(kernel: Kernel, rows: Rows, places: Array) -> Rows:
     """Some rows of a block."""
     return rows[places]
 
 
-def described_block(rows: Rows) -> tuple[bool, int]:
+def describe_block(kernel: Kernel, rows: Rows) -> tuple[bool, int]:
     """Whether a block is sparse, and how many entries it stores."""
     return (False, rows.size) if isinstance(rows, np.ndarray) else (True, int(rows.nnz))

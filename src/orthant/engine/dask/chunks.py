@@ -10,9 +10,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.engine.dask.blocks import ExpectedBlock
-from orthant.engine.kernels.blocks import Rows
-from orthant.engine.sources import working_dtype
-from orthant.engine.unchanged import Unchanged, added_bits
+from orthant.engine.kernels.dense import DENSE
+from orthant.engine.kernels.interface import Kernel, Rows
+from orthant.engine.kernels.sparse import SPARSE
+from orthant.engine.sources import kernel_of, working_dtype
+from orthant.engine.unchanged import Unchanged
 from orthant.errors import InvalidInputError
 from orthant.extras import import_extra
 from orthant.numerics.arrays import Array
@@ -42,6 +44,11 @@ class Chunks:
         return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
     @property
+    def kernel(self) -> Kernel:
+        """What reads the blocks; dense until one of them has been seen to be sparse."""
+        return SPARSE if self._kind else DENSE
+
+    @property
     def n_blocks(self) -> int:
         """How many blocks hold rows."""
         return len(self.delayed)
@@ -61,7 +68,7 @@ class Chunks:
         dask = import_extra("dask", "dask")
         (found,) = dask.compute(self.delayed[index], scheduler="synchronous")
         rows = self.expected(index).read(found)
-        self.check(index, added_bits(rows))
+        self.check(index, kernel_of(rows).add_bits(rows))
         return rows
 
     def check(self, index: int, found: int) -> None:

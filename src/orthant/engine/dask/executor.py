@@ -7,14 +7,13 @@ import uuid
 from collections import deque
 from typing import Any
 
-from orthant.engine.dask.blocks import Errand
+from orthant.engine.dask.blocks import BlockTask
 from orthant.engine.dask.chunks import Chunks
 from orthant.engine.dask.failures import failure, killed
 from orthant.engine.dask.waiting import Patience
-from orthant.engine.executors import Absorb, Executor
+from orthant.engine.executors import Absorb, Executor, Work
 from orthant.engine.masked import FilledSource
 from orthant.engine.sources import Source
-from orthant.engine.work import Work
 from orthant.errors import InvalidInputError, NoWorkersError
 from orthant.extras import import_extra
 
@@ -45,7 +44,7 @@ def current_client() -> Any:
 
 
 class DaskExecutor:
-    """Sends work to the blocks of a Dask array, and does what is at hand by a local executor.
+    """Sends work to the blocks of a Dask array; what is in this process a local executor does.
 
     Nothing is scattered: whatever a worker holds when it dies can be computed again.
     """
@@ -116,9 +115,9 @@ class _Pass:
                 self._in_flight.extend(self._client.compute(tasks, retries=RETRIES))
 
     def _task(self, index: int, name: str) -> Any:
-        parts = self._packed(self._work.parts(self._chunks.span(index)))
-        errand = Errand(self._chunks.expected(index), self._work.function, parts)
-        task = self._dask.delayed(errand, name=f"{name}-{index}", pure=False, traverse=False)
+        slices = self._packed(self._work.slices(self._chunks.span(index)))
+        work = BlockTask(self._chunks.expected(index), self._work.function, slices)
+        task = self._dask.delayed(work, name=f"{name}-{index}", pure=False, traverse=False)
         return task(self._chunks.delayed[index], self._shared, dask_key_name=(name, index))
 
     def _result(self, index: int) -> Any:

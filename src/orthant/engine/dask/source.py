@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.engine.dask.blocks import Places, described_block, picked_block
+from orthant.engine.dask.blocks import Places, describe_block, pick_block
 from orthant.engine.dask.chunks import Chunks
 from orthant.engine.dask.executor import DaskExecutor, current_client
-from orthant.engine.executors import Executor, Serial
-from orthant.engine.kernels import kernel_of
-from orthant.engine.kernels.blocks import Rows
-from orthant.engine.sources import ArraySource, CsrSource
-from orthant.engine.work import Work
+from orthant.engine.executors import Executor, Serial, Work
+from orthant.engine.kernels.interface import Rows
+from orthant.engine.sources import ArraySource, CsrSource, in_memory
 from orthant.numerics.arrays import Array
 
 
@@ -29,23 +27,23 @@ class DaskSource(Chunks):
 
     in_memory = False
     elsewhere = True
+    can_transpose = False
 
     def __init__(self, array: Any, checked: Callable[[Any], Rows]) -> None:
         super().__init__(array, checked)
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self._client = current_client()
-        ((self.sparse, n_entries),) = self._described(np.arange(1))
-        self._kind = self.sparse
-        if self.sparse:
-            rest = self._described(np.arange(1, self.n_blocks))
+        ((self._kind, n_entries),) = self._describe(np.arange(1))
+        if self._kind:
+            rest = self._describe(np.arange(1, self.n_blocks))
             self.n_entries = n_entries + sum(count for _, count in rest)
         else:
             self.n_entries = self.shape[0] * self.shape[1]
 
-    def _described(self, numbers: Array) -> list[tuple[bool, int]]:
-        return self._gathered(self.only(numbers), Work(described_block))
+    def _describe(self, numbers: Array) -> list[tuple[bool, int]]:
+        return self._gather(self.only(numbers), Work(describe_block))
 
-    def _gathered(self, some: DaskSource, work: Work) -> list[Any]:
+    def _gather(self, some: DaskSource, work: Work) -> list[Any]:
         """The results of some work on some blocks."""
         found: list[Any] = []
         executor = self.cluster_executor(Serial()) or Serial()
@@ -58,26 +56,23 @@ class DaskSource(Chunks):
 
     def rows(self, indices: Array) -> Array:
         """Some rows, dense, in float64: picked by the workers in the blocks that hold them."""
-        found = self._picked(indices)
-        dense = found if isinstance(found, np.ndarray) else found.toarray()
-        return dense.astype(np.float64, copy=False)
+        return self.kernel.take_dense(self._pick(indices), slice(None))
 
     def part(self, rows: Array | slice) -> ArraySource | CsrSource:
         """A source of some rows, brought into this process."""
-        found = self._picked(np.arange(self.shape[0])[rows])
-        return ArraySource(found) if isinstance(found, np.ndarray) else CsrSource(found)
+        return in_memory(self._pick(np.arange(self.shape[0])[rows]))
 
-    def _picked(self, indices: Array) -> Rows:
+    def _pick(self, indices: Array) -> Rows:
         wanted, order = np.unique(np.asarray(indices, dtype=np.int64), return_inverse=True)
         if not len(wanted):
             nothing = (0, self.shape[1])
-            return (csr_array if self.sparse else np.empty)(nothing, dtype=self.dtype)
+            return (csr_array if self._kind else np.empty)(nothing, dtype=self.dtype)
         blocks = np.searchsorted(self.boundaries, wanted, side="right") - 1
         numbers, ranks = np.unique(blocks, return_inverse=True)
         some = self.only(numbers)
         places = wanted - self.boundaries[blocks] + some.boundaries[ranks]
-        found = self._gathered(some, Work(picked_block, by_row={"places": Places(places)}))
-        return kernel_of(found[0]).stacked(found, False)[order]
+        found = self._gather(some, Work(pick_block, by_row={"places": Places(places)}))
+        return self.kernel.stack(found, False)[order]
 
     def transposed(self, many_passes: bool = True) -> None:
         """None: only passes reach the rows, so columns are had by passes as well."""

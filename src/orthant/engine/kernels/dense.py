@@ -8,8 +8,17 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array
 
-from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, first_offense
+from orthant.engine.kernels.interface import (
+    BlockColumns,
+    BlockLook,
+    BlockSweep,
+    Kernel,
+    ObservedBlock,
+    find_offense,
+)
+from orthant.engine.kernels.missing import ObservedArray
 from orthant.engine.kernels.scratch import scratch
+from orthant.engine.unchanged import add_bits
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
 from orthant.numerics.arrays import Array
 
@@ -26,52 +35,173 @@ SEGMENTS_FROM = 64
 SMALL_MEMBERS = 2**12
 
 
-def scaled(rows: Array, units: Units) -> Array:
-    """Rows in these units, exact unless it underflows; in float64 unless the units are at rest."""
-    if units.at_rest:
-        return rows
-    return np.ldexp(rows.astype(np.float64, copy=False), -np.asarray(units.shift()))
+class DenseKernel(Kernel):
+    """Blocks of rows held as C-ordered arrays."""
 
+    def scale(self, rows: Array, units: Units) -> Array:
+        if units.at_rest:
+            return rows
+        return np.ldexp(rows.astype(np.float64, copy=False), -np.asarray(units.shift()))
 
-def row_powers(rows: Array, columns: Array | None) -> Array:
-    """(b,) the power of two just above the largest entry of every row, columns shifted first.
+    def find_row_powers(self, rows: Array, columns: Array | None) -> Array:
+        _, powers = np.frexp(rows)
+        if columns is not None:
+            powers = powers - columns
+        counted = rows > 0 if columns is None else (rows > 0) & (columns < SWITCHED_OFF)
+        return np.max(powers, axis=1, initial=NO_ENTRIES, where=counted).astype(np.int32)
 
-    Rows without entries have NO_ENTRIES.
-    """
-    _, powers = np.frexp(rows)
-    if columns is not None:
-        powers = powers - columns
-    counted = rows > 0 if columns is None else (rows > 0) & (columns < SWITCHED_OFF)
-    return np.max(powers, axis=1, initial=NO_ENTRIES, where=counted).astype(np.int32)
+    def look(self, rows: Array, column_weights: Array | None) -> BlockLook:
+        squares = np.empty(len(rows))
+        lowest, largest = np.inf, -np.inf
+        for start, stop in _chunks(rows):
+            chunk = rows[start:stop]
+            # Not Python's min and max, which lose a NaN.
+            lowest, largest = np.minimum(lowest, chunk.min()), np.maximum(largest, chunk.max())
+            wide = _in_float64(chunk)
+            if column_weights is None:
+                row_dots(wide, wide, out=squares[start:stop])
+            else:
+                squares[start:stop] = np.square(wide) @ column_weights
+        offense = None
+        if not (lowest >= 0 and np.isfinite(largest)):
+            row, column = divmod(find_offense(rows.ravel()) or 0, rows.shape[1])
+            offense = (row, column, float(rows[row, column]))
+        return BlockLook(offense, float(largest), squares)
 
+    def square_columns(self, rows: Array, row_weights: Array | None) -> Array:
+        squares = np.zeros(rows.shape[1])
+        for start, stop in _chunks(rows):
+            chunk = np.square(_in_float64(rows[start:stop]))
+            squares += chunk.sum(axis=0) if row_weights is None else row_weights[start:stop] @ chunk
+        return squares
 
-def look(rows: Array, column_weights: Array | None) -> BlockLook:
-    """Read every entry once: is it acceptable, how large, and the squares of rows in float64."""
-    squares = np.empty(len(rows))
-    lowest, largest = np.inf, -np.inf
-    for start, stop in _chunks(rows):
-        chunk = rows[start:stop]
-        # Not Python's min and max, which lose a NaN.
-        lowest, largest = np.minimum(lowest, chunk.min()), np.maximum(largest, chunk.max())
-        wide = _in_float64(chunk)
-        if column_weights is None:
-            row_dots(wide, wide, out=squares[start:stop])
+    def multiply_directions(self, rows: Array, directions: Array, exact: bool = True) -> Array:
+        if not exact:
+            return rows @ directions.T.astype(rows.dtype, copy=False)
+        products = np.empty((len(rows), len(directions)))
+        for start, stop in _chunks(rows):
+            chunk = rows[start:stop].astype(np.float64, copy=False)
+            np.matmul(chunk, directions.T, out=products[start:stop])
+        return products
+
+    def find_winners(
+        self,
+        rows: Array,
+        directions: Array,
+        offsets: Array | None = None,
+        lengths: Array | None = None,
+        disjoint: bool = False,
+    ) -> tuple[Array, Array]:
+        k, n_columns = directions.shape
+        directions = np.asarray(directions, dtype=rows.dtype)
+        labels, best = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=rows.dtype)
+        # Few rows at a time, so that their products are still in cache when the winner is sought.
+        most = max(FEWEST_ROWS, min(SCORES_IN_CACHE // k, ENTRIES_IN_CACHE // n_columns))
+        size = -(-len(rows) // -(-len(rows) // most))  # as even as it goes
+        for start in range(0, len(rows), size):
+            part = slice(start, start + size)
+            some = rows[part]
+            if disjoint and k > SEGMENTS_FROM:
+                scores = _segment_products(some, directions)
+            else:
+                scores = _scores(some, directions)
+            if offsets is not None and lengths is not None:
+                scores -= np.multiply.outer(offsets, lengths[part]).astype(rows.dtype, copy=False)
+            np.max(scores, axis=0, out=best[part])
+            labels[part] = _winners(scores, best[part])
+        return labels, best
+
+    def step(
+        self, rows: Array, directions: Array, labels: Array, row_weights: Array | None = None
+    ) -> BlockSweep:
+        places = np.maximum(labels, 0)
+        narrow = np.asarray(directions, dtype=rows.dtype)
+        if len(directions) <= GATHER_FROM:
+            products = (rows @ narrow.T)[np.arange(len(rows)), places]
         else:
-            squares[start:stop] = np.square(wide) @ column_weights
-    offense = None
-    if not (lowest >= 0 and np.isfinite(largest)):
-        row, column = divmod(first_offense(rows.ravel()) or 0, rows.shape[1])
-        offense = (row, column, float(rows[row, column]))
-    return BlockLook(offense, float(largest), squares)
+            products = np.empty(len(rows), dtype=rows.dtype)
+            for start, stop in _chunks(rows):
+                own = narrow[places[start:stop]]
+                row_dots(rows[start:stop], own, out=products[start:stop])
+        products = np.where(labels >= 0, products, 0)
+        coefficients = products if row_weights is None else products * row_weights
+        return BlockSweep(
+            labels, products, self.sum_rows(rows, places, coefficients, len(directions))
+        )
 
+    def sum_rows(self, rows: Array, labels: Array, coefficients: Array, k: int) -> Array:
+        if len(rows) * k <= SMALL_MEMBERS:
+            few = np.zeros((k, len(rows)), dtype=rows.dtype)
+            few[labels, np.arange(len(rows))] = coefficients
+            return np.asarray(few @ rows, dtype=np.float64)
+        # One non-zero per row of the block: a sparse product is one scaled addition per row.
+        values = coefficients.astype(rows.dtype, copy=False)
+        members = _one_per_column(values, labels.astype(np.int32, copy=False), k)
+        return np.asarray(members @ rows, dtype=np.float64)
 
-def column_squares(rows: Array, row_weights: Array | None) -> Array:
-    """(m,) sums of the squares of every column, in float64."""
-    squares = np.zeros(rows.shape[1])
-    for start, stop in _chunks(rows):
-        chunk = np.square(_in_float64(rows[start:stop]))
-        squares += chunk.sum(axis=0) if row_weights is None else row_weights[start:stop] @ chunk
-    return squares
+    def normalize(self, rows: Array, lengths: Array, column_factors: Array | None) -> Array:
+        found = np.empty_like(rows)
+        factored = rows if column_factors is None else rows * column_factors
+        return np.divide(factored, lengths[:, None], out=found, casting="same_kind")
+
+    def multiply(self, rows: Array, row_scales: Array, column_scales: Array) -> Array:
+        return rows * row_scales[:, None] * column_scales
+
+    def stack(self, blocks: list[Array], transposed: bool) -> Array:
+        whole = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        return np.ascontiguousarray(whole.T) if transposed else whole
+
+    def multiply_combinations(
+        self, rows: Array, combinations: Array, row_weights: Array | None
+    ) -> BlockColumns:
+        combined = rows @ np.asarray(combinations, dtype=rows.dtype).T
+        weighted = combined if row_weights is None else combined * row_weights[:, None]
+        products = weighted.astype(rows.dtype, copy=False).T @ rows
+        squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
+        return BlockColumns(products.astype(np.float64, copy=False), squares)
+
+    def square_residuals(
+        self, rows: Array, loadings: Any, components: Array, column_factors: Array | None
+    ) -> Array:
+        squares = np.empty(len(rows))
+        for start, stop in _chunks(rows):
+            chunk = rows[start:stop].astype(np.float64, copy=False)
+            difference = chunk - loadings[start:stop] @ components
+            if column_factors is not None:
+                difference *= column_factors
+            squares[start:stop] = np.square(difference).sum(axis=1)
+        return squares
+
+    def take_dense(self, rows: Array, indices: Array | slice) -> Array:
+        return rows[indices].astype(np.float64, copy=False)
+
+    def find_filled(self, rows: Array) -> Array:
+        return np.asarray(rows.any(axis=1))
+
+    def list_entries(self, rows: Array) -> tuple[Array, Array, Array]:
+        places, columns = np.nonzero(rows)
+        return places, columns, rows[places, columns].astype(np.float64)
+
+    def sum_squares(self, rows: Array, down: Any, across: Any) -> Array:
+        return np.asarray(down.T @ (np.square(rows) @ across))
+
+    def add_bits(self, rows: Array) -> int:
+        return add_bits(rows)
+
+    def observe(self, rows: Array) -> ObservedBlock:
+        return ObservedArray(rows)
+
+    def fill(self, rows: Array) -> Array:
+        return np.where(np.isnan(rows), rows.dtype.type(0), rows)
+
+    def any_missing(self, rows: Array) -> bool:
+        return bool(np.isnan(rows).any())
+
+    def gram_rows(self, rows: Array) -> Array:
+        return rows @ rows.T
+
+    def gram_columns(self, rows: Array) -> Array:
+        return rows.T @ rows
 
 
 def row_dots(one: Array, other: Array, out: Array | None = None) -> Array:
@@ -88,50 +218,6 @@ def _in_float64(chunk: Array) -> Array:
     wide = scratch("wide", chunk.shape, np.float64)
     np.copyto(wide, chunk)
     return wide
-
-
-def products_block(rows: Array, directions: Array, exact: bool = True) -> Array:
-    """Inner products of rows with directions, (b, c), in float64 unless ``exact`` is not needed."""
-    if not exact:
-        return rows @ directions.T.astype(rows.dtype, copy=False)
-    products = np.empty((len(rows), len(directions)))
-    for start, stop in _chunks(rows):
-        chunk = rows[start:stop].astype(np.float64, copy=False)
-        np.matmul(chunk, directions.T, out=products[start:stop])
-    return products
-
-
-def winners_block(
-    rows: Array,
-    directions: Array,
-    offsets: Array | None = None,
-    lengths: Array | None = None,
-    disjoint: bool = False,
-) -> tuple[Array, Array]:
-    """The direction with the highest score of every row (b,) int32, and that score (b,).
-
-    The score is ``<x, d>``; offsets (k,) and lengths (b,) make it ``<x, d> - offset * length``.
-    ``disjoint`` says that no two directions share a column, which makes the cost of many
-    directions that of one.
-    """
-    k, n_columns = directions.shape
-    directions = np.asarray(directions, dtype=rows.dtype)
-    labels, best = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=rows.dtype)
-    # Few rows at a time, so that their products are still in cache when the winner is sought.
-    most = max(FEWEST_ROWS, min(SCORES_IN_CACHE // k, ENTRIES_IN_CACHE // n_columns))
-    size = -(-len(rows) // -(-len(rows) // most))  # as even as it goes
-    for start in range(0, len(rows), size):
-        part = slice(start, start + size)
-        some = rows[part]
-        if disjoint and k > SEGMENTS_FROM:
-            scores = _segment_products(some, directions)
-        else:
-            scores = _scores(some, directions)
-        if offsets is not None and lengths is not None:
-            scores -= np.multiply.outer(offsets, lengths[part]).astype(rows.dtype, copy=False)
-        np.max(scores, axis=0, out=best[part])
-        labels[part] = _winners(scores, best[part])
-    return labels, best
 
 
 def _scores(rows: Array, directions: Array) -> Array:
@@ -175,39 +261,6 @@ def _winners(scores: Array, best: Array) -> Array:
     return scores.argmax(axis=0)
 
 
-def step_block(
-    rows: Array, directions: Array, labels: Array, row_weights: Array | None = None
-) -> BlockSweep:
-    """Products of the rows with the directions of their labels, and the sums of product times row.
-
-    Rows of label -1 have product 0.
-    """
-    places = np.maximum(labels, 0)
-    narrow = np.asarray(directions, dtype=rows.dtype)
-    if len(directions) <= GATHER_FROM:
-        products = (rows @ narrow.T)[np.arange(len(rows)), places]
-    else:
-        products = np.empty(len(rows), dtype=rows.dtype)
-        for start, stop in _chunks(rows):
-            own = narrow[places[start:stop]]
-            row_dots(rows[start:stop], own, out=products[start:stop])
-    products = np.where(labels >= 0, products, 0)
-    coefficients = products if row_weights is None else products * row_weights
-    return BlockSweep(labels, products, sums_block(rows, places, coefficients, len(directions)))
-
-
-def sums_block(rows: Array, labels: Array, coefficients: Array, k: int) -> Array:
-    """Sum of coefficient times row over the rows of each label, (k, m)."""
-    if len(rows) * k <= SMALL_MEMBERS:
-        few = np.zeros((k, len(rows)), dtype=rows.dtype)
-        few[labels, np.arange(len(rows))] = coefficients
-        return np.asarray(few @ rows, dtype=np.float64)
-    # One non-zero per row of the block: a sparse product is one scaled addition per row.
-    values = coefficients.astype(rows.dtype, copy=False)
-    members = _one_per_column(values, labels.astype(np.int32, copy=False), k)
-    return np.asarray(members @ rows, dtype=np.float64)
-
-
 class _Kept(threading.local):
     members: csc_array | None = None
 
@@ -230,71 +283,9 @@ def _one_per_column(values: Array, places: Array, k: int) -> csc_array:
     return _kept.members
 
 
-def normalized(rows: Array, lengths: Array, column_factors: Array | None) -> Array:
-    """Rows, columns multiplied by their factors, divided by these lengths, in their dtype."""
-    found = np.empty_like(rows)
-    factored = rows if column_factors is None else rows * column_factors
-    return np.divide(factored, lengths[:, None], out=found, casting="same_kind")
-
-
-def multiplied(rows: Array, row_scales: Array, column_scales: Array) -> Array:
-    """Rows, in float64, with every row and every column multiplied by its scale."""
-    return rows * row_scales[:, None] * column_scales
-
-
-def stacked(blocks: list[Array], transposed: bool) -> Array:
-    """Blocks joined to one array, C-ordered."""
-    whole = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-    return np.ascontiguousarray(whole.T) if transposed else whole
-
-
-def columns_block(rows: Array, combinations: Array, row_weights: Array | None) -> BlockColumns:
-    """Combine columns, then multiply every column with each combination, in one read."""
-    combined = rows @ np.asarray(combinations, dtype=rows.dtype).T
-    weighted = combined if row_weights is None else combined * row_weights[:, None]
-    products = weighted.astype(rows.dtype, copy=False).T @ rows
-    squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
-    return BlockColumns(products.astype(np.float64, copy=False), squares)
-
-
-def residual_block(
-    rows: Array, loadings: Any, components: Array, column_factors: Array | None
-) -> Array:
-    """Squared distance of every row to ``loadings @ components``, by direct difference.
-
-    ``loadings`` is (b, k), dense or sparse; differences are multiplied by the column factors.
-    """
-    squares = np.empty(len(rows))
-    for start, stop in _chunks(rows):
-        chunk = rows[start:stop].astype(np.float64, copy=False)
-        difference = chunk - loadings[start:stop] @ components
-        if column_factors is not None:
-            difference *= column_factors
-        squares[start:stop] = np.square(difference).sum(axis=1)
-    return squares
-
-
-def dense_rows(rows: Array, indices: Array) -> Array:
-    """Some rows of a block in float64."""
-    return rows[indices].astype(np.float64, copy=False)
-
-
-def has_entries(rows: Array) -> Array:
-    """(b,) which rows hold anything but zeros."""
-    return np.asarray(rows.any(axis=1))
-
-
-def entries(rows: Array) -> tuple[Array, Array, Array]:
-    """Rows, columns and values, in float64, of all entries but zeros."""
-    places, columns = np.nonzero(rows)
-    return places, columns, rows[places, columns].astype(np.float64)
-
-
-def column_gram(rows: Array) -> Array:
-    """``rows.T @ rows`` of float64 rows, (m, m)."""
-    return rows.T @ rows
-
-
 def _chunks(rows: Array) -> list[tuple[int, int]]:
     size = max(1, CHUNK_ENTRIES // max(1, rows.shape[1]))
     return [(start, min(start + size, len(rows))) for start in range(0, len(rows), size)]
+
+
+DENSE = DenseKernel()

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from orthant.engine.kernels import dense
-from orthant.engine.kernels.blocks import BlockColumns, BlockLook, BlockSweep, first_offense
+from orthant.engine.kernels.dense import CHUNK_ENTRIES, DENSE
+from orthant.engine.kernels.interface import (
+    BlockColumns,
+    BlockLook,
+    BlockSweep,
+    Kernel,
+    ObservedBlock,
+    find_offense,
+)
+from orthant.engine.kernels.missing import ObservedCsr
+from orthant.engine.unchanged import add_bits
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
 from orthant.numerics.arrays import Array
 
@@ -19,82 +29,171 @@ GRAM_CHUNK = 2**21
 SEGMENTS_FROM = 12
 
 
-def scaled(rows: csr_array, units: Units) -> csr_array:
-    """Rows in these units, exact unless it underflows; in float64 unless the units are at rest."""
-    if units.at_rest:
-        return rows
-    power = np.full(rows.nnz, units.exponent)
-    if units.rows is not None:
-        power += np.repeat(units.rows, np.diff(rows.indptr))
-    if units.columns is not None:
-        power += units.columns[rows.indices]
-    return _with_values(rows, np.ldexp(rows.data.astype(np.float64, copy=False), -power))
+class SparseKernel(Kernel):
+    """Blocks of rows held as CSR arrays."""
 
+    sparse = True
 
-def row_powers(rows: csr_array, columns: Array | None) -> Array:
-    """(b,) the power of two just above the largest entry of every row, columns shifted first.
+    def pieces(self, rows: csr_array) -> Iterator[slice]:
+        """The whole block: its copies are as small as it is."""
+        yield slice(0, rows.shape[0])
 
-    Rows without entries have NO_ENTRIES.
-    """
-    _, powers = np.frexp(rows.data)
-    shifts = 0 if columns is None else columns[rows.indices]
-    counted = (rows.data > 0) & np.less(shifts, SWITCHED_OFF)
-    found = np.full(rows.shape[0], NO_ENTRIES, dtype=np.int32)
-    owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[counted]
-    np.maximum.at(found, owners, (powers - shifts)[counted])
-    return found
+    def scale(self, rows: csr_array, units: Units) -> csr_array:
+        if units.at_rest:
+            return rows
+        power = np.full(rows.nnz, units.exponent)
+        if units.rows is not None:
+            power += np.repeat(units.rows, np.diff(rows.indptr))
+        if units.columns is not None:
+            power += units.columns[rows.indices]
+        return _with_values(rows, np.ldexp(rows.data.astype(np.float64, copy=False), -power))
 
+    def find_row_powers(self, rows: csr_array, columns: Array | None) -> Array:
+        _, powers = np.frexp(rows.data)
+        shifts = 0 if columns is None else columns[rows.indices]
+        counted = (rows.data > 0) & np.less(shifts, SWITCHED_OFF)
+        found = np.full(rows.shape[0], NO_ENTRIES, dtype=np.int32)
+        owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[counted]
+        np.maximum.at(found, owners, (powers - shifts)[counted])
+        return found
 
-def look(rows: csr_array, column_weights: Array | None) -> BlockLook:
-    """Read every entry once: is it acceptable, how large, and the squares of rows in float64."""
-    if rows.nnz == 0:
-        return BlockLook(None, 0.0, np.zeros(rows.shape[0]))
-    offense = None
-    lowest, largest = rows.data.min(), rows.data.max()
-    if not (lowest >= 0 and np.isfinite(largest)):
-        entry = first_offense(rows.data) or 0
-        row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
-        offense = (row, int(rows.indices[entry]), float(rows.data[entry]))
-    weights = np.ones(rows.shape[1]) if column_weights is None else column_weights
-    return BlockLook(offense, float(largest), _squared(rows) @ weights)
+    def look(self, rows: csr_array, column_weights: Array | None) -> BlockLook:
+        if rows.nnz == 0:
+            return BlockLook(None, 0.0, np.zeros(rows.shape[0]))
+        offense = None
+        lowest, largest = rows.data.min(), rows.data.max()
+        if not (lowest >= 0 and np.isfinite(largest)):
+            entry = find_offense(rows.data) or 0
+            row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
+            offense = (row, int(rows.indices[entry]), float(rows.data[entry]))
+        weights = np.ones(rows.shape[1]) if column_weights is None else column_weights
+        return BlockLook(offense, float(largest), _squared(rows) @ weights)
 
+    def square_columns(self, rows: csr_array, row_weights: Array | None) -> Array:
+        weights = np.ones(rows.shape[0]) if row_weights is None else row_weights
+        return _squared(rows).T @ weights
 
-def column_squares(rows: csr_array, row_weights: Array | None) -> Array:
-    """(m,) sums of the squares of every column, in float64."""
-    weights = np.ones(rows.shape[0]) if row_weights is None else row_weights
-    return _squared(rows).T @ weights
+    def multiply_directions(self, rows: csr_array, directions: Array, exact: bool = True) -> Array:
+        dtype = np.float64 if exact else rows.dtype
+        return rows @ np.ascontiguousarray(directions.T, dtype=dtype)
+
+    def find_winners(
+        self,
+        rows: csr_array,
+        directions: Array,
+        offsets: Array | None = None,
+        lengths: Array | None = None,
+        disjoint: bool = False,
+    ) -> tuple[Array, Array]:
+        k = len(directions)
+        if disjoint and k > SEGMENTS_FROM:
+            scores = _segment_products(rows, directions)
+        else:
+            scores = rows @ np.ascontiguousarray(directions.T, dtype=rows.dtype)
+        if offsets is not None and lengths is not None:
+            scores -= np.multiply.outer(lengths, offsets).astype(rows.dtype, copy=False)
+        labels = scores.argmax(axis=1).astype(np.int32)
+        return labels, scores[np.arange(rows.shape[0]), labels]
+
+    def step(
+        self, rows: csr_array, directions: Array, labels: Array, row_weights: Array | None = None
+    ) -> BlockSweep:
+        k, n_columns = directions.shape
+        places = np.maximum(labels, 0)
+        flat = _shifted(rows, places, k)
+        products = flat @ np.ascontiguousarray(directions, dtype=rows.dtype).ravel()
+        products = np.where(labels >= 0, products, 0)
+        coefficients = products if row_weights is None else products * row_weights
+        sums = (flat.T @ coefficients.astype(rows.dtype, copy=False)).reshape(k, n_columns)
+        return BlockSweep(labels, products, sums.astype(np.float64, copy=False))
+
+    def sum_rows(self, rows: csr_array, labels: Array, coefficients: Array, k: int) -> Array:
+        sums = _shifted(rows, labels, k).T @ coefficients.astype(rows.dtype, copy=False)
+        return sums.reshape(k, rows.shape[1]).astype(np.float64, copy=False)
+
+    def normalize(self, rows: csr_array, lengths: Array, column_factors: Array | None) -> csr_array:
+        values = rows.data / np.repeat(lengths, np.diff(rows.indptr))
+        if column_factors is not None:
+            values = values * column_factors[rows.indices]
+        return _with_values(rows, values.astype(rows.dtype, copy=False))
+
+    def multiply(self, rows: csr_array, row_scales: Array, column_scales: Array) -> csr_array:
+        values = (
+            rows.data * np.repeat(row_scales, np.diff(rows.indptr)) * column_scales[rows.indices]
+        )
+        return _with_values(rows, values)
+
+    def stack(self, blocks: list[csr_array], transposed: bool) -> csr_array:
+        whole = blocks[0] if len(blocks) == 1 else vstack(blocks, format="csr")
+        return whole.T.tocsr() if transposed else whole
+
+    def multiply_combinations(
+        self, rows: csr_array, combinations: Array, row_weights: Array | None
+    ) -> BlockColumns:
+        combined = rows @ np.ascontiguousarray(combinations.T, dtype=rows.dtype)
+        weighted = combined if row_weights is None else combined * row_weights[:, None]
+        products = (rows.T @ weighted.astype(rows.dtype, copy=False)).T
+        squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
+        return BlockColumns(products.astype(np.float64, copy=False), squares)
+
+    def square_residuals(
+        self, rows: csr_array, loadings: Any, components: Array, column_factors: Array | None
+    ) -> Array:
+        squares = np.empty(rows.shape[0])
+        size = max(1, CHUNK_ENTRIES // max(1, rows.shape[1]))
+        for start in range(0, rows.shape[0], size):
+            part = slice(start, min(start + size, rows.shape[0]))
+            chunk = rows[part].toarray()
+            squares[part] = DENSE.square_residuals(
+                chunk, loadings[part], components, column_factors
+            )
+        return squares
+
+    def take_dense(self, rows: csr_array, indices: Array | slice) -> Array:
+        return rows[indices].toarray().astype(np.float64, copy=False)
+
+    def find_filled(self, rows: csr_array) -> Array:
+        return (rows != 0).sum(axis=1) > 0
+
+    def list_entries(self, rows: csr_array) -> tuple[Array, Array, Array]:
+        stored = rows.data != 0
+        places = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[stored]
+        return places, rows.indices[stored], rows.data[stored].astype(np.float64)
+
+    def sum_squares(self, rows: csr_array, down: Any, across: Any) -> Array:
+        found = down.T @ (rows * rows @ across)
+        return found.toarray() if hasattr(found, "toarray") else found
+
+    def add_bits(self, rows: csr_array) -> int:
+        return add_bits(rows.data) + add_bits(rows.indices) + add_bits(rows.indptr)
+
+    def observe(self, rows: csr_array) -> ObservedBlock:
+        return ObservedCsr(rows)
+
+    def fill(self, rows: csr_array) -> csr_array:
+        return _with_values(rows, np.where(np.isnan(rows.data), rows.dtype.type(0), rows.data))
+
+    def any_missing(self, rows: csr_array) -> bool:
+        return bool(np.isnan(rows.data).any())
+
+    def gram_rows(self, rows: csr_array) -> Array:
+        return (rows @ rows.T).toarray()
+
+    def gram_columns(self, rows: csr_array) -> Array:
+        n_rows, n_columns = rows.shape
+        work = int(np.square(np.diff(rows.indptr).astype(np.int64)).sum())
+        if SPARSE_OVERHEAD * work < n_rows * n_columns**2:
+            return (rows.T @ rows).toarray()
+        gram = np.zeros((n_columns, n_columns))
+        size = max(1, GRAM_CHUNK // max(1, n_columns))
+        for start in range(0, n_rows, size):
+            chunk = rows[start : start + size].toarray()
+            gram += chunk.T @ chunk
+        return gram
 
 
 def _squared(rows: csr_array) -> csr_array:
     return _with_values(rows, np.square(rows.data, dtype=np.float64))
-
-
-def products_block(rows: csr_array, directions: Array, exact: bool = True) -> Array:
-    """Inner products of rows with directions, (b, c), in float64 unless ``exact`` is not needed."""
-    dtype = np.float64 if exact else rows.dtype
-    return rows @ np.ascontiguousarray(directions.T, dtype=dtype)
-
-
-def winners_block(
-    rows: csr_array,
-    directions: Array,
-    offsets: Array | None = None,
-    lengths: Array | None = None,
-    disjoint: bool = False,
-) -> tuple[Array, Array]:
-    """The direction with the highest score of every row (b,) int32, and that score (b,).
-
-    Scores and ``disjoint`` are those of the dense kernel.
-    """
-    k = len(directions)
-    if disjoint and k > SEGMENTS_FROM:
-        scores = _segment_products(rows, directions)
-    else:
-        scores = rows @ np.ascontiguousarray(directions.T, dtype=rows.dtype)
-    if offsets is not None and lengths is not None:
-        scores -= np.multiply.outer(lengths, offsets).astype(rows.dtype, copy=False)
-    labels = scores.argmax(axis=1).astype(np.int32)
-    return labels, scores[np.arange(rows.shape[0]), labels]
 
 
 def _segment_products(rows: csr_array, directions: Array) -> Array:
@@ -105,29 +204,6 @@ def _segment_products(rows: csr_array, directions: Array) -> Array:
     places = np.repeat(np.arange(n_rows) * k, np.diff(rows.indptr)) + owners[rows.indices]
     products = np.bincount(places, rows.data * values[rows.indices], minlength=n_rows * k)
     return products.reshape(n_rows, k).astype(rows.dtype, copy=False)
-
-
-def step_block(
-    rows: csr_array, directions: Array, labels: Array, row_weights: Array | None = None
-) -> BlockSweep:
-    """Products of the rows with the directions of their labels, and the sums of product times row.
-
-    Rows of label -1 have product 0. The cost does not grow with the number of directions.
-    """
-    k, n_columns = directions.shape
-    places = np.maximum(labels, 0)
-    flat = _shifted(rows, places, k)
-    products = flat @ np.ascontiguousarray(directions, dtype=rows.dtype).ravel()
-    products = np.where(labels >= 0, products, 0)
-    coefficients = products if row_weights is None else products * row_weights
-    sums = (flat.T @ coefficients.astype(rows.dtype, copy=False)).reshape(k, n_columns)
-    return BlockSweep(labels, products, sums.astype(np.float64, copy=False))
-
-
-def sums_block(rows: csr_array, labels: Array, coefficients: Array, k: int) -> Array:
-    """Sum of coefficient times row over the rows of each label, (k, m)."""
-    sums = _shifted(rows, labels, k).T @ coefficients.astype(rows.dtype, copy=False)
-    return sums.reshape(k, rows.shape[1]).astype(np.float64, copy=False)
 
 
 def _shifted(rows: csr_array, labels: Array, k: int) -> csr_array:
@@ -144,82 +220,8 @@ def _shifted(rows: csr_array, labels: Array, k: int) -> csr_array:
     return csr_array((rows.data, places, rows.indptr), shape=(rows.shape[0], k * n_columns))
 
 
-def normalized(rows: csr_array, lengths: Array, column_factors: Array | None) -> csr_array:
-    """Rows, columns multiplied by their factors, divided by these lengths, in their dtype."""
-    values = rows.data / np.repeat(lengths, np.diff(rows.indptr))
-    if column_factors is not None:
-        values = values * column_factors[rows.indices]
-    return _with_values(rows, values.astype(rows.dtype, copy=False))
-
-
-def multiplied(rows: csr_array, row_scales: Array, column_scales: Array) -> csr_array:
-    """Rows, in float64, with every row and every column multiplied by its scale."""
-    values = rows.data * np.repeat(row_scales, np.diff(rows.indptr)) * column_scales[rows.indices]
-    return _with_values(rows, values)
-
-
-def stacked(blocks: list[csr_array], transposed: bool) -> csr_array:
-    """Blocks joined to one array, CSR."""
-    whole = blocks[0] if len(blocks) == 1 else vstack(blocks, format="csr")
-    return whole.T.tocsr() if transposed else whole
-
-
-def columns_block(rows: csr_array, combinations: Array, row_weights: Array | None) -> BlockColumns:
-    """Combine columns, then multiply every column with each combination, in one read."""
-    combined = rows @ np.ascontiguousarray(combinations.T, dtype=rows.dtype)
-    weighted = combined if row_weights is None else combined * row_weights[:, None]
-    products = (rows.T @ weighted.astype(rows.dtype, copy=False)).T
-    squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
-    return BlockColumns(products.astype(np.float64, copy=False), squares)
-
-
-def residual_block(
-    rows: csr_array, loadings: Any, components: Array, column_factors: Array | None
-) -> Array:
-    """Squared distance of every row to ``loadings @ components``, by direct difference.
-
-    Only needed when the fit is nearly perfect, where the short formula would cancel; rows are
-    made dense a few at a time.
-    """
-    squares = np.empty(rows.shape[0])
-    size = max(1, dense.CHUNK_ENTRIES // max(1, rows.shape[1]))
-    for start in range(0, rows.shape[0], size):
-        part = slice(start, min(start + size, rows.shape[0]))
-        chunk = rows[part].toarray()
-        squares[part] = dense.residual_block(chunk, loadings[part], components, column_factors)
-    return squares
-
-
-def dense_rows(rows: csr_array, indices: Array) -> Array:
-    """Some rows of a block, dense, in float64."""
-    return rows[indices].toarray().astype(np.float64, copy=False)
-
-
-def has_entries(rows: csr_array) -> Array:
-    """(b,) which rows hold anything but zeros."""
-    return (rows != 0).sum(axis=1) > 0
-
-
-def entries(rows: csr_array) -> tuple[Array, Array, Array]:
-    """Rows, columns and values, in float64, of all entries but zeros."""
-    stored = rows.data != 0
-    places = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[stored]
-    return places, rows.indices[stored], rows.data[stored].astype(np.float64)
-
-
-def column_gram(rows: csr_array) -> Array:
-    """``rows.T @ rows`` of float64 rows, dense (m, m)."""
-    n_rows, n_columns = rows.shape
-    work = int(np.square(np.diff(rows.indptr).astype(np.int64)).sum())
-    if SPARSE_OVERHEAD * work < n_rows * n_columns**2:
-        return (rows.T @ rows).toarray()
-    gram = np.zeros((n_columns, n_columns))
-    size = max(1, GRAM_CHUNK // max(1, n_columns))
-    for start in range(0, n_rows, size):
-        chunk = rows[start : start + size].toarray()
-        gram += chunk.T @ chunk
-    return gram
-
-
 def _with_values(rows: csr_array, values: Array) -> csr_array:
     return csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+
+
+SPARSE = SparseKernel()

@@ -8,9 +8,10 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.datasets import make_planted
-from orthant.engine.points import Samples, unit_lengths
+from orthant.engine.points import unit_lengths
+from orthant.engine.samples import Samples
 from orthant.onmf.descent import descend
-from orthant.onmf.line_seeding import Pool, chosen_for_sample, weighted_sample
+from orthant.onmf.starts import Pool, choose_for_sample
 from orthant.validation.data import as_matrix
 
 
@@ -19,8 +20,8 @@ from orthant.validation.data import as_matrix
 def test_a_pool_holds_every_planted_component(seed, store):
     planted = make_planted(4000, 60, 25, 0.5, random_state=seed)
     rng = np.random.default_rng(seed)
-    sample = weighted_sample(Samples(as_matrix(store(planted.X))), 500, rng)
-    found = unit_lengths(Pool(sample, 100, rng).chosen(25))
+    sample = Samples(as_matrix(store(planted.X))).sample(500, rng)
+    found = unit_lengths(Pool(sample, 100, rng).choose(25))
     cosines = found @ unit_lengths(planted.A_truth.T).T
     # Every planted component has a direction of its own.
     assert cosines.max(axis=0).min() > 0.9
@@ -31,13 +32,13 @@ def test_a_pool_of_few_different_points_is_no_larger_than_they_are():
     X = np.repeat(np.eye(3), 200, axis=0)
     points = Samples(as_matrix(X))
     pool = Pool(points, 40, np.random.default_rng(0))
-    assert len(pool.chosen(5)) == 3
+    assert len(pool.choose(5)) == 3
 
 
 def test_groups_stand_for_components_better_than_single_points_do():
     planted = make_planted(2000, 100, 5, 1.0, random_state=0)
     points = Samples(as_matrix(planted.X))
-    form = chosen_for_sample(points, 5, np.random.default_rng(0))
+    form = choose_for_sample(points, 5, np.random.default_rng(0))
     fitted = points.sweep_directions(form, by_point=False).captured.sum()
     best = descend(points, planted.A_truth.T, max_iter=50, tol=1e-8).captured
     total = points.weights.sum()

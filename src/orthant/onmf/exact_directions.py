@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.engine.points import Samples, unit_lengths
+from orthant.engine.points import Points, unit_lengths
 from orthant.numerics.arrays import Array
 
 ROUNDS = 10
@@ -12,45 +12,45 @@ ROUNDS = 10
 MOST_ENTRIES = 2**14
 
 
-def may_be_exact(points: Samples) -> bool:
-    """Whether the data are so small that exact directions cost next to nothing."""
-    n, m = points.matrix.shape
-    return points.at_hand and n * m <= MOST_ENTRIES
-
-
-def canonical(points: Samples, form: Array, *, disjoint: bool = False) -> Array:
-    """Directions that are the top singular vectors of the blocks they win, to rounding.
+def find_exact_directions(
+    points: Points, directions: Array, *, disjoint: bool = False
+) -> Array | None:
+    """Directions (k, m) that are the top singular vectors of the blocks they win, to rounding.
 
     Alternates exact directions and exact assignment until no label changes; the captured energy
-    never falls. With ``disjoint`` every direction keeps to the coordinates it has.
+    never falls. With ``disjoint`` every direction keeps to the coordinates it has. None where the
+    data are not so small that this costs next to nothing.
     """
-    support = form > 0 if disjoint else None
-    whole = points.matrix.whole()
-    rows = whole if isinstance(whole, np.ndarray) else whole.toarray()
-    labels = None
+    n, m = points.matrix.shape
+    if points.access is None or n * m > MOST_ENTRIES:
+        return None
+    support = directions > 0 if disjoint else None
+    rows, labels = points.access.whole(), None
     for _ in range(ROUNDS):
-        sweep = points.sweep_directions(form)
+        sweep = points.sweep_directions(directions)
         if labels is not None and np.array_equal(labels, sweep.labels):
             break
         labels = sweep.labels
-        form = top_directions(rows, labels, form, support)
-    return form
+        directions = find_top_directions(rows, labels, directions, support)
+    return directions
 
 
-def top_directions(rows: Array, labels: Array, form: Array, support: Array | None = None) -> Array:
+def find_top_directions(
+    rows: Array, labels: Array, near: Array, support: Array | None = None
+) -> Array:
     """Top right singular vector of the rows (n, m) of every label, (k, m).
 
     ``support`` (k, m), if given, says which columns belong to the block. Where singular values
-    are equal the vector nearest to ``form`` stands for all. Directions whose label no row carries
-    come out zero.
+    are equal the vector nearest to ``near`` (k, m) stands for all. Directions whose label no row
+    carries come out zero.
     """
-    found = np.zeros_like(form)
-    for s in range(len(form)):
+    found = np.zeros_like(near)
+    for s in range(len(near)):
         block = rows[labels == s]
         if support is not None:
             block = block * support[s]
         if block.any():
-            found[s] = _top_vector(block, form[s])
+            found[s] = _top_vector(block, near[s])
     return unit_lengths(found)
 
 

@@ -1,0 +1,128 @@
+"""Features: the columns of a matrix as points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from orthant.engine.matrix import Matrix
+from orthant.engine.points import (
+    DirectionSweep,
+    Distance,
+    Points,
+    Sweep,
+    square_lengths,
+    winners_only,
+)
+from orthant.engine.samples import Columns, Samples
+from orthant.numerics.arrays import Array, divided
+
+
+def points_over(matrix: Matrix, orthogonal: str) -> Points:
+    """The points of a setting; columns as rows of their own where that is not slow."""
+    if orthogonal == "samples":
+        return Samples(matrix)
+    flipped = matrix.transposed()
+    return Features(matrix) if flipped is None else Columns(flipped)
+
+
+def vector_length(matrix: Matrix, orthogonal: str) -> int:
+    """How many numbers one direction over the points of a setting holds, at most."""
+    n, m = matrix.shape
+    return n if orthogonal == "features" and matrix.source.can_transpose else m
+
+
+class Features(Points):
+    """The columns of a matrix as points, streamed over blocks of its rows."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix = matrix
+        self.dimension = matrix.shape[0]
+        self.weights = matrix.column_squares
+        self._lengths = np.sqrt(matrix.column_squares)
+
+    def at(self, indices: Array) -> Array:
+        """The combinations that pick the normalized columns at these positions."""
+        centers = np.zeros((len(indices), self.matrix.shape[1]))
+        lengths = self._lengths[indices]
+        centers[np.arange(len(indices)), indices] = divided(np.ones(len(indices)), lengths)
+        return centers
+
+    def cosines_with(self, centers: Array) -> tuple[Array, Array]:
+        """Products (N, c) of all normalized columns with centers, and squared lengths (c,)."""
+        products, squares = self._products(centers, exact=True)
+        return divided(products, self._lengths).T, squares
+
+    def _products(self, centers: Array, exact: bool = False) -> tuple[Array, Array]:
+        """Products (c, m) of centers with the columns of Y, and the squared lengths (c,)."""
+        products, squares = self.matrix.column_products(centers, exact)
+        if self.matrix.column_factors is not None:
+            products = products * self.matrix.column_factors
+        return products, squares
+
+    def sweep_centers(self, centers: Array) -> Sweep:
+        """Nearest center of every normalized column."""
+        products, squares = self._products(centers)
+        # Dividing by the length would not move a maximum over centers, but zero columns stay safe.
+        labels = (products - np.multiply.outer(squares / 2, self._lengths)).argmax(axis=0)
+        columns = np.arange(len(labels))
+        sums = np.zeros(products.shape)
+        sums[labels, columns] = self._lengths
+        winning = products[labels, columns]
+        return Sweep(labels.astype(np.int32), winning, self._lengths, sums, squares)
+
+    def sweep_directions(
+        self, directions: Array, *, by_point: bool = True, disjoint: bool = False
+    ) -> DirectionSweep:
+        """The direction that captures most of every column."""
+        products, squares = self._products(directions)
+        steps = winners_only(divided(products, np.sqrt(squares)[:, None]))
+        labels, winning = steps.argmax(axis=0), steps.max(axis=0, initial=0.0)
+        return DirectionSweep(
+            labels.astype(np.int32), winning, self._lengths, steps, squares, square_lengths(steps)
+        )
+
+    def step(self, labels: Array, directions: Array) -> DirectionSweep:
+        """One power step of every direction on the columns of its label; -1 takes no part."""
+        products, squares = self._products(directions, exact=True)
+        inside = np.flatnonzero(labels >= 0)
+        steps = np.zeros(products.shape)
+        steps[labels[inside], inside] = products[labels[inside], inside]
+        steps = divided(steps, np.sqrt(squares)[:, None])
+        winning = steps.max(axis=0, initial=0.0)
+        return DirectionSweep(labels, winning, self._lengths, steps, squares, square_lengths(steps))
+
+    def draw_missed(
+        self, centers: Array, rate: float, distance: Distance, key: tuple[int, ...]
+    ) -> tuple[Array, float]:
+        """Draw columns by their distance to the nearest center, in one read."""
+        products, squares = self._products(centers)
+        cosines = divided(divided(products, np.sqrt(squares)[:, None]), self._lengths).T
+        missed = self.weights * distance(cosines, np.ones(len(centers))).min(axis=1)
+        chances = np.random.default_rng(key).random(len(missed))
+        return self.at(np.flatnonzero(chances < rate * missed)), float(missed.sum())
+
+    def gram(self, centers: Array) -> Array:
+        """Inner products of centers with each other, (c, c)."""
+        return self._products(centers)[0] @ centers.T
+
+    def sums(self, labels: Array, k: int) -> Array:
+        """Combinations that sum ``weight * normalized column`` over the columns of each label."""
+        sums = np.zeros((k, len(labels)))
+        inside = np.flatnonzero(labels >= 0)
+        sums[labels[inside], inside] = self._lengths[inside]
+        return sums
+
+    def directions_of(self, components: Array) -> Array:
+        """The components themselves: they hold coefficients of columns."""
+        return self.matrix.of_components(components)
+
+    def components(self, directions: Array) -> Array:
+        """The product of every column with the unit direction that captures most of it."""
+        return self.matrix.unfolded(self.sweep_directions(directions).sums)
+
+    def coordinates(self) -> Any:
+        """All normalized columns, as rows."""
+        scales = divided(np.ones(len(self._lengths)), self._lengths)
+        return self.matrix.whole(column_scales=scales, transposed=True)

@@ -1,0 +1,264 @@
+"""Kernel: everything that is ever done with one block of rows.
+
+A kernel for another kind of block (on a device, in another format) provides the abstract methods
+and nothing else; the source of such blocks names it. What is composed here may be overridden where
+a kernel can do it in one go.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthant.engine.units import Units
+from orthant.numerics.arrays import Array
+
+Rows = Any  # a (b, m) block, of the kind that the kernel knows
+# Entries of a block that are copied to float64 at once.
+PIECE_ENTRIES = 2**20
+FEWEST_ROWS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class BlockLook:
+    """What one look at a block finds: is it acceptable, how large, how heavy are its rows."""
+
+    offense: tuple[int, int, float] | None  # row in the block, column, value
+    largest: float
+    row_squares: Array  # (b,) float64
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSweep:
+    """Winners of the rows of a block, and the sums that make the next directions."""
+
+    labels: Any  # (b,) the winning direction, or None
+    products: Any  # (b,) the inner product with it, or None
+    sums: Array  # (k, m) float64, sum of coefficient times row over the winners' rows
+
+
+@dataclass(frozen=True, slots=True)
+class BlockColumns:
+    """Products of all columns with k combinations of columns, from one block of rows."""
+
+    products: Array  # (k, m) float64
+    squares: Array  # (k,) float64, squared length of each combination within this block
+
+
+class ObservedBlock(ABC):
+    """A block with missing entries: values with zeros in their place, and where they are."""
+
+    @abstractmethod
+    def multiply_directions(self, directions: Array) -> Array:
+        """Products (b, k) of the rows with directions (k, m)."""
+
+    @abstractmethod
+    def multiply_columns(self, loadings: Array) -> Array:
+        """Products (k, m) of loadings (b, k) with the columns."""
+
+    @abstractmethod
+    def sum_observed(self, squares: Array) -> Array:
+        """For every row the sums of ``squares`` (k, m) over its observed columns, (b, k)."""
+
+    @abstractmethod
+    def sum_observed_rows(self, squares: Array) -> Array:
+        """For every column the sums of ``squares`` (b, k) over its observed rows, (k, m)."""
+
+
+class Kernel(ABC):
+    """The operations on one block of b rows: arrays in, arrays out, arguments never changed.
+
+    A kernel keeps nothing that results depend on, so any process may work on any block.
+    """
+
+    sparse = False  # whether only entries that are stored cost anything
+
+    @abstractmethod
+    def scale(self, rows: Rows, units: Units) -> Rows:
+        """Rows in these units, exact unless it underflows; float64 unless the units are at rest."""
+
+    @abstractmethod
+    def find_row_powers(self, rows: Rows, columns: Array | None) -> Array:
+        """(b,) the power of two just above the largest entry of every row, columns shifted first.
+
+        Rows without entries have NO_ENTRIES.
+        """
+
+    @abstractmethod
+    def look(self, rows: Rows, column_weights: Array | None) -> BlockLook:
+        """Read every entry once: is it acceptable, how large, and squares of rows in float64."""
+
+    @abstractmethod
+    def square_columns(self, rows: Rows, row_weights: Array | None) -> Array:
+        """(m,) weighted sums of the squares of every column, in float64."""
+
+    @abstractmethod
+    def multiply_directions(self, rows: Rows, directions: Array, exact: bool = True) -> Array:
+        """Inner products (b, c) with directions (c, m), in float64 unless not ``exact``."""
+
+    @abstractmethod
+    def find_winners(
+        self,
+        rows: Rows,
+        directions: Array,
+        offsets: Array | None = None,
+        lengths: Array | None = None,
+        disjoint: bool = False,
+    ) -> tuple[Array, Array]:
+        """The direction with the highest score of every row (b,) int32, and that score (b,).
+
+        The score is ``<x, d>``; offsets (k,) and lengths (b,) make it ``<x, d> - offset * length``.
+        ``disjoint`` says that no two directions share a column, which makes the cost of many
+        directions that of one.
+        """
+
+    @abstractmethod
+    def step(
+        self, rows: Rows, directions: Array, labels: Array, row_weights: Array | None = None
+    ) -> BlockSweep:
+        """Products of the rows with the directions of their labels, and sums of product times row.
+
+        Rows of label -1 have product 0.
+        """
+
+    @abstractmethod
+    def sum_rows(self, rows: Rows, labels: Array, coefficients: Array, k: int) -> Array:
+        """Sums of coefficient times row over the rows of each label (b,), (k, m) float64."""
+
+    @abstractmethod
+    def multiply_combinations(
+        self, rows: Rows, combinations: Array, row_weights: Array | None
+    ) -> BlockColumns:
+        """Combine columns by (k, m), then multiply every column with each, in the rows' dtype."""
+
+    @abstractmethod
+    def square_residuals(
+        self, rows: Rows, loadings: Any, components: Array, column_factors: Array | None
+    ) -> Array:
+        """(b,) squared distance of every row to ``loadings @ components``, by direct difference.
+
+        ``loadings`` is (b, k), dense or sparse; differences are multiplied by the column factors.
+        """
+
+    @abstractmethod
+    def gram_columns(self, rows: Rows) -> Array:
+        """``rows.T @ rows`` of float64 rows, dense (m, m)."""
+
+    @abstractmethod
+    def gram_rows(self, rows: Rows) -> Array:
+        """``rows @ rows.T`` of float64 rows, dense (b, b)."""
+
+    @abstractmethod
+    def normalize(self, rows: Rows, lengths: Array, column_factors: Array | None) -> Rows:
+        """Rows, columns multiplied by their factors, divided by these lengths, in their dtype."""
+
+    @abstractmethod
+    def multiply(self, rows: Rows, row_scales: Array, column_scales: Array) -> Rows:
+        """Rows, in float64, with every row and every column multiplied by its scale."""
+
+    @abstractmethod
+    def stack(self, blocks: list[Rows], transposed: bool) -> Rows:
+        """Blocks joined to one, transposed where that is asked for."""
+
+    @abstractmethod
+    def take_dense(self, rows: Rows, indices: Array | slice) -> Array:
+        """Some rows of a block as a dense array, in float64."""
+
+    @abstractmethod
+    def find_filled(self, rows: Rows) -> Array:
+        """(b,) which rows hold anything but zeros."""
+
+    @abstractmethod
+    def list_entries(self, rows: Rows) -> tuple[Array, Array, Array]:
+        """Rows, columns and values, in float64, of all entries but zeros."""
+
+    @abstractmethod
+    def sum_squares(self, rows: Rows, down: Any, across: Any) -> Array:
+        """Sums (r, c) of squared entries by indicators of groups of rows (b, r), columns (m, c)."""
+
+    @abstractmethod
+    def add_bits(self, rows: Rows) -> int:
+        """A sum over the bits of a block, and over where its entries stand, exact in any order."""
+
+    @abstractmethod
+    def observe(self, rows: Rows) -> ObservedBlock:
+        """Split a block with NaN in place of missing entries."""
+
+    @abstractmethod
+    def fill(self, rows: Rows) -> Rows:
+        """The same rows with zeros in place of missing entries."""
+
+    @abstractmethod
+    def any_missing(self, rows: Rows) -> bool:
+        """Whether a block has missing entries."""
+
+    def pieces(self, rows: Rows) -> Iterator[slice]:
+        """Slices of a block whose float64 copies are small."""
+        size = max(FEWEST_ROWS, PIECE_ENTRIES // max(1, rows.shape[1]))
+        for start in range(0, rows.shape[0], size):
+            yield slice(start, min(start + size, rows.shape[0]))
+
+    def sweep(
+        self,
+        rows: Rows,
+        directions: Array,
+        offsets: Array | None = None,
+        lengths: Array | None = None,
+        row_weights: Array | None = None,
+        disjoint: bool = False,
+        by_row: bool = True,
+    ) -> BlockSweep:
+        """Give every row to the direction with the highest score, and sum the rows of each.
+
+        A row enters the sum with its product; with offsets and lengths, which lower its scores by
+        ``offset * length``, it enters with its length. Both times its weight. Without ``by_row``
+        only the sums are given back.
+        """
+        labels, best = self.find_winners(rows, directions, offsets, lengths, disjoint)
+        products, coefficients = best, best
+        if offsets is not None and lengths is not None:
+            products = best + (offsets[labels] * lengths).astype(rows.dtype, copy=False)
+            coefficients = lengths
+        if row_weights is not None:
+            coefficients = coefficients * row_weights
+        sums = self.sum_rows(rows, labels, coefficients, len(directions))
+        return BlockSweep(labels, products, sums) if by_row else BlockSweep(None, None, sums)
+
+    def combine_columns(
+        self, rows: Rows, combinations: Array, row_weights: Array | None, exact: bool
+    ) -> BlockColumns:
+        """Products of all columns with combinations (k, m) of columns, in float64 if ``exact``."""
+        if not exact or rows.dtype == np.float64:
+            return self.multiply_combinations(rows, combinations, row_weights)
+        products, squares = np.zeros(combinations.shape), np.zeros(len(combinations))
+        for some in self.pieces(rows):
+            weights = None if row_weights is None else row_weights[some]
+            wide = rows[some].astype(np.float64)
+            found = self.multiply_combinations(wide, combinations, weights)
+            products += found.products
+            squares += found.squares
+        return BlockColumns(products, squares)
+
+    def gram(self, rows: Rows, column_factors: Array, row_weights: Array | None) -> Array:
+        """Gram matrix of the weighted columns of a block, (m, m) float64."""
+        scales = np.ones(rows.shape[0]) if row_weights is None else np.sqrt(row_weights)
+        gram = np.zeros((rows.shape[1], rows.shape[1]))
+        for some in self.pieces(rows):
+            gram += self.gram_columns(self.multiply(rows[some], scales[some], column_factors))
+        return gram
+
+    def sum_cells(self, rows: Rows, down: Sequence[Any], across: Sequence[Any]) -> list[Array]:
+        """Sums of squared entries over cells for each pair of groups of rows and of columns."""
+        pairs = zip(down, across, strict=True)
+        return [self.sum_squares(rows, groups, columns) for groups, columns in pairs]
+
+
+def find_offense(values: Array) -> int | None:
+    """Position of the first value that is NaN, infinite or negative; None if all are fine."""
+    bad = ~((values >= 0) & np.isfinite(values))
+    position = int(bad.argmax())
+    return position if bad[position] else None

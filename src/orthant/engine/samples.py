@@ -1,0 +1,187 @@
+"""Samples: the rows of a matrix as points; and columns, where they can be had as rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from orthant.engine.matrix import Matrix
+from orthant.engine.points import (
+    DirectionSweep,
+    Distance,
+    SinglePoints,
+    Sweep,
+    draw_sample,
+    square_lengths,
+    unit_lengths,
+)
+from orthant.numerics.arrays import Array, divided
+
+
+class Samples(SinglePoints):
+    """The rows of a matrix as points."""
+
+    components_are_directions = True
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix = matrix
+        self.dimension = matrix.shape[1]
+        squares, multipliers = matrix.row_squares, matrix.row_weights
+        self._lengths = np.sqrt(squares)
+        self.weights = squares if multipliers is None else squares * multipliers
+        # Column factors change the products, and labels of points on a cluster stay there.
+        apart = matrix.column_factors is not None or matrix.source.elsewhere
+        self.sweeps_are_final = self.components_are_directions and not apart
+
+    @property
+    def draws(self) -> SinglePoints | None:
+        """The same points, unless fetching a row takes a read of all."""
+        return None if self.matrix.source.elsewhere else self
+
+    @property
+    def access(self) -> SinglePoints | None:
+        """The same points, where the rows are in memory."""
+        return self if self.matrix.source.in_memory else None
+
+    def at(self, indices: Array) -> Array:
+        """The normalized rows at these positions."""
+        return divided(self.matrix.take_rows(indices), self._lengths[indices][:, None])
+
+    def cosines_with(self, centers: Array) -> tuple[Array, Array]:
+        """Products (N, c) of all normalized rows with centers, and squared lengths (c,)."""
+        products = self.matrix.products(centers)
+        return divided(products, self._lengths[:, None]), square_lengths(centers)
+
+    def rough_cosines_with(self, unit: Array) -> Array:
+        """Products (N, c) of all normalized rows with unit vectors, as exact as the data.
+
+        For choices that carry no proof.
+        """
+        products = self.matrix.products(unit, exact=False)
+        if (self._lengths == 1.0).all():
+            return products
+        # In float64, where a length may be far below what the data's own type can divide by.
+        lengths = np.where(self._lengths > 0, self._lengths, 1.0)[:, None]
+        np.divide(products, lengths, out=products, casting="same_kind")
+        return np.minimum(products, 1.0, out=products)
+
+    def sweep_centers(self, centers: Array) -> Sweep:
+        """Nearest center of every normalized row: the largest ``<x, c>/|x| - |c|^2/2``."""
+        squares = square_lengths(centers)
+        swept = self.matrix.sweep(centers, (squares / 2, self._lengths))
+        return Sweep(swept.labels, swept.products, self._lengths, swept.sums, squares)
+
+    def sweep_directions(
+        self, directions: Array, *, by_point: bool = True, disjoint: bool = False
+    ) -> DirectionSweep:
+        """The direction that captures most of every row: the largest ``<x, u>``.
+
+        With ``disjoint`` one sweep costs O(entries), however many directions there are.
+        """
+        squares = square_lengths(directions)
+        unit = divided(directions, np.sqrt(squares)[:, None])
+        swept = self.matrix.sweep(unit, disjoint=disjoint, by_row=by_point)
+        # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
+        captured = np.einsum("sh,sh->s", swept.sums, unit)
+        return DirectionSweep(
+            swept.labels, swept.products, self._lengths, swept.sums, squares, captured, unit
+        )
+
+    def step(self, labels: Array, directions: Array) -> DirectionSweep:
+        """One power step of every direction on the rows of its label; label -1 takes no part."""
+        squares = square_lengths(directions)
+        unit = divided(directions, np.sqrt(squares)[:, None])
+        swept = self.matrix.step(labels, unit)
+        captured = np.einsum("sh,sh->s", swept.sums, unit)
+        return DirectionSweep(labels, swept.products, self._lengths, swept.sums, squares, captured)
+
+    def draw_missed(
+        self, centers: Array, rate: float, distance: Distance, key: tuple[int, ...]
+    ) -> tuple[Array, float]:
+        """Draw rows by their distance to the nearest center, in one read."""
+        drawn, missed = self.matrix.draw_rows(unit_lengths(centers), rate, distance, key)
+        return unit_lengths(drawn), missed
+
+    def gram(self, centers: Array) -> Array:
+        """Inner products of centers with each other, (c, c)."""
+        return centers @ centers.T
+
+    def sums(self, labels: Array, k: int) -> Array:
+        """Sums of ``weight * normalized row`` over the rows of each label, (k, m)."""
+        return self.matrix.row_sums(labels, divided(self.weights, self._lengths), k)
+
+    def power_step(self, labels: Array, cosines: Array, k: int) -> Array:
+        """Sums (k, m) of ``product * row`` over the rows of each label.
+
+        The product is that with the unit direction of the label, known by its cosine (N,).
+        """
+        products = cosines * self._lengths
+        given = self.matrix.row_weights
+        return self.matrix.row_sums(labels, products if given is None else products * given, k)
+
+    def raw_products(self, directions: Array) -> Array:
+        """Products (N, c) of all rows, weights left out, with directions, in float64."""
+        return self.matrix.products(directions)
+
+    def multipliers(self) -> Array:
+        """(N,) the weights that were given to the rows; ones where none were."""
+        given = self.matrix.row_weights
+        return np.ones(self.matrix.shape[0]) if given is None else given
+
+    def sums_of(self, indices: Array, labels: Array, coefficients: Array, k: int) -> Array:
+        """Sums (k, m) of coefficient times row over the given rows of each label."""
+        everyone = np.full(self.matrix.shape[0], -1, dtype=np.int32)
+        everyone[indices] = labels
+        spread = np.zeros(self.matrix.shape[0])
+        spread[indices] = coefficients
+        return self.matrix.row_sums(everyone, spread, k)
+
+    def gram_of(self, indices: Array) -> Array:
+        """Gram matrix (c, c) of the weighted rows at these positions, in float64."""
+        return self.matrix.part(indices).row_gram()
+
+    def cut(self, slices: list[slice]) -> list[SinglePoints]:
+        """The rows of every slice by themselves."""
+        return [Samples(self.matrix.part(rows)) for rows in slices]
+
+    def sample(self, size: int, rng: np.random.Generator) -> SinglePoints:
+        """About ``size`` normalized rows, weighted by how often each was drawn."""
+        indices, counts = draw_sample(self.weights, size, rng)
+        return Samples(self.matrix.normalized(indices, counts.astype(np.float64)))
+
+    def whole(self) -> Array:
+        """All weighted rows, (N, m) dense float64."""
+        return self.matrix.dense()
+
+    def directions_of(self, components: Array) -> Array:
+        """The components themselves, in the geometry of Y."""
+        return self.matrix.of_components(components)
+
+    def components(self, directions: Array) -> Array:
+        """The directions with the column factors taken out again."""
+        return self.matrix.unfolded(directions)
+
+    def coordinates(self) -> Any:
+        """All normalized rows."""
+        return self.matrix.whole(row_scales=divided(np.ones(len(self._lengths)), self._lengths))
+
+
+class Columns(Samples):
+    """The columns of a matrix as points: the rows of its transpose, where that can be had."""
+
+    components_are_directions = False
+
+    def directions_of(self, components: Array) -> Array:
+        """The combinations of columns that the components describe."""
+        everyone = np.zeros(components.shape[1], dtype=np.int32)
+        shares = self.matrix.row_shares(components)
+        return np.concatenate([self.matrix.row_sums(everyone, row, 1) for row in shares])
+
+    def components(self, directions: Array) -> Array:
+        """The product of every column with the unit direction that captures most of it."""
+        swept = self.sweep_directions(directions)
+        components = np.zeros((len(directions), len(swept.labels)))
+        weighted = np.flatnonzero(self.multipliers() > 0)
+        components[swept.labels[weighted], weighted] = swept.products[weighted]
+        return self.matrix.of_rows(components)

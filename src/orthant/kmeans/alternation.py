@@ -1,0 +1,107 @@
+"""The one loop of every descent: assign all points, update what they were given to, never lose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from orthant.files.checkpoint import Step
+from orthant.numerics.arrays import Array
+from orthant.progress import announce
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """What one sweep by k vectors has found."""
+
+    captured: float  # energy that the vectors capture; for costs their negative
+    vectors: Array  # (k, m) the next ones, which capture no less
+    next_gain: float = math.inf  # what the next update gains at the least; infinite if not known
+    settled: bool = False  # whether the update has changed nothing
+
+
+UpdateT = TypeVar("UpdateT", bound=Update)
+
+
+class Method(Protocol[UpdateT]):
+    """How vectors are swept and updated."""
+
+    name: str  # of a sweep, as it is announced
+    total: float  # energy of all points; 0 for costs
+
+    def update(self, vectors: Array) -> UpdateT:
+        """Assign all points to vectors (k, m) and find the next ones."""
+
+    def reuse_idle(self, swept: Array, update: UpdateT) -> bool:
+        """Move next vectors that no point went to, in place; whether any was moved."""
+
+    def mark(self, update: UpdateT) -> str:
+        """What a checkpoint keeps to tell whether the next update changes anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternated(Generic[UpdateT]):
+    """Where an alternation has ended."""
+
+    last: UpdateT
+    history: tuple[float, ...]  # captured energy after every sweep, never falling
+    settled: bool  # whether it ended by itself, not by the limit on sweeps
+
+
+def alternate(
+    method: Method[UpdateT], vectors: Array, *, max_iter: int, tol: float, step: Step
+) -> Alternated[UpdateT]:
+    """Update vectors (k, m) until a sweep gains less than ``tol`` of what is not captured.
+
+    Every update is the best of one side given the other, so a gain below zero is rounding: then
+    the vectors are as good as this arithmetic can tell. ``step`` may know how far an earlier
+    attempt came.
+    """
+    history = list(step.history)
+    vectors = step.arrays["vectors"] if step.begun else vectors
+    total = method.total
+    while True:
+        update = method.update(vectors)
+        captured = update.captured
+        gained = captured - history[-1] if history else np.inf
+        history.append(max(captured, history[-1]) if history else captured)
+        announce(method.name, max(0.0, 1.0 - captured / total) if total > 0 else None)
+        last = len(history) >= max_iter
+        moved = not last and gained >= 0 and method.reuse_idle(vectors, update)
+        # What is captured may exceed the total by rounding.
+        enough = tol * max(total - captured, 0.0)
+        settled = not moved and (update.settled or min(gained, update.next_gain) <= enough)
+        if settled or last:
+            return Alternated(update, tuple(history), settled)
+        vectors = update.vectors
+        step.keep(tuple(history), method.mark(update), vectors=vectors)
+
+
+def move_idle(
+    vectors: Array, idle: Array, missed: Array, least: Array | float, at: Callable[[Array], Array]
+) -> bool:
+    """Put vectors that no point went to where most is missed: what is unused cannot be lost.
+
+    Parameters
+    ----------
+    vectors
+        (k, m), changed in place.
+    idle
+        Numbers of the vectors to move.
+    missed, least
+        (N,) what every point misses, and from which on it is more than rounding.
+    at
+        Vectors (c, m) for the points at c positions.
+
+    Returns
+    -------
+    Whether any point was worth moving to.
+    """
+    worth = np.flatnonzero(missed > least)
+    chosen = worth[np.argsort(-missed[worth], kind="stable")][: len(idle)]
+    vectors[idle[: len(chosen)]] = at(chosen)
+    return len(chosen) > 0

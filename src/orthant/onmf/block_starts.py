@@ -1,0 +1,183 @@
+"""First directions of disjoint blocks: published, unreduced, reordered, from each side, spectral.
+
+The start of the published algorithm is always among them, so its guarantee holds for the answer.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from scipy.cluster.vq import kmeans2
+from scipy.sparse.linalg import ArpackError, svds
+
+from orthant.engine.features import points_over
+from orthant.engine.points import Points, unit_lengths
+from orthant.kmeans.clustering import Clustering
+from orthant.kmeans.solve import TOL, weighted_kmeans
+from orthant.numerics.arrays import Array, divided
+from orthant.onmf.descent import descend_disjoint
+from orthant.onmf.double_factor import separate_centers
+from orthant.onmf.lines import search_lines
+from orthant.onmf.options import Options
+from orthant.onmf.promises import double_from_means
+from orthant.onmf.search import Search, Start
+from orthant.steps.coordinate_split import split_coordinates
+
+# The balanced matrix is a copy; beyond this many entries it is not worth one.
+MOST_ENTRIES = 2**27
+LLOYD_ITERATIONS = 30
+
+
+def block_starts(points: Points, options: Options, search: Search) -> Iterator[Start]:
+    """The starts over both.
+
+    Where every sweep reads the data from far away, only the start that captures most after one
+    sweep is descended from. That keeps the guarantee of the published start: one sweep from
+    it is no worse than it is, and a descent never loses.
+    """
+    # The searches over one side draw their own directions.
+    starts = _Starts(points, replace(options, seeding="auto"), search)
+    if points.access is not None:
+        yield from starts.many()
+        return
+    best, most = None, -1.0
+    for start in starts.few():
+        search.promises.append(start.promise)
+        captured = 0.0
+        if start.directions.any():
+            once = descend_disjoint(points, start.directions, max_iter=1, tol=0.0)
+            search.n_sweeps += 1
+            captured = once.captured
+        if captured > most:
+            best, most = start, captured
+    assert best is not None
+    yield best
+
+
+class _Starts:
+    def __init__(self, points: Points, options: Options, search: Search) -> None:
+        self._points, self._options, self._search = points, options, search
+
+    def few(self) -> Iterator[Start]:
+        """Those that need few reads: from means, from the samples' answer, one block."""
+        for _ in range(self._options.n_init):
+            yield from self._both_ways(self._cluster("k-means||", self._options.tol))
+        yield from self._both_ways(self._samples_answer())
+        yield self._one_block()
+
+    def many(self) -> Iterator[Start]:
+        """All of them."""
+        points, options = self._points, self._options
+        for number in range(options.n_init):
+            clusters = self._cluster()
+            yield from self._both_ways(clusters)
+            if number == 0:
+                yield from self._other_orders(clusters)
+        yield self._one_block()
+        clusters = self._samples_answer()
+        yield from self._both_ways(clusters)
+        yield from self._other_orders(clusters)
+        yield self._features_answer()
+        n, m = points.matrix.shape
+        if n * m <= MOST_ENTRIES:
+            directions = spectral_components(points, options.n_components, options.rng)
+            yield Start("spectral start", directions)
+
+    def _cluster(self, subroutine: str = "k-means++", tol: float = TOL) -> Clustering:
+        """Weighted k-means of the rows."""
+        return weighted_kmeans(
+            self._points,
+            self._options.n_components,
+            rng=self._options.rng,
+            subroutine=subroutine,
+            tol=tol,
+            checkpoint=self._options.checkpoint,
+        )
+
+    def _samples_answer(self) -> Clustering:
+        """The answer over samples alone, as clusters with weights."""
+        points = self._points
+        solution = search_lines(points, self._options)
+        self._search.count(solution)
+        labels = points.sweep_directions(solution.directions).labels
+        energies = np.bincount(labels, points.weights, minlength=len(solution.directions))
+        return Clustering(labels, unit_lengths(solution.directions), energies, 0.0)
+
+    def _features_answer(self) -> Start:
+        matrix = self._points.matrix
+        columns = points_over(matrix, "features")
+        solution = search_lines(columns, self._options)
+        self._search.n_sweeps += solution.n_sweeps
+        components = columns.components(solution.directions)
+        return Start("features answer", matrix.of_components(components))
+
+    def _both_ways(self, clusters: Clustering) -> Iterator[Start]:
+        """Steps 2 and 3 of the paper, and step 3 alone."""
+        centers, weights = clusters.centers, clusters.weights
+        promise = double_from_means(clusters.promise)
+        yield Start("published steps", separate_centers(centers, weights).directions, promise)
+        whole = split_coordinates(centers, weights, np.arange(len(centers)))
+        yield Start("no weight reduction", whole)
+
+    def _other_orders(self, clusters: Clustering) -> Iterator[Start]:
+        """Pairs of centers that give up weight in other orders: the proof allows any."""
+        for order in (self._options.rng.permutation, lambda pairs: pairs[::-1]):
+            found = separate_centers(clusters.centers, clusters.weights, order)
+            yield Start("other pair orders", found.directions)
+
+    def _one_block(self) -> Start:
+        """The sum of all rows by weight: descent makes it the top singular vector."""
+        everyone = np.zeros(len(self._points.weights), dtype=np.int32)
+        return Start("one block", self._points.sums(everyone, 1))
+
+
+def spectral_components(points: Points, k: int, rng: np.random.Generator) -> Array:
+    """Components (k, m) with disjoint supports from co-clustering rows and columns (Dhillon).
+
+    Zero rows and columns are left out and belong to no component.
+    """
+    matrix = points.matrix
+    n, m = matrix.shape
+    row_sums = matrix.products(np.ones((1, m)))[:, 0]
+    column_sums = matrix.row_sums(np.zeros(n, dtype=np.int32), np.ones(n), 1)[0]
+    row_scales = divided(np.ones(n), np.sqrt(row_sums))
+    column_scales = divided(np.ones(m), np.sqrt(column_sums))
+    balanced = matrix.whole(row_scales=row_scales, column_scales=column_scales)
+    wanted = min(k, min(n, m) - 1)
+    if wanted < 1:
+        return np.zeros((k, m))
+    try:
+        left, _, right = svds(balanced, k=wanted, v0=rng.random(min(n, m)))
+    except ArpackError:  # one start among many: without it the others do
+        return np.zeros((k, m))
+    rows, columns = np.flatnonzero(row_sums > 0), np.flatnonzero(column_sums > 0)
+    both = np.concatenate(
+        [row_scales[rows, None] * left[rows], column_scales[columns, None] * right.T[columns]]
+    )
+    both = divided(both, np.linalg.norm(both, axis=1, keepdims=True))
+    if len(both) < k:
+        return np.zeros((k, m))
+    labels = _cluster(both, k, rng)
+    of_rows = np.full(n, -1, dtype=np.int32)
+    of_rows[rows] = labels[: len(rows)]
+    sums = points.sums(of_rows, k)
+    mine = np.zeros((k, m), dtype=bool)
+    mine[labels[len(rows) :], columns] = True
+    return np.where(mine, sums, 0.0)
+
+
+def _cluster(vectors: Array, k: int, rng: np.random.Generator) -> Array:
+    """Labels of vectors of any sign: Lloyd from k vectors that are far from each other."""
+    first = int(rng.integers(len(vectors)))
+    chosen, distances = [first], np.full(len(vectors), np.inf)
+    while len(chosen) < k:
+        latest = np.square(vectors - vectors[chosen[-1]]).sum(axis=1)
+        distances = np.minimum(distances, latest)
+        chosen.append(int(distances.argmax()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # fewer blocks than asked for are fine
+        _, labels = kmeans2(vectors, vectors[chosen], minit="matrix", iter=LLOYD_ITERATIONS)
+    return labels

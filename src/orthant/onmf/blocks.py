@@ -1,0 +1,63 @@
+"""The default over both: many starts, descent with disjoint supports, and escapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orthant.engine.matrix import Matrix
+from orthant.engine.points import Points
+from orthant.engine.samples import Samples
+from orthant.numerics.arrays import Array
+from orthant.onmf.block_starts import block_starts
+from orthant.onmf.descent import descend_disjoint
+from orthant.onmf.double_factor import solve_full_rank
+from orthant.onmf.escapes import block_escapes
+from orthant.onmf.exact_directions import find_exact_directions
+from orthant.onmf.options import Options
+from orthant.onmf.search import Search, Start
+from orthant.onmf.solution import Solution
+
+ESCAPES_PER_START = 6
+PATIENCE = 20
+# What the search found, no more: answers with further blocks may exist that are better.
+FEWER = "the best answer that was found uses fewer blocks, and none found with more is better"
+
+
+def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
+    """Disjoint blocks of samples and features, with as small an error as we can."""
+    points, k = Samples(matrix), options.n_components
+    published = solve_full_rank(matrix) if k >= min(matrix.shape) else None
+
+    def refine(directions: Array) -> Solution:
+        return descend_disjoint(
+            points,
+            directions,
+            max_iter=options.max_iter,
+            tol=options.tol,
+            step=options.checkpoint.next_step(),
+        )
+
+    search = Search(refine)
+    escapes = []
+    if points.access is not None and k > 1:
+        count = ESCAPES_PER_START * options.n_init
+        escapes = block_escapes(points.access, k, count, options.rng)
+    solution = search.run(_starts(points, options, search, published), escapes, PATIENCE)
+    exact = find_exact_directions(points, solution.directions, disjoint=True)
+    if exact is not None:
+        steps = (*solution.steps, "exact directions")
+        solution = replace(solution, directions=exact, steps=steps)
+    bounds = () if published is None else published.bounds
+    return replace(solution, unused=FEWER, bounds=bounds).finish(points)
+
+
+def _starts(
+    points: Points, options: Options, search: Search, published: Solution | None
+) -> Iterator[Start]:
+    """Given components and those of Theorem 9, where there are any, before all others."""
+    if not isinstance(options.seeding, str):
+        yield Start("given components", points.directions_of(options.seeding))
+    if published is not None:
+        yield Start("published steps", published.directions, published.promise)
+    yield from block_starts(points, options, search)

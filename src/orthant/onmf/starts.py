@@ -1,0 +1,195 @@
+"""First directions: drawn by what the directions so far fail to capture, then exchanged.
+
+k-means++ on lines. Drawing from all points keeps the guarantee of the draws; drawing from a
+weighted sample costs a few sweeps instead of k and keeps none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from orthant.certificate import Promise
+from orthant.engine.points import Points, SinglePoints, unit_lengths
+from orthant.kmeans.exchanges import Nearest, best_exchanges, choose_columns
+from orthant.kmeans.seeding import draw_distinct, lines, seed
+from orthant.kmeans.seeding_in_rounds import seed_in_rounds
+from orthant.kmeans.solve import SUBROUTINES, weighted_kmeans
+from orthant.numerics.arrays import Array
+from orthant.onmf.descent import descend
+from orthant.onmf.moves import single_points_matter
+from orthant.onmf.options import Options
+from orthant.onmf.promises import single_from_lines, single_from_means
+from orthant.onmf.search import Start
+
+# A sample this size finds the same directions as all points do.
+SMALL_SAMPLE = 500
+LARGE_SAMPLE = 1000
+SAMPLE_PER_COMPONENT = 20
+# So many groups of points are tried as components.
+POOL_ROUNDS = 3
+POOL_SIZE = 40
+WIDE_POOL = 100
+POOL_PER_COMPONENT = 4
+# Exchanges keep the distances of all points to the pool; more than this are too many.
+MOST_DISTANCES = 2**24
+SAMPLE_SWEEPS = 20
+SAMPLE_TOL = 1e-3
+GIVEN = "the first directions were given, not drawn"
+NO_PROMISE = (
+    "directions were drawn {}; seeding='lines' draws from all points one by one and keeps the "
+    "promise of the draws"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seeding:
+    """One way to choose first directions, and what a draw by it promises for the answer."""
+
+    step: str
+    draw: Callable[[], Array]
+    promise: Promise
+
+
+def line_starts(points: Points, options: Options) -> Iterator[Start]:
+    """The starts over samples or features; a finished draw is not repeated."""
+    given = None if isinstance(options.seeding, str) else points.directions_of(options.seeding)
+    for number in range(options.n_init if given is None else 1):
+        yield make_start(choose_seeding(points, options, number, given), options)
+
+
+def make_start(seeding: Seeding, options: Options) -> Start:
+    """Draw first directions, or take those of a finished draw."""
+    step = options.checkpoint.next_step()
+    if not step.finished:
+        step.finish(text=seeding.step, vectors=seeding.draw())
+    return Start(seeding.step, step.arrays["vectors"].copy(), seeding.promise)
+
+
+def choose_seeding(
+    points: Points, options: Options, number: int, given: Array | None = None
+) -> Seeding:
+    """How the first directions of one start are chosen; every second one without exchanges."""
+    k, rng = options.n_components, options.rng
+    exchanges = number % 2 == 0 and k > 1
+    seeding, single = options.seeding, points.draws
+    if given is not None:
+        return Seeding("given directions", lambda: given, Promise(reason=GIVEN))
+    if seeding == "k-means++":
+        promise = single_from_means(SUBROUTINES["k-means++"].promise_of_draws(k))
+        return Seeding(
+            "weighted k-means", lambda: weighted_kmeans(points, k, rng=rng).centers, promise
+        )
+    if seeding == "k-means||" or (seeding == "auto" and single is None):
+        nothing = Promise(reason=NO_PROMISE.format("in rounds"))
+        return Seeding("line seeding in rounds", lambda: seed_in_rounds(points, k, rng), nothing)
+    if seeding == "auto" and single is not None and may_sample(points, k):
+        draw = partial(choose_for_sample if exchanges else draw_from_sample, single, k, rng)
+        nothing = Promise(reason=NO_PROMISE.format("from a sample of the points"))
+        return Seeding("line seeding on a sample", draw, nothing)
+    promise, access = single_from_lines(k), points.access
+    if exchanges and access is not None and may_exchange(points, k):
+        return Seeding("line seeding", partial(draw_and_exchange, access, k, rng), promise)
+    return Seeding("line seeding", partial(draw_directions, points, k, rng), promise)
+
+
+def sample_size(points: Points, k: int) -> int:
+    """How many points a sample for k directions holds: more where few points matter."""
+    sixth = min(len(points.weights) // 6, LARGE_SAMPLE)
+    size = max(SMALL_SAMPLE, sixth, SAMPLE_PER_COMPONENT * k)
+    return 2 * size if single_points_matter(points, k) else size
+
+
+def pool_size(points: Points, k: int) -> int:
+    """How many points may become one of k directions: more where few points matter."""
+    least = WIDE_POOL if single_points_matter(points, k) else POOL_SIZE
+    return max(least, POOL_PER_COMPONENT * k)
+
+
+def may_sample(points: Points, k: int) -> bool:
+    """Whether there are more points than a sample holds."""
+    return len(points.weights) > sample_size(points, k)
+
+
+def may_exchange(points: Points, k: int) -> bool:
+    """Whether the distances of all points to a pool fit into memory."""
+    return len(points.weights) * pool_size(points, k) <= MOST_DISTANCES
+
+
+def draw_directions(points: Points, k: int, rng: np.random.Generator) -> Array:
+    """Up to k directions drawn from all points, one by one."""
+    return points.at(seed(points, k, rng, distance=lines))
+
+
+def draw_and_exchange(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+    """Directions drawn from all points and exchanged for those of groups.
+
+    Exchanges only lower what the draws cost, so the promise of the draws holds.
+    """
+    drawn = draw_directions(points, k, rng)
+    return Pool(points, pool_size(points, k), rng).exchange(drawn)
+
+
+def choose_for_sample(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+    """Directions of groups of points, chosen for a weighted sample.
+
+    Where the sample holds fewer different ones than that, they are drawn from all points.
+    """
+    sample = points.sample(sample_size(points, k), rng)
+    directions = Pool(sample, pool_size(points, k), rng).choose(k)
+    return directions if len(directions) == k else draw_directions(points, k, rng)
+
+
+def draw_from_sample(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+    """Directions drawn from a weighted sample and fitted to it."""
+    sample = points.sample(sample_size(points, k), rng)
+    drawn = draw_directions(sample, k, rng)
+    return descend(sample, drawn, max_iter=SAMPLE_SWEEPS, tol=SAMPLE_TOL).directions
+
+
+class Pool:
+    """Directions of small groups of points, any of which may become a component's.
+
+    The groups are the points nearest to each of a few that were drawn, in rounds, by what those
+    drawn before fail to capture. A group stands for a component much better than one point does:
+    noise of its points cancels.
+    """
+
+    def __init__(self, points: SinglePoints, size: int, rng: np.random.Generator) -> None:
+        self.points = points
+        n, n_seeds = len(points.weights), 0
+        labels, cosines, missed = np.zeros(n, dtype=np.int32), np.zeros(n), points.weights
+        for _ in range(POOL_ROUNDS):
+            drawn = draw_distinct(missed, -(-size // POOL_ROUNDS), rng)
+            if len(drawn) == 0:
+                break
+            products = points.rough_cosines_with(points.at(drawn))
+            nearest = products.argmax(axis=1)
+            largest = products[np.arange(n), nearest]
+            largest[drawn] = 1.0
+            labels = np.where(largest > cosines, nearest + n_seeds, labels)
+            cosines = np.maximum(largest, cosines)
+            missed = points.weights * np.maximum(1.0 - np.square(cosines), 0.0)
+            n_seeds += len(drawn)
+        self.directions = unit_lengths(points.power_step(labels, cosines, n_seeds))
+        self.distances = self._distances(self.directions)
+
+    def _distances(self, unit: Array) -> Array:
+        cosines = self.points.rough_cosines_with(unit)
+        return lines(cosines, np.ones(len(unit), dtype=cosines.dtype))
+
+    def choose(self, k: int) -> Array:
+        """Up to k directions: those of groups that stand for all points, and who joins them."""
+        columns, nearest = choose_columns(self.points.weights, self.distances, k)
+        cosines = np.sqrt(1.0 - nearest.nearest)
+        return self.points.power_step(nearest.labels, cosines, len(columns))
+
+    def exchange(self, directions: Array) -> Array:
+        """Directions of which some are exchanged for those of the pool, until none helps."""
+        state = Nearest(self.points.weights, self._distances(directions))
+        for center, number in best_exchanges(state, self.distances).items():
+            directions[center] = self.directions[number]
+        return directions
