@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.bounds.pair_packing import pair_packing_bound
-from orthant.engine.features import points_over
+from orthant.engine.features import columns_of
 from orthant.engine.samples import Samples
 from orthant.onmf.full_rank import factorize_full_rank
 from orthant.validation.data import as_matrix
@@ -33,7 +33,7 @@ def packings(X, rows=None, columns=None):
     """Bounds of every kind on the weighted squared error, exactly as fits use them."""
     matrix = as_matrix(X, sample_weight=rows, feature_weight=columns)
     unit = Fraction(2) ** (2 * (matrix.exponent + matrix._weight_power))
-    sides = [Samples(matrix), points_over(matrix, "features")]
+    sides = [Samples(matrix), columns_of(matrix)]
     found = [pair_packing_bound(side.coordinates(), side.weights).value for side in sides]
     for whole in (matrix.whole(), matrix.whole(transposed=True)):
         found += [factorize_full_rank(whole).lower_bound]

@@ -6,11 +6,11 @@ import pytest
 import orthant
 from orthant.certificate import Promise
 from orthant.datasets import make_planted
-from orthant.engine.features import points_over
+from orthant.engine.features import columns_of
+from orthant.engine.samples import Samples
 from orthant.kmeans.seeding import seeding_promise
-from orthant.onmf.lines import search_lines
 from orthant.onmf.options import Options
-from orthant.onmf.promises import strongest
+from orthant.onmf.search import search_lines, strongest
 from orthant.validation.data import as_matrix
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
@@ -22,7 +22,9 @@ def searched(X, seeding, k=3, orthogonal="samples", n_init=1):
     options = Options(
         k, k, orthogonal, seeding, "k-means++", n_init, 5, 1e-4, np.random.default_rng(0)
     )
-    return search_lines(points_over(as_matrix(X), orthogonal), options)
+    matrix = as_matrix(X)
+    points = Samples(matrix) if orthogonal == "samples" else columns_of(matrix)
+    return search_lines(points, options)
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])

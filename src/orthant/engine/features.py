@@ -15,22 +15,14 @@ from orthant.engine.points import (
     square_lengths,
     winners_only,
 )
-from orthant.engine.samples import Columns, Samples
+from orthant.engine.samples import Columns
 from orthant.numerics.arrays import Array, divided
 
 
-def points_over(matrix: Matrix, orthogonal: str) -> Points:
-    """The points of a setting; columns as rows of their own where that is not slow."""
-    if orthogonal == "samples":
-        return Samples(matrix)
+def columns_of(matrix: Matrix) -> Points:
+    """The columns as points: as rows of their own where that is not slow."""
     flipped = matrix.transposed()
     return Features(matrix) if flipped is None else Columns(flipped)
-
-
-def vector_length(matrix: Matrix, orthogonal: str) -> int:
-    """How many numbers one direction over the points of a setting holds, at most."""
-    n, m = matrix.shape
-    return n if orthogonal == "features" and matrix.source.can_transpose else m
 
 
 class Features(Points):

@@ -7,26 +7,36 @@ The matrix that algorithms see is
 but Y is never formed: the powers of two of the units are applied block by block (and only when
 the weighted matrix leaves the safe range), column factors are folded into the k x m arrays that go
 in and come out, and row weights into the coefficients of a block. Scales and weights live here and
-nowhere above.
+nowhere above. Rows expressed by components are what is published, and what new rows get as well.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from orthant.engine.executors import Absorb, Executor, Work, with_units
+from orthant.engine.passes import LIGHT_PRODUCT, loadings_block, residual_block, winners_block
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
-from orthant.engine.units import fold_components
+from orthant.engine.units import Metric, fold_components, metric_of
+from orthant.errors import ScaleOverflowError
 from orthant.numerics.arrays import Array, divided
+
+# So many entries of light rows are looked at by themselves.
+MOST_LIGHT_ENTRIES = 2**20
 
 
 class Geometry:
-    """The units and weights of a matrix, and what follows from them without a read."""
+    """The units and weights of a matrix, and its rows expressed by components (k, m)."""
 
-    def __init__(self, source: Source, scan: Scan) -> None:
-        self.source = source
+    def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
+        self.source, self.executor = source, executor
         self.shape, self.dtype = source.shape, source.dtype
         self.units, self._units_of_rows = scan.units, scan.units_of_rows
         self.row_weights = scan.row_weights  # (n,) or None
@@ -100,3 +110,183 @@ class Geometry:
         if self.column_factors is None:
             return directions
         return self.unshifted(divided(directions, self.column_factors[None, :]))
+
+    def _fold(self, work: Work, absorb: Absorb) -> None:
+        """Do some work on every block; ``absorb`` in block order."""
+        self.executor.fold(self.source, work, absorb)
+
+    def metric(self, components: Array) -> Metric:
+        """What to multiply rows with to express them by components (k, m)."""
+        return metric_of(components, self.column_factors, self.units.columns)
+
+    def in_units_of_x(self, length: float) -> float:
+        """A length in the units of Y as one in the units of X and of the weights given."""
+        try:
+            return math.ldexp(length, self.exponent + self._weight_power)
+        except OverflowError as error:
+            raise ScaleOverflowError(
+                "the error is too large for a float64; divide X by a power of two"
+            ) from error
+
+    def project(self, components: Array) -> tuple[Array, Array]:
+        """Winner of every row of X among unit components, and the scale of the row.
+
+        In the units of X and the metric of the feature weights; weights of rows play no part:
+        this is what new data get as well. Returns labels (n,) int32, -1 where the scale is zero,
+        and scales (n,) in the dtype of X.
+        """
+        labels = np.empty(self.shape[0], dtype=np.int32)
+        scales = np.empty(self.shape[0], dtype=self.dtype)
+        narrow = components.astype(self.dtype, copy=False)
+        order = by_value(narrow)
+        numbers = np.append(order, np.int32(-1))  # -1 stays -1
+
+        def absorb(part: slice, block: tuple[Array, Array]) -> None:
+            labels[part], scales[part] = numbers[block[0]], block[1]
+            refuse_overflow(scales[part], part.start)
+
+        shared = {"metric": self.metric(narrow[order]), "units": self._units_of_rows}
+        self._fold(Work(winners_block, shared), absorb)
+        return labels, scales
+
+    def projected(self, labels: Array, products: Array) -> tuple[Array, Array] | None:
+        """What :meth:`project` gives, from the labels and products of a sweep: no further read.
+
+        None where they do not tell: in other units, with feature weights, and for rows so light
+        that products lost digits.
+        """
+        if not self.units.at_rest or self.column_factors is not None:
+            return None
+        light = np.flatnonzero(products < LIGHT_PRODUCT[self.dtype])
+        if len(light) > 0 and self._any_entries(light):
+            return None
+        return np.where(products > 0, labels, np.int32(-1)), products
+
+    def _any_entries(self, rows: Array) -> bool:
+        """Whether some of these rows hold anything but zeros; or are too many to be looked at."""
+        if not self.source.kernel.sparse and len(rows) * self.shape[1] > MOST_LIGHT_ENTRIES:
+            return True
+        part, kernel = self.source.part(rows), self.source.kernel
+        blocks = (part.block(index) for index in range(len(part.boundaries) - 1))
+        return any(kernel.find_filled(block).any() for block in blocks)
+
+    def loadings(self, components: Array) -> Array:
+        """Loadings of the rows of X on disjoint components (k, m): (n, k) in the dtype of X."""
+        loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
+        order = by_value(components)
+
+        def absorb(part: slice, block: Array) -> None:
+            with np.errstate(over="ignore", under="ignore"):
+                loadings[part, order] = block
+            refuse_overflow(loadings[part].max(axis=1, initial=0.0), part.start)
+
+        metric = self.metric(components[order].astype(np.float64))
+        shared = {"metric": metric, "units": self._units_of_rows}
+        self._fold(Work(loadings_block, shared), absorb)
+        return loadings
+
+    def lengths_of_loadings(
+        self, loadings: Array, components: Array, rows: slice = slice(None)
+    ) -> Array:
+        """(b, k) what loadings (n, k) of components capture of some rows, as lengths in units of Y.
+
+        Row weights are left out.
+        """
+        units = self.units.of(rows)
+        return self.metric(components).captured(
+            loadings[rows],
+            slice(None),
+            units.exponent,
+            None if units.rows is None else units.rows[:, None],
+        )
+
+    def lengths_of_scales(self, labels: Array, scales: Array, components: Array) -> Array:
+        """(n,) what scales (n,) of components capture of every row, as lengths in the units of Y.
+
+        Row weights are left out.
+        """
+        return self.metric(components).captured(
+            scales, np.maximum(labels, 0), self.units.exponent, self.units.rows
+        )
+
+    def energies_of_loadings(self, loadings: Array, components: Array) -> Array:
+        """Energy that every one of k components captures by its loadings (n, k), in units of Y."""
+        energies = np.zeros(loadings.shape[1])
+        for start, stop in pairwise(self.source.boundaries):
+            part = self.lengths_of_loadings(loadings, components, slice(start, stop))
+            np.square(part, out=part)
+            weights = None if self.row_weights is None else self.row_weights[start:stop]
+            energies += part.sum(axis=0) if weights is None else weights @ part
+        return energies
+
+    def energies_of_scales(self, labels: Array, scales: Array, components: Array) -> Array:
+        """Energy that every one of k components captures by scales (n,), in the units of Y.
+
+        Rows of label -1 have scale 0.
+        """
+        k = len(components)
+        squares = self.lengths_of_scales(labels, scales, components)
+        np.square(squares, out=squares)
+        if self.row_weights is not None:
+            squares *= self.row_weights
+        return np.bincount(np.maximum(labels, 0), weights=squares, minlength=k)[:k]
+
+    def residual(self, loadings: Any, components: Array) -> float:
+        """Weighted squared error of ``X ~ loadings @ components`` by direct difference.
+
+        In the units of Y; ``loadings`` (n, k), dense or sparse with rows that can be sliced.
+        """
+        total = 0.0
+
+        def absorb(part: slice, block: float) -> None:
+            nonlocal total
+            total += block
+
+        shifted, powers = self.shifted(components)
+        shared = {
+            "components": shifted,
+            "powers": powers,
+            "column_factors": self.column_factors,
+        }
+        by_row = {"loadings": loadings, "row_weights": self.row_weights}
+        self._fold(with_units(residual_block, self.units, shared, by_row), absorb)
+        return total
+
+    def stored_entries(self) -> Iterator[tuple[Array, Array, Array]] | None:
+        """Rows, columns and values of all entries of X but zeros, as they are, some at a time.
+
+        None where reading them costs a pass.
+        """
+        return self._entries() if self.source.in_memory else None
+
+    def _entries(self) -> Iterator[tuple[Array, Array, Array]]:
+        source, kernel = self.source, self.source.kernel
+        for number, start in enumerate(source.boundaries[:-1]):
+            block = source.block(number)
+            for some in kernel.pieces(block):
+                rows, columns, values = kernel.list_entries(block[some])
+                yield rows + int(start) + some.start, columns, values
+
+
+def by_value(vectors: Array) -> Array:
+    """The order (k,) int32 of the rows of an array by what is in them, wherever they stand.
+
+    In what order directions are multiplied decides how their products round. In this one the bits
+    of a product depend on the directions alone, so components may be put in another order
+    without another read.
+    """
+    rows = np.ascontiguousarray(vectors) + 0.0  # 0.0 and -0.0 are one value of two bit patterns
+    if rows.size == 0:
+        return np.arange(len(rows), dtype=np.int32)
+    texts = rows.view(f"S{rows.shape[1] * rows.itemsize}")[:, 0]
+    return np.argsort(texts, kind="stable").astype(np.int32)
+
+
+def refuse_overflow(values: Array, first_row: int) -> None:
+    """Name the first row whose scale does not fit its dtype."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        raise ScaleOverflowError(
+            f"the scale of row {first_row + int(finite.argmin())} is too large for "
+            f"{values.dtype}; divide X by a power of two"
+        )

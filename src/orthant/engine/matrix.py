@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from orthant.engine.executors import Absorb, with_units
+from orthant.engine.geometry import Geometry, by_value
 from orthant.engine.kernels.dense import DENSE
 from orthant.engine.kernels.interface import BlockColumns, BlockSweep
 from orthant.engine.passes import (
@@ -26,7 +27,6 @@ from orthant.engine.passes import (
     sums_block,
     sweep_block,
 )
-from orthant.engine.projection import Projection, by_value
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source, in_memory
 from orthant.engine.units import Units
@@ -43,7 +43,7 @@ class MatrixSweep:
     sums: Array  # (k, m) float64
 
 
-class Matrix(Projection):
+class Matrix(Geometry):
     """Passes over a checked, scaled and weighted non-negative matrix."""
 
     complete = True  # no entry is missing
@@ -144,6 +144,11 @@ class Matrix(Projection):
         )
         flipped.column_factors = None if weights is None else np.sqrt(weights)
         return flipped
+
+    def vector_length(self, orthogonal: str) -> int:
+        """How many numbers one direction over the points of a setting holds, at most."""
+        n, m = self.shape
+        return n if orthogonal == "features" and self.source.can_transpose else m
 
     def _like(
         self,

@@ -13,17 +13,17 @@ import numpy as np
 from scipy.cluster.vq import kmeans2
 from scipy.sparse.linalg import ArpackError, svds
 
-from orthant.engine.features import points_over
+from orthant.engine.features import columns_of
 from orthant.engine.points import Points, unit_lengths
 from orthant.kmeans.clustering import Clustering
 from orthant.kmeans.solve import TOL, weighted_kmeans
 from orthant.numerics.arrays import Array, divided
 from orthant.onmf.descent import descend_disjoint
 from orthant.onmf.double_factor import separate_centers
-from orthant.onmf.lines import search_lines
 from orthant.onmf.options import Options
 from orthant.onmf.promises import double_from_means
-from orthant.onmf.search import Search, Start
+from orthant.onmf.search import Search, search_lines
+from orthant.onmf.solution import Start
 from orthant.steps.coordinate_split import split_coordinates
 
 # The balanced matrix is a copy; beyond this many entries it is not worth one.
@@ -108,7 +108,7 @@ class _Starts:
 
     def _features_answer(self) -> Start:
         matrix = self._points.matrix
-        columns = points_over(matrix, "features")
+        columns = columns_of(matrix)
         solution = search_lines(columns, self._options)
         self._search.n_sweeps += solution.n_sweeps
         components = columns.components(solution.directions)

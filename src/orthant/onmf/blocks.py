@@ -15,8 +15,8 @@ from orthant.onmf.double_factor import solve_full_rank
 from orthant.onmf.escapes import block_escapes
 from orthant.onmf.exact_directions import find_exact_directions
 from orthant.onmf.options import Options
-from orthant.onmf.search import Search, Start
-from orthant.onmf.solution import Solution
+from orthant.onmf.search import Search
+from orthant.onmf.solution import Solution, Start
 
 ESCAPES_PER_START = 6
 PATIENCE = 20

@@ -14,9 +14,10 @@ from orthant.bounds.pair_packing import pair_packing_bound
 from orthant.bounds.singular_values import tail_from_gram, tail_from_ritz
 from orthant.certificate import Certificate, Promise, ratio_rounded_up
 from orthant.engine.executors import one_blas_thread
-from orthant.engine.features import points_over
+from orthant.engine.features import columns_of
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import SinglePoints
+from orthant.engine.samples import Samples
 from orthant.factorization import Factorization
 from orthant.numerics.rounding import (
     WEIGHT_ROUNDINGS,
@@ -166,8 +167,11 @@ def packings(matrix: Matrix, sides: list[SinglePoints]) -> list[LowerBound]:
 
 def sides_of(matrix: Matrix, orthogonal: str) -> list[SinglePoints]:
     """The points that no two components share, where single ones can be had."""
-    settings = ("samples", "features") if orthogonal == "both" else (orthogonal,)
-    sides = (points_over(matrix, setting).access for setting in settings)
+    sides = []
+    if orthogonal != "features":
+        sides.append(Samples(matrix).access)
+    if orthogonal != "samples":
+        sides.append(columns_of(matrix).access)
     return [side for side in sides if side is not None]
 
 

@@ -16,9 +16,9 @@ from orthant.kmeans.solve import SUBROUTINES
 from orthant.onmf.blocks import factorize_blocks
 from orthant.onmf.certify import CERTIFICATES
 from orthant.onmf.double_factor import factorize_as_many_as_rows, factorize_double
-from orthant.onmf.lines import factorize_lines
 from orthant.onmf.masked import factorize_masked
 from orthant.onmf.options import DEFAULTS, Options
+from orthant.onmf.search import factorize_lines
 from orthant.onmf.single_factor import factorize_single
 from orthant.onmf.solution import Solution
 from orthant.onmf.starts import POOL_PER_COMPONENT, WIDE_POOL

@@ -7,7 +7,7 @@ import numpy as np
 from orthant.engine.points import Points, SinglePoints, unit_lengths
 from orthant.kmeans.seeding import draw
 from orthant.numerics.arrays import Array
-from orthant.onmf.search import Escape, Search
+from orthant.onmf.solution import Escape, Solution
 
 BREATH_SWEEPS = 3
 RECOMBINATIONS = 3
@@ -19,15 +19,14 @@ def line_escapes(
     """Recombine the best solutions, then breathe as often as there were starts."""
 
     def recombining(number: int) -> Escape:
-        def propose(search: Search) -> Array:
-            one, other = search.best.directions, search.found[number].directions
-            return recombine(points, one, other, k)
+        def propose(best: Solution, found: list[Solution]) -> Array:
+            return recombine(points, best.directions, found[number].directions, k)
 
         return Escape("recombination", propose)
 
     def breathing(number: int) -> Escape:
-        def propose(search: Search) -> Array:
-            return breathe(points, search.best.directions, 1 + number % 3, rng)
+        def propose(best: Solution, found: list[Solution]) -> Array:
+            return breathe(points, best.directions, 1 + number % 3, rng)
 
         return Escape("breathing", propose)
 
@@ -41,8 +40,8 @@ def block_escapes(
     """Replace one block after the other."""
 
     def replacing(number: int) -> Escape:
-        def propose(search: Search) -> Array:
-            return replace_block(points, search.best.directions, k, number, rng)
+        def propose(best: Solution, found: list[Solution]) -> Array:
+            return replace_block(points, best.directions, k, number, rng)
 
         return Escape("block replacement", propose)
 

@@ -25,8 +25,8 @@ from orthant.kmeans.solve import weighted_kmeans
 from orthant.numerics.arrays import Array, divided
 from orthant.onmf.options import Options
 from orthant.onmf.publish import unit_rows
-from orthant.onmf.search import Escape, Search, Start
-from orthant.onmf.solution import Solution, errors_of
+from orthant.onmf.search import Search
+from orthant.onmf.solution import Escape, Solution, Start, errors_of
 
 NO_PROMISE = Promise(
     reason="entries are missing, and no algorithm with a proven ratio is known for that; "
@@ -164,9 +164,9 @@ class _Observed:
             components = unit_rows(swept.components)
         return components
 
-    def exchange(self, search: Search) -> Array:
+    def exchange(self, best: Solution, found: list[Solution]) -> Array:
         """The best components without the one that is missed least, with a badly captured point."""
-        components = search.best.directions
+        components = best.directions
         swept = self._matrix.masked_sweep(components, self._orthogonal)
         lost = swept.captured - swept.second
         losses = np.bincount(swept.labels, weights=lost, minlength=self._k)

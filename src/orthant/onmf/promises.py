@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
-from orthant.certificate import NOTHING_PROMISED, Promise
+from orthant.certificate import Promise
 from orthant.kmeans.seeding import distance_rounding, seeding_promise
 from orthant.numerics.rounding import UNIT_ROUNDOFF
 from orthant.onmf.full_rank import FULL_RANK_RATIO
 
 # Theorem 9's ratio; the last part pays for the angle band being widened by rounding.
 BAND_RATIO = FULL_RANK_RATIO * (1.0 + 1e-6)
-
-
-def strongest(promises: Sequence[Promise]) -> Promise:
-    """What holds for the best of several answers: what is promised for any one of them.
-
-    Without any promise, why the first that says so promises nothing.
-    """
-    made = [(one.ratio, one) for one in promises if one.ratio is not None]
-    if made:
-        return min(made, key=lambda pair: pair[0])[1]
-    return next((one for one in promises if one.reason), NOTHING_PROMISED)
 
 
 def single_from_lines(k: int) -> Promise:

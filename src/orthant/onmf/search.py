@@ -1,32 +1,106 @@
-"""The search: several starts, each refined, then escapes from the best; the best is kept."""
+"""The default: several starts, each refined, then escapes from the best; the best is kept.
+
+`Search` is the loop of every setting. Over samples, or over features, it starts on lines, and
+refines by descent and single moves; `blocks.py` has what differs over both.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from orthant.certificate import NOTHING_PROMISED, Promise
+from orthant.engine.features import columns_of
+from orthant.engine.matrix import Matrix
+from orthant.engine.points import Points, SinglePoints
+from orthant.engine.samples import Samples
 from orthant.numerics.arrays import Array
-from orthant.onmf.promises import strongest
-from orthant.onmf.solution import Solution
+from orthant.onmf.descent import descend
+from orthant.onmf.escapes import line_escapes
+from orthant.onmf.exact_directions import find_exact_directions
+from orthant.onmf.moves import MoveBlocks, move_points, single_points_matter
+from orthant.onmf.options import Options
+from orthant.onmf.solution import Escape, Solution, Start
+from orthant.onmf.starts import line_starts
+
+MAX_MOVE_PASSES = 20
+# Single moves and escapes look at all products of points and directions at once.
+MOST_PRODUCTS = 2**24
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
-    """First directions, the step that made them, and what starting from them promises."""
+def factorize_lines(matrix: Matrix, options: Options) -> Solution:
+    """Give every sample, or every feature, to one component, with as small an error as we can."""
+    samples = options.orthogonal == "samples"
+    points: Points = Samples(matrix) if samples else columns_of(matrix)
+    solution = search_lines(points, options)
+    exact = find_exact_directions(points, solution.directions)
+    if exact is not None:
+        steps = (*solution.steps, "exact directions")
+        solution = replace(solution, directions=exact, sweep=None, steps=steps)
+    elif solution.settled and points.sweeps_are_final:
+        # The last sweep is the final assignment, which is counted by itself.
+        n_sweeps, history = solution.n_sweeps - 1, solution.history[:-1]
+        solution = replace(solution, n_sweeps=n_sweeps, history=history)
+    return solution.finish(points)
 
-    step: str
-    directions: Array  # (k, m)
-    promise: Promise = NOTHING_PROMISED
+
+def search_lines(points: Points, options: Options) -> Solution:
+    """The best of all starts and of what the escapes make of them."""
+    k = options.n_components
+    n_init = options.n_init if isinstance(options.seeding, str) else 1
+    small = len(points.weights) * k <= MOST_PRODUCTS
+    single = points.access if small and k > 1 else None
+    search = Search(_Refinement(points, single, options, n_init))
+    several = n_init > 1 and single is not None
+    escapes = line_escapes(single, k, n_init, options.rng) if single and several else []
+    return search.run(line_starts(points, options), escapes)
 
 
-@dataclass(frozen=True, slots=True)
-class Escape:
-    """A way out of a local optimum: other directions to refine, made from what was found so far."""
+class _Refinement:
+    """Descend, then move single points, then descend again if that moved anything."""
 
-    step: str
-    propose: Callable[[Search], Array]
+    def __init__(
+        self, points: Points, single: SinglePoints | None, options: Options, n_init: int
+    ) -> None:
+        self._points, self._options, self._n_init = points, options, n_init
+        moves = n_init > 1 or single_points_matter(points, options.n_components)
+        self._single = single if moves else None
+        self._blocks: MoveBlocks | None = None
+
+    def __call__(self, directions: Array) -> Solution:
+        solution = replace(self._descend(directions), steps=("descent",))
+        if self._single is None:
+            return solution
+        solution = replace(solution, steps=("descent", "single moves"))
+        moved = self._move(self._single, solution)
+        if moved.captured <= solution.captured:
+            return solution
+        again = self._descend(moved.directions)
+        history = moved.history + again.history
+        return replace(again, history=history, n_sweeps=len(history), steps=solution.steps)
+
+    def _descend(self, directions: Array) -> Solution:
+        options = self._options
+        step = options.checkpoint.next_step()
+        found = descend(
+            self._points, directions, max_iter=options.max_iter, tol=options.tol, step=step
+        )
+        # Of several starts no labels are kept: the best one is assigned once more.
+        return found if self._n_init == 1 else replace(found, settled=False, sweep=None)
+
+    def _move(self, points: SinglePoints, solution: Solution) -> Solution:
+        """What moving single points makes of a solution."""
+        step = self._options.checkpoint.next_step()
+        if not step.finished:
+            self._blocks = self._blocks or MoveBlocks(points)
+            tol = self._options.tol
+            found = move_points(self._blocks, solution, max_passes=MAX_MOVE_PASSES, tol=tol)
+            captured = np.array([found.captured])
+            step.finish(found.history, vectors=found.directions, captured=captured)
+        return Solution(step.arrays["vectors"], float(step.arrays["captured"][0]), step.history)
 
 
 class Search:
@@ -38,11 +112,6 @@ class Search:
         self.promises: list[Promise] = []
         self.steps: list[str] = []
         self.n_sweeps = 0
-
-    @property
-    def best(self) -> Solution:
-        """What captures most so far."""
-        return self._best
 
     def run(
         self,
@@ -61,20 +130,18 @@ class Search:
             if start.directions.any():
                 self.found.append(self.refine(start.step, start.directions))
         self.found.sort(key=lambda solution: -solution.captured)
-        self._best = self.found[0]
-        fruitless = 0
+        best, fruitless = self.found[0], 0
         for escape in escapes:
-            best = self._best
-            found = self.refine(escape.step, escape.propose(self))
+            found = self.refine(escape.step, escape.propose(best, self.found))
             fruitless += 1
             if found.captured > best.captured:
                 gained = best.history[-1] - found.history[-1]
                 fruitless = 0 if gained >= least_gain * best.history[-1] else fruitless
-                self._best = replace(found, history=(*best.history, found.history[-1]))
+                best = replace(found, history=(*best.history, found.history[-1]))
             if fruitless >= patience:
                 break
         return replace(
-            self._best,
+            best,
             n_sweeps=self.n_sweeps,
             steps=tuple(self.steps),
             promise=strongest(self.promises),
@@ -91,3 +158,14 @@ class Search:
         self.n_sweeps += found.n_sweeps
         new = (step for step in (*steps, *found.steps) if step not in self.steps)
         self.steps += dict.fromkeys(new)
+
+
+def strongest(promises: Sequence[Promise]) -> Promise:
+    """What holds for the best of several answers: what is promised for any one of them.
+
+    Without any promise, why the first that says so promises nothing.
+    """
+    made = [(one.ratio, one) for one in promises if one.ratio is not None]
+    if made:
+        return min(made, key=lambda pair: pair[0])[1]
+    return next((one for one in promises if one.reason), NOTHING_PROMISED)

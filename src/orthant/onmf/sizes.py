@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from orthant.engine.features import vector_length
 from orthant.engine.matrix import Matrix
 from orthant.engine.memory import refuse_beyond_memory
 from orthant.onmf.certify import LARGEST_SIDE
@@ -71,7 +70,7 @@ def fit_bytes(matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str) -> 
     n, m = matrix.shape
     sides = ("samples", "features") if orthogonal == "both" else (orthogonal,)
     points = {"samples": n, "features": m}
-    vectors = max(algorithm.widest(points[side], k) * vector_length(matrix, side) for side in sides)
+    vectors = max(algorithm.widest(points[side], k) * matrix.vector_length(side) for side in sides)
     kept = result_bytes(matrix.shape, k, orthogonal, matrix.dtype.itemsize)
     return FLOAT * (vectors + 4 * (n + m)) + kept
 

@@ -23,7 +23,7 @@ from orthant.onmf.descent import descend
 from orthant.onmf.moves import single_points_matter
 from orthant.onmf.options import Options
 from orthant.onmf.promises import single_from_lines, single_from_means
-from orthant.onmf.search import Start
+from orthant.onmf.solution import Start
 
 # A sample this size finds the same directions as all points do.
 SMALL_SAMPLE = 500

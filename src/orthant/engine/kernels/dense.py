@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from orthant.engine.kernels.interface import (
     find_offense,
 )
 from orthant.engine.kernels.missing import ObservedArray
-from orthant.engine.kernels.scratch import scratch
 from orthant.engine.unchanged import add_bits
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
 from orthant.numerics.arrays import Array
@@ -33,6 +33,8 @@ GATHER_FROM = 24
 SEGMENTS_FROM = 64
 # Below this size a product with zeros costs less than building a sparse matrix.
 SMALL_MEMBERS = 2**12
+# Larger arrays are not kept, so that a thread holds on to a few megabytes at most.
+MOST_BYTES_KEPT = 2**24
 
 
 class DenseKernel(Kernel):
@@ -261,13 +263,6 @@ def _winners(scores: Array, best: Array) -> Array:
     return scores.argmax(axis=0)
 
 
-class _Kept(threading.local):
-    members: csc_array | None = None
-
-
-_kept = _Kept()
-
-
 def _one_per_column(values: Array, places: Array, k: int) -> csc_array:
     """A (k, b) sparse array with one value per column, valid until this thread's next call.
 
@@ -286,6 +281,31 @@ def _one_per_column(values: Array, places: Array, k: int) -> csc_array:
 def _chunks(rows: Array) -> list[tuple[int, int]]:
     size = max(1, CHUNK_ENTRIES // max(1, rows.shape[1]))
     return [(start, min(start + size, len(rows))) for start in range(0, len(rows), size)]
+
+
+class _Kept(threading.local):
+    """What a thread used last and will use again.
+
+    Fresh memory for every block costs more than filling it: the system hands it out page by page.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Array] = {}
+        self.members: csc_array | None = None
+
+
+_kept = _Kept()
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+    """An array of this shape with any content, until this thread asks for the name again."""
+    n_bytes = prod(shape) * np.dtype(dtype).itemsize
+    if n_bytes > MOST_BYTES_KEPT:
+        return np.empty(shape, dtype)
+    room = _kept.arrays.get(name)
+    if room is None or len(room) < n_bytes:
+        room = _kept.arrays[name] = np.empty(n_bytes, np.uint8)
+    return room[:n_bytes].view(dtype).reshape(shape)
 
 
 DENSE = DenseKernel()
