@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from orthant.bounds.table import CERTIFICATES
 from orthant.certificate import NOTHING_PROMISED
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.matrix import Matrix
@@ -19,7 +20,7 @@ from orthant.errors import FewerComponentsWarning
 from orthant.factorization import Factorization
 from orthant.files.checkpoint import Checkpoint, FileCheckpoint, digest
 from orthant.kmeans.solve import SUBROUTINES
-from orthant.onmf.certify import CERTIFICATES, certify
+from orthant.onmf.certify import certify
 from orthant.onmf.choices import (
     COMPLETE,
     FULL_RANK,
@@ -150,7 +151,7 @@ def factorize(
     """
     as_choice(orthogonal, tuple(SETTINGS), "orthogonal")
     as_choice(algorithm, tuple(NAMES), "algorithm")
-    as_choice(certificate, CERTIFICATES, "certificate")
+    as_choice(certificate, tuple(CERTIFICATES), "certificate")
     if isinstance(seeding, str):
         as_choice(seeding, tuple(SEEDINGS), "seeding")
     if kmeans is not None and not callable(kmeans):

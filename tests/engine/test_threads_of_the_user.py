@@ -114,13 +114,13 @@ def test_a_limit_of_the_user_around_a_fit_is_given_back(X):
 @pytest.mark.parametrize("certificate", ["svd", "dual"])
 def test_a_certificate_is_computed_inside_the_limit(certificate, monkeypatch):
     seen = []
-    compute = certify.lower_bounds
+    compute = certify.find_bounds
 
     def watched(*arguments, **keywords):
         seen.extend(blas_counts())
         return compute(*arguments, **keywords)
 
-    monkeypatch.setattr(certify, "lower_bounds", watched)
+    monkeypatch.setattr(certify, "find_bounds", watched)
     X = np.random.default_rng(1).exponential(size=(40, 12))
     orthant.factorize(X, 3, random_state=0, certificate=certificate)
     assert seen

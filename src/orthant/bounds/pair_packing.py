@@ -35,6 +35,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from orthant.bounds.lower_bound import LowerBound
+from orthant.engine.pairs import to_dense
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
 
@@ -94,7 +95,7 @@ def _promising_pairs(rows: csr_array, n_partners: int) -> tuple[Array, Array]:
     height = max(1, BLOCK_ENTRIES // max(1, n, m))
     keys = [np.empty(0, dtype=np.int64)]
     for start in range(0, n, height):
-        cosines = (rows @ rows[start : start + height].toarray().T).T
+        cosines = (rows @ to_dense(rows[start : start + height]).T).T
         promise = np.minimum(cosines, 1.0 - cosines)
         own = np.arange(start, start + len(promise))
         promise[own - start, own] = 0.0

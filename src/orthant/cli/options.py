@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from orthant.bounds.table import CERTIFICATES
 from orthant.kmeans.solve import SUBROUTINES
-from orthant.onmf.certify import CERTIFICATES
 from orthant.onmf.choices import NAMES, SEEDINGS, SETTINGS
 from orthant.onmf.options import DEFAULTS
 

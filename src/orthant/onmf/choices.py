@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from orthant.bounds.table import CERTIFICATES
 from orthant.errors import InvalidInputError
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.onmf.blocks import factorize_blocks
-from orthant.onmf.certify import CERTIFICATES
 from orthant.onmf.double_factor import factorize_as_many_as_rows, factorize_double
 from orthant.onmf.masked import factorize_masked
 from orthant.onmf.options import DEFAULTS, Options
@@ -75,7 +75,7 @@ class Algorithm:
     solve: Callable[[Any, Options], Solution]
     seeding: Accepted = NO_CHOICE
     kmeans: Accepted = NOTHING
-    certificate: Accepted = Accepted(CERTIFICATES)
+    certificate: Accepted = Accepted(tuple(CERTIFICATES))
     checkpoint: Accepted = Accepted((None,), others=True)
     own: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     widest: Callable[[int, int], int] = lambda n_points, k: 7 * k

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
@@ -153,15 +152,15 @@ def squared_error(matrix: Matrix, unit: Array, projection: Projection, energies:
     squared = total - float(energies.sum())
     # The short formula needs the products of the error's own geometry, and every entry.
     weighted = matrix.column_factors is not None or not matrix.complete
-    accurate = scales_are_accurate(projection.loadings)
+    scales = projection.loadings if projection.scales is None else projection.scales
+    accurate = scales_are_accurate(scales)
     if weighted or not accurate or squared < CANCELLATION[matrix.dtype] * total:
         return matrix.residual(projection.loadings, unit)
     return squared
 
 
-def scales_are_accurate(loadings: Any) -> bool:
-    """Whether no stored scale is so small that it has lost digits to underflow."""
-    values = loadings if isinstance(loadings, np.ndarray) else loadings.data
+def scales_are_accurate(values: Array) -> bool:
+    """Whether no scale (n,) or loading (n, k) is so small that it has lost digits to underflow."""
     limits = np.finfo(values.dtype)
     smallest = np.min(values, initial=np.inf, where=values > 0)
     return bool(smallest > limits.tiny / limits.eps)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from orthant.bounds.table import LARGEST_SIDE
 from orthant.engine.matrix import Matrix
 from orthant.engine.memory import refuse_beyond_memory
-from orthant.onmf.certify import LARGEST_SIDE
 from orthant.onmf.choices import Algorithm
 
 FLOAT = 8

@@ -79,8 +79,7 @@ def reduce_weights(
         A long list may come in pieces: pass the weights that the piece before has left.
     """
     weights = np.array(center_weights, dtype=np.float64)
-    pairs = np.asarray(pairs if isinstance(pairs, np.ndarray) else list(pairs), dtype=np.int64)
-    pairs = pairs.reshape(-1, 2)
+    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     pairs = pairs[(weights[pairs] > 0.0).all(axis=1)]
     first, second = pairs.T
     changes = np.flatnonzero(first[1:] != first[:-1]) + 1

@@ -1,0 +1,149 @@
+"""The table of lower bounds: which are tried for which certificate, in that order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from orthant.bounds.dual import dual_bound, dual_bound_in_batches
+from orthant.bounds.lower_bound import LowerBound
+from orthant.bounds.pair_packing import pair_packing_bound
+from orthant.bounds.singular_values import tail_from_gram, tail_from_ritz
+from orthant.engine.features import columns_of
+from orthant.engine.matrix import Matrix
+from orthant.engine.points import SinglePoints
+from orthant.engine.samples import Samples
+from orthant.numerics.rounding import WEIGHT_ROUNDINGS
+
+# Sides up to which the Gram matrix of the smaller side is formed, and up to which its tail is
+# computed tightly whatever the number of components; beyond, that takes long for many of them.
+LARGEST_SIDE = 4000
+TIGHT_SIDE = 2000
+TIGHT_COMPONENTS = 20
+# Points in one batch of the dual bound, and the seconds it may take in all.
+DUAL_BATCH = 250
+DUAL_SECONDS = 60.0
+# For blocks all points are compared with each other (points times entries at most this), and
+# then the entries of the most promising pairs (about this many).
+PACKING_WORK = 2**33
+PACKING_ENTRIES = 2**24
+# Pairs are not compared by default when the singular values prove a ratio below this already.
+CLOSE_ENOUGH = 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A factorization whose error is to be bounded from below."""
+
+    matrix: Matrix
+    orthogonal: str
+    n_components: int
+    squared_error: float  # in the units of Y
+    rng: np.random.Generator
+    best: float = 0.0  # the largest bound so far
+
+    def sides(self) -> list[SinglePoints]:
+        """The points that no two components share, where single ones can be had."""
+        sides = []
+        if self.orthogonal != "features":
+            sides.append(Samples(self.matrix).access)
+        if self.orthogonal != "samples":
+            sides.append(columns_of(self.matrix).access)
+        return [side for side in sides if side is not None]
+
+
+# Bounds on the squared error of every factorization, and a sentence when one could not be had.
+Found = tuple[list[LowerBound], str]
+
+
+def find_bounds(case: Case, certificate: str) -> Found:
+    """All bounds that a certificate tries, and a sentence when none could be had."""
+    bounds: list[LowerBound] = []
+    reasons = []
+    for find in CERTIFICATES[certificate].bounds:
+        found, reason = find(case)
+        bounds += found
+        reasons.append(reason)
+        case = replace(case, best=max((bound.value for bound in bounds), default=0.0))
+    return bounds, "" if bounds else "; ".join(filter(None, reasons))
+
+
+def bound_by_singular_values(case: Case) -> Found:
+    """The tail of the singular values."""
+    matrix, k = case.matrix, case.n_components
+    n, m = matrix.shape
+    side = min(n, m)
+    if side > LARGEST_SIDE:
+        return [], (
+            f"the smaller side of X is {side}; the bound from singular values is computed up to "
+            f"{LARGEST_SIDE}. certificate='dual' gives one from batches of points"
+        )
+    tall = matrix if m <= n else matrix.transposed(many_passes=False)
+    if tall is None:
+        return [], "X is wide and not in memory, so the Gram matrix of its rows was not formed"
+    gram = tall.gram()
+    tight = side <= TIGHT_SIDE or k <= TIGHT_COMPONENTS
+    tail = tail_from_gram if tight else tail_from_ritz
+    return [tail(gram, k, max(n, m) + WEIGHT_ROUNDINGS)], ""
+
+
+def bound_by_dual(case: Case) -> Found:
+    """The dual bound over each side, within the seconds there are."""
+    sides = case.sides()
+    seconds = DUAL_SECONDS / max(1, len(sides))
+    return [_find_dual(side, case, seconds) for side in sides], ""
+
+
+def _find_dual(points: SinglePoints, case: Case, seconds: float) -> LowerBound:
+    """The dual bound over points, in batches of random points when there are many."""
+    heavy = np.flatnonzero(points.weights > 0)
+    inner_length = points.dimension + WEIGHT_ROUNDINGS
+    k, upper = case.n_components, case.squared_error
+    n_batches = max(1, math.ceil(len(heavy) / DUAL_BATCH))
+    if n_batches == 1:
+        gram = points.gram_of(heavy)
+        return dual_bound(gram, k, inner_length, upper=upper, time_limit=seconds)
+    batches = np.array_split(case.rng.permutation(heavy), n_batches)
+    grams = (points.gram_of(batch) for batch in batches)
+    return dual_bound_in_batches(grams, k, inner_length, n_batches=n_batches, time_limit=seconds)
+
+
+def bound_by_pairs(case: Case) -> Found:
+    """Pairs of rows and of columns, for disjoint blocks, where comparing all is not too much."""
+    if case.orthogonal != "both":
+        return [], ""
+    n_entries = case.matrix.n_entries
+    partners = int(np.clip(PACKING_ENTRIES // n_entries, 4, 32))
+    bounds = [
+        pair_packing_bound(side.coordinates(), side.weights, n_partners=partners)
+        for side in case.sides()
+        if len(side.weights) * n_entries <= PACKING_WORK
+    ]
+    return bounds, ""
+
+
+def bound_by_pairs_if_open(case: Case) -> Found:
+    """Pairs, unless what is known already proves a small ratio."""
+    far = case.squared_error > CLOSE_ENOUGH * case.best
+    return bound_by_pairs(case) if far else ([], "")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A certificate that may be asked for: what it is, and the bounds it tries."""
+
+    about: str
+    bounds: tuple[Callable[[Case], Found], ...] = ()
+
+
+CERTIFICATES: dict[str | None, Kind] = {
+    "svd": Kind("from the singular values", (bound_by_singular_values, bound_by_pairs_if_open)),
+    "dual": Kind(
+        "a stronger one that takes longer",
+        (bound_by_singular_values, bound_by_dual, bound_by_pairs),
+    ),
+    None: Kind("none, only what the algorithm promises"),
+}
