@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.certificate import Certificate, bound_text, ratio_rounded_up, ratio_text
+from orthant.certificate import Certificate, bound_text, ratio_text, round_ratio_up
 
 RATIOS = st.one_of(
     st.floats(1.0, 1.7976931348623157e308),
@@ -69,12 +69,12 @@ def test_the_words_for_each_case():
     [(1.0, 5e-324), (1e308, 1e-308), (math.inf, 1.0), (1.0, 0.0), (1.0, -1.0), (1.0, math.nan)],
 )
 def test_a_ratio_that_no_number_can_hold_is_none(cost, bound):
-    assert ratio_rounded_up(cost, bound) is None
+    assert round_ratio_up(cost, bound) is None
 
 
 @given(st.floats(1e-300, 1e300), st.floats(1e-300, 1e300))
 def test_a_ratio_is_rounded_up(cost, bound):
-    ratio = ratio_rounded_up(cost, bound)
+    ratio = round_ratio_up(cost, bound)
     if ratio is not None:
         assert Decimal(ratio) * Decimal(bound) >= Decimal(cost) * (1 - Decimal("1e-27"))
         assert ratio >= 1.0

@@ -111,7 +111,7 @@ def bound_text(bound: float) -> str:
     return f"{exact:.3e}" if 0.0 < bound < 1e-6 or bound >= LARGE else f"{exact:f}"
 
 
-def ratio_rounded_up(cost: float, lower_bound: float) -> float | None:
+def round_ratio_up(cost: float, lower_bound: float) -> float | None:
     """``cost / lower_bound`` rounded away from zero, at least 1; None when nothing follows."""
     if not 0.0 < lower_bound < math.inf or not math.isfinite(cost):
         return None

@@ -232,7 +232,7 @@ def test_what_a_source_knows_of_its_array():
     assert dense.n_entries == X.size
     assert sparse.n_entries == np.count_nonzero(X)
     assert dense.boundaries.tolist() == [0, 200, 450, 600, 700]
-    assert dense.transposed() is None
+    assert dense.transpose() is None
 
 
 def test_integers_and_other_sparse_formats_are_converted():

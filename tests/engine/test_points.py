@@ -270,7 +270,7 @@ def test_the_order_of_directions_does_not_change_a_bit(dtype, k, small_blocks):
     # A sweep tells what a projection would give, except for rows that are zero.
     np.testing.assert_array_equal(scales, one.products)
     np.testing.assert_array_equal(labels, np.where(scales > 0, one.labels, -1))
-    found = matrix.projected(one.labels, one.products)
+    found = matrix.project_sweep(one.labels, one.products)
     np.testing.assert_array_equal(found, (labels, scales))
     loadings = matrix.loadings(directions)
     np.testing.assert_array_equal(loadings[:, shuffled], matrix.loadings(directions[shuffled]))
@@ -281,7 +281,7 @@ def test_a_sweep_does_not_tell_the_scales_of_rows_that_lost_digits():
     X[7] *= 1e-300
     matrix = as_matrix(X)
     swept = matrix.sweep(X[:2])
-    assert matrix.projected(swept.labels, swept.products) is None
+    assert matrix.project_sweep(swept.labels, swept.products) is None
 
 
 @pytest.mark.parametrize("which", WEIGHTS)

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.engine.kernels.missing import fit_by_own_scale
-from orthant.numerics.arrays import divided
+from orthant.numerics.arrays import divide
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 
@@ -216,8 +216,8 @@ def test_fits_by_own_scale_agree_with_plain_ones(setting):
     observed = ~np.isnan(X)
     products = np.nan_to_num(X) * weights @ components.T
     lengths = observed @ (weights * components**2).T
-    np.testing.assert_allclose(loadings, divided(products, lengths), rtol=1e-12)
-    expected = divided(products, np.sqrt(lengths))
+    np.testing.assert_allclose(loadings, divide(products, lengths), rtol=1e-12)
+    expected = divide(products, np.sqrt(lengths))
     np.testing.assert_array_equal(scores.argmax(axis=1), expected.argmax(axis=1))
 
 

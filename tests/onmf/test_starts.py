@@ -136,7 +136,7 @@ def test_empty_rows_of_a_wide_sparse_matrix_are_not_made_dense():
     matrix = as_matrix(csr_array((rng.random(40_000), (rows, columns)), shape=(3000, 50_000)))
     swept = matrix.sweep(rng.random((3, 50_000)))
     tracemalloc.start()
-    labels, scales = matrix.projected(swept.labels, swept.products)
+    labels, scales = matrix.project_sweep(swept.labels, swept.products)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2_000_000

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthant.datasets import make_planted
-from orthant.engine.shuffles import permuted_columns
+from orthant.engine.shuffles import permute_columns
 from orthant.errors import InvalidInputError, OrthantError
 from orthant.selection import journal, select_n_components
 from orthant.selection import trial as trials
@@ -196,7 +196,7 @@ def test_progress_is_shown_when_asked_for(capfd):
 def test_permuted_columns_keep_the_numbers_of_every_column(form):
     rng = np.random.default_rng(0)
     data = rng.exponential(size=(50, 8)) * (rng.random((50, 8)) < 0.5)
-    permuted = permuted_columns(form(data), rng)
+    permuted = permute_columns(form(data), rng)
     dense = permuted if isinstance(permuted, np.ndarray) else permuted.toarray()
     np.testing.assert_array_equal(np.sort(dense, axis=0), np.sort(data, axis=0))
     assert not np.array_equal(dense, data)

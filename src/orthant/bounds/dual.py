@@ -26,7 +26,7 @@ from orthant.bounds.lower_bound import LowerBound
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import (
     growth,
-    rounded_down,
+    round_down,
     safe_exponent,
     scaled_back,
     symmetric,
@@ -111,7 +111,7 @@ def dual_bound_in_batches(
             gram, n_components, inner_length, gap=gap, time_limit=share, max_iter=max_iter
         )
         values.append(bound.value)
-    return LowerBound(rounded_down(math.fsum(values), 1), METHOD_IN_BATCHES)
+    return LowerBound(round_down(math.fsum(values), 1), METHOD_IN_BATCHES)
 
 
 def _proven_value(gram: Array, raised: Array, k: int, inner_length: int) -> float:
@@ -128,7 +128,7 @@ def _proven_value(gram: Array, raised: Array, k: int, inner_length: int) -> floa
     trace = float(np.trace(gram))
     # <G, Z> is never negative, so neither is the bound that is needed here.
     captured = max(0.0, top) * (1.0 + growth(inner_length)) * (1.0 + growth(4))
-    return rounded_down(trace, inner_length + n) - captured - growth(2) * trace
+    return round_down(trace, inner_length + n) - captured - growth(2) * trace
 
 
 def _best_raised_gram(

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh
 
 from orthant.numerics.arrays import Array
-from orthant.numerics.rounding import growth, norm_rounded_up, rounded_down, rounded_up
+from orthant.numerics.rounding import growth, norm_from_above, round_down, round_up
 
 DIRECT_SIDE = 800
 """Up to this side LAPACK's eigenproblem is faster than iterating."""
@@ -102,13 +102,13 @@ def _checked_bound(
         # Above the diagonal block every entry stands for its mate below the diagonal, too.
         defect += 2.0 * float(np.vdot(block[:start], block[:start]))
         defect += float(np.vdot(block[start:], block[start:]))
-    captured = rounded_up(float(excess @ np.einsum("ij,ij->j", vectors, vectors)), p + k + 2)
-    factor_part = norm_rounded_up(factor) ** 2
+    captured = round_up(float(excess @ np.einsum("ij,ij->j", vectors, vectors)), p + k + 2)
+    factor_part = norm_from_above(factor) ** 2
     rounding = growth(p + 5) * (
-        captured + norm_rounded_up(matrix) + factor_part + abs(level) * math.sqrt(p)
+        captured + norm_from_above(matrix) + factor_part + abs(level) * math.sqrt(p)
     )
-    defect_norm = rounded_up(math.sqrt(defect), p * p + 2) + rounding
-    bound = k * level + captured + rounded_up(math.sqrt(k) * defect_norm, 2)
+    defect_norm = round_up(math.sqrt(defect), p * p + 2) + rounding
+    bound = k * level + captured + round_up(math.sqrt(k) * defect_norm, 2)
     return bound + growth(8) * (abs(k * level) + captured + math.sqrt(k) * defect_norm)
 
 
@@ -199,7 +199,7 @@ def top_sum_from_squares(matrix: Array, k: int, vectors: Array) -> float | None:
     below = below[below > 0.0]
     if len(below) < k:
         return None
-    squares = rounded_up(norm_rounded_up(matrix) ** 2, 2)
+    squares = round_up(norm_from_above(matrix) ** 2, 2)
     diagonal = np.diagonal(matrix)
     trace = float(diagonal.sum()) - growth(p) * float(np.abs(diagonal).sum())
     sums = np.cumsum(below)
@@ -209,12 +209,12 @@ def top_sum_from_squares(matrix: Array, k: int, vectors: Array) -> float | None:
         rest = 0.0
         for _ in range(20):
             missing = max(0.0, float(spare[j - 1]) - rest) * (1.0 + growth(4))
-            first_j = rounded_up(float(sums[j - 1]) + missing / (2.0 * float(below[j - 1])), p)
+            first_j = round_up(float(sums[j - 1]) + missing / (2.0 * float(below[j - 1])), p)
             left = max(0.0, trace - first_j)
-            rest = rounded_down(left * left / (p - j), 4)
+            rest = round_down(left * left / (p - j), 4)
         missing = max(0.0, float(spare[j - 1]) - rest) * (1.0 + growth(4))
         best = min(best, float(sums[k - 1]) + missing / (2.0 * float(below[k - 1])))
-    return rounded_up(best, p)
+    return round_up(best, p)
 
 
 def _eigenvalues_from_below(matrix: Array, vectors: Array) -> Array:
@@ -228,9 +228,9 @@ def _eigenvalues_from_below(matrix: Array, vectors: Array) -> Array:
     projected = vectors.T @ (matrix @ vectors)
     overlaps = vectors.T @ vectors
     overlaps.flat[:: count + 1] -= 1.0
-    size = norm_rounded_up(vectors) ** 2
+    size = norm_from_above(vectors) ** 2
     values = np.sort(np.diagonal(projected))[::-1]
     projected.flat[:: count + 1] = 0.0
-    spread = norm_rounded_up(projected) + growth(2 * p + 4) * size * norm_rounded_up(matrix)
-    stretch = 1.0 + norm_rounded_up(overlaps) + growth(p + 4) * size
+    spread = norm_from_above(projected) + growth(2 * p + 4) * size * norm_from_above(matrix)
+    stretch = 1.0 + norm_from_above(overlaps) + growth(p + 4) * size
     return (values - spread) * (1.0 - growth(6)) / stretch

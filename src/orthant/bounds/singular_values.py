@@ -27,9 +27,9 @@ from orthant.bounds.lower_bound import LowerBound
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import (
     growth,
-    norm_rounded_up,
-    rounded_down,
-    rounded_up,
+    norm_from_above,
+    round_down,
+    round_up,
     safe_exponent,
     scaled_back,
     symmetric,
@@ -97,8 +97,8 @@ def _tail(
     top = top_sum(matrix, n_components)
     if top is None:
         return LowerBound(0.0, METHOD)
-    formed = math.sqrt(n_components) * growth(inner_length) * norm_rounded_up(matrix)
+    formed = math.sqrt(n_components) * growth(inner_length) * norm_from_above(matrix)
     trace = float(np.trace(matrix))
-    value = rounded_down(trace, inner_length + p) - top - rounded_up(formed, 4)
+    value = round_down(trace, inner_length + p) - top - round_up(formed, 4)
     value -= growth(4) * (trace + abs(top) + formed)
     return LowerBound(scaled_back(value, exponent, p * p * inner_length), METHOD)

@@ -81,7 +81,7 @@ def bound_by_singular_values(case: Case) -> Found:
             f"the smaller side of X is {side}; the bound from singular values is computed up to "
             f"{LARGEST_SIDE}. certificate='dual' gives one from batches of points"
         )
-    tall = matrix if m <= n else matrix.transposed(many_passes=False)
+    tall = matrix if m <= n else matrix.transpose(many_passes=False)
     if tall is None:
         return [], "X is wide and not in memory, so the Gram matrix of its rows was not formed"
     gram = tall.gram()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.certificate import Certificate, ratio_rounded_up
+from orthant.certificate import Certificate, round_ratio_up
 from orthant.correlation_clustering.bad_squares import bad_square_bound
 from orthant.correlation_clustering.blocks import (
     Blocks,
@@ -150,7 +150,7 @@ def _certify(
     optimal = bound == disagreements
     return Certificate(
         lower_bound=bound,
-        ratio=1.0 if optimal else ratio_rounded_up(disagreements, bound),
+        ratio=1.0 if optimal else round_ratio_up(disagreements, bound),
         method="a packing of 2 x 2 submatrices with three ones",
         a_priori_ratio=CORRELATION_CLUSTERING_RATIO,
         a_priori_kind="always",

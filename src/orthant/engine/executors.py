@@ -75,7 +75,7 @@ class OnCluster(Protocol):
         """Who works there; ``local`` is for what lies in this process. None without a cluster."""
 
 
-def done(source: Source, work: Work, index: int) -> Any:
+def run_block(source: Source, work: Work, index: int) -> Any:
     """The result of some work on one block."""
     slices = work.slices(block_rows(source, index))
     return work.function(source.kernel, source.block(index), **work.shared, **slices)
@@ -88,7 +88,7 @@ class Serial:
         """Call ``absorb(rows, result)`` once for every block, the first block first."""
         with one_blas_thread():
             for index in range(len(source.boundaries) - 1):
-                absorb(block_rows(source, index), done(source, work, index))
+                absorb(block_rows(source, index), run_block(source, work, index))
 
 
 class Threads:
@@ -135,7 +135,7 @@ class _OrderedWork:
     def work(self) -> None:
         while (index := self._take()) is not None:
             try:
-                result = done(self._source, self._work, index)
+                result = run_block(self._source, self._work, index)
                 with self._lock:
                     self._finished[index] = result
                     while self._next_absorbed in self._finished:

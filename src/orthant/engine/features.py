@@ -16,12 +16,12 @@ from orthant.engine.points import (
     winners_only,
 )
 from orthant.engine.samples import Columns
-from orthant.numerics.arrays import Array, divided
+from orthant.numerics.arrays import Array, divide
 
 
 def columns_of(matrix: Matrix) -> Points:
     """The columns as points: as rows of their own where that is not slow."""
-    flipped = matrix.transposed()
+    flipped = matrix.transpose()
     return Features(matrix) if flipped is None else Columns(flipped)
 
 
@@ -38,13 +38,13 @@ class Features(Points):
         """The combinations that pick the normalized columns at these positions."""
         centers = np.zeros((len(indices), self.matrix.shape[1]))
         lengths = self._lengths[indices]
-        centers[np.arange(len(indices)), indices] = divided(np.ones(len(indices)), lengths)
+        centers[np.arange(len(indices)), indices] = divide(np.ones(len(indices)), lengths)
         return centers
 
     def cosines_with(self, centers: Array) -> tuple[Array, Array]:
         """Products (N, c) of all normalized columns with centers, and squared lengths (c,)."""
         products, squares = self._products(centers, exact=True)
-        return divided(products, self._lengths).T, squares
+        return divide(products, self._lengths).T, squares
 
     def _products(self, centers: Array, exact: bool = False) -> tuple[Array, Array]:
         """Products (c, m) of centers with the columns of Y, and the squared lengths (c,)."""
@@ -69,7 +69,7 @@ class Features(Points):
     ) -> DirectionSweep:
         """The direction that captures most of every column."""
         products, squares = self._products(directions)
-        steps = winners_only(divided(products, np.sqrt(squares)[:, None]))
+        steps = winners_only(divide(products, np.sqrt(squares)[:, None]))
         labels, winning = steps.argmax(axis=0), steps.max(axis=0, initial=0.0)
         return DirectionSweep(
             labels.astype(np.int32), winning, self._lengths, steps, squares, square_lengths(steps)
@@ -81,7 +81,7 @@ class Features(Points):
         inside = np.flatnonzero(labels >= 0)
         steps = np.zeros(products.shape)
         steps[labels[inside], inside] = products[labels[inside], inside]
-        steps = divided(steps, np.sqrt(squares)[:, None])
+        steps = divide(steps, np.sqrt(squares)[:, None])
         winning = steps.max(axis=0, initial=0.0)
         return DirectionSweep(labels, winning, self._lengths, steps, squares, square_lengths(steps))
 
@@ -90,7 +90,7 @@ class Features(Points):
     ) -> tuple[Array, float]:
         """Draw columns by their distance to the nearest center, in one read."""
         products, squares = self._products(centers)
-        cosines = divided(divided(products, np.sqrt(squares)[:, None]), self._lengths).T
+        cosines = divide(divide(products, np.sqrt(squares)[:, None]), self._lengths).T
         missed = self.weights * distance(cosines, np.ones(len(centers))).min(axis=1)
         chances = np.random.default_rng(key).random(len(missed))
         return self.at(np.flatnonzero(chances < rate * missed)), float(missed.sum())
@@ -108,13 +108,13 @@ class Features(Points):
 
     def directions_of(self, components: Array) -> Array:
         """The components themselves: they hold coefficients of columns."""
-        return self.matrix.of_components(components)
+        return self.matrix.from_components(components)
 
     def components(self, directions: Array) -> Array:
         """The product of every column with the unit direction that captures most of it."""
-        return self.matrix.unfolded(self.sweep_directions(directions).sums)
+        return self.matrix.to_components(self.sweep_directions(directions).sums)
 
     def coordinates(self) -> Any:
         """All normalized columns, as rows."""
-        scales = divided(np.ones(len(self._lengths)), self._lengths)
+        scales = divide(np.ones(len(self._lengths)), self._lengths)
         return self.matrix.whole(column_scales=scales, transposed=True)

@@ -26,7 +26,7 @@ from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
 from orthant.engine.units import Metric, fold_components, metric_of
 from orthant.errors import ScaleOverflowError
-from orthant.numerics.arrays import Array, divided
+from orthant.numerics.arrays import Array, divide
 
 # So many entries of light rows are looked at by themselves.
 MOST_LIGHT_ENTRIES = 2**20
@@ -60,11 +60,11 @@ class Geometry:
         weights = self.row_squares
         return float((weights if self.row_weights is None else weights * self.row_weights).sum())
 
-    def folded(self, directions: Array) -> Array:
+    def weigh_columns(self, directions: Array) -> Array:
         """Vectors (c, m) over the columns of X as vectors over those of Y."""
         return directions if self.column_factors is None else directions * self.column_factors
 
-    def shifted(self, components: Array) -> tuple[Array, Array]:
+    def shift(self, components: Array) -> tuple[Array, Array]:
         """Components (k, m) of X as vectors over the columns of X', each divided by a power of two.
 
         Returns them in float64, and the powers (k,).
@@ -73,13 +73,13 @@ class Geometry:
             return components.astype(np.float64), np.zeros(len(components), dtype=np.int32)
         return fold_components(components, np.ones(self.shape[1]), self.units.columns)
 
-    def unshifted(self, vectors: Array) -> Array:
+    def unshift(self, vectors: Array) -> Array:
         """Vectors (c, m) over the columns of X' as vectors over those of X, of any length."""
         if self.units.columns is None:
             return vectors
         return fold_components(vectors, np.ones(self.shape[1]), -self.units.columns)[0]
 
-    def row_shares(self, coefficients: Array) -> Array:
+    def shift_rows(self, coefficients: Array) -> Array:
         """Coefficients (k, n) of the rows of X as weighted coefficients of those of X'.
 
         Each of the k may be divided by a power of two.
@@ -89,7 +89,7 @@ class Geometry:
             return weighted
         return fold_components(weighted, np.ones(self.shape[0]), self.units.rows)[0]
 
-    def of_rows(self, coefficients: Array) -> Array:
+    def unshift_rows(self, coefficients: Array) -> Array:
         """One entry (k, n) for every row of X' as entries for those of X.
 
         Each of the k may be divided by a power of two.
@@ -98,18 +98,18 @@ class Geometry:
             return coefficients
         return fold_components(coefficients, np.ones(self.shape[0]), -self.units.rows)[0]
 
-    def of_components(self, components: Array) -> Array:
+    def from_components(self, components: Array) -> Array:
         """Components (k, m) of X as vectors over the columns of Y, of any length."""
-        return self.folded(self.shifted(components)[0])
+        return self.weigh_columns(self.shift(components)[0])
 
-    def unfolded(self, directions: Array) -> Array:
+    def to_components(self, directions: Array) -> Array:
         """Vectors (c, m) over the columns of Y as components of X, of any length.
 
         Columns without weight have no part in Y, and entries 0 here.
         """
         if self.column_factors is None:
             return directions
-        return self.unshifted(divided(directions, self.column_factors[None, :]))
+        return self.unshift(divide(directions, self.column_factors[None, :]))
 
     def _fold(self, work: Work, absorb: Absorb) -> None:
         """Do some work on every block; ``absorb`` in block order."""
@@ -149,7 +149,7 @@ class Geometry:
         self._fold(Work(winners_block, shared), absorb)
         return labels, scales
 
-    def projected(self, labels: Array, products: Array) -> tuple[Array, Array] | None:
+    def project_sweep(self, labels: Array, products: Array) -> tuple[Array, Array] | None:
         """What :meth:`project` gives, from the labels and products of a sweep: no further read.
 
         None where they do not tell: in other units, with feature weights, and for rows so light
@@ -242,7 +242,7 @@ class Geometry:
             nonlocal total
             total += block
 
-        shifted, powers = self.shifted(components)
+        shifted, powers = self.shift(components)
         shared = {
             "components": shifted,
             "powers": powers,
@@ -252,7 +252,7 @@ class Geometry:
         self._fold(with_units(residual_block, self.units, shared, by_row), absorb)
         return total
 
-    def stored_entries(self) -> Iterator[tuple[Array, Array, Array]] | None:
+    def list_entries(self) -> Iterator[tuple[Array, Array, Array]] | None:
         """Rows, columns and values of all entries of X but zeros, as they are, some at a time.
 
         None where reading them costs a pass.

@@ -30,7 +30,7 @@ from orthant.engine.passes import LIGHT_PRODUCT, missing_block
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
 from orthant.engine.units import Units
-from orthant.numerics.arrays import Array, divided
+from orthant.numerics.arrays import Array, divide
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,9 @@ class FilledSource:
         """A source of some rows."""
         return FilledSource(self._source.part(rows))
 
-    def transposed(self, many_passes: bool = True) -> Source | None:
+    def transpose(self, many_passes: bool = True) -> Source | None:
         """The columns as rows."""
-        flipped = self._source.transposed(many_passes)
+        flipped = self._source.transpose(many_passes)
         return None if flipped is None else FilledSource(flipped)
 
 
@@ -139,19 +139,19 @@ class MaskedMatrix(Matrix):
         by_row = {"row_weights": self.row_weights, "fixed": fixed if over_samples else None}
         self._masked_pass(_sweep_block, absorb, shared, by_row)
         if over_samples:
-            updated = np.where(lengths > 0, divided(products, lengths), components)
+            updated = np.where(lengths > 0, divide(products, lengths), components)
             return MaskedSweep(self._weighted_only(updated), row_labels, *row_captured)
         return self._column_winners(products, lengths, fixed)
 
     def _column_winners(self, products: Array, lengths: Array, fixed: Array | None) -> MaskedSweep:
-        scores = divided(products, np.sqrt(lengths))
+        scores = divide(products, np.sqrt(lengths))
         labels, columns = scores.argmax(axis=0), np.arange(scores.shape[1])
         best = _two_largest(scores, axis=0)
         if fixed is not None:
             labels = fixed
             best[0] = scores[labels, columns]
         updated = np.zeros(scores.shape)
-        updated[labels, columns] = divided(products, lengths)[labels, columns]
+        updated[labels, columns] = divide(products, lengths)[labels, columns]
         captured = np.square(best)
         if self.column_weights is not None:
             captured *= self.column_weights
@@ -172,7 +172,7 @@ class MaskedMatrix(Matrix):
         def absorb(rows: slice, result: tuple[Array, Array]) -> None:
             scores, loadings = result
             winners = scores.argmax(axis=1)
-            scales[rows] = self._published(loadings[np.arange(len(winners)), winners], rows.start)
+            scales[rows] = self._publish(loadings[np.arange(len(winners)), winners], rows.start)
             labels[rows] = np.where(scales[rows] > 0, order[winners], -1)
 
         self._fit_pass(components[order], absorb)
@@ -185,14 +185,14 @@ class MaskedMatrix(Matrix):
         order = by_value(components)
 
         def absorb(rows: slice, result: tuple[Array, Array]) -> None:
-            loadings[rows, order] = self._published(result[1], rows.start)
+            loadings[rows, order] = self._publish(result[1], rows.start)
 
         self._fit_pass(components[order], absorb)
         return loadings
 
     def _fit_pass(self, components: Array, absorb: Callable[[slice, Any], None]) -> None:
         """Fit every row by components (k, m) of X, rows in the units they have by themselves."""
-        shifted, powers = self.shifted(components)
+        shifted, powers = self.shift(components)
         shared = {
             "components": components.astype(np.float64),
             "shifted": shifted,
@@ -210,7 +210,7 @@ class MaskedMatrix(Matrix):
             nonlocal total
             total += block
 
-        shifted, powers = self.shifted(components)
+        shifted, powers = self.shift(components)
         shared = {
             "components": shifted,
             "powers": powers,
@@ -221,7 +221,7 @@ class MaskedMatrix(Matrix):
         self.executor.fold(self._with_gaps, work, absorb)
         return total
 
-    def _published(self, values: Array, first_row: int) -> Array:
+    def _publish(self, values: Array, first_row: int) -> Array:
         """Loadings of some rows, (b,) or (b, k), in the dtype of X."""
         with np.errstate(over="ignore", under="ignore"):
             given = values.astype(self.dtype)
@@ -258,9 +258,9 @@ def _fit_block(
     weighted = shifted if column_weights is None else shifted * column_weights
     products, squares = block.multiply_directions(weighted), weighted * shifted
     lengths = block.sum_observed(squares)
-    scores = divided(products, np.sqrt(lengths))
+    scores = divide(products, np.sqrt(lengths))
     with np.errstate(over="ignore", under="ignore"):
-        loadings = np.ldexp(divided(products, lengths), units.exponent - powers)
+        loadings = np.ldexp(divide(products, lengths), units.exponent - powers)
     positive = weighted > 0 if column_weights is None else (shifted > 0) & (column_weights > 0)
     light = _light_rows(kernel, raw, block, products, lengths, squares, positive)
     if len(light):
@@ -299,7 +299,7 @@ def _fit(
     weighted = components if column_weights is None else components * column_weights
     products = block.multiply_directions(weighted)
     lengths = block.sum_observed(weighted * components)
-    return divided(products, np.sqrt(lengths)), divided(products, lengths)
+    return divide(products, np.sqrt(lengths)), divide(products, lengths)
 
 
 def _sweep_block(

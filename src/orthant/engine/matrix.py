@@ -61,7 +61,7 @@ class Matrix(Geometry):
         """
         self._fold(with_units(function, self.units, shared, by_row), absorb)
 
-    def _summed(
+    def _sum(
         self,
         function: Callable[..., Any],
         shape: tuple[int, ...],
@@ -82,10 +82,10 @@ class Matrix(Geometry):
     def column_squares(self) -> Array:
         """(m,) squared lengths of the columns of Y: a read, the first time, if not yet known."""
         if self._column_squares is None:
-            summed = self._summed(
+            summed = self._sum(
                 column_squares_block, (self.shape[1],), {}, {"row_weights": self.row_weights}
             )
-            self._column_squares = self.folded(self.folded(summed))
+            self._column_squares = self.weigh_columns(self.weigh_columns(summed))
         return self._column_squares
 
     def fingerprint(self) -> str:
@@ -123,9 +123,9 @@ class Matrix(Geometry):
         scanned = Scan(None, np.ones(len(row_weights)), row_weights=row_weights)
         return Matrix(source, self.executor, scanned)
 
-    def transposed(self, many_passes: bool = True) -> Matrix | None:
+    def transpose(self, many_passes: bool = True) -> Matrix | None:
         """The matrix whose rows are the columns of this one; None when passes would be slow."""
-        source = self.source.transposed(many_passes)
+        source = self.source.transpose(many_passes)
         if source is None:
             return None
         factors, weights = self.column_factors, self.row_weights
@@ -140,7 +140,7 @@ class Matrix(Geometry):
             row_squares,
             column_squares,
             None if factors is None else factors**2,
-            self.units.transposed(),
+            self.units.transpose(),
         )
         flipped.column_factors = None if weights is None else np.sqrt(weights)
         return flipped
@@ -184,7 +184,7 @@ class Matrix(Geometry):
         def absorb(part: slice, block: Array) -> None:
             products[part] = block
 
-        shared = {"directions": self.folded(directions), "exact": exact}
+        shared = {"directions": self.weigh_columns(directions), "exact": exact}
         self._pass(products_block, absorb, shared)
         return products
 
@@ -212,7 +212,7 @@ class Matrix(Geometry):
         labels = np.empty(self.shape[0], dtype=np.int32) if by_row else None
         products = np.empty(self.shape[0], dtype=self.dtype) if by_row else None
         sums = np.zeros(directions.shape)
-        folded = self.folded(directions).astype(self.dtype, copy=False)
+        folded = self.weigh_columns(directions).astype(self.dtype, copy=False)
         order = by_value(folded)
         offsets, lengths = penalty or (None, None)
 
@@ -229,7 +229,7 @@ class Matrix(Geometry):
         }
         parts = {"lengths": lengths, "row_weights": self.row_weights}
         self._pass(sweep_block, absorb, shared, parts)
-        return MatrixSweep(labels, products, self.folded(sums))
+        return MatrixSweep(labels, products, self.weigh_columns(sums))
 
     def draw_rows(
         self,
@@ -253,8 +253,8 @@ class Matrix(Geometry):
             missed += block[1]
 
         shared = {
-            "directions": self.folded(directions),
-            "column_factors": self.folded(np.ones(self.shape[1])),
+            "directions": self.weigh_columns(directions),
+            "column_factors": self.weigh_columns(np.ones(self.shape[1])),
             "rate": rate,
             "distance": distance,
             "key": key,
@@ -273,10 +273,10 @@ class Matrix(Geometry):
             products[part] = block.products
             sums += block.sums
 
-        shared = {"directions": self.folded(directions)}
+        shared = {"directions": self.weigh_columns(directions)}
         by_row = {"labels": labels, "row_weights": self.row_weights}
         self._pass(step_block, absorb, shared, by_row)
-        return MatrixSweep(labels, products, self.folded(sums))
+        return MatrixSweep(labels, products, self.weigh_columns(sums))
 
     def row_sums(self, labels: Array, coefficients: Array, k: int) -> Array:
         """Sums of coefficient times row of Y over the rows of each label, (k, m).
@@ -288,7 +288,7 @@ class Matrix(Geometry):
             "labels": np.where(inside, labels, 0),
             "coefficients": np.where(inside, coefficients, 0.0),
         }
-        return self.folded(self._summed(sums_block, (k, self.shape[1]), {"k": k}, by_row))
+        return self.weigh_columns(self._sum(sums_block, (k, self.shape[1]), {"k": k}, by_row))
 
     def column_products(self, combinations: Array, exact: bool = False) -> tuple[Array, Array]:
         """Combine the columns of Y and multiply every column with each combination, in one read.
@@ -304,7 +304,7 @@ class Matrix(Geometry):
             products += block.products
             squares += block.squares
 
-        shared = {"combinations": self.folded(combinations), "exact": exact}
+        shared = {"combinations": self.weigh_columns(combinations), "exact": exact}
         self._pass(columns_block, absorb, shared, {"row_weights": self.row_weights})
         return products, squares
 
@@ -328,7 +328,7 @@ class Matrix(Geometry):
         self._pass(
             multiply_block,
             lambda part, block: blocks.append(block),
-            {"column_scales": self.folded(columns)},
+            {"column_scales": self.weigh_columns(columns)},
             {"row_scales": rows},
         )
         return self.source.kernel.stack(blocks, transposed)
@@ -336,8 +336,8 @@ class Matrix(Geometry):
     def gram(self) -> Array:
         """The Gram matrix of the columns of Y, (m, m) float64; transpose first for the rows."""
         m = self.shape[1]
-        shared = {"column_factors": self.folded(np.ones(m))}
-        return self._summed(gram_block, (m, m), shared, {"row_weights": self.row_weights})
+        shared = {"column_factors": self.weigh_columns(np.ones(m))}
+        return self._sum(gram_block, (m, m), shared, {"row_weights": self.row_weights})
 
     def row_gram(self) -> Array:
         """The Gram matrix of the rows of Y, (n, n) float64, for a matrix of few rows."""
@@ -366,7 +366,7 @@ class Matrix(Geometry):
 
     def take_rows(self, indices: Array) -> Array:
         """Unweighted rows of Y at these positions, (c, m) dense float64."""
-        return self.folded(self.rows_in_units(indices))
+        return self.weigh_columns(self.rows_in_units(indices))
 
     def rows_in_units(self, indices: Array) -> Array:
         """Rows of X' at these positions, (c, m) dense float64."""

@@ -26,7 +26,7 @@ import numpy as np
 
 from orthant.engine.matrix import Matrix
 from orthant.engine.vectors import count_equal, draw_evenly
-from orthant.numerics.arrays import Array, divided
+from orthant.numerics.arrays import Array, divide
 
 # Squared distances (N, c) from cosines of unit points with centers (N, c) and squares (c,).
 Distance = Callable[[Array, Array], Array]
@@ -62,7 +62,7 @@ class Sweep:
     @property
     def cosines(self) -> Array:
         """(N,) inner product of the normalized point with its center."""
-        return divided(self.products, self.lengths)
+        return divide(self.products, self.lengths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +246,7 @@ def winners_only(values: Array) -> Array:
 
 def unit_lengths(vectors: Array) -> Array:
     """Rows (k, m) at length one; zero rows stay zero."""
-    return divided(vectors, np.sqrt(square_lengths(vectors))[:, None])
+    return divide(vectors, np.sqrt(square_lengths(vectors))[:, None])
 
 
 def square_lengths(vectors: Array) -> Array:

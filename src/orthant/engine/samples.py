@@ -16,7 +16,7 @@ from orthant.engine.points import (
     square_lengths,
     unit_lengths,
 )
-from orthant.numerics.arrays import Array, divided
+from orthant.numerics.arrays import Array, divide
 
 
 class Samples(SinglePoints):
@@ -46,12 +46,12 @@ class Samples(SinglePoints):
 
     def at(self, indices: Array) -> Array:
         """The normalized rows at these positions."""
-        return divided(self.matrix.take_rows(indices), self._lengths[indices][:, None])
+        return divide(self.matrix.take_rows(indices), self._lengths[indices][:, None])
 
     def cosines_with(self, centers: Array) -> tuple[Array, Array]:
         """Products (N, c) of all normalized rows with centers, and squared lengths (c,)."""
         products = self.matrix.products(centers)
-        return divided(products, self._lengths[:, None]), square_lengths(centers)
+        return divide(products, self._lengths[:, None]), square_lengths(centers)
 
     def rough_cosines_with(self, unit: Array) -> Array:
         """Products (N, c) of all normalized rows with unit vectors, as exact as the data.
@@ -80,7 +80,7 @@ class Samples(SinglePoints):
         With ``disjoint`` one sweep costs O(entries), however many directions there are.
         """
         squares = square_lengths(directions)
-        unit = divided(directions, np.sqrt(squares)[:, None])
+        unit = divide(directions, np.sqrt(squares)[:, None])
         swept = self.matrix.sweep(unit, disjoint=disjoint, by_row=by_point)
         # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
         captured = np.einsum("sh,sh->s", swept.sums, unit)
@@ -91,7 +91,7 @@ class Samples(SinglePoints):
     def step(self, labels: Array, directions: Array) -> DirectionSweep:
         """One power step of every direction on the rows of its label; label -1 takes no part."""
         squares = square_lengths(directions)
-        unit = divided(directions, np.sqrt(squares)[:, None])
+        unit = divide(directions, np.sqrt(squares)[:, None])
         swept = self.matrix.step(labels, unit)
         captured = np.einsum("sh,sh->s", swept.sums, unit)
         return DirectionSweep(labels, swept.products, self._lengths, swept.sums, squares, captured)
@@ -109,7 +109,7 @@ class Samples(SinglePoints):
 
     def sums(self, labels: Array, k: int) -> Array:
         """Sums of ``weight * normalized row`` over the rows of each label, (k, m)."""
-        return self.matrix.row_sums(labels, divided(self.weights, self._lengths), k)
+        return self.matrix.row_sums(labels, divide(self.weights, self._lengths), k)
 
     def power_step(self, labels: Array, cosines: Array, k: int) -> Array:
         """Sums (k, m) of ``product * row`` over the rows of each label.
@@ -156,15 +156,15 @@ class Samples(SinglePoints):
 
     def directions_of(self, components: Array) -> Array:
         """The components themselves, in the geometry of Y."""
-        return self.matrix.of_components(components)
+        return self.matrix.from_components(components)
 
     def components(self, directions: Array) -> Array:
         """The directions with the column factors taken out again."""
-        return self.matrix.unfolded(directions)
+        return self.matrix.to_components(directions)
 
     def coordinates(self) -> Any:
         """All normalized rows."""
-        return self.matrix.whole(row_scales=divided(np.ones(len(self._lengths)), self._lengths))
+        return self.matrix.whole(row_scales=divide(np.ones(len(self._lengths)), self._lengths))
 
 
 class Columns(Samples):
@@ -175,7 +175,7 @@ class Columns(Samples):
     def directions_of(self, components: Array) -> Array:
         """The combinations of columns that the components describe."""
         everyone = np.zeros(components.shape[1], dtype=np.int32)
-        shares = self.matrix.row_shares(components)
+        shares = self.matrix.shift_rows(components)
         return np.concatenate([self.matrix.row_sums(everyone, row, 1) for row in shares])
 
     def components(self, directions: Array) -> Array:
@@ -184,4 +184,4 @@ class Columns(Samples):
         components = np.zeros((len(directions), len(swept.labels)))
         weighted = np.flatnonzero(self.multipliers() > 0)
         components[swept.labels[weighted], weighted] = swept.products[weighted]
-        return self.matrix.of_rows(components)
+        return self.matrix.unshift_rows(components)

@@ -17,9 +17,9 @@ from orthant.engine.units import (
     SWITCHED_OFF,
     Units,
     exponent_of,
-    halved,
     is_safe,
     largest_power,
+    split_weights,
 )
 from orthant.numerics.arrays import Array
 
@@ -62,16 +62,16 @@ def scan(
         column_factors=None if column_weights is None else _roots(column_weights, powers[1]),
         weight_power=sum(powers),
     )
-    looked, found = _looked_at(source, executor, at_rest, columns)
+    looked, found = _look(source, executor, at_rest, columns)
     if looked.offense is not None or looked.largest == 0:
         return found
     safe = is_safe(looked.largest, source.dtype) and _squares_are_safe(found.row_squares, source)
-    known = _Known(safe and _all_there(column_weights, powers[1]), looked.largest)
-    heavy = _squares_are_safe(_weighted(found), source) and _all_there(row_weights, powers[0])
+    known = _Known(safe and _keeps_digits(column_weights, powers[1]), looked.largest)
+    heavy = _squares_are_safe(_weighted(found), source) and _keeps_digits(row_weights, powers[0])
     if known.safe and heavy:
         return found
     units = _units_for(source, executor, known, row_weights, column_weights, powers)
-    return _looked_at(source, executor, units, columns)[1]
+    return _look(source, executor, units, columns)[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _weighted(found: Scan) -> Array:
         return counted * found.row_weights
 
 
-def _all_there(weights: Array | None, power: int) -> bool:
+def _keeps_digits(weights: Array | None, power: int) -> bool:
     """Whether no positive weight loses digits when it is divided by ``4**power``."""
     if weights is None:
         return True
@@ -122,7 +122,7 @@ def _units_for(
     if column_weights is not None:
         factors = _roots(column_weights, powers[1])
         if not known.safe:
-            fractions, halves = halved(column_weights)
+            fractions, halves = split_weights(column_weights)
             factors, columns = np.sqrt(fractions), powers[1] - halves
             columns = np.where(column_weights > 0, columns, SWITCHED_OFF).astype(np.int32)
     if row_weights is None and columns is None:
@@ -134,7 +134,7 @@ def _units_for(
         alone = Units(_largest(of_rows), None, columns)
     if row_weights is None:
         return Scan(None, np.zeros(0), None, alone, alone, None, factors, sum(powers))
-    fractions, halves = halved(row_weights)
+    fractions, halves = split_weights(row_weights)
     halves = halves - powers[0]
     heavy = (row_weights > 0) & (of_rows > NO_ENTRIES)
     exponent = _largest((of_rows + halves)[heavy])
@@ -162,7 +162,7 @@ def _row_powers(source: Source, executor: Executor, columns: Array | None) -> Ar
     return found
 
 
-def _looked_at(
+def _look(
     source: Source, executor: Executor, scanned: Scan, columns: bool
 ) -> tuple[BlockLook, Scan]:
     """One read in the units and with the weights of a scan; the scan with what it found."""

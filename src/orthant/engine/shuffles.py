@@ -8,7 +8,7 @@ from scipy.sparse import csc_array, csr_array
 from orthant.numerics.arrays import Array
 
 
-def permuted_columns(rows: Array | csr_array, rng: np.random.Generator) -> Array | csr_array:
+def permute_columns(rows: Array | csr_array, rng: np.random.Generator) -> Array | csr_array:
     """A copy in which the entries of every column are in random order, each column by itself."""
     if isinstance(rows, np.ndarray):
         return rng.permuted(rows, axis=0)

@@ -57,7 +57,7 @@ class Source(Protocol):
     def part(self, rows: Array | slice) -> Source:
         """A source of some rows, held in memory."""
 
-    def transposed(self, many_passes: bool = True) -> Source | None:
+    def transpose(self, many_passes: bool = True) -> Source | None:
         """A source whose rows are the columns; None where its passes would be slow.
 
         That is a matrix on disk, or, unless one pass is all that is wanted, an array too large
@@ -108,7 +108,7 @@ class ArraySource:
         """A source of some rows; a slice is a view."""
         return ArraySource(np.asarray(self._array[rows]))
 
-    def transposed(self, many_passes: bool = True) -> ArraySource | None:
+    def transpose(self, many_passes: bool = True) -> ArraySource | None:
         """The columns as rows: a copy while that is small, else a view for a single pass."""
         if not self.in_memory or (many_passes and not self.can_transpose):
             return None
@@ -163,7 +163,7 @@ class SlicedSource:
         indices = np.arange(self.shape[0])[rows]
         return ArraySource(self.rows(indices).astype(self.dtype, copy=False))
 
-    def transposed(self, many_passes: bool = True) -> None:
+    def transpose(self, many_passes: bool = True) -> None:
         """None: columns on disk are slow to read."""
 
 
@@ -203,7 +203,7 @@ class CsrSource:
         """A source of some rows."""
         return CsrSource(self._matrix[rows])
 
-    def transposed(self, many_passes: bool = True) -> CsrSource:
+    def transpose(self, many_passes: bool = True) -> CsrSource:
         """The columns as rows: a copy ordered by column."""
         return CsrSource(self._matrix.T.tocsr())
 

@@ -60,7 +60,7 @@ class Units:
         values.data = np.ldexp(values.data, shifts)
         return values
 
-    def transposed(self) -> Units:
+    def transpose(self) -> Units:
         """The units of the transposed matrix."""
         return Units(self.exponent, self.columns, self.rows)
 
@@ -101,7 +101,7 @@ def exponent_of(value: float) -> int:
     return int(np.frexp(value)[1])
 
 
-def halved(weights: Array) -> tuple[Array, Array]:
+def split_weights(weights: Array) -> tuple[Array, Array]:
     """Weights (N,) as ``fractions * 4**powers``, fractions from 1 to below 4; 0 stays 0."""
     fractions, exponents = np.frexp(weights)
     powers = (exponents - 1) // 2
@@ -110,7 +110,7 @@ def halved(weights: Array) -> tuple[Array, Array]:
 
 def largest_power(weights: Array | None) -> int:
     """The power of four in the largest weight; 0 where there are no weights."""
-    return 0 if weights is None else int(halved(np.max(weights, keepdims=True))[1][0])
+    return 0 if weights is None else int(split_weights(np.max(weights, keepdims=True))[1][0])
 
 
 @dataclass(frozen=True, slots=True)

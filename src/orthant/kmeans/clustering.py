@@ -8,7 +8,7 @@ import numpy as np
 
 from orthant.certificate import NOTHING_PROMISED, Promise
 from orthant.engine.points import Points
-from orthant.numerics.arrays import Array, divided
+from orthant.numerics.arrays import Array, divide
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Clustering:
 
 def means(sums: Array, cluster_weights: Array) -> Array:
     """Means (k, m) from weighted sums (k, m) and the weights (k,) of clusters."""
-    return divided(sums, cluster_weights[:, None])
+    return divide(sums, cluster_weights[:, None])
 
 
 def cluster_weights(points: Points, labels: Array, k: int) -> Array:

@@ -192,10 +192,10 @@ def call_subroutine(
         )
     labels = np.full(len(points.weights), -1, dtype=np.int32)
     labels[heavy] = found
-    return with_means(points, labels, k, claimed_promise(answer))
+    return cluster_by_labels(points, labels, k, read_promise(answer))
 
 
-def claimed_promise(answer: Any) -> Promise:
+def read_promise(answer: Any) -> Promise:
     """What a subroutine of the user claims of its clustering, if that can be a claim at all."""
     ratio, kind = getattr(answer, "ratio", None), getattr(answer, "kind", "always")
     if ratio is None:
@@ -214,7 +214,7 @@ def claimed_promise(answer: Any) -> Promise:
     return Promise(float(ratio), kind)
 
 
-def with_means(points: Points, labels: Array, k: int, promise: Promise) -> Clustering:
+def cluster_by_labels(points: Points, labels: Array, k: int, promise: Promise) -> Clustering:
     """The clustering of given labels (N,): means, weights and cost."""
     weights = cluster_weights(points, labels, k)
     centers = means(points.sums(labels, k), weights)

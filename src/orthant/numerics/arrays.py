@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
-def divided(values: Array, by: Array) -> Array:
+def divide(values: Array, by: Array) -> Array:
     """``values / by`` in float64, zero where ``by`` is zero; ``by`` is never negative."""
     if (by > 0).all():
         return np.divide(values, by, dtype=np.float64)

@@ -47,20 +47,20 @@ def growth(operations: float) -> float:
     return share / (1.0 - share) * (1.0 + 4.0 * UNIT_ROUNDOFF) if share < 0.5 else math.inf
 
 
-def rounded_up(value: float, operations: float) -> float:
+def round_up(value: float, operations: float) -> float:
     """An upper bound on what ``value >= 0`` stands for, after that many chained operations."""
     return value * (1.0 + growth(operations))
 
 
-def rounded_down(value: float, operations: float) -> float:
+def round_down(value: float, operations: float) -> float:
     """A lower bound on what ``value >= 0`` stands for, after that many chained operations."""
     return max(0.0, value * (1.0 - growth(operations)))
 
 
-def norm_rounded_up(array: Array) -> float:
+def norm_from_above(array: Array) -> float:
     """An upper bound on the Frobenius norm of a float64 array in the safe range."""
     flat = array.ravel(order="K")
-    return rounded_up(math.sqrt(float(flat @ flat)), flat.size + 2)
+    return round_up(math.sqrt(float(flat @ flat)), flat.size + 2)
 
 
 def safe_exponent(largest: float) -> int:
@@ -98,10 +98,10 @@ def error_upper_bound(squared_error: float, total: float, n_entries: int) -> flo
     when the fit is exact. Squares that underflowed are missing from the sum altogether: each is
     at most the smallest double.
     """
-    cancellation = 3.0 * UNIT_ROUNDOFF * rounded_up(math.sqrt(total), n_entries + 2)
+    cancellation = 3.0 * UNIT_ROUNDOFF * round_up(math.sqrt(total), n_entries + 2)
     underflow = math.sqrt(4.0 * (n_entries + 1.0) * SMALLEST)
-    norm = rounded_up(math.sqrt(squared_error), n_entries + WEIGHT_ROUNDINGS) + cancellation
-    return rounded_up((norm + underflow) ** 2, 5)
+    norm = round_up(math.sqrt(squared_error), n_entries + WEIGHT_ROUNDINGS) + cancellation
+    return round_up((norm + underflow) ** 2, 5)
 
 
 def captured_error_upper_bound(
@@ -121,10 +121,10 @@ def captured_error_upper_bound(
     1 + g: the factor 1 + 1e-6 pays for that and for the roundings of this line.
     """
     n, m = shape
-    longest = rounded_up(float(squared_lengths.max(initial=0.0)), m + 1)
+    longest = round_up(float(squared_lengths.max(initial=0.0)), m + 1)
     excess = max(0.0, longest - 1.0)
     share = excess + 2.0 * growth(m + 1) + 2.0 * growth(n + m + WEIGHT_ROUNDINGS)
-    return rounded_up(squared_error + (1.0 + 1e-6) * share * total, 6)
+    return round_up(squared_error + (1.0 + 1e-6) * share * total, 6)
 
 
 def symmetric(matrix: Array) -> Array:

@@ -17,7 +17,7 @@ from orthant.engine.features import columns_of
 from orthant.engine.points import Points, unit_lengths
 from orthant.kmeans.clustering import Clustering
 from orthant.kmeans.solve import TOL, weighted_kmeans
-from orthant.numerics.arrays import Array, divided
+from orthant.numerics.arrays import Array, divide
 from orthant.onmf.descent import descend_disjoint
 from orthant.onmf.double_factor import separate_centers
 from orthant.onmf.options import Options
@@ -112,7 +112,7 @@ class _Starts:
         solution = search_lines(columns, self._options)
         self._search.n_sweeps += solution.n_sweeps
         components = columns.components(solution.directions)
-        return Start("features answer", matrix.of_components(components))
+        return Start("features answer", matrix.from_components(components))
 
     def _both_ways(self, clusters: Clustering) -> Iterator[Start]:
         """Steps 2 and 3 of the paper, and step 3 alone."""
@@ -143,8 +143,8 @@ def spectral_components(points: Points, k: int, rng: np.random.Generator) -> Arr
     n, m = matrix.shape
     row_sums = matrix.products(np.ones((1, m)))[:, 0]
     column_sums = matrix.row_sums(np.zeros(n, dtype=np.int32), np.ones(n), 1)[0]
-    row_scales = divided(np.ones(n), np.sqrt(row_sums))
-    column_scales = divided(np.ones(m), np.sqrt(column_sums))
+    row_scales = divide(np.ones(n), np.sqrt(row_sums))
+    column_scales = divide(np.ones(m), np.sqrt(column_sums))
     balanced = matrix.whole(row_scales=row_scales, column_scales=column_scales)
     wanted = min(k, min(n, m) - 1)
     if wanted < 1:
@@ -157,7 +157,7 @@ def spectral_components(points: Points, k: int, rng: np.random.Generator) -> Arr
     both = np.concatenate(
         [row_scales[rows, None] * left[rows], column_scales[columns, None] * right.T[columns]]
     )
-    both = divided(both, np.linalg.norm(both, axis=1, keepdims=True))
+    both = divide(both, np.linalg.norm(both, axis=1, keepdims=True))
     if len(both) < k:
         return np.zeros((k, m))
     labels = _cluster(both, k, rng)

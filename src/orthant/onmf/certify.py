@@ -9,15 +9,15 @@ import numpy as np
 
 from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.table import Case, find_bounds
-from orthant.certificate import Certificate, Promise, ratio_rounded_up
+from orthant.certificate import Certificate, Promise, round_ratio_up
 from orthant.engine.matrix import Matrix
 from orthant.factorization import Factorization
 from orthant.numerics.rounding import (
     WEIGHT_ROUNDINGS,
     captured_error_upper_bound,
     error_upper_bound,
-    rounded_down,
-    rounded_up,
+    round_down,
+    round_up,
 )
 from orthant.onmf.exact_fit import fits_exactly
 from orthant.onmf.promises import in_floating_point
@@ -73,15 +73,15 @@ def certify(
     squared, roundings = squared_error_from_above(matrix, result), sum(matrix.shape)
     promised = replace(
         promised,
-        upper_bound=rounded_up(squared / total, roundings + WEIGHT_ROUNDINGS),
+        upper_bound=round_up(squared / total, roundings + WEIGHT_ROUNDINGS),
         seconds=time.perf_counter() - started,
     )
     if not best.value > 0:
         return replace(promised, reason=AT_ROUNDING)
     return replace(
         promised,
-        lower_bound=rounded_down(best.value / total, roundings + WEIGHT_ROUNDINGS),
-        ratio=ratio_rounded_up(squared, best.value),
+        lower_bound=round_down(best.value / total, roundings + WEIGHT_ROUNDINGS),
+        ratio=round_ratio_up(squared, best.value),
         method=best.method,
     )
 

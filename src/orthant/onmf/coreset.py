@@ -28,7 +28,7 @@ from orthant.engine.samples import Samples
 from orthant.engine.sources import append_rows
 from orthant.engine.vectors import draw_evenly
 from orthant.errors import InvalidInputError
-from orthant.numerics.arrays import Array, divided
+from orthant.numerics.arrays import Array, divide
 from orthant.onmf.descent import descend
 from orthant.onmf.starts import draw_directions
 from orthant.validation.data import as_matrix
@@ -116,7 +116,7 @@ def find_sensitivities(points: Points, k: int, rng: np.random.Generator) -> Arra
     sweep = points.sweep_directions(directions)
     missed = points.missed(sweep)
     clusters = np.bincount(sweep.labels, points.weights, minlength=len(directions))
-    return divided(missed, missed.sum()) + divided(points.weights, clusters[sweep.labels])
+    return divide(missed, missed.sum()) + divide(points.weights, clusters[sweep.labels])
 
 
 def find_chances(sensitivity: Array, size: int) -> Array:
@@ -131,7 +131,7 @@ def find_chances(sensitivity: Array, size: int) -> Array:
     n_certain = int(np.argmax((left * falling <= rest) | (left <= 0)))
     chances = np.ones(len(falling))
     uncertain = order[n_certain:]
-    share = divided(sensitivity[uncertain], rest[n_certain])
+    share = divide(sensitivity[uncertain], rest[n_certain])
     chances[uncertain] = np.minimum(1.0, left[n_certain] * share)
     return chances
 

@@ -13,7 +13,7 @@ import numpy as np
 from orthant.engine.points import DirectionSweep, Points, square_lengths, winners_only
 from orthant.files.checkpoint import Checkpoint, Step
 from orthant.kmeans.alternation import Update, alternate, move_idle
-from orthant.numerics.arrays import Array, divided
+from orthant.numerics.arrays import Array, divide
 from orthant.onmf.solution import Solution, errors_of
 
 SETTLED = "settled"
@@ -103,7 +103,7 @@ class _PowerSteps:
         sweep = points.sweep_directions(vectors, by_point=points.sweeps_are_final)
         captured = float(sweep.captured.sum())
         # |S|^2 / w is what the next direction captures of its points at the least.
-        least = float(divided(square_lengths(sweep.sums), sweep.captured).sum())
+        least = float(divide(square_lengths(sweep.sums), sweep.captured).sum())
         return _PowerStep(
             captured=captured, vectors=sweep.sums, next_gain=least - captured, sweep=sweep
         )
@@ -155,5 +155,5 @@ def split_by_energy(sums: Array, squares: Array) -> tuple[Array, float]:
         (k,) sum of the squared scales. With these scales coordinate h of direction s is best at
         ``sums / squares`` and then captures ``sums^2 / squares``.
     """
-    roots = winners_only(divided(sums, np.sqrt(squares)[:, None]))
-    return divided(roots, np.sqrt(squares)[:, None]), float(np.square(roots).sum())
+    roots = winners_only(divide(sums, np.sqrt(squares)[:, None]))
+    return divide(roots, np.sqrt(squares)[:, None]), float(np.square(roots).sum())

@@ -25,7 +25,7 @@ def fits_exactly(matrix: Matrix, result: Factorization) -> bool:
     Every entry of X must be the product of its two factors, and no product may stand where X is
     zero: counting both tells. Where reading entries costs a pass, nothing is decided: False.
     """
-    stored = matrix.stored_entries()
+    stored = matrix.list_entries()
     if stored is None:
         return False
     n, m = matrix.shape

@@ -22,7 +22,7 @@ from orthant.files.checkpoint import Checkpoint
 from orthant.kmeans.alternation import Update, alternate, move_idle
 from orthant.kmeans.seeding import distance_rounding, draw, draw_far
 from orthant.kmeans.solve import weighted_kmeans
-from orthant.numerics.arrays import Array, divided
+from orthant.numerics.arrays import Array, divide
 from orthant.onmf.options import Options
 from orthant.onmf.publish import unit_rows
 from orthant.onmf.search import Search
@@ -54,7 +54,7 @@ def factorize_masked(matrix: MaskedMatrix, options: Options) -> Solution:
     least_gain = options.tol
     solution = search.run(observed.starts(), exchanges, PATIENCE, least_gain)
     steps = ("masked seeding", "masked descent", "exchanges")
-    components = matrix.unshifted(solution.directions)
+    components = matrix.unshift(solution.directions)
     return replace(solution, steps=steps, promise=NO_PROMISE, components=components)
 
 
@@ -136,7 +136,7 @@ class _Observed:
         """Weighted k-means of the points with zeros for what is missing."""
         points = self._points
         clusters = weighted_kmeans(points, self._k, rng=self._rng, subroutine="ls++")
-        found = unit_rows(self._matrix.shifted(points.components(clusters.centers))[0])
+        found = unit_rows(self._matrix.shift(points.components(clusters.centers))[0])
         return np.pad(found, ((0, self._k - len(found)), (0, 0)))
 
     def _draw(self) -> Array:
@@ -145,7 +145,7 @@ class _Observed:
 
         def distances_to(picks: Array) -> Array:
             sweep = self._matrix.masked_sweep(self._at(picks), self._orthogonal)
-            return divided(np.maximum(weights - sweep.captured, 0.0), weights)[:, None]
+            return divide(np.maximum(weights - sweep.captured, 0.0), weights)[:, None]
 
         nothing = distance_rounding(self._points.dimension)
         picks = draw_far(weights, self._k, self._rng, distances_to, nothing)

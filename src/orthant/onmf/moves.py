@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthant.engine.points import Points, SinglePoints
-from orthant.numerics.arrays import Array, divided
+from orthant.numerics.arrays import Array, divide
 from orthant.onmf.solution import Solution, errors_of
 
 # Within a block all moves are judged by the same directions. They stay right as long as little of
@@ -55,10 +55,10 @@ class Components:
     def refresh(self, changed: Array) -> None:
         """Directions and energies of the components that changed."""
         squared_lengths = np.einsum("sh,sh->s", self.sums[changed], self.sums[changed])
-        self.units[changed] = divided(self.sums[changed], np.sqrt(squared_lengths)[:, None])
+        self.units[changed] = divide(self.sums[changed], np.sqrt(squared_lengths)[:, None])
         # |sum s_i x_i|^2 / sum s_i^2 is a Rayleigh quotient: at most the top squared singular
         # value, and close to it when the scales are.
-        self.energies[changed] = divided(squared_lengths, self.squares[changed])
+        self.energies[changed] = divide(squared_lengths, self.squares[changed])
 
 
 def move_points(blocks: MoveBlocks, solution: Solution, *, max_passes: int, tol: float) -> Solution:

@@ -16,7 +16,7 @@ import numpy as np
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import DirectionSweep, winners_only
 from orthant.factorization import Factorization, Projection, one_per_row, winners
-from orthant.numerics.arrays import Array, divided
+from orthant.numerics.arrays import Array, divide
 from orthant.numerics.rounding import growth
 from orthant.onmf.options import Options
 from orthant.onmf.solution import Solution
@@ -92,8 +92,8 @@ def unit_rows(components: Array) -> Array:
     if near.all():
         return components + 0.0  # no negative zeros
     peaks = components.max(axis=1, initial=0.0, keepdims=True)
-    scaled = divided(components, peaks)
-    unit = divided(scaled, np.linalg.norm(scaled, axis=1, keepdims=True))
+    scaled = divide(components, peaks)
+    unit = divide(scaled, np.linalg.norm(scaled, axis=1, keepdims=True))
     unit[near] = components[near]
     return unit + 0.0
 
@@ -132,7 +132,7 @@ def _of_sweep(matrix: Matrix, unit: Array, sweep: DirectionSweep | None) -> _Ass
         return None
     if not np.array_equal(sweep.unit.astype(matrix.dtype), unit):
         return None
-    projected = matrix.projected(sweep.labels, sweep.products)
+    projected = matrix.project_sweep(sweep.labels, sweep.products)
     if projected is None:
         return None
     labels, scales = projected

@@ -74,5 +74,5 @@ class DaskSource(Chunks):
         found = self._gather(some, Work(pick_block, by_row={"places": Places(places)}))
         return self.kernel.stack(found, False)[order]
 
-    def transposed(self, many_passes: bool = True) -> None:
+    def transpose(self, many_passes: bool = True) -> None:
         """None: only passes reach the rows, so columns are had by passes as well."""

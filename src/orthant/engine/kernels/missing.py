@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from orthant.engine.kernels.interface import ObservedBlock
 from orthant.engine.units import NO_ENTRIES
-from orthant.numerics.arrays import Array, divided
+from orthant.numerics.arrays import Array, divide
 
 # A difference below this share of what it was taken from is rounding, and stands for nothing.
 ROUNDING = 1e-13
@@ -100,7 +100,7 @@ def fit_by_own_scale(
     )
     odd = square_power % 2
     square, square_power = np.ldexp(square, odd), square_power - odd
-    loadings, scores = divided(product, square), divided(product, np.sqrt(square))
+    loadings, scores = divide(product, square), divide(product, np.sqrt(square))
     score_power = np.where(product > 0, product_power - square_power // 2, NO_ENTRIES)
     score_power = score_power - score_power.max(axis=1, keepdims=True)
     with np.errstate(over="ignore", under="ignore"):
