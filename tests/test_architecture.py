@@ -1,9 +1,15 @@
 """Imports point one way, and the public names are the promised ones."""
 
 import ast
+from inspect import isroutine
 from pathlib import Path
 
+import pytest
+
 import orthant
+from orthant.engine.kernels.dense import DENSE
+from orthant.engine.kernels.interface import Kernel
+from orthant.engine.kernels.sparse import SPARSE
 
 SOURCE = Path(orthant.__file__).parent
 
@@ -76,26 +82,85 @@ def test_no_private_name_of_a_dependency_is_imported():
     assert wrong == []
 
 
-def test_sparse_data_are_known_to_the_doors_and_the_engine_only():
-    allowed = {"engine", "validation", "correlation_clustering", "factorization", "measures"}
-    allowed |= {"baselines"}
+# Between the engine and the doors no code asks what kind of array it holds, or where it lies.
+CORE = {"onmf", "kmeans", "steps", "bounds", "fitting", "selection"}
+CONTAINERS = {"ndarray", "csr_array", "csc_array", "coo_array", "sparray", "spmatrix", "issparse"}
+PLACES = {"in_memory", "elsewhere", "can_transpose", "kernel", "boundaries"}
+
+
+def room_of(path):
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def nodes_of(path, kind):
+    return (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kind))
+
+
+def last_name(node):
+    return getattr(node, "attr", getattr(node, "id", None))
+
+
+def asks_for_a_container(call):
+    """Whether a call is ``isinstance(x, np.ndarray)``, ``issparse(x)`` or ``x.toarray()``."""
+    name = last_name(call.func)
+    if name == "isinstance":
+        return any(last_name(node) in CONTAINERS for node in ast.walk(call.args[1]))
+    if name == "hasattr":
+        return any(isinstance(one, ast.Constant) and one.value == "toarray" for one in call.args)
+    return name in ("issparse", "toarray", "todense")
+
+
+def test_no_code_of_the_core_asks_what_kind_of_array_it_holds():
     wrong = [
-        path.relative_to(SOURCE)
+        f"{path.relative_to(SOURCE)}:{call.lineno}"
         for path in modules()
-        if "issparse" in path.read_text()
-        and path.relative_to(SOURCE).parts[0].removesuffix(".py") not in allowed
+        if room_of(path) in CORE
+        for call in nodes_of(path, ast.Call)
+        if asks_for_a_container(call)
     ]
     assert wrong == []
 
 
 def test_only_the_engine_asks_where_the_data_lie():
     wrong = [
-        path.relative_to(SOURCE)
+        f"{path.relative_to(SOURCE)}:{node.lineno} .{node.attr}"
         for path in modules()
-        if path.relative_to(SOURCE).parts[0] != "engine"
-        and ("in_memory" in path.read_text() or ".elsewhere" in path.read_text())
+        if room_of(path) in CORE
+        for node in nodes_of(path, ast.Attribute)
+        if node.attr in PLACES
     ]
     assert wrong == []
+
+
+def test_operations_of_kernels_are_called_by_method():
+    """No name of an operation travels as a text: what is called can be found by reading."""
+    wrong = [
+        f"{path.relative_to(SOURCE)}:{call.lineno}"
+        for path in modules()
+        if room_of(path) == "engine"
+        for call in nodes_of(path, ast.Call)
+        if last_name(call.func) == "getattr" and not isinstance(call.args[1], ast.Constant)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("kernel", [DENSE, SPARSE])
+def test_a_kernel_provides_all_of_the_interface_and_nothing_else(kernel):
+    """What is called on a kernel is in the interface, so a new kernel knows all it must provide."""
+    offered = {name for name in dir(type(kernel)) if not name.startswith("_")}
+    assert offered == {name for name in dir(Kernel) if not name.startswith("_")}
+
+
+def test_no_module_shares_its_name_with_a_public_function():
+    modules_of_the_package = {path.stem for path in SOURCE.iterdir()}
+    functions = {name for name in orthant.__all__ if isroutine(getattr(orthant, name))}
+    assert functions
+    assert functions & modules_of_the_package == set()
+
+
+def test_no_file_is_too_long_to_hold_in_mind():
+    lengths = {path.relative_to(SOURCE): path.read_text().count("\n") for path in modules()}
+    assert {path: n for path, n in lengths.items() if n > 400} == {}
 
 
 def test_everything_public_is_there_and_documented():

@@ -364,6 +364,12 @@ class Matrix(Geometry):
         self._pass(cells_block, absorb, {"across": across}, {"down": down})
         return sums
 
+    def stored_rows(self, indices: Array) -> Any:
+        """Copies of some rows as they are stored, in the units of X, dense or CSR."""
+        source = self.source.part(indices)
+        blocks = [source.block(number) for number in range(len(source.boundaries) - 1)]
+        return source.kernel.stack(blocks, False)
+
     def take_rows(self, indices: Array) -> Array:
         """Unweighted rows of Y at these positions, (c, m) dense float64."""
         return self.weigh_columns(self.rows_in_units(indices))

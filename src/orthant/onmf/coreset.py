@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.matrix import Matrix
@@ -67,7 +66,7 @@ class Coreset:
     def begun(cls, batch: Matrix, rng: np.random.Generator) -> Coreset:
         """Nothing seen yet: one zero row like those of a batch, so that there is a matrix."""
         key = tuple(int(number) for number in rng.integers(2**63, size=2))
-        return cls(_rows_at(batch, np.arange(1)) * 0, np.ones(1), 0, 0, key)
+        return cls(batch.stored_rows(np.arange(1)) * 0, np.ones(1), 0, 0, key)
 
     def merged(self, batch: Matrix, weights: Array) -> Coreset:
         """The rows kept, followed by those of a batch that carry anything, weighted (n,)."""
@@ -75,7 +74,7 @@ class Coreset:
         carrying = np.flatnonzero(Samples(batch).weights)
         if len(carrying) == 0:
             return replace(self, n_seen=n_seen)
-        rows, weights = _rows_at(batch, carrying), weights[carrying]
+        rows, weights = batch.stored_rows(carrying), weights[carrying]
         if self.rows.max() > 0:
             rows = append_rows(self.rows, rows)
             weights = np.concatenate([self.weights, weights])
@@ -134,10 +133,3 @@ def find_chances(sensitivity: Array, size: int) -> Array:
     share = divide(sensitivity[uncertain], rest[n_certain])
     chances[uncertain] = np.minimum(1.0, left[n_certain] * share)
     return chances
-
-
-def _rows_at(batch: Matrix, indices: Array) -> Array | csr_array:
-    """Copies of some rows as they are stored, in the units of X."""
-    source = batch.source.part(indices)
-    blocks = [source.block(number) for number in range(len(source.boundaries) - 1)]
-    return source.kernel.stack(blocks, False)
