@@ -63,7 +63,7 @@ def pair_packing_bound(
     row is paired with its ``n_partners`` most promising partners. Shares go to the pairs greedily
     by decreasing cost, which is at least half as good as the best shares; those are found by a
     linear program if ``linear_program``, by default when there are few pairs. Memory
-    is bounded by a few blocks beside the list of pairs; time is that of one product of the rows
+    is bounded by a few blocks next to the list of pairs; time is that of one product of the rows
     with themselves. The value never exceeds the squared error of any such solution with any
     number of components, rounding included.
     """

@@ -292,7 +292,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def _forget_threads() -> None:
-    """After a fork the child has none of the parent's threads: start anew there."""
+    """After a fork the child has none of the parent's threads: start again there."""
     global _blas_limit
     _pools.clear()
     _blas_limit.end_in_child()

@@ -102,7 +102,7 @@ def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
 
     ``candidates`` (N, p) are the distances to what may become a center. Returns which candidate
     stands in the place of which center. An exchange touches few points, so what all exchanges
-    would gain is not computed anew but corrected by what these points add to it.
+    would gain is not computed again but corrected by what these points add to it.
     """
     exchanged: dict[int, int] = {}
     everyone = slice(None)

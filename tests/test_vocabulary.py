@@ -1,0 +1,27 @@
+"""The words of docs/vocabulary.md: none that it rules out, and one spelling."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+RULED_OUT = ["anew", "at hand", "at_hand", "brought along", "brought_along", "errand", "beside"]
+BRITISH = ["centre", "normalis", "colour", "behaviour", "neighbour", "minimis", "optimis(?!t|m)"]
+BRITISH += ["catalogue", "grey", "licence", "artefact", "labelled", "recognis", "summaris"]
+FORBIDDEN = re.compile(rf"\b({'|'.join(RULED_OUT)})\b|{'|'.join(BRITISH)}", re.IGNORECASE)
+FILES = [*ROOT.glob("src/**/*.py"), *ROOT.glob("docs/*.md"), *ROOT.glob("*.md")]
+FILES += [*ROOT.glob("examples/*.py"), *ROOT.glob("benchmarks/*.py")]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_word_that_the_vocabulary_rules_out(path):
+    if path.name == "vocabulary.md":
+        return
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [f"{n}: {line}" for n, line in enumerate(lines, 1) if FORBIDDEN.search(line)] == []
+
+
+def test_the_vocabulary_names_what_it_rules_out():
+    text = (ROOT / "docs" / "vocabulary.md").read_text()
+    assert all(f"*{word}*" in text for word in RULED_OUT if "_" not in word)
