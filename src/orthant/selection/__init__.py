@@ -16,7 +16,7 @@ from rich.progress import Progress
 from orthant.engine.executors import available_cores
 from orthant.errors import FewerComponentsWarning, InvalidInputError
 from orthant.selection.choice import Selection, suggest, summed_up
-from orthant.selection.journal import Journal
+from orthant.selection.journal import TrialJournal
 from orthant.selection.trial import Trial, run_trial
 from orthant.validation.data import as_generator, as_matrix, as_n_components, as_n_jobs
 
@@ -81,7 +81,7 @@ def select_n_components(
         )
     data = matrix.whole(None, None)
     options = {"orthogonal": orthogonal, "algorithm": algorithm, "n_init": n_init}
-    journal = Journal(results)
+    journal = TrialJournal(results)
     entropy = journal.open(data, options, _entropy(random_state))
     wanted = [(k, repetition) for repetition in repetitions for k in numbers]
     missing = [place for place in wanted if place not in journal.trials]
