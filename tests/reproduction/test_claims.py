@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from orthant.reproduction.claims import AGREE, CANNOT, CLAIMS, DIFFER, judged
+from orthant.reproduction.claims import AGREE, CANNOT, CLAIMS, DIFFER, judge
 from orthant.reproduction.paper import PUBLISHED
 from orthant.reproduction.summary import Measured
 from tests.reproduction.made_results import SOFT, changed, made_rows, times
@@ -136,13 +136,13 @@ def test_a_claim_agrees_where_it_holds_and_differs_where_it_does_not(agreeing, n
 
 
 def test_nothing_can_be_checked_without_runs():
-    verdicts = [one for found in judged(Measured([])).values() for _, one in found]
+    verdicts = [one for found in judge(Measured([])).values() for _, one in found]
     assert {one.verdict for one in verdicts} == {CANNOT}
     assert all(one.evidence.endswith(".") for one in verdicts)
 
 
 def test_the_plan_itself_leaves_two_claims_open():
-    found = judged(Measured(made_rows()))
+    found = judge(Measured(made_rows()))
     open_claims = {
         claim.id: one.evidence
         for pairs in found.values()

@@ -44,7 +44,7 @@ from orthant.reproduction.verdicts import (
     middle,
 )
 
-__all__ = ["AGREE", "CANNOT", "CLAIMS", "DIFFER", "Claim", "Judged", "Verdict", "judged"]
+__all__ = ["AGREE", "CANNOT", "CLAIMS", "DIFFER", "Claim", "Judged", "Verdict", "judge"]
 
 EM = "em-onmf"
 SOFT = tuple(name for name in EARLIER if name != EM)  # those that do not guarantee orthogonality
@@ -72,7 +72,7 @@ class Claim:
 Judged = dict[str, list[tuple[Claim, Verdict]]]
 
 
-def judged(measured: Measured) -> Judged:
+def judge(measured: Measured) -> Judged:
     """Every claim with its verdict, by experiment."""
     return {
         experiment: [(claim, claim.check(measured)) for claim in claims]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from math import floor, log10
 from typing import Any
 
+from orthant.report.shell import read_template
 from orthant.reproduction.summary import BEST, ONMF_APX, Group, Measured
 
 DODGE = 0.003  # of the width: bars of different methods at one level stand side by side
@@ -71,8 +71,7 @@ def panels_of(experiment: str) -> list[Panel]:
 @cache
 def palette() -> dict[str, str]:
     """The light colors of the report's pages by name: ink, soft, rule, mark, none, c0 to c9."""
-    style = (resources.files("orthant.report") / "templates" / "page.css").read_text("utf-8")
-    light = style[: style.index("}")]
+    light = read_template("page.css").partition("}")[0]
     return dict(re.findall(r"--([a-z]+\d?): (#[0-9a-f]{6})", light))
 
 
