@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import isfinite
 from statistics import median
@@ -107,19 +107,24 @@ class Measured:
     def groups(self, experiment: str, method: str) -> dict[float, Group]:
         """The runs of a method by level: the noise, or the number of components.
 
-        Real data have no levels; see `real`.
+        Real data have no levels; see `error_range`.
         """
         found: dict[float, list[Row]] = {}
         for row in self.of(experiment, method):
             found.setdefault(level(row), []).append(row)
         return {at: Group(tuple(found[at])) for at in sorted(found)}
 
+    def statistics(
+        self, experiment: str, method: str, measure: str, take: Callable[[Spread], float | None]
+    ) -> dict[float, float]:
+        """A statistic of a measure at every level where there is one."""
+        spreads = {at: one.spread(measure) for at, one in self.groups(experiment, method).items()}
+        found = {at: take(spread) for at, spread in spreads.items() if spread is not None}
+        return {at: one for at, one in found.items() if one is not None}
+
     def medians(self, experiment: str, method: str, measure: str) -> dict[float, float]:
         """The median of a measure at every level where there is one."""
-        spreads = {
-            at: group.spread(measure) for at, group in self.groups(experiment, method).items()
-        }
-        return {at: spread.median for at, spread in spreads.items() if spread is not None}
+        return self.statistics(experiment, method, measure, lambda spread: spread.median)
 
     def planted_errors(self, experiment: str) -> dict[float, float]:
         """The median over the matrices of the planted solution's error, by level."""
@@ -129,14 +134,13 @@ class Measured:
                 found.setdefault(level(row), {})[row.seed] = row.planted_error
         return {at: float(median(found[at].values())) for at in sorted(found)}
 
-    def real(self, dataset: str, side: str, method: str) -> Group | None:
-        """The runs of a method on one side of a real data set."""
-        rows = tuple(
-            row
-            for row in self.of("real-data", method)
-            if row.dataset == dataset and row.orthogonal == side
-        )
-        return Group(rows) if rows else None
+    def error_range(
+        self, dataset: str, side: str, method: str, measure: str = "relative_squared_error"
+    ) -> Spread | None:
+        """The errors of a method on one side of a real set; None without runs."""
+        rows = self.of("real-data", method)
+        own = (row for row in rows if row.dataset == dataset and row.orthogonal == side)
+        return Group(tuple(own)).spread(measure)
 
     def all_groups(self) -> Iterator[Group]:
         """Every setting and method, experiments and methods in order, levels rising."""

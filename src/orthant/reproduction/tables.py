@@ -9,7 +9,7 @@ from orthant.report.markup import Safe, tag
 from orthant.reproduction.panels import TIME, Panel, panels_of
 from orthant.reproduction.paper import PUBLISHED
 from orthant.reproduction.summary import BEST, ONMF_APX, SIDES, Group, Measured, label
-from orthant.reproduction.table_checks import error_range, sides_that_fit
+from orthant.reproduction.table_checks import fits
 
 NOTHING = "\N{EN DASH}"
 FACTS = {
@@ -88,23 +88,24 @@ def _real_row(measured: Measured, name: str, side: str) -> Safe:
     values = (published.published, published.asteris) if published else ()
     cells += [tag("td", f"{one:.4f}") for one in values] or [tag("td", NOTHING)] * 2
     cells.append(tag("td", side))
-    spread = error_range(measured, name, side, ONMF_APX)
+    spread = measured.error_range(name, side, ONMF_APX)
     if spread is None:
         return tag(
             "tr", cells, tag("td", "not measured", colspan="6"), _best_cell(measured, name, side)
         )
     ends = (spread.minimum, spread.median, spread.maximum)
     cells += [tag("td", f"{one:.4f}") for one in ends]
-    before = error_range(measured, name, side, ONMF_APX, "published_error")
+    before = measured.error_range(name, side, ONMF_APX, "published_error")
     cells.append(tag("td", NOTHING if before is None else f"{before.median:.4f}"))
-    fits = published is not None and side in sides_that_fit(measured, name)
-    word = "within the range" if fits else "outside"
-    cells += [tag("td", spread.count), tag("td", word if published else NOTHING)]
+    word = NOTHING
+    if published is not None:
+        word = "within the range" if fits(published.published, spread) else "outside"
+    cells += [tag("td", spread.count), tag("td", word)]
     return tag("tr", cells, _best_cell(measured, name, side))
 
 
 def _best_cell(measured: Measured, name: str, side: str) -> Safe:
-    best = error_range(measured, name, side, BEST)
+    best = measured.error_range(name, side, BEST)
     if best is None:
         return tag("td", NOTHING)
     ends = f"{best.minimum:.4f} \N{EN DASH} {best.maximum:.4f}, {best.count} runs"
