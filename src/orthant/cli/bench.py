@@ -17,6 +17,7 @@ from orthant.bench.machine import machine
 from orthant.bench.rows import MISSED, REACHED, Row
 from orthant.bench.table import machine_line, markdown, notes, rich_table
 from orthant.bench.tasks import Progress, run
+from orthant.cli import options as o
 from orthant.cli.failures import about, printable
 from orthant.cli.folder import write_json
 from orthant.cli.terminal import line, prose, show
@@ -68,9 +69,7 @@ def bench(
         bool,
         typer.Option("--tiny", help="Sizes that take a moment, to try the harness; no verdicts."),
     ] = False,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write.")
-    ] = Path("orthant-bench"),
+    output: Annotated[Path, o.output("Folder to write.")] = Path("orthant-bench"),
 ) -> None:
     """Measure orthant against other programs: seconds, errors, memory, growth.
 

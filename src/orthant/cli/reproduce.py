@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
+from orthant.cli import options as o
 from orthant.cli.failures import INTERRUPTED, about, say
 from orthant.cli.terminal import line
 from orthant.reproduction.definition import Run, plan_all
@@ -40,11 +41,8 @@ def reproduce(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help=f"Folder for rows, figures and page (default: {FOLDER}; quick: {QUICK_FOLDER}).",
+        o.output(
+            f"Folder for rows, figures and page (default: {FOLDER}; quick: {QUICK_FOLDER}).",
             show_default=False,
         ),
     ] = None,
