@@ -160,7 +160,7 @@ def columns_of(name: str) -> list[Column]:
     return COLUMNS.get(name, FITS)
 
 
-def explained(name: str, profile: bool) -> str:
+def explain(name: str, profile: bool) -> str:
     """What the figures of a table are."""
     if profile:
         return EXPLAINED["profile"]

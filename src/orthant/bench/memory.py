@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from orthant.bench.data import Data
-from orthant.bench.measuring import SkippedError, measured
+from orthant.bench.measuring import SkippedError, measure
 from orthant.bench.rows import Goal, Row
-from orthant.bench.tasks import Step
+from orthant.bench.tasks import Step, Task
 from orthant.factorization import Factorization
 from orthant.fitting import factorize
 
@@ -23,13 +23,12 @@ WARM_ROWS = 2000
 MAX_ITER = 3  # later sweeps reuse the memory of the first
 
 
-def peak_of_fit(data: dict[str, Any], orthogonal: str) -> dict[str, int]:
+def peak_of_fit(data: Data, orthogonal: str) -> dict[str, int]:
     """Bytes of the input, of the result, and of the peak beyond the input.
 
     Runs in the process that measures.
     """
-    described = Data(**data)
-    X, k = described.make(), described.n_components
+    X, k = data.make(), data.n_components
     options: dict[str, Any] = {"orthogonal": orthogonal, "random_state": 0, "certificate": None}
     factorize(X[:WARM_ROWS].copy(), k, **options)
     try:
@@ -80,7 +79,7 @@ def affordable(bytes_wanted: int, share: float = 0.25) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryTask:
+class MemoryTask(Task):
     """Peak extra memory on one matrix."""
 
     data: Data
@@ -93,15 +92,10 @@ class MemoryTask:
         """The matrix in a few words."""
         return f"{self.data.title} {self.orthogonal}"
 
-    @property
-    def n_steps(self) -> int:
-        """One process."""
-        return 1
-
     def rows(self, step: Step) -> Iterator[Row]:
         """One row: the peak as a share of the input."""
         step("peak memory")
-        found = measured("peak", data=asdict(self.data), orthogonal=self.orthogonal)
+        found = measure("peak", data=self.data, orthogonal=self.orthogonal)
         n_points = self.data.n_samples
         figures = {
             "input_bytes": found["input"],

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 import orthant
-from orthant.bench.columns import explained
+from orthant.bench.columns import explain
 from orthant.bench.definition import BENCHMARKS, profiles_of, tasks_of
 from orthant.bench.machine import machine
 from orthant.bench.rows import MISSED, REACHED, Row
@@ -101,7 +101,7 @@ def _show(benchmark: str, rows: list[Row], profile: bool) -> None:
     show(rich_table(benchmark, rows, profile=profile))
     for note in notes(rows):
         prose(note)
-    prose(explained(benchmark, profile))
+    prose(explain(benchmark, profile))
     sys.stdout.flush()
 
 
