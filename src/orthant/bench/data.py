@@ -10,9 +10,11 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from orthant.bench.measuring import SkippedError
-from orthant.datasets import load_uci, make_planted
+from orthant.datasets import make_planted
 from orthant.datasets.uci import HOME_VARIABLE
 from orthant.errors import OrthantError
+from orthant.reproduction.data import real_set
+from orthant.reproduction.paper import N_COMPONENTS_REAL, PUBLISHED
 
 CHUNK_ROWS = 100_000
 
@@ -57,15 +59,13 @@ class Data:
         return MAKERS[self.kind](self, np.random.default_rng(seed))
 
 
+def real(name: str) -> Data:
+    """A real set of the paper's table."""
+    return Data("uci", *PUBLISHED[name].shape, N_COMPONENTS_REAL, name=name)
+
+
 def _planted(data: Data, rng: np.random.Generator) -> Any:
-    return _drawn(data, "samples", rng)
-
-
-def _blocks(data: Data, rng: np.random.Generator) -> Any:
-    return _drawn(data, "both", rng)
-
-
-def _drawn(data: Data, orthogonal: str, rng: np.random.Generator) -> Any:
+    orthogonal = "both" if data.kind == "blocks" else "samples"
     shape = (data.n_samples, data.n_features, data.n_components)
     return make_planted(*shape, data.noise, orthogonal, rng).X.astype(data.dtype)
 
@@ -91,14 +91,15 @@ def _real(data: Data, rng: np.random.Generator) -> Any:
     if not os.environ.get(HOME_VARIABLE):
         raise SkippedError(f"set {HOME_VARIABLE} to the folder that holds the sets")
     try:
-        return load_uci(data.name).X.astype(data.dtype)
+        X = real_set(data.name, (data.n_samples, data.n_features))
     except (OrthantError, OSError) as error:
         raise SkippedError(str(error)) from error
+    return X.astype(data.dtype)
 
 
 MAKERS = {
     "planted": _planted,
-    "blocks": _blocks,
+    "blocks": _planted,
     "uniform": _uniform,
     "sparse": _sparse,
     "uci": _real,

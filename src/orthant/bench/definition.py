@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
-from orthant.bench.data import Data
+from orthant.bench.data import Data, real
 from orthant.bench.fits import Contest, OverheadTask, Rival
 from orthant.bench.growth import GrowthTask, MemoryGrowthTask
 from orthant.bench.memory import MemoryTask, affordable
@@ -27,11 +27,7 @@ LARGE = (
     Data("planted", 200_000, 100, 50, dtype="float32"),
     Data("planted", 50_000, 1_000, 50, dtype="float32"),
 )
-SPARSE = (
-    Data("uci", 3_430, 6_906, 6, name="bow-kos"),
-    Data("uci", 1_500, 12_419, 6, name="bow-nips"),
-    Data("uci", 1_500, 10_000, 6, name="amazon-commerce-reviews"),
-)
+SPARSE = tuple(real(name) for name in ("bow-kos", "bow-nips", "amazon-commerce-reviews"))
 BLOCKS = Data("blocks", 2_000, 500, 8, noise=0.1)
 TINY = Data("planted", 300, 20, 3)
 MEMORY_BYTES = 2_000_000_000
