@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from orthant.bench.data import Data
+from orthant.bench.kernel import MEMINFO, kernel_bytes
 from orthant.bench.measuring import SkippedError, measure
 from orthant.bench.rows import Goal, Row
 from orthant.bench.tasks import Step, Task
 from orthant.factorization import Factorization
 from orthant.fitting import factorize
 
-STATUS, CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-MEMINFO = Path("/proc/meminfo")
+CLEAR_REFS = Path("/proc/self/clear_refs")
 FORGET_PEAK = "5"  # what the kernel wants to read
 WARM_ROWS = 2000
 MAX_ITER = 3  # later sweeps reuse the memory of the first
@@ -33,25 +33,12 @@ def peak_of_fit(data: Data, orthogonal: str) -> dict[str, int]:
     factorize(X[:WARM_ROWS].copy(), k, **options)
     try:
         CLEAR_REFS.write_text(FORGET_PEAK)
-        before = resident("VmRSS")
+        before = kernel_bytes("VmRSS")
     except OSError as error:
         raise SkippedError(f"this system does not tell peak memory: {error}") from error
     result = factorize(X, k, max_iter=MAX_ITER, **options)
-    extra = resident("VmHWM") - before
+    extra = kernel_bytes("VmHWM") - before
     return {"input": X.nbytes, "result": bytes_of(result), "extra": extra}
-
-
-def resident(name: str) -> int:
-    """Bytes that the kernel reports under a name: VmRSS now, VmHWM at the peak."""
-    return kilobytes(STATUS, name) * 1024
-
-
-def kilobytes(path: Path, name: str) -> int:
-    """A figure in kB of a file of the kernel's."""
-    for line in path.read_text().splitlines():
-        if line.startswith(f"{name}:"):
-            return int(line.split()[1])
-    raise OSError(f"{path} has no {name}")
 
 
 def bytes_of(result: Factorization) -> int:
@@ -72,7 +59,7 @@ def bytes_of(result: Factorization) -> int:
 def affordable(bytes_wanted: int, share: float = 0.25) -> int:
     """The size wanted, or this share of the memory that is free now if that is less."""
     try:
-        free = kilobytes(MEMINFO, "MemAvailable") * 1024
+        free = kernel_bytes("MemAvailable", MEMINFO)
     except OSError:
         return bytes_wanted
     return min(bytes_wanted, int(share * free))
