@@ -46,10 +46,8 @@ def bytes_of(result: Factorization) -> int:
     arrays: dict[int, int] = {}
     for field in fields(result):
         value = getattr(result, field.name)
-        parts = [value]
-        if hasattr(value, "indptr"):
-            parts = [value.data, value.indices, value.indptr]
-        for array in parts:
+        sparse = hasattr(value, "indptr")
+        for array in (value.data, value.indices, value.indptr) if sparse else (value,):
             if isinstance(array, np.ndarray):
                 place = array.__array_interface__["data"][0]
                 arrays[place] = max(array.nbytes, arrays.get(place, 0))

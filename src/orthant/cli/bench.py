@@ -40,7 +40,7 @@ class Record:
         return f"{self.name}.json", f"{self.name}.md"
 
     def keep(self, row: Row) -> None:
-        """Add a row and write both files anew."""
+        """Add a row and write both files again."""
         self.rows.append(row)
         document = {**self.document, "rows": [one.plain() for one in self.rows]}
         text = markdown(self.document, self.rows, profile=self.profile)

@@ -43,7 +43,7 @@ def check_folder(folder: Path) -> None:
 def write_folder(
     folder: Path, story: Story, summary: dict[str, Any], *, with_page: bool
 ) -> list[str]:
-    """Write everything at once; a page that is there already is made anew. Returns the names."""
+    """Write everything at once; a page that is there already is made again. Returns the names."""
     with_page = with_page or (folder / PAGE).exists()
     names = [MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, *([PAGE] if with_page else []), SUMMARY]
     check_folder(folder)

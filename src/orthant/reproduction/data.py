@@ -28,7 +28,7 @@ class Data:
 def data_of(run: Run, data_home: Path | None = None) -> Data:
     """The matrix of a run; does not depend on the method."""
     if run.setting.dataset == PLANTED:
-        return _planted(run.experiment, run.setting, run.seed)
+        return _draw_planted(run.experiment, run.setting, run.seed)
     setting = run.setting
     return Data(real_set(setting.dataset, (setting.n_samples, setting.n_features), data_home))
 
@@ -46,7 +46,7 @@ def method_generator(run: Run) -> np.random.Generator:
 
 # Methods that share a matrix follow each other, so one is kept.
 @lru_cache(maxsize=1)
-def _planted(experiment: str, setting: Setting, seed: int) -> Data:
+def _draw_planted(experiment: str, setting: Setting, seed: int) -> Data:
     assert setting.noise is not None
     drawn = make_planted(
         setting.n_samples,

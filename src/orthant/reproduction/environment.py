@@ -1,4 +1,4 @@
-"""Where results come from: versions, processor, threads; kept beside them."""
+"""Where results come from: versions, processor, threads; kept next to them."""
 
 from __future__ import annotations
 

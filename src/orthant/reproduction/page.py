@@ -11,7 +11,7 @@ from orthant.report.shell import figure_list, read_template, write_page
 from orthant.reproduction.claims import Claim, Judged, Verdict, judge
 from orthant.reproduction.figures import CAPTION, HOLLOW, key_figures, panel_figures
 from orthant.reproduction.inline import inline
-from orthant.reproduction.summary import DEFINITIONS, Measured, is_cut, is_measured, planned
+from orthant.reproduction.summary import DEFINITIONS, Measured, count_planned, is_cut, is_measured
 from orthant.reproduction.tables import environment_table, median_tables, real_table
 from orthant.reproduction.verdicts import AGREE, CANNOT, DIFFER
 
@@ -59,7 +59,7 @@ def _short(experiment: str) -> str:
 def _headline(measured: Measured, verdicts: Judged) -> Safe:
     counts = Counter(one.verdict for found in verdicts.values() for _, one in found)
     claims = counts.total()
-    total = sum(planned(name) for name in DEFINITIONS)
+    total = sum(count_planned(name) for name in DEFINITIONS)
     figures = [
         ("Agree", f"{counts[AGREE]}", f"of {claims} claims of the paper"),
         ("Differ", f"{counts[DIFFER]}", "with the numbers that say so"),
@@ -113,7 +113,7 @@ def _claim(claim: Claim, verdict: Verdict) -> Safe:
 def _experiment(measured: Measured, name: str) -> list[Safe]:
     rows = measured.of(name)
     cut, failed = sum(map(is_cut, rows)), sum(not is_measured(row) for row in rows)
-    state = f"{len(rows):,} of {planned(name):,} runs are in"
+    state = f"{len(rows):,} of {count_planned(name):,} runs are in"
     state += f"; {cut} ended by the time limit" if cut else ""
     state += f"; {failed} failed" if failed else ""
     skipped = Counter(

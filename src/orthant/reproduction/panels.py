@@ -116,13 +116,13 @@ def _draw_method(
     # The thickest lie lowest, so that lines that coincide are all seen.
     front = 6 - look.width
 
-    def lifted(height: float) -> float:
+    def lift(height: float) -> float:
         return height if bottom is None else max(height, bottom)
 
     across = [at + aside for at in known]
-    middle = [lifted(one.median) for one in known.values()]
-    low = [lifted(one.minimum) for one in known.values()]
-    high = [lifted(one.maximum) for one in known.values()]
+    middle = [lift(one.median) for one in known.values()]
+    low = [lift(one.minimum) for one in known.values()]
+    high = [lift(one.maximum) for one in known.values()]
     axes.vlines(across, low, high, color=color, linewidth=0.8, alpha=0.7, zorder=front)
     axes.plot(across, middle, color=color, linewidth=look.width, linestyle=look.dashes,
               zorder=front)  # fmt: skip

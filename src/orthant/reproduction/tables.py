@@ -48,7 +48,7 @@ def _median_table(measured: Measured, experiment: str, panel: Panel) -> Safe:
         tag("thead", tag("tr", head)),
         tag("tbody", rows),
     )
-    return tag("div", table, class_="wide", tabindex="0", role="group", aria_label=panel.title)
+    return _wide(table, panel.title)
 
 
 def _cell(group: Group | None, measure: str) -> Safe:
@@ -64,7 +64,7 @@ def _cell(group: Group | None, measure: str) -> Safe:
 
 
 def real_table(measured: Measured) -> Safe:
-    """The paper's table beside the single starts on both sides, and beside `best`."""
+    """The paper's table next to the single starts on both sides and `best`."""
     columns = (
         "Set", "Paper", "Asteris et al.", "Orthogonal over", "Smallest", "Median", "Largest",
         "Median as published", "Starts", "Paper's value", "orthant (best)",
@@ -77,9 +77,7 @@ def real_table(measured: Measured) -> Safe:
     table = tag(
         "table", tag("thead", tag("tr", [tag("th", one) for one in columns])), tag("tbody", rows)
     )
-    return tag(
-        "div", table, class_="wide sides", tabindex="0", role="group", aria_label="Real data"
-    )
+    return _wide(table, "Real data", "wide sides")
 
 
 def _real_row(measured: Measured, name: str, side: str) -> Safe:
@@ -126,7 +124,12 @@ def environment_table(sittings: Sequence[Mapping[str, Any]]) -> Safe:
         for name in names
     ]
     table = tag("table", tag("tbody", rows), class_="facts")
-    return tag("div", table, class_="wide", tabindex="0", role="group", aria_label="Environment")
+    return _wide(table, "Environment")
+
+
+def _wide(table: Safe, label: str, look: str = "wide") -> Safe:
+    """A frame in which a table that is too wide scrolls."""
+    return tag("div", table, class_=look, tabindex="0", role="group", aria_label=label)
 
 
 def _plain(fact: Any) -> str:
