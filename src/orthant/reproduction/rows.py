@@ -76,7 +76,7 @@ class ResultsFile:
     """A results file opened to go on: what it holds, and how a row is added."""
 
     def __init__(self, path: Path) -> None:
-        self._journal = _open(path)
+        self.path, self._journal = path, _open(path)
         self.rows = _rows_of(self._journal)
         if not self._journal.lines:
             self._journal.append(HEADER)
