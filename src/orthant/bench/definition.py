@@ -6,10 +6,11 @@ about speed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
+from typing import Any
 
 from orthant.bench.data import Data, real
 from orthant.bench.fits import Contest, OverheadTask, Rival
@@ -46,20 +47,16 @@ class Contests:
     matrices: tuple[Data, ...]
     tiny: Data
     rivals: tuple[Rival, ...]
-    orthogonal: str = "samples"
-    n_seeds: int = 5
-    n_rounds: int = 2
+    options: Mapping[str, Any] = field(default_factory=dict)  # of `Contest`
     n_tiny: int = 2  # how many of the rivals
 
     def tasks(self, benchmark: str, tiny: bool) -> list[Task]:
         """A contest for every matrix."""
         if tiny:
             rivals = tuple(replace(rival, n_seeds=1) for rival in self.rivals[: self.n_tiny])
-            return [Contest(benchmark, self.tiny, rivals, self.orthogonal, 2, 1)]
-        sizes = (self.n_seeds, self.n_rounds)
-        return [
-            Contest(benchmark, data, self.rivals, self.orthogonal, *sizes) for data in self.matrices
-        ]
+            few = {**self.options, "n_seeds": 2, "n_rounds": 1}
+            return [Contest(benchmark, self.tiny, rivals, **few)]
+        return [Contest(benchmark, data, self.rivals, **self.options) for data in self.matrices]
 
 
 CONTESTS = {
@@ -67,7 +64,7 @@ CONTESTS = {
         (replace(EXPERIMENT_ONE, noise=0.1), EXPERIMENT_ONE),
         TINY,
         (Rival("three lines", SMALL_GOAL, 10), Rival("sklearn NMF", NMF_GOAL, 3)),
-        n_seeds=20,
+        {"n_seeds": 20},
     ),
     "large": Contests(
         LARGE, replace(TINY, dtype="float32"), (Rival("three lines", LARGE_GOAL, 2),)
@@ -78,14 +75,13 @@ CONTESTS = {
         (Rival("three lines", SPARSE_GOAL, 5),),
     ),
     "both": Contests(
-        (BLOCKS,), Data("blocks", 120, 30, 3), (Rival("co-clustering"),), orthogonal="both"
+        (BLOCKS,), Data("blocks", 120, 30, 3), (Rival("co-clustering"),), {"orthogonal": "both"}
     ),
     "baselines": Contests(
         (EXPERIMENT_ONE,),
         TINY,
         tuple(Rival(name, n_seeds=1, warm_rows=500) for name in BASELINES),
-        n_seeds=20,
-        n_rounds=1,
+        {"n_seeds": 20, "n_rounds": 1},
         n_tiny=1,
     ),
 }

@@ -69,7 +69,7 @@ def bench(
         bool,
         typer.Option("--tiny", help="Sizes that take a moment, to try the harness; no verdicts."),
     ] = False,
-    output: Annotated[Path, o.output("Folder to write.")] = Path("orthant-bench"),
+    output: Annotated[Path, o.output("Folder to write.", panel=None)] = Path("orthant-bench"),
 ) -> None:
     """Measure orthant against other programs: seconds, errors, memory, growth.
 

@@ -37,10 +37,7 @@ def bicluster(
     reading: Reading,
     output: Annotated[
         Path | None,
-        o.output(
-            "Folder to write rows.csv, columns.csv, model.npz and summary.json into.",
-            rich_help_panel=o.OUTPUT,
-        ),
+        o.output("Folder to write rows.csv, columns.csv, model.npz and summary.json into."),
     ] = None,
     json: o.Json = False,
     quiet: o.Quiet = False,

@@ -27,7 +27,7 @@ def demo(
         int, typer.Option("--components", "-k", help="How many parts.", min=1)
     ] = 10,
     seed: Annotated[int, typer.Option(help="Seed of the random choices.", min=0)] = 0,
-    output: Annotated[Path, o.output("Folder to write.")] = Path("orthant-demo"),
+    output: Annotated[Path, o.output("Folder to write.", panel=None)] = Path("orthant-demo"),
 ) -> None:
     """Factorize 1,797 images of handwritten digits in every setting, and write the pages."""
     digits = load_digits()

@@ -29,8 +29,7 @@ def fit(
     components: o.Components = 8,
     orthogonal: o.Orthogonal = "samples",
     output: Annotated[
-        Path | None,
-        o.output("Folder to write (default: NAME.orthant here).", rich_help_panel=o.OUTPUT),
+        Path | None, o.output("Folder to write (default: NAME.orthant here).")
     ] = None,
     report: Annotated[
         bool, o.printing("--report", help="Also write the page report.html.")

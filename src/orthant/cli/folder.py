@@ -24,6 +24,7 @@ from orthant.report.findings import is_exactly_orthogonal
 
 MODEL, SUMMARY, PAGE = "model.npz", "summary.json", "report.html"
 ASSIGNMENTS, FEATURES, COMPONENTS = "assignments.csv", "features.csv", "components.csv"
+FILES = (MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, PAGE, SUMMARY)
 SELECTION = "selection.json"
 TOP_FEATURES = 10
 LONGEST_JSON = 2**26
@@ -37,7 +38,7 @@ def check_folder(folder: Path) -> None:
     about(folder)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "it is a file; a folder is needed", str(folder))
-    check_own(folder, (MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, PAGE, SUMMARY), SUMMARY)
+    check_own(folder, FILES, SUMMARY)
 
 
 def write_folder(
@@ -45,7 +46,7 @@ def write_folder(
 ) -> list[str]:
     """Write everything at once; a page that is there already is made again. Returns the names."""
     with_page = with_page or (folder / PAGE).exists()
-    names = [MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, *([PAGE] if with_page else []), SUMMARY]
+    names = [name for name in FILES if name != PAGE or with_page]
     check_folder(folder)
     html = page(story) if with_page else ""
     with Replacing(folder) as files:
@@ -68,32 +69,19 @@ def write_json(file: TextIO, values: Any) -> None:
 def write_assignments(file: TextIO, story: Story) -> None:
     """The component of every row, its loading, and the share of the row that is captured."""
     found = story.findings
-    write_rows(
-        file,
-        ("row", "component", "scale", "share_captured"),
-        zip(
-            names_or_numbers(story.row_names, len(found.row_labels)),
-            found.row_labels.tolist(),
-            map(_number, found.row_scales),
-            map(_number, found.row_shares),
-            strict=True,
-        ),
-    )
+    names = names_or_numbers(story.row_names, len(found.row_labels))
+    numbers = (map(_number, found.row_scales), map(_number, found.row_shares))
+    rows = zip(names, found.row_labels.tolist(), *numbers, strict=True)
+    write_rows(file, ("row", "component", "scale", "share_captured"), rows)
 
 
 def _write_features(file: TextIO, story: Story) -> None:
     """The component in which every feature weighs most, and its weight there."""
     found = story.findings
-    write_rows(
-        file,
-        ("feature", "component", "weight"),
-        zip(
-            names_or_numbers(story.column_names, len(found.column_labels)),
-            found.column_labels.tolist(),
-            map(_number, found.column_weights),
-            strict=True,
-        ),
-    )
+    names = names_or_numbers(story.column_names, len(found.column_labels))
+    weights = map(_number, found.column_weights)
+    rows = zip(names, found.column_labels.tolist(), weights, strict=True)
+    write_rows(file, ("feature", "component", "weight"), rows)
 
 
 def _write_components(file: TextIO, story: Story) -> None:

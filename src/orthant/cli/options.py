@@ -45,9 +45,11 @@ solver = partial(typer.Option, rich_help_panel=SOLVER)
 printing = partial(typer.Option, rich_help_panel=OUTPUT)
 
 
-def output(help: str, metavar: str = "DIR", **given: Any) -> Any:
-    """Where a command writes."""
-    return typer.Option("--output", "-o", metavar=metavar, help=help, **given)
+def output(help: str, metavar: str = "DIR", panel: str | None = OUTPUT, **given: Any) -> Any:
+    """Where a command writes; commands with few options show them without panels."""
+    return typer.Option(
+        "--output", "-o", metavar=metavar, help=help, rich_help_panel=panel, **given
+    )
 
 
 class Writing(StrEnum):

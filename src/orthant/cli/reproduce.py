@@ -37,6 +37,7 @@ def reproduce(
         Path | None,
         o.output(
             f"Folder for rows, figures and page (default: {FOLDER}; quick: {QUICK_FOLDER}).",
+            panel=None,
             show_default=False,
         ),
     ] = None,

@@ -36,8 +36,7 @@ def select_k(
         Path | None,
         o.output(
             "Folder for selection.json, which the report shows, and trials.jsonl, from "
-            "which an interrupted run goes on.",
-            rich_help_panel=o.OUTPUT,
+            "which an interrupted run goes on."
         ),
     ] = None,
     json: o.Json = False,

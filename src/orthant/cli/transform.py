@@ -35,10 +35,7 @@ def transform(
     ],
     file: o.File,
     reading: Reading,
-    output: Annotated[
-        Path | None,
-        o.output("File to write (default: stdout).", "CSV", rich_help_panel=o.OUTPUT),
-    ] = None,
+    output: Annotated[Path | None, o.output("File to write (default: stdout).", "CSV")] = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
