@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from orthant.reproduction.claims import AGREE, CANNOT, CLAIMS, DIFFER, judge
+from orthant.reproduction.claims import CLAIMS, judge
 from orthant.reproduction.paper import PUBLISHED
 from orthant.reproduction.summary import Measured
+from orthant.reproduction.verdicts import AGREE, CANNOT, DIFFER
 from tests.reproduction.made_results import SOFT, changed, made_rows, times
 
 BY_ID = {claim.id: (claim, name) for name, claims in CLAIMS.items() for claim in claims}

@@ -18,7 +18,8 @@ from orthant.cli.terminal import plain
 from orthant.cli.writing import Replacing, check_own
 from orthant.datasets.readers import FileError
 from orthant.datasets.readers.names import shielded
-from orthant.persistence import save
+from orthant.factorization import Factorization
+from orthant.persistence import load, save
 from orthant.report import Story, page
 from orthant.report.findings import is_exactly_orthogonal
 
@@ -158,6 +159,15 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
         "components": components,
         "remarks": list(story.remarks),
     }
+
+
+def read_model(path: Path, most_bytes: int) -> Factorization:
+    """The factorization in a file that ``fit`` wrote."""
+    about(path)
+    held = load(path, max_bytes=most_bytes)
+    if not isinstance(held, Factorization):
+        raise FileError(f"{path}: it holds a {type(held).__name__}, not a Factorization")
+    return held
 
 
 def read_summary(folder: Path) -> dict[str, Any]:

@@ -14,13 +14,19 @@ import typer
 from orthant.cli import options as o
 from orthant.cli.data import Reading, most_bytes, read_data, takes_reading
 from orthant.cli.failures import about
-from orthant.cli.folder import FEATURES, MODEL, names_or_numbers, write_assignments, write_rows
+from orthant.cli.folder import (
+    FEATURES,
+    MODEL,
+    names_or_numbers,
+    read_model,
+    write_assignments,
+    write_rows,
+)
 from orthant.cli.terminal import object_line, progress
 from orthant.datasets.readers import FileError, NamedMatrix
 from orthant.datasets.readers.names import unshielded
 from orthant.factorization import Factorization, project
 from orthant.files.whole_files import replacing
-from orthant.persistence import load
 from orthant.report import Story, find
 from orthant.validation.data import as_matrix
 
@@ -45,10 +51,7 @@ def transform(
     the loading of every row on every component.
     """
     place = model / MODEL if model.is_dir() else model
-    about(place)
-    held = load(place, max_bytes=most_bytes(reading.max_bytes))
-    if not isinstance(held, Factorization):
-        raise FileError(f"{place}: it holds a {type(held).__name__}, not a Factorization")
+    held = read_model(place, most_bytes(reading.max_bytes))
     with (
         progress(f"reading {Path(file).name}", quiet),
         read_data(file, reading, stream=True) as data,

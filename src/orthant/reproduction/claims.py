@@ -31,10 +31,8 @@ from orthant.reproduction.single_checks import (
 from orthant.reproduction.summary import ONMF_APX, Measured
 from orthant.reproduction.table_checks import close_to_earlier, in_range, smaller_than_earlier
 from orthant.reproduction.verdicts import (
-    AGREE,
     CANNOT,
     DEVIATIONS,
-    DIFFER,
     ERRORS,
     HIGH_SPREAD,
     LARGE_ERROR,
@@ -46,8 +44,6 @@ from orthant.reproduction.verdicts import (
     Runs,
     Verdict,
 )
-
-__all__ = ["AGREE", "CANNOT", "CLAIMS", "DIFFER", "Claim", "Judged", "Verdict", "judge"]
 
 EM = "em-onmf"
 SOFT = tuple(name for name in EARLIER if name != EM)  # those that do not guarantee orthogonality
