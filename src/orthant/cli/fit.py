@@ -88,11 +88,11 @@ def fit(
         n, m = data.X.shape
         shape = as_image_shape(image_shape, m)
         weights = {
-            "sample_weight": _weights(sample_weight, n, "rows"),
-            "feature_weight": _weights(feature_weight, m, "columns"),
+            "sample_weight": _read_weights(sample_weight, n, "rows"),
+            "feature_weight": _read_weights(feature_weight, m, "columns"),
             "missing_values": np.nan if reading.missing else None,
         }
-        start = _seeding(seeding)
+        start = _read_seeding(seeding)
         about(data.source)
         with progress(f"factorizing {_shown_name(data)}", quiet):
             options = {**given, "seeding": start, "checkpoint": checkpoint}
@@ -127,11 +127,11 @@ def _check_checkpoint(path: Path | None) -> None:
         raise InvalidInputError(f"--checkpoint: there is no folder {path.absolute().parent}")
 
 
-def _weights(path: Path | None, expected: int, what: str) -> Any:
+def _read_weights(path: Path | None, expected: int, what: str) -> Any:
     return None if path is None else read_numbers(path, expected, what)
 
 
-def _seeding(seeding: str) -> Any:
+def _read_seeding(seeding: str) -> Any:
     """The name of a way to start, or components from a file."""
     if seeding in SEEDINGS or not Path(seeding).exists():
         return seeding

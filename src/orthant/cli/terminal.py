@@ -70,5 +70,5 @@ def plain(value: Any) -> Any:
 
 def progress(message: str, quiet: bool) -> AbstractContextManager[None]:
     """One moving line on a terminal's stderr while work goes on; nothing elsewhere."""
-    wanted = not quiet and sys.stderr.isatty()
+    wanted = not quiet and Console(stderr=True).is_terminal
     return progress_line(int(wanted), printable(message), printable(message))
