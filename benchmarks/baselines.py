@@ -8,16 +8,21 @@ data: M is 100 x 5,000, k = 10. A ratio near 1 means that the rest of an iterati
 
 import argparse
 from itertools import islice
-from time import perf_counter
 
 import numpy as np
 
 from orthant.baselines import BASELINES, solve
+from orthant.bench.definition import EXPERIMENT_ONE
+from orthant.bench.machine import machine
+from orthant.bench.measuring import clock
+from orthant.bench.table import machine_line
+from orthant.datasets import make_planted
 from orthant.measures import recovery_error
 
 TARGET = 1.5
 FIRST, LAST = 3, 9  # the iterations that are timed
-M_FEATURES, N_SAMPLES, K, NOISE = 100, 5000, 10, 0.5
+DATA = EXPERIMENT_ONE
+K = DATA.n_components
 
 
 class Noted(np.ndarray):
@@ -48,14 +53,6 @@ class NotedGenerator:
         return lambda *args, **kwargs: np.asarray(draw(*args, **kwargs)).view(Noted)
 
 
-def planted(m, n, k, noise, seed):
-    """Return M and its noiseless part: one non-zero per column of W, exponential entries."""
-    rng = np.random.default_rng(seed)
-    A, W = rng.exponential(size=(m, k)), np.zeros((k, n))
-    W[rng.integers(k, size=n), np.arange(n)] = rng.exponential(size=n)
-    return A @ W + rng.exponential(noise, size=(m, n)), A @ W
-
-
 def start(baseline, M, rng):
     """Return the iterates of a baseline, with those before the timed ones done."""
     steps = baseline.iterates(M, K, rng=rng, **baseline.options)
@@ -66,12 +63,11 @@ def start(baseline, M, rng):
 
 def seconds_of_iterations(baseline, M):
     steps = start(baseline, M, np.random.default_rng(0))
-    begin = perf_counter()
-    done = sum(1 for _ in islice(steps, LAST - FIRST))
-    return (perf_counter() - begin) / max(done, 1)
+    done, seconds = clock(lambda: sum(1 for _ in islice(steps, LAST - FIRST)))
+    return seconds / max(done, 1)
 
 
-def noted_products(baseline, M):
+def note_products(baseline, M):
     """Return the operands of all matrix products of the timed iterations, and their number."""
     steps = start(baseline, M.view(Noted), NotedGenerator(0))
     Noted.products = []
@@ -80,16 +76,17 @@ def noted_products(baseline, M):
 
 
 def seconds_of_products(products, n_iterations):
-    begin = perf_counter()
-    for left, right in products:
-        np.matmul(left, right)
-    return (perf_counter() - begin) / n_iterations
+    def multiply():
+        for left, right in products:
+            np.matmul(left, right)
+
+    return clock(multiply)[1] / n_iterations
 
 
 def measure(name, M, repeats):
     """Return the shortest times of an iteration and of its products; noise only adds time."""
     baseline = BASELINES[name]
-    products, n_iterations = noted_products(baseline, M)
+    products, n_iterations = note_products(baseline, M)
     iteration = floor = np.inf
     for _ in range(repeats):
         iteration = min(iteration, seconds_of_iterations(baseline, M))
@@ -98,9 +95,9 @@ def measure(name, M, repeats):
 
 
 def print_ratios(repeats):
-    M = np.asfortranarray(planted(M_FEATURES, N_SAMPLES, K, NOISE, 0)[0])  # as solve holds X.T
+    M = DATA.make().T  # columns lie together, as solve holds X.T
     M /= M.max()
-    print(f"M {M_FEATURES} x {N_SAMPLES}, k = {K}; milliseconds of one iteration")
+    print(f"M {DATA.n_features} x {DATA.n_samples}, k = {K}; milliseconds of one iteration")
     print(f"{'method':24s} {'iteration':>10s} {'products':>10s} {'ratio':>7s}")
     for name in BASELINES:
         iteration, floor = measure(name, M, 1 if name == "onmfs" else repeats)
@@ -110,19 +107,20 @@ def print_ratios(repeats):
 
 
 def print_errors(time_limit):
-    M, truth = planted(M_FEATURES, N_SAMPLES, K, NOISE, 0)
-    print(f"\nrelative squared error and recovery error at noise {NOISE}, raw and hardened")
+    shape = (DATA.n_samples, DATA.n_features, K)
+    drawn = make_planted(*shape, DATA.noise, random_state=0)
+    print(f"\nrelative squared error and recovery error at noise {DATA.noise}, raw and hardened")
     head = ("method", "iterations", "seconds", "raw", "hardened", "overlap", "recovery", "hardened")
     print("{:24s} {:>10s} {:>8s} {:>9s} {:>9s} {:>9s} {:>9s} {:>9s}  stop".format(*head))
     for name in BASELINES:
-        found = solve(name, M.T, K, random_state=0, time_limit=time_limit)
+        found = solve(name, drawn.X, K, random_state=0, time_limit=time_limit)
         hard = found.hardened
         print(
             f"{name:24s} {found.iterations:10d} {found.seconds:8.2f} "
             f"{found.relative_squared_error:9.5f} {hard.relative_squared_error:9.5f} "
             f"{found.history.non_orthogonality[-1]:9.1e} "
-            f"{recovery_error(truth, found.left, found.W):9.2f} "
-            f"{recovery_error(truth, hard.A, hard.W):9.2f}  {found.stop_reason}"
+            f"{recovery_error(drawn.M_truth, found.left, found.W):9.2f} "
+            f"{recovery_error(drawn.M_truth, hard.A, hard.W):9.2f}  {found.stop_reason}"
         )
 
 
@@ -132,6 +130,7 @@ def main():
     parser.add_argument("--errors", action="store_true", help="also run every method to its end")
     parser.add_argument("--time-limit", type=float, default=20.0)
     arguments = parser.parse_args()
+    print(machine_line({"machine": machine()}))
     print_ratios(arguments.repeats)
     if arguments.errors:
         print_errors(arguments.time_limit)

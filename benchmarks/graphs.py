@@ -3,16 +3,15 @@
 `python -m benchmarks.graphs`
 """
 
-import resource
-import time
-
 import numpy as np
 from scipy.sparse import csr_array
 
 import orthant
+from orthant.bench.kernel import kernel_bytes
+from orthant.bench.measuring import clock
 
 
-def planted_graphs(seeds=10):
+def cluster_planted_graphs(seeds=10):
     proven = 0
     for seed in range(seeds):
         rng = np.random.default_rng(1000 + seed)
@@ -29,22 +28,21 @@ def planted_graphs(seeds=10):
     print(f"proven optimal: {proven} of {seeds}")
 
 
-def large_graph(n=20_000, m=5_000, edges=200_000):
+def cluster_large_graph(n=20_000, m=5_000, edges=200_000):
     rng = np.random.default_rng(0)
     places = rng.integers(n, size=edges), rng.integers(m, size=edges)
     graph = csr_array((np.ones(edges, dtype=int), places), shape=(n, m))
     graph.sum_duplicates()
     graph.data[:] = 1
-    started = time.perf_counter()
-    model = orthant.BipartiteCorrelationClustering(random_state=0).fit(graph)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    unfitted = orthant.BipartiteCorrelationClustering(random_state=0)
+    model, seconds = clock(lambda: unfitted.fit(graph))
     print(
         f"{n:,} x {m:,} with {graph.nnz:,} edges: {model.disagreements_:,} disagreements in "
-        f"{time.perf_counter() - started:.1f} s, peak {peak:.0f} MB; {model.certificate_}"
+        f"{seconds:.1f} s, peak {kernel_bytes('VmHWM') / 2**20:.0f} MB; {model.certificate_}"
     )
 
 
 if __name__ == "__main__":
     print("planted 40 x 40, four clusters, 5 % flipped")
-    planted_graphs()
-    large_graph()
+    cluster_planted_graphs()
+    cluster_large_graph()

@@ -40,17 +40,13 @@ def write_matrix(path, n_rows, n_columns, n_blocks, seed=0):
 
 def private_memory():
     """(RssAnon, VmData) of this process in bytes: touched, and counted by RLIMIT_DATA."""
-    found = {}
-    with open("/proc/self/status") as status:
-        for line in status:
-            name, _, value = line.partition(":")
-            if name in ("RssAnon", "VmData"):
-                found[name] = int(value.split()[0]) * 1024
-    return found["RssAnon"], found["VmData"]
+    from orthant.bench.kernel import kernel_bytes
+
+    return kernel_bytes("RssAnon"), kernel_bytes("VmData")
 
 
 @contextmanager
-def watching():
+def watch():
     """The highest RssAnon and VmData inside, looked up every few milliseconds."""
     peaks, done = [0, 0], threading.Event()
 
@@ -103,7 +99,7 @@ def fit(options):
     one_read = seconds_to_read(options.fit)
     X = np.load(options.fit, mmap_mode="r")
     started = time.perf_counter()
-    with watching() as peaks:
+    with watch() as peaks:
         result = orthant.factorize(
             X,
             options.components,
@@ -157,7 +153,7 @@ def run(options):
             yield in_process(options, path, setting)
 
 
-def told(found):
+def describe(found):
     """One line for people."""
     mb = {name: found[name] / 1e6 for name in ("peak_rss_anon", "peak_vm_data")}
     speed = found["bytes"] / found["seconds"] / 1e9
@@ -171,7 +167,7 @@ def told(found):
     )
 
 
-def parsed(arguments):
+def parse(arguments):
     """The options of the command."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.out_of_core", description=__doc__)
     parser.add_argument("--megabytes", type=int, default=6000, help="size of the matrix")
@@ -191,14 +187,14 @@ def parsed(arguments):
 
 
 def main(arguments=None):
-    options = parsed(arguments)
+    options = parse(arguments)
     if sys.platform != "linux":
         raise SystemExit("limits on private memory are measured on Linux only")
     if options.fit:
         fit(options)
         return
     for found in run(options):
-        print(json.dumps(found) if options.json else told(found), flush=True)
+        print(json.dumps(found) if options.json else describe(found), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Progress of a fit: steps are announced where they happen and heard by whoever listens.
+"""Progress: steps are announced where they happen and heard by whoever listens, and shown.
 
 Silent unless somebody listens: an announcement without a listener costs one lookup. Listeners
 belong to the calling thread (or task), so two fits in two threads do not hear each other.
@@ -6,11 +6,17 @@ belong to the calling thread (or task), so two fits in two threads do not hear e
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from time import monotonic
 
 from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+SECONDS_BETWEEN_LINES = 30.0
 
 Listener = Callable[[str, float | None], None]
 
@@ -45,22 +51,59 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 
 @contextmanager
-def progress_line(verbose: int, title: str = "orthant") -> Iterator[None]:
-    """Show one line on stderr that follows the steps inside; nothing when ``verbose`` is 0."""
+def progress_line(verbose: int, title: str = "orthant", first: str = "") -> Iterator[None]:
+    """Show one line on stderr that follows the steps inside; nothing when ``verbose`` is 0.
+
+    It begins with ``first``; 2 also keeps every line.
+    """
     if not verbose:
         yield
         return
     console = Console(stderr=True)
     counts: dict[str, int] = {}
-    with console.status(f"{title}: reading the data") as status:
+    with console.status(escape(first or f"{title}: reading the data")) as status:
 
         def show(step: str, error: float | None) -> None:
             counts[step] = counts.get(step, 0) + 1
             figure = "" if error is None else f", relative squared error {error:.6g}"
-            line = f"{title}: {step} {counts[step]}{figure}"
+            line = escape(f"{title}: {step} {counts[step]}{figure}")
             status.update(line)
             if verbose > 1:
                 console.log(line)
 
         with listening(show):
             yield
+
+
+Show = Callable[[int, str, str], None]  # how many are done, what was done last, the time left
+
+
+@contextmanager
+def count_progress(total: int) -> Iterator[Show]:
+    """Show on stderr how many of a total are done: a bar on a terminal, elsewhere lines."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _show_lines(total)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TextColumn("{task.fields[left]}"), console=console) as bar:
+        task = bar.add_task("starting", total=total, left="")
+
+        def show(done: int, what: str, left: str = "") -> None:
+            bar.update(task, description=what, completed=done, left=left)
+
+        yield show
+
+
+def _show_lines(total: int) -> Show:
+    """One line at once, then at most one every half minute, and one at the end."""
+    last = -SECONDS_BETWEEN_LINES
+
+    def show(done: int, what: str, left: str = "") -> None:
+        nonlocal last
+        if monotonic() - last >= SECONDS_BETWEEN_LINES or done == total:
+            last = monotonic()
+            text = f"{done} of {total} runs; {what} {left}"
+            print(text.rstrip(), file=sys.stderr, flush=True)
+
+    return show

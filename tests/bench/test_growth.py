@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from orthant.bench.data import Data
 from orthant.bench.definition import growth, tasks_of
 from orthant.bench.growth import exponent, slope, time_sizes
 
@@ -37,9 +38,7 @@ def test_every_size_doubles_and_so_does_what_is_made_of_it():
 
 def test_sizes_are_timed_and_sweeps_to_convergence_reported():
     (task, *_) = tasks_of("growth", tiny=True)
-    sizes = [{"kind": "uniform", "n_samples": n, "n_features": 8, "n_components": 2} for n in
-             (50, 100)]  # fmt: skip
-    found = time_sizes(sizes, 2)
+    found = time_sizes([Data("uniform", n, 8, 2) for n in (50, 100)], 2)
     assert min(found["seconds"]) > 0
     assert all(one >= 1 for one in found["sweeps"] + found["sweeps_to_convergence"])
     assert task.n_steps == 1

@@ -6,12 +6,13 @@ import pytest
 import orthant.fitting
 import orthant.onmf.search
 from orthant.bench import phases
-from orthant.bench.phases import PHASE_NAMES, REST, Stopwatch, time_phases, watched
+from orthant.bench.data import Data
+from orthant.bench.phases import PHASE_NAMES, REST, Stopwatch, time_phases, watch
 
 
 @pytest.mark.parametrize("kind", ["planted", "sparse"])
 def test_phases_add_up_to_the_whole_and_the_known_ones_appear(kind):
-    data = {"kind": kind, "n_samples": 400, "n_features": 30, "n_components": 4, "density": 0.3}
+    data = Data(kind, 400, 30, 4, density=0.3)
     found = time_phases(data, 3)
     seconds = found["seconds"]
     assert tuple(seconds) == PHASE_NAMES
@@ -23,7 +24,7 @@ def test_phases_add_up_to_the_whole_and_the_known_ones_appear(kind):
 
 def test_every_function_is_put_back():
     before = dict(vars(orthant.fitting)), dict(vars(orthant.onmf.search))
-    with watched(Stopwatch()):
+    with watch(Stopwatch()):
         assert vars(orthant.fitting)["as_matrix"] is not before[0]["as_matrix"]
     assert (vars(orthant.fitting), vars(orthant.onmf.search)) == before
 
@@ -31,7 +32,7 @@ def test_every_function_is_put_back():
 def test_watching_does_not_change_the_answer():
     X = np.random.default_rng(0).random((200, 12))
     plain = orthant.fitting.factorize(X, 3, random_state=0)
-    with watched(Stopwatch()):
+    with watch(Stopwatch()):
         seen = orthant.fitting.factorize(X, 3, random_state=0)
     assert np.array_equal(plain.components, seen.components)
 
@@ -40,14 +41,14 @@ def test_a_function_that_is_gone_is_an_error_and_nothing_stays_replaced(monkeypa
     before = orthant.fitting.as_matrix
     gone = {**phases.PHASES, "sweeps": ("orthant.validation.data:no_such_function",)}
     monkeypatch.setattr(phases, "PHASES", gone)
-    with pytest.raises(AttributeError, match="no_such_function"), watched(Stopwatch()):
+    with pytest.raises(AttributeError, match="no_such_function"), watch(Stopwatch()):
         pass
     assert orthant.fitting.as_matrix is before
 
 
 def test_time_inside_another_phase_counts_for_the_outer_one():
     stopwatch = Stopwatch()
-    inner = stopwatch.timed("sweeps", lambda: None)
-    stopwatch.timed("seeding", inner)()
+    inner = stopwatch.time("sweeps", lambda: None)
+    stopwatch.time("seeding", inner)()
     assert stopwatch.seconds["sweeps"] == 0
     assert stopwatch.seconds["seeding"] > 0

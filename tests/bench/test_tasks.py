@@ -1,4 +1,4 @@
-"""What cannot be measured is told, and never left out."""
+"""What cannot be measure is told, and never left out."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import pytest
 from orthant.bench.data import Data
 from orthant.bench.definition import BENCHMARKS, SPARSE, profiles_of, tasks_of
 from orthant.bench.fits import Contest, Rival
-from orthant.bench.measuring import MeasurementError, measured
+from orthant.bench.measuring import MeasurementError, measure
 from orthant.bench.memory import affordable, bytes_of
 from orthant.bench.tasks import Progress, run
 from orthant.errors import InvalidInputError
@@ -29,7 +29,7 @@ def test_a_real_set_that_is_not_there_is_skipped_with_a_reason(monkeypatch):
     assert told[0].startswith("[1 of 6, 0:00] sparse: bow-kos k=6 float64")
 
 
-def test_a_rival_that_fails_is_a_row_and_the_next_one_is_measured():
+def test_a_rival_that_fails_is_a_row_and_the_next_one_is_measure():
     data = Data("planted", 60, 8, 2)
     rivals = (Rival("nobody", 3.0, 1), Rival("three lines", 1e9, 1))
     contest = Contest("small", data, rivals, n_seeds=1, n_rounds=1)
@@ -47,7 +47,7 @@ def test_a_rival_that_fails_is_a_row_and_the_next_one_is_measured():
 
 def test_a_process_that_fails_says_why():
     with pytest.raises(MeasurementError, match="KeyError: 'no such job'"):
-        measured("no such job")
+        measure("no such job")
 
 
 def test_the_result_is_counted_once():

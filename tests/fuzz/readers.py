@@ -11,7 +11,7 @@ import numpy as np
 import orthant
 from orthant.cli.report import report
 from orthant.datasets.readers import read_matrix, read_names
-from orthant.selection.journal import Journal
+from orthant.selection.journal import TrialJournal
 from orthant.validation.data import as_matrix
 from tests.fuzz.seeds import CHECKPOINT_OPTIONS, JOURNAL_OPTIONS, X
 
@@ -44,7 +44,7 @@ def checkpoint(path, format, number):
 
 
 def trials(path, format, number):
-    Journal(path).open(X, JOURNAL_OPTIONS, 7)
+    TrialJournal(path).open(X, JOURNAL_OPTIONS, 7)
 
 
 def page(path, format, number):

@@ -4,12 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from orthant.reproduction.claims import AGREE, CANNOT, CLAIMS, DIFFER, judged
+from orthant.reproduction.claims import CLAIMS, judge
 from orthant.reproduction.paper import PUBLISHED
 from orthant.reproduction.summary import Measured
+from orthant.reproduction.verdicts import AGREE, CANNOT, DIFFER
 from tests.reproduction.made_results import SOFT, changed, made_rows, times
 
-BY_ID = {claim.id: claim for claims in CLAIMS.values() for claim in claims}
+BY_ID = {claim.id: (claim, name) for name, claims in CLAIMS.items() for claim in claims}
+
+
+def verdict_of(name, rows):
+    claim, experiment = BY_ID[name]
+    return claim.judge(Measured(rows), experiment)
 
 
 def of(experiment, *methods, **values):
@@ -130,19 +136,18 @@ def test_every_claim_has_a_change_that_refutes_it():
 
 @pytest.mark.parametrize("name", BY_ID)
 def test_a_claim_agrees_where_it_holds_and_differs_where_it_does_not(agreeing, name):
-    check = BY_ID[name].check
-    assert check(Measured(agreeing)).verdict == AGREE
-    assert check(Measured(map(CHANGES[name], agreeing))).verdict == DIFFER
+    assert verdict_of(name, agreeing).verdict == AGREE
+    assert verdict_of(name, map(CHANGES[name], agreeing)).verdict == DIFFER
 
 
 def test_nothing_can_be_checked_without_runs():
-    verdicts = [one for found in judged(Measured([])).values() for _, one in found]
+    verdicts = [one for found in judge(Measured([])).values() for _, one in found]
     assert {one.verdict for one in verdicts} == {CANNOT}
     assert all(one.evidence.endswith(".") for one in verdicts)
 
 
 def test_the_plan_itself_leaves_two_claims_open():
-    found = judged(Measured(made_rows()))
+    found = judge(Measured(made_rows()))
     open_claims = {
         claim.id: one.evidence
         for pairs in found.values()
@@ -155,21 +160,21 @@ def test_the_plan_itself_leaves_two_claims_open():
 
 def test_a_missing_method_is_named():
     rows = [row for row in made_rows() if row.method != "hals"]
-    found = BY_ID["recovery-better"].check(Measured(rows))
+    found = verdict_of("recovery-better", rows)
     assert found.verdict == CANNOT
     assert found.evidence == "No results of HALS in experiment-1 are in."
 
 
 def test_runs_without_a_time_decide_nothing_about_speed():
     rows = [replace(row, seconds=None, serial=0) for row in made_rows()]
-    found = BY_ID["faster-1"].check(Measured(rows))
+    found = verdict_of("faster-1", rows)
     assert found.verdict == CANNOT
     assert found.evidence.startswith("No serially timed runs of ONMF-apx")
 
 
 def test_evidence_names_levels_factors_and_limited_runs(agreeing):
     slow = changed(of(ONE, "nhl", noise=0.5), seconds=0.013, stop_reason="time_limit")
-    found = BY_ID["faster-1"].check(Measured(map(slow, agreeing)))
+    found = verdict_of("faster-1", map(slow, agreeing))
     assert found.evidence == (
         "Holds at 8 of 9 noise levels, not at 0.5. Smallest factor 1 (NHL at 0.5), largest 100 "
         "(NMF at 0). 7 of these 504 runs were ended by the time limit."
@@ -181,20 +186,20 @@ def test_failed_runs_are_left_out_and_counted(agreeing):
         of(ONE, "nhl", seed=0), recovery_error=None, reconstruction_error=None,
         relative_squared_error=None, stop_reason="failed: too <large>",
     )  # fmt: skip
-    found = BY_ID["recovery-better"].check(Measured(map(lost, agreeing)))
+    found = verdict_of("recovery-better", map(lost, agreeing))
     assert found.verdict == AGREE
     assert found.evidence.endswith("9 of these 441 runs failed and are left out.")
 
 
 def test_ding_runs_ended_by_a_limit_decide_nothing_without_a_difference(agreeing):
     cut = changed(of(DOUBLE, DING), iterations=100, stop_reason="time_limit")
-    assert BY_ID["ding-iterations"].check(Measured(map(cut, agreeing))).verdict == CANNOT
+    assert verdict_of("ding-iterations", map(cut, agreeing)).verdict == CANNOT
 
 
 def test_one_side_of_a_set_is_not_enough_to_differ(agreeing):
     rows = [row for row in agreeing if row.orthogonal != "features"]
-    assert BY_ID["table-bow-kos"].check(Measured(rows)).verdict == CANNOT
-    both = BY_ID["table-bow-kos"].check(Measured(agreeing)).evidence
+    assert verdict_of("table-bow-kos", rows).verdict == CANNOT
+    both = verdict_of("table-bow-kos", agreeing).evidence
     assert both == (
         "Within the range over features. Over samples: 0.9951 to 1.0028, median 0.9990, "
         "40 starts (best: 0.9891); over features: 0.7654 to 0.7714, median 0.7684, 40 starts "

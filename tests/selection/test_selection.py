@@ -13,7 +13,7 @@ from orthant.engine.shuffles import permute_columns
 from orthant.errors import InvalidInputError, OrthantError
 from orthant.selection import journal, select_n_components
 from orthant.selection import trial as trials
-from orthant.selection.choice import suggest, summed_up
+from orthant.selection.choice import suggest, sum_up
 from orthant.selection.trial import Trial, matched_cosine
 
 X = make_planted(90, 30, 4, 0.1, random_state=0).X
@@ -157,7 +157,7 @@ def test_without_pandas_the_error_names_the_extra(monkeypatch, selection):
 
 def test_no_structure_is_said_to_be_none():
     flat = [Trial(k, 0, k, 1 - 0.1 * k, None, 1 - 0.2 * k, 0.5, 0.1 * k) for k in (1, 2, 3)]
-    number, reason = suggest(summed_up(flat))
+    number, reason = suggest(sum_up(flat))
     assert number == 3
     assert "no parts" in reason
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from orthant.bench.rows import FAILED, SKIPPED, Row
 
@@ -47,20 +48,16 @@ def figure(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}g}"
 
 
-def _milliseconds(*names: str) -> Callable[[Row], Lines]:
-    return lambda row: [figure(1e3 * row.figures[name]) for name in names]
+def _times(*names: str, unit: float = 1.0) -> Callable[[Row], Lines]:
+    return lambda row: [figure(row.figures[name] / unit) for name in names]
 
 
-def _times(*names: str) -> Callable[[Row], Lines]:
-    return lambda row: [figure(row.figures[name]) for name in names]
+_milliseconds = partial(_times, unit=1e-3)
+_megabytes = partial(_times, unit=1e6)
 
 
 def _errors(row: Row) -> Lines:
     return [f"{row.figures[name]:.5f}" for name in ("error", "their_error")]
-
-
-def _megabytes(name: str) -> Callable[[Row], Lines]:
-    return lambda row: [figure(row.figures[name] / 1e6)]
 
 
 def _sizes(row: Row) -> Lines:
@@ -160,7 +157,7 @@ def columns_of(name: str) -> list[Column]:
     return COLUMNS.get(name, FITS)
 
 
-def explained(name: str, profile: bool) -> str:
+def explain(name: str, profile: bool) -> str:
     """What the figures of a table are."""
     if profile:
         return EXPLAINED["profile"]

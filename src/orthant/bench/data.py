@@ -10,9 +10,11 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from orthant.bench.measuring import SkippedError
-from orthant.datasets import load_uci, make_planted
+from orthant.datasets import make_planted
 from orthant.datasets.uci import HOME_VARIABLE
 from orthant.errors import OrthantError
+from orthant.reproduction.data import real_set
+from orthant.reproduction.paper import N_COMPONENTS_REAL, PUBLISHED
 
 CHUNK_ROWS = 100_000
 
@@ -57,20 +59,18 @@ class Data:
         return MAKERS[self.kind](self, np.random.default_rng(seed))
 
 
-def _planted(data: Data, rng: np.random.Generator) -> Any:
-    return _drawn(data, "samples", rng)
+def real(name: str) -> Data:
+    """A real set of the paper's table."""
+    return Data("uci", *PUBLISHED[name].shape, N_COMPONENTS_REAL, name=name)
 
 
-def _blocks(data: Data, rng: np.random.Generator) -> Any:
-    return _drawn(data, "both", rng)
-
-
-def _drawn(data: Data, orthogonal: str, rng: np.random.Generator) -> Any:
+def _draw_planted(data: Data, rng: np.random.Generator) -> Any:
+    orthogonal = "both" if data.kind == "blocks" else "samples"
     shape = (data.n_samples, data.n_features, data.n_components)
     return make_planted(*shape, data.noise, orthogonal, rng).X.astype(data.dtype)
 
 
-def _uniform(data: Data, rng: np.random.Generator) -> Any:
+def _draw_uniform(data: Data, rng: np.random.Generator) -> Any:
     """Entries without structure, filled in place so that nothing of this size is held twice."""
     X = np.empty((data.n_samples, data.n_features), dtype=data.dtype)
     for start in range(0, len(X), CHUNK_ROWS):
@@ -78,28 +78,29 @@ def _uniform(data: Data, rng: np.random.Generator) -> Any:
     return X
 
 
-def _sparse(data: Data, rng: np.random.Generator) -> Any:
+def _draw_sparse(data: Data, rng: np.random.Generator) -> Any:
     shape = (data.n_samples, data.n_features)
     size = round(data.density * shape[0] * shape[1])
     places = rng.choice(shape[0] * shape[1], size, replace=False, shuffle=False)
-    positions = tuple(part.astype(np.int32) for part in np.divmod(places, shape[1]))
+    positions = tuple(one.astype(np.int32) for one in np.divmod(places, shape[1]))
     return coo_array((rng.random(size), positions), shape=shape).tocsr().astype(data.dtype)
 
 
-def _real(data: Data, rng: np.random.Generator) -> Any:
+def _load_real(data: Data, rng: np.random.Generator) -> Any:
     # Nothing is downloaded in the middle of a measurement that nobody asked to be online.
     if not os.environ.get(HOME_VARIABLE):
         raise SkippedError(f"set {HOME_VARIABLE} to the folder that holds the sets")
     try:
-        return load_uci(data.name).X.astype(data.dtype)
+        X = real_set(data.name, (data.n_samples, data.n_features))
     except (OrthantError, OSError) as error:
         raise SkippedError(str(error)) from error
+    return X.astype(data.dtype)
 
 
 MAKERS = {
-    "planted": _planted,
-    "blocks": _blocks,
-    "uniform": _uniform,
-    "sparse": _sparse,
-    "uci": _real,
+    "planted": _draw_planted,
+    "blocks": _draw_planted,
+    "uniform": _draw_uniform,
+    "sparse": _draw_sparse,
+    "uci": _load_real,
 }

@@ -1,16 +1,21 @@
-"""The benchmarks by name: what is measured, at which sizes, and what should be reached."""
+"""The benchmarks by name: what is measured, at which sizes, and what should be reached.
+
+``tiny`` stands for sizes that take a moment: they show that the harness works and say nothing
+about speed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
+from typing import Any
 
-from orthant.bench.data import Data
-from orthant.bench.fits import Contest, Rival
+from orthant.bench.data import Data, real
+from orthant.bench.fits import Contest, OverheadTask, Rival
 from orthant.bench.growth import GrowthTask, MemoryGrowthTask
 from orthant.bench.memory import MemoryTask, affordable
-from orthant.bench.overhead import OverheadTask
 from orthant.bench.phases import ProfileTask
 from orthant.bench.places import PlacesTask
 from orthant.bench.rivals import BASELINES
@@ -23,23 +28,63 @@ LARGE = (
     Data("planted", 200_000, 100, 50, dtype="float32"),
     Data("planted", 50_000, 1_000, 50, dtype="float32"),
 )
-SPARSE = (
-    Data("uci", 3_430, 6_906, 6, name="bow-kos"),
-    Data("uci", 1_500, 12_419, 6, name="bow-nips"),
-    Data("uci", 1_500, 10_000, 6, name="amazon-commerce-reviews"),
-)
-BLOCKS = Data("blocks", 2_000, 500, 8)
-MEMORY_BYTES = 2_000_000_000
-# Sizes that take a moment: they show that the harness works and say nothing about speed.
+SPARSE = tuple(real(name) for name in ("bow-kos", "bow-nips", "amazon-commerce-reviews"))
+BLOCKS = Data("blocks", 2_000, 500, 8, noise=0.1)
 TINY = Data("planted", 300, 20, 3)
-TINY_SPARSE = Data("sparse", 200, 80, 3, density=0.1)
-TINY_BLOCKS = Data("blocks", 120, 30, 3)
+MEMORY_BYTES = 2_000_000_000
 
 SWEEP_GOAL, SMALL_SWEEP_GOAL = 1.5, 3.0  # products
 SMALL_GOAL, NMF_GOAL, LARGE_GOAL, SPARSE_GOAL = 3.0, 50.0, 30.0, 2.0  # times faster
 OVERHEAD_GOAL = 3.0  # milliseconds
 MEMORY_GOAL = 0.1  # of the input
 GROWTH_GOAL, ROW_GOAL = 1.1, 40.0  # exponent, bytes per row
+
+
+@dataclass(frozen=True, slots=True)
+class Contests:
+    """Whole fits of some matrices against some rivals."""
+
+    matrices: tuple[Data, ...]
+    tiny: Data
+    rivals: tuple[Rival, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)  # of `Contest`
+    n_tiny: int = 2  # how many of the rivals
+
+    def tasks(self, benchmark: str, tiny: bool) -> list[Task]:
+        """A contest for every matrix."""
+        if tiny:
+            rivals = tuple(replace(rival, n_seeds=1) for rival in self.rivals[: self.n_tiny])
+            few = {**self.options, "n_seeds": 2, "n_rounds": 1}
+            return [Contest(benchmark, self.tiny, rivals, **few)]
+        return [Contest(benchmark, data, self.rivals, **self.options) for data in self.matrices]
+
+
+CONTESTS = {
+    "small": Contests(
+        (replace(EXPERIMENT_ONE, noise=0.1), EXPERIMENT_ONE),
+        TINY,
+        (Rival("three lines", SMALL_GOAL, 10), Rival("sklearn NMF", NMF_GOAL, 3)),
+        {"n_seeds": 20},
+    ),
+    "large": Contests(
+        LARGE, replace(TINY, dtype="float32"), (Rival("three lines", LARGE_GOAL, 2),)
+    ),
+    "sparse": Contests(
+        SPARSE,
+        Data("sparse", 200, 80, 3, density=0.1),
+        (Rival("three lines", SPARSE_GOAL, 5),),
+    ),
+    "both": Contests(
+        (BLOCKS,), Data("blocks", 120, 30, 3), (Rival("co-clustering"),), {"orthogonal": "both"}
+    ),
+    "baselines": Contests(
+        (EXPERIMENT_ONE,),
+        TINY,
+        tuple(Rival(name, n_seeds=1, warm_rows=500) for name in BASELINES),
+        {"n_seeds": 20, "n_rounds": 1},
+        n_tiny=1,
+    ),
+}
 
 
 def sweep(tiny: bool) -> list[Task]:
@@ -50,50 +95,6 @@ def sweep(tiny: bool) -> list[Task]:
     cases = [Data("uniform", *shape, k, dtype=d) for shape, k, d in product(shapes, ks, dtypes)]
     small = SweepTask(_uniform(EXPERIMENT_ONE), SMALL_SWEEP_GOAL, n_repeats=100)
     return [*(SweepTask(data, SWEEP_GOAL) for data in cases), small]
-
-
-def small(tiny: bool) -> list[Task]:
-    """Whole fits of the paper's first experiment."""
-    rivals = (Rival("three lines", SMALL_GOAL, 10), Rival("sklearn NMF", NMF_GOAL, 3))
-    if tiny:
-        return [_tiny_contest("small", TINY, rivals)]
-    return [
-        Contest("small", replace(EXPERIMENT_ONE, noise=noise), rivals, n_seeds=20)
-        for noise in (0.1, 0.5)
-    ]
-
-
-def large(tiny: bool) -> list[Task]:
-    """Whole fits of many rows into many components."""
-    rivals = (Rival("three lines", LARGE_GOAL, 2),)
-    if tiny:
-        return [_tiny_contest("large", replace(TINY, dtype="float32"), rivals)]
-    return [Contest("large", data, rivals) for data in LARGE]
-
-
-def sparse(tiny: bool) -> list[Task]:
-    """Whole fits of the sparse sets of the paper's table."""
-    rivals = (Rival("three lines", SPARSE_GOAL, 5),)
-    if tiny:
-        return [_tiny_contest("sparse", TINY_SPARSE, rivals)]
-    return [Contest("sparse", data, rivals) for data in SPARSE]
-
-
-def both(tiny: bool) -> list[Task]:
-    """Blocks against spectral co-clustering."""
-    rivals = (Rival("co-clustering"),)
-    if tiny:
-        return [_tiny_contest("both", TINY_BLOCKS, rivals, "both")]
-    return [Contest("both", replace(BLOCKS, noise=0.1), rivals, "both")]
-
-
-def baselines(tiny: bool) -> list[Task]:
-    """The earlier methods of the paper's first experiment."""
-    names = BASELINES[:1] if tiny else BASELINES
-    rivals = tuple(Rival(name, n_seeds=1, warm_rows=500) for name in names)
-    if tiny:
-        return [_tiny_contest("baselines", TINY, rivals)]
-    return [Contest("baselines", EXPERIMENT_ONE, rivals, n_seeds=20, n_rounds=1)]
 
 
 def overhead(tiny: bool) -> list[Task]:
@@ -120,14 +121,14 @@ def growth(tiny: bool) -> list[Task]:
     """Exponents of time in rows, columns, stored entries and components; memory per row."""
     if tiny:
         base, entries = Data("uniform", 100, 10, 2), Data("sparse", 100, 50, 2, density=0.1)
-        axes = [_doubled("rows", base, "n_samples", 1), _doubled("entries", entries, "density", 1)]
+        axes = [_double("rows", base, "n_samples", 1), _double("entries", entries, "density", 1)]
         return [*(GrowthTask(*axis, GROWTH_GOAL, n_repeats=1) for axis in axes), _per_row(tiny)]
     base, entries = Data("uniform", 20_000, 50, 5), Data("sparse", 20_000, 1_000, 5, density=0.005)
     axes = [
-        _doubled("rows", base, "n_samples", 3),
-        _doubled("columns", base, "n_features", 3),
-        _doubled("components", base, "n_components", 3),
-        _doubled("entries", entries, "density", 3),
+        _double("rows", base, "n_samples", 3),
+        _double("columns", base, "n_features", 3),
+        _double("components", base, "n_components", 3),
+        _double("entries", entries, "density", 3),
     ]
     return [*(GrowthTask(*axis, GROWTH_GOAL) for axis in axes), _per_row(tiny)]
 
@@ -137,7 +138,7 @@ def _per_row(tiny: bool) -> Task:
     return MemoryGrowthTask(tuple(Data("uniform", n, 20, 10) for n in sizes), ROW_GOAL)
 
 
-def _doubled(
+def _double(
     what: str, base: Data, name: str, n_doublings: int
 ) -> tuple[str, tuple[int, ...], tuple[Data, ...]]:
     """What doubles in words, its sizes, and the matrices."""
@@ -152,35 +153,15 @@ def _uniform(data: Data) -> Data:
     return replace(data, kind="uniform")
 
 
-def _tiny_contest(
-    benchmark: str, data: Data, rivals: tuple[Rival, ...], orthogonal: str = "samples"
-) -> Contest:
-    fewer = tuple(replace(rival, n_seeds=1) for rival in rivals)
-    return Contest(benchmark, data, fewer, orthogonal, n_seeds=2, n_rounds=1)
-
-
 BENCHMARKS: dict[str, Callable[[bool], list[Task]]] = {
     "sweep": sweep,
-    "small": small,
-    "large": large,
-    "sparse": sparse,
-    "both": both,
-    "baselines": baselines,
+    **{name: partial(contests.tasks, name) for name, contests in CONTESTS.items()},
     "overhead": overhead,
     "memory": memory,
     "places": places,
     "growth": growth,
 }
-PROFILED: dict[str, tuple[Data, ...]] = {
-    "small": (EXPERIMENT_ONE,),
-    "large": LARGE,
-    "sparse": SPARSE,
-}
-TINY_PROFILED: dict[str, tuple[Data, ...]] = {
-    "small": (TINY,),
-    "large": (replace(TINY, dtype="float32"),),
-    "sparse": (TINY_SPARSE,),
-}
+PROFILED = {"small": (EXPERIMENT_ONE,), "large": LARGE, "sparse": SPARSE}
 
 
 def tasks_of(name: str | None, *, tiny: bool = False) -> list[Task]:
@@ -191,6 +172,9 @@ def tasks_of(name: str | None, *, tiny: bool = False) -> list[Task]:
 
 def profiles_of(name: str | None, *, tiny: bool = False) -> list[Task]:
     """The tasks that tell where the time of these fits goes."""
-    matrices = TINY_PROFILED if tiny else PROFILED
     names = list(PROFILED) if name is None else [as_choice(name, tuple(PROFILED), "NAME")]
-    return [ProfileTask(one, data) for one in names for data in matrices[one]]
+    return [
+        ProfileTask(one, data)
+        for one in names
+        for data in ((CONTESTS[one].tiny,) if tiny else PROFILED[one])
+    ]

@@ -1,19 +1,19 @@
-"""Whole fits against those of others: seconds, ratio and error."""
+"""Whole fits against those of others, and alone where only fixed costs are left."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from orthant.bench.data import Data
-from orthant.bench.measuring import MeasurementError, SkippedError, measured
+from orthant.bench.measuring import MeasurementError, SkippedError, clock, measure
 from orthant.bench.rivals import CONTESTANTS, error_of
 from orthant.bench.rows import Goal, Row
-from orthant.bench.tasks import Step, without_figures
+from orthant.bench.tasks import Step, Task, without_figures
 from orthant.fitting import factorize
 
 WARM_SEED = 10**6
@@ -22,7 +22,7 @@ SAME_ERROR = 1e-4
 
 
 def time_fits(
-    data: dict[str, Any],
+    data: Data,
     contestant: str,
     seeds: list[int],
     certificate: str | None = None,
@@ -33,25 +33,51 @@ def time_fits(
     ``certificate`` names the setting whose certificate is timed by one further fit, and
     ``warm_rows`` says how many rows are enough to warm up; None means all.
     """
-    described = Data(**data)
-    X, k, fit = described.make(), described.n_components, CONTESTANTS[contestant]
+    X, k, fit = data.make(), data.n_components, CONTESTANTS[contestant]
     fit(X[:warm_rows], k, WARM_SEED)
-    seconds, answers = [], []
-    for seed in seeds:
-        started = time.perf_counter()
-        answer = fit(X, k, seed)
-        taken = time.perf_counter() - started
-        seconds.append(taken if answer.seconds is None else answer.seconds)
-        answers.append(answer)
+    answers = [clock(partial(fit, X, k, seed)) for seed in seeds]
     found = {
-        "seconds": seconds,
-        "errors": [error_of(X, answer) for answer in answers],
-        "notes": sorted({answer.note for answer in answers if answer.note}),
+        "seconds": [taken if one.seconds is None else one.seconds for one, taken in answers],
+        "errors": [error_of(X, answer) for answer, _ in answers],
+        "notes": sorted({answer.note for answer, _ in answers if answer.note}),
     }
     if certificate is not None:
         proven = factorize(X, k, orthogonal=certificate, random_state=seeds[0]).certificate
         found["certificate_seconds"] = proven.seconds
     return found
+
+
+def _figures(found: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    return {
+        f"{prefix}seconds": float(np.median(found["seconds"])),
+        f"{prefix}fewest_seconds": min(found["seconds"]),
+        f"{prefix}error": float(np.median(found["errors"])),
+        f"{prefix}n_fits": len(found["seconds"]),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class OverheadTask(Task):
+    """A fit so small that nothing but fixed costs is left."""
+
+    data: Data
+    goal: float  # milliseconds
+    n_seeds: int = 200
+    benchmark: str = "overhead"
+
+    def rows(self, step: Step) -> Iterator[Row]:
+        """One row of milliseconds."""
+        step("orthant")
+        found = measure(
+            "fits",
+            data=self.data,
+            contestant="orthant",
+            seeds=list(range(self.n_seeds)),
+            certificate="samples",
+        )
+        figures = {**_figures(found), "certificate_seconds": found["certificate_seconds"]}
+        goals = (Goal("milliseconds", "<", self.goal, 1e3 * figures["seconds"]),)
+        yield Row(self.benchmark, self.title, "nothing", figures, goals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +91,7 @@ class Rival:
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class Contest(Task):
     """One matrix, ours and some rivals, each in processes of its own that take turns.
 
     Every round starts a fresh process for ours and for each rival; seeds differ by round.
@@ -91,66 +117,52 @@ class Contest:
 
     def rows(self, step: Step) -> Iterator[Row]:
         """One row for every rival, also when it fails."""
-        ours: dict[str, Any] = {}
-        theirs: dict[str, dict[str, Any]] = {}
+        ours = Rival("orthant both" if self.orthogonal == "both" else "orthant", None, self.n_seeds)
+        found: dict[str, dict[str, Any]] = {}
         failures: dict[str, Exception] = {}
         for number in range(self.n_rounds):
-            step("orthant")
-            try:
-                joined(ours, self._ours(number))
-            except (SkippedError, MeasurementError) as error:
-                yield from (without_figures(self._row(rival), error) for rival in self.rivals)
-                return
-            for rival in self.rivals:
-                step(rival.name)
+            for one in (ours, *self.rivals):
+                step("orthant" if one is ours else one.name)
                 try:
-                    if rival.name not in failures:
-                        joined(theirs.setdefault(rival.name, {}), self._theirs(rival, number))
+                    if one.name not in failures:
+                        join(found.setdefault(one.name, {}), self._fit(one, number, one is ours))
                 except (SkippedError, MeasurementError) as error:
-                    failures[rival.name] = error
-                if number < self.n_rounds - 1:
-                    continue
-                if rival.name in failures:
-                    yield without_figures(self._row(rival), failures[rival.name])
-                else:
-                    yield self._compared(rival, ours, theirs[rival.name])
+                    failures[one.name] = error
+                if ours.name in failures:
+                    reason = failures[ours.name]
+                    yield from (without_figures(self._row(rival), reason) for rival in self.rivals)
+                    return
+                if one is not ours and number == self.n_rounds - 1:
+                    failure = failures.get(one.name)
+                    yield (
+                        self._compare(one, found[ours.name], found[one.name])
+                        if failure is None
+                        else without_figures(self._row(one), failure)
+                    )
 
     def _row(self, rival: Rival) -> Row:
         return Row(self.benchmark, self.title, rival.name)
 
-    def _ours(self, number: int) -> dict[str, Any]:
-        return measured(
+    def _fit(self, one: Rival, number: int, is_ours: bool) -> dict[str, Any]:
+        """One round, with other seeds than the rounds before; ours is proven in the first."""
+        return measure(
             "fits",
-            data=asdict(self.data),
-            contestant="orthant both" if self.orthogonal == "both" else "orthant",
-            seeds=_seeds(number, self.n_seeds),
-            certificate=self.orthogonal if number == 0 else None,
+            data=self.data,
+            contestant=one.name,
+            seeds=list(range(number * one.n_seeds, (number + 1) * one.n_seeds)),
+            certificate=self.orthogonal if is_ours and number == 0 else None,
+            warm_rows=one.warm_rows,
         )
 
-    def _theirs(self, rival: Rival, number: int) -> dict[str, Any]:
-        return measured(
-            "fits",
-            data=asdict(self.data),
-            contestant=rival.name,
-            seeds=_seeds(number, rival.n_seeds),
-            warm_rows=rival.warm_rows,
-        )
-
-    def _compared(self, rival: Rival, ours: dict[str, Any], theirs: dict[str, Any]) -> Row:
+    def _compare(self, rival: Rival, ours: dict[str, Any], theirs: dict[str, Any]) -> Row:
         figures = {
-            "seconds": float(np.median(ours["seconds"])),
-            "fewest_seconds": min(ours["seconds"]),
-            "their_seconds": float(np.median(theirs["seconds"])),
-            "their_fewest_seconds": min(theirs["seconds"]),
+            **_figures(ours),
+            **_figures(theirs, "their_"),
             "ratio": float(np.median(theirs["seconds"]) / np.median(ours["seconds"])),
             "ratio_of_minima": min(theirs["seconds"]) / min(ours["seconds"]),
-            "error": float(np.median(ours["errors"])),
-            "their_error": float(np.median(theirs["errors"])),
             "largest_error": max(ours["errors"]),
             "their_largest_error": max(theirs["errors"]),
             "certificate_seconds": ours["certificate_seconds"],
-            "n_fits": len(ours["seconds"]),
-            "their_n_fits": len(theirs["seconds"]),
         }
         allowed = figures["their_error"] * (1 + SAME_ERROR)
         goals = [Goal("error", "<=", allowed, figures["error"])]
@@ -162,12 +174,7 @@ class Contest:
         return replace(self._row(rival), figures=figures, goals=tuple(goals), note=note)
 
 
-def _seeds(number: int, size: int) -> list[int]:
-    """Other seeds in every round."""
-    return list(range(number * size, (number + 1) * size))
-
-
-def joined(all_rounds: dict[str, Any], found: dict[str, Any]) -> None:
+def join(all_rounds: dict[str, Any], found: dict[str, Any]) -> None:
     """Add what one round found to what the rounds before it did."""
     for name, values in found.items():
         if isinstance(values, list):

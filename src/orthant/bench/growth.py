@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from orthant.bench.data import Data
-from orthant.bench.measuring import measured
+from orthant.bench.measuring import clock, measure
 from orthant.bench.rows import Goal, Row
-from orthant.bench.tasks import Step
+from orthant.bench.tasks import Step, Task
+from orthant.factorization import Factorization
 from orthant.fitting import factorize
 
 # Without a tolerance every descent does this many sweeps, whatever the size.
-FIXED: dict[str, Any] = {"tol": 0.0, "max_iter": 10, "n_init": 1, "certificate": None}
+FIXED: dict[str, Any] = {"tol": 0.0, "max_iter": 10, "n_init": 1}
 
 
-def time_sizes(sizes: list[dict[str, Any]], n_repeats: int) -> dict[str, Any]:
+def time_sizes(sizes: list[Data], n_repeats: int) -> dict[str, Any]:
     """Fewest seconds of a fit of fixed length at every size, and sweeps to convergence.
 
     Sizes take turns, so that a slow minute of the machine slows all of them. Runs in the process
     that measures.
     """
-    described = [Data(**size) for size in sizes]
-    matrices = [data.make() for data in described]
-    seconds = np.full((n_repeats, len(sizes)), np.inf)
-    sweeps = [0] * len(sizes)
-    to_convergence = [
-        factorize(X, data.n_components, random_state=0, certificate=None).n_sweeps
-        for X, data in zip(matrices, described, strict=True)
-    ]
-    for repeat in range(n_repeats):
-        for place, (X, data) in enumerate(zip(matrices, described, strict=True)):
-            started = time.perf_counter()
-            found = factorize(X, data.n_components, random_state=0, **FIXED)
-            seconds[repeat, place] = time.perf_counter() - started
-            sweeps[place] = found.n_sweeps
+    matrices = [(data.make(), data.n_components) for data in sizes]
+
+    def fit(X: Any, k: int, **options: Any) -> Factorization:
+        return factorize(X, k, random_state=0, certificate=None, **options)
+
+    to_convergence = [fit(X, k).n_sweeps for X, k in matrices]
+    rounds = [[clock(partial(fit, X, k, **FIXED)) for X, k in matrices] for _ in range(n_repeats)]
     return {
-        "seconds": seconds.min(axis=0).tolist(),
-        "sweeps": sweeps,
+        "seconds": [min(taken for _, taken in turns) for turns in zip(*rounds, strict=True)],
+        "sweeps": [found.n_sweeps for found, _ in rounds[-1]],
         "sweeps_to_convergence": to_convergence,
     }
 
@@ -58,7 +52,7 @@ def slope(sizes: Sequence[float], values: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class GrowthTask:
+class GrowthTask(Task):
     """The time of a fit of fixed length while one size doubles."""
 
     what: str  # in words
@@ -73,17 +67,10 @@ class GrowthTask:
         """What doubles."""
         return f"time, {self.what}"
 
-    @property
-    def n_steps(self) -> int:
-        """One process for all sizes."""
-        return 1
-
     def rows(self, step: Step) -> Iterator[Row]:
         """One row: the exponent."""
         step(" ".join(f"{size:,}" for size in self.sizes))
-        found = measured(
-            "sizes", sizes=[asdict(data) for data in self.matrices], n_repeats=self.n_repeats
-        )
+        found = measure("sizes", sizes=self.matrices, n_repeats=self.n_repeats)
         power = exponent(self.sizes, found["seconds"])
         figures = {"sizes": list(self.sizes), "exponent": power, **found}
         goals = (Goal("exponent", "<=", self.goal, power),)
@@ -91,7 +78,7 @@ class GrowthTask:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryGrowthTask:
+class MemoryGrowthTask(Task):
     """Peak memory beyond input and result while the rows double."""
 
     matrices: tuple[Data, ...]
@@ -113,7 +100,7 @@ class MemoryGrowthTask:
         beyond = []
         for data in self.matrices:
             step(f"{data.n_samples:,}")
-            found = measured("peak", data=asdict(data), orthogonal="samples")
+            found = measure("peak", data=data, orthogonal="samples")
             beyond.append(found["extra"] - found["result"])
         sizes = [data.n_samples for data in self.matrices]
         per_row = slope(sizes, beyond)

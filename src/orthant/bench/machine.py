@@ -5,24 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from orthant.reproduction.environment import environment
-
-ABOUT_THE_MACHINE = (
-    "date",
-    "python",
-    "orthant",
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "blas",
-    "platform",
-    "cpu",
-    "cores",
-)
+from orthant.reproduction.environment import describe_machine
 
 
 def machine() -> dict[str, Any]:
     """Processor, cores, versions, and how busy the machine was; plain values for JSON."""
-    everything = environment()
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
-    return {**{name: everything[name] for name in ABOUT_THE_MACHINE}, "load": load}
+    return {**describe_machine(), "load": load}

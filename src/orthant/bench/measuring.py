@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import Any
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, TypeVar
 
 from orthant.errors import OrthantError
 
 WORKER = "orthant.bench.worker"
+T = TypeVar("T")
 
 
 class MeasurementError(OrthantError):
@@ -20,7 +24,14 @@ class SkippedError(OrthantError):
     """A measurement that cannot be made here, and why."""
 
 
-def measured(job: str, **arguments: Any) -> dict[str, Any]:
+def clock(work: Callable[[], T]) -> tuple[T, float]:
+    """What a piece of work returns, and the seconds it took."""
+    started = time.perf_counter()
+    found = work()
+    return found, time.perf_counter() - started
+
+
+def measure(job: str, **arguments: Any) -> dict[str, Any]:
     """Run a job of the worker in a process of its own and return what it found.
 
     Raises
@@ -32,7 +43,7 @@ def measured(job: str, **arguments: Any) -> dict[str, Any]:
     """
     done = subprocess.run(
         [sys.executable, "-m", WORKER],
-        input=json.dumps({"job": job, "arguments": arguments}),
+        input=json.dumps({"job": job, "arguments": arguments}, default=asdict),
         capture_output=True,
         text=True,
     )

@@ -3,56 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from orthant.bench.data import Data
-from orthant.bench.measuring import SkippedError, measured
+from orthant.bench.kernel import MEMINFO, kernel_bytes
+from orthant.bench.measuring import SkippedError, measure
 from orthant.bench.rows import Goal, Row
-from orthant.bench.tasks import Step
+from orthant.bench.tasks import Step, Task
 from orthant.factorization import Factorization
 from orthant.fitting import factorize
 
-STATUS, CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-MEMINFO = Path("/proc/meminfo")
+CLEAR_REFS = Path("/proc/self/clear_refs")
 FORGET_PEAK = "5"  # what the kernel wants to read
 WARM_ROWS = 2000
 MAX_ITER = 3  # later sweeps reuse the memory of the first
 
 
-def peak_of_fit(data: dict[str, Any], orthogonal: str) -> dict[str, int]:
+def peak_of_fit(data: Data, orthogonal: str) -> dict[str, int]:
     """Bytes of the input, of the result, and of the peak beyond the input.
 
     Runs in the process that measures.
     """
-    described = Data(**data)
-    X, k = described.make(), described.n_components
+    X, k = data.make(), data.n_components
     options: dict[str, Any] = {"orthogonal": orthogonal, "random_state": 0, "certificate": None}
     factorize(X[:WARM_ROWS].copy(), k, **options)
     try:
         CLEAR_REFS.write_text(FORGET_PEAK)
-        before = resident("VmRSS")
+        before = kernel_bytes("VmRSS")
     except OSError as error:
         raise SkippedError(f"this system does not tell peak memory: {error}") from error
     result = factorize(X, k, max_iter=MAX_ITER, **options)
-    extra = resident("VmHWM") - before
+    extra = kernel_bytes("VmHWM") - before
     return {"input": X.nbytes, "result": bytes_of(result), "extra": extra}
-
-
-def resident(name: str) -> int:
-    """Bytes that the kernel reports under a name: VmRSS now, VmHWM at the peak."""
-    return kilobytes(STATUS, name) * 1024
-
-
-def kilobytes(path: Path, name: str) -> int:
-    """A figure in kB of a file of the kernel's."""
-    for line in path.read_text().splitlines():
-        if line.startswith(f"{name}:"):
-            return int(line.split()[1])
-    raise OSError(f"{path} has no {name}")
 
 
 def bytes_of(result: Factorization) -> int:
@@ -60,10 +46,8 @@ def bytes_of(result: Factorization) -> int:
     arrays: dict[int, int] = {}
     for field in fields(result):
         value = getattr(result, field.name)
-        parts = [value]
-        if hasattr(value, "indptr"):
-            parts = [value.data, value.indices, value.indptr]
-        for array in parts:
+        sparse = hasattr(value, "indptr")
+        for array in (value.data, value.indices, value.indptr) if sparse else (value,):
             if isinstance(array, np.ndarray):
                 place = array.__array_interface__["data"][0]
                 arrays[place] = max(array.nbytes, arrays.get(place, 0))
@@ -73,14 +57,14 @@ def bytes_of(result: Factorization) -> int:
 def affordable(bytes_wanted: int, share: float = 0.25) -> int:
     """The size wanted, or this share of the memory that is free now if that is less."""
     try:
-        free = kilobytes(MEMINFO, "MemAvailable") * 1024
+        free = kernel_bytes("MemAvailable", MEMINFO)
     except OSError:
         return bytes_wanted
     return min(bytes_wanted, int(share * free))
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryTask:
+class MemoryTask(Task):
     """Peak extra memory on one matrix."""
 
     data: Data
@@ -93,15 +77,10 @@ class MemoryTask:
         """The matrix in a few words."""
         return f"{self.data.title} {self.orthogonal}"
 
-    @property
-    def n_steps(self) -> int:
-        """One process."""
-        return 1
-
     def rows(self, step: Step) -> Iterator[Row]:
         """One row: the peak as a share of the input."""
         step("peak memory")
-        found = measured("peak", data=asdict(self.data), orthogonal=self.orthogonal)
+        found = measure("peak", data=self.data, orthogonal=self.orthogonal)
         n_points = self.data.n_samples
         figures = {
             "input_bytes": found["input"],

@@ -10,17 +10,18 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
 from typing import Any
 
 from orthant.bench.data import Data
 from orthant.bench.fits import WARM_SEED
-from orthant.bench.measuring import measured
+from orthant.bench.measuring import clock, measure
 from orthant.bench.rows import Row
-from orthant.bench.tasks import Step
+from orthant.bench.tasks import Step, Task
 from orthant.fitting import factorize
 
 REST = "the rest"
@@ -49,7 +50,7 @@ class Stopwatch:
         self.seconds = dict.fromkeys(PHASES, 0.0)
         self._busy = False
 
-    def timed(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def time(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, its time added to a phase."""
 
         @functools.wraps(function)
@@ -57,18 +58,18 @@ class Stopwatch:
             if self._busy:
                 return function(*args, **kwargs)
             self._busy = True
-            started = time.perf_counter()
+            started = perf_counter()
             try:
                 return function(*args, **kwargs)
             finally:
-                self.seconds[phase] += time.perf_counter() - started
+                self.seconds[phase] += perf_counter() - started
                 self._busy = False
 
         return run
 
 
 @contextmanager
-def watched(stopwatch: Stopwatch) -> Iterator[None]:
+def watch(stopwatch: Stopwatch) -> Iterator[None]:
     """Replace the functions of all phases inside, and put them back after.
 
     A function that the library no longer has is an error: its time would hide in the rest.
@@ -79,7 +80,7 @@ def watched(stopwatch: Stopwatch) -> Iterator[None]:
             for place in places:
                 for holder, name, function in _holders(place):
                     replaced.append((holder, name, function))
-                    setattr(holder, name, stopwatch.timed(phase, function))
+                    setattr(holder, name, stopwatch.time(phase, function))
         yield
     finally:
         for holder, name, function in replaced:
@@ -105,47 +106,34 @@ def _holders(place: str) -> list[tuple[Any, str, Any]]:
     ]
 
 
-def time_phases(data: dict[str, Any], n_repeats: int) -> dict[str, Any]:
+def time_phases(data: Data, n_repeats: int) -> dict[str, Any]:
     """Mean seconds of every phase of a fit with default settings, certificate included.
 
     Runs in the process that measures.
     """
-    described = Data(**data)
-    X, k = described.make(), described.n_components
+    X, k = data.make(), data.n_components
     factorize(X, k, random_state=WARM_SEED)
-    stopwatch, whole = Stopwatch(), 0.0
-    with watched(stopwatch):
-        for seed in range(n_repeats):
-            started = time.perf_counter()
-            factorize(X, k, random_state=seed)
-            whole += time.perf_counter() - started
+    stopwatch = Stopwatch()
+    with watch(stopwatch):
+        fits = (partial(factorize, X, k, random_state=seed) for seed in range(n_repeats))
+        whole = sum(clock(fit)[1] for fit in fits)
     seconds = {phase: spent / n_repeats for phase, spent in stopwatch.seconds.items()}
     seconds[REST] = whole / n_repeats - sum(seconds.values())
     return {"seconds": seconds, "whole": whole / n_repeats}
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileTask:
+class ProfileTask(Task):
     """Where the time goes on one matrix."""
 
     benchmark: str
     data: Data
     n_repeats: int = 5
 
-    @property
-    def title(self) -> str:
-        """The matrix in a few words."""
-        return self.data.title
-
-    @property
-    def n_steps(self) -> int:
-        """One process."""
-        return 1
-
     def rows(self, step: Step) -> Iterator[Row]:
         """One row: seconds and share of every phase."""
         step("profile")
-        found = measured("phases", data=asdict(self.data), n_repeats=self.n_repeats)
+        found = measure("phases", data=self.data, n_repeats=self.n_repeats)
         whole, seconds = found["whole"], found["seconds"]
         shares = {phase: spent / whole for phase, spent in seconds.items()}
         figures = {"seconds": whole, "seconds_by_phase": seconds, "shares": shares}

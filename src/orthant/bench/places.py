@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from orthant.bench.data import Data
-from orthant.bench.measuring import MeasurementError, SkippedError, measured
+from orthant.bench.measuring import MeasurementError, SkippedError, clock, measure
 from orthant.bench.rows import Row
-from orthant.bench.tasks import Step, without_figures
+from orthant.bench.tasks import Step, Task, without_figures
 from orthant.engine.sources import dense_boundaries
 from orthant.errors import MissingExtraError
 from orthant.extras import import_extra
@@ -104,37 +104,29 @@ PLACES: dict[str, tuple[Callable[..., Any], dict[str, Any], int | None]] = {
 }
 
 
-def time_place(data: dict[str, Any], place: str) -> dict[str, Any]:
+def time_place(data: Data, place: str) -> dict[str, Any]:
     """Fewest seconds of the fit at a place, and a digest of its bits; in its own process."""
-    described = Data(**data)
-    X, k = described.make(), described.n_components
+    X, k = data.make(), data.n_components
     store, options, n_jobs = PLACES[place]
-    seconds = []
     first = X[:k].astype(np.float64)
     with tempfile.TemporaryDirectory() as folder:
         try:
             with store(X, Path(folder), **options) as stored:
-                for _ in range(N_REPEATS):
-                    started = time.perf_counter()
-                    found = factorize(stored, k, seeding=first, n_jobs=n_jobs, **FIXED)
-                    seconds.append(time.perf_counter() - started)
+                fit = partial(factorize, stored, k, seeding=first, n_jobs=n_jobs, **FIXED)
+                fits = [clock(fit) for _ in range(N_REPEATS)]
         except MissingExtraError as error:
             raise SkippedError(str(error)) from error
+    found, seconds = fits[-1][0], min(taken for _, taken in fits)
     bits = digest(found.components, found.labels, found.scales)
-    return {"seconds": min(seconds), "bits": bits, "n_sweeps": found.n_sweeps}
+    return {"seconds": seconds, "bits": bits, "n_sweeps": found.n_sweeps}
 
 
 @dataclass(frozen=True, slots=True)
-class PlacesTask:
+class PlacesTask(Task):
     """One fit at every place; the first place is what the others are compared with."""
 
     data: Data
     benchmark: str = "places"
-
-    @property
-    def title(self) -> str:
-        """The matrix in a few words."""
-        return self.data.title
 
     @property
     def n_steps(self) -> int:
@@ -148,7 +140,7 @@ class PlacesTask:
             step(place)
             row = Row(self.benchmark, self.title, place)
             try:
-                found = measured("place", data=asdict(self.data), place=place)
+                found = measure("place", data=self.data, place=place)
             except (SkippedError, MeasurementError) as error:
                 yield without_figures(row, error)
                 continue
@@ -159,4 +151,4 @@ class PlacesTask:
                 "ratio": found["seconds"] / reference["seconds"],
                 "same_bits": found["bits"] == reference["bits"],
             }
-            yield Row(self.benchmark, self.title, place, figures)
+            yield replace(row, figures=figures)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,17 +46,10 @@ class Answer:
 Contestant = Callable[[Any, int, int], Answer]
 
 
-def orthant_fit(X: Any, k: int, seed: int) -> Answer:
-    """Ours, over samples: everything as it is by default, without the certificate."""
-    found = factorize(X, k, random_state=seed, certificate=None)
-    return Answer(np.asarray(found.labels), found.components)
-
-
-def orthant_blocks(X: Any, k: int, seed: int) -> Answer:
-    """Ours, over both."""
-    found = factorize(X, k, orthogonal="both", random_state=seed, certificate=None)
-    labels = np.asarray(found.labels)
-    return Answer(labels, column_labels=found.feature_labels)
+def fit_ours(X: Any, k: int, seed: int, orthogonal: str = "samples") -> Answer:
+    """Everything as it is by default, without the certificate."""
+    found = factorize(X, k, orthogonal=orthogonal, random_state=seed, certificate=None)
+    return Answer(np.asarray(found.labels), found.components, found.feature_labels)
 
 
 def three_lines(X: Any, k: int, seed: int) -> Answer:
@@ -76,7 +70,7 @@ def three_lines(X: Any, k: int, seed: int) -> Answer:
 def sklearn_nmf(X: Any, k: int, seed: int) -> Answer:
     """NMF with its default solver, run until it stops by itself.
 
-    Its parts overlap, so for the error every row keeps the part that captures most of it.
+    Its components overlap, so for the error every row keeps the one that captures most of it.
     """
     model = NMF(k, random_state=seed, max_iter=NMF_ITERATIONS)
     model.fit_transform(X)
@@ -104,8 +98,8 @@ def baseline(name: str) -> Contestant:
 
 
 CONTESTANTS: dict[str, Contestant] = {
-    "orthant": orthant_fit,
-    "orthant both": orthant_blocks,
+    "orthant": fit_ours,
+    "orthant both": partial(fit_ours, orthogonal="both"),
     "three lines": three_lines,
     "sklearn NMF": sklearn_nmf,
     "co-clustering": co_clustering,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 REACHED, MISSED, NO_GOAL = "reached", "missed", "no goal"
 NOT_JUDGED, SKIPPED, FAILED = "not judged", "skipped", "failed"
+RELATIONS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +27,7 @@ class Goal:
     @property
     def is_reached(self) -> bool:
         """Whether the figure keeps the bound."""
-        if math.isnan(self.found):
-            return False
-        if self.relation == "<=":
-            return self.found <= self.bound
-        return self.found < self.bound if self.relation == "<" else self.found >= self.bound
+        return RELATIONS[self.relation](self.found, self.bound)  # NaN has no relation to anything
 
     def plain(self) -> dict[str, Any]:
         """The same as JSON has it."""

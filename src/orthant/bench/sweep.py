@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from orthant.bench.data import Data
-from orthant.bench.measuring import measured
+from orthant.bench.measuring import clock, measure
 from orthant.bench.rows import Goal, Row
-from orthant.bench.tasks import Step
+from orthant.bench.tasks import Step, Task
 from orthant.engine.executors import available_cores, one_blas_thread
 from orthant.engine.features import Features
 from orthant.engine.samples import Samples
@@ -27,42 +27,37 @@ from orthant.validation.data import as_matrix
 PAUSE = 0.3
 
 
-def time_sweep(data: dict[str, Any], n_repeats: int, n_rounds: int) -> dict[str, Any]:
+def time_sweep(data: Data, n_repeats: int, n_rounds: int) -> dict[str, Any]:
     """Seconds of the product, the sweeps over samples and features, and the first scan.
 
     Runs in the process that measures.
     """
-    described = Data(**data)
-    X = described.make()
-    form = np.random.default_rng(1).random((described.n_components, described.n_features))
-    directions = form.astype(described.dtype)
+    X = data.make()
+    form = np.random.default_rng(1).random((data.n_components, data.n_features))
+    directions = form.astype(data.dtype)
     matrix = as_matrix(X)
     samples, features = Samples(matrix), Features(matrix)
     seconds: dict[str, list[float]] = {"product": [], "sweep": [], "features": [], "scan": []}
     for _ in range(n_rounds):
         with threadpool_limits(available_cores(), user_api="blas"):
-            seconds["product"] += repeated(lambda: X @ directions.T, n_repeats)
+            seconds["product"] += repeat(lambda: X @ directions.T, n_repeats)
         with one_blas_thread():  # as every fit has it around all its passes
-            seconds["sweep"] += repeated(lambda: samples.sweep_directions(form), n_repeats)
-            seconds["features"] += repeated(lambda: features.sweep_directions(form), n_repeats)
-            seconds["scan"] += repeated(lambda: as_matrix(X), n_repeats)
+            seconds["sweep"] += repeat(lambda: samples.sweep_directions(form), n_repeats)
+            seconds["features"] += repeat(lambda: features.sweep_directions(form), n_repeats)
+            seconds["scan"] += repeat(lambda: as_matrix(X), n_repeats)
     return seconds
 
 
-def repeated(work: Callable[[], object], n_repeats: int) -> list[float]:
+def repeat(work: Callable[[], object], n_repeats: int) -> list[float]:
     """Seconds of every repetition after a first one that does not count; then a pause."""
     work()
-    seconds = []
-    for _ in range(n_repeats):
-        started = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - started)
+    seconds = [clock(work)[1] for _ in range(n_repeats)]
     time.sleep(PAUSE)
     return seconds
 
 
 @dataclass(frozen=True, slots=True)
-class SweepTask:
+class SweepTask(Task):
     """A sweep on one matrix."""
 
     data: Data
@@ -71,22 +66,10 @@ class SweepTask:
     n_rounds: int = 2
     benchmark: str = "sweep"
 
-    @property
-    def title(self) -> str:
-        """The matrix in a few words."""
-        return self.data.title
-
-    @property
-    def n_steps(self) -> int:
-        """One process."""
-        return 1
-
     def rows(self, step: Step) -> Iterator[Row]:
         """One row: how many products a sweep costs."""
         step("X @ U.T and sweeps")
-        found = measured(
-            "sweep", data=asdict(self.data), n_repeats=self.n_repeats, n_rounds=self.n_rounds
-        )
+        found = measure("sweep", data=self.data, n_repeats=self.n_repeats, n_rounds=self.n_rounds)
         figures: dict[str, Any] = {}
         for name, seconds in found.items():
             figures[f"{name}_seconds"] = float(np.median(seconds))

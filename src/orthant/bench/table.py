@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from orthant.bench.columns import Lines, case_lines, cells, columns_of, explained, figure
+from orthant.bench.columns import Lines, case_lines, cells, columns_of, explain, figure
 from orthant.bench.phases import PHASE_NAMES
 from orthant.bench.rows import Row
 
@@ -89,7 +89,7 @@ def markdown(document: dict[str, Any], rows: Sequence[Row], *, profile: bool = F
             "|" + "".join("---|" if is_text else "---:|" for is_text in grid.is_text),
             *(_markdown_row(row) for row in grid.body),
         ]
-        parts += [f"## {name}", explained(name, profile), "\n".join(lines)]
+        parts += [f"## {name}", explain(name, profile), "\n".join(lines)]
         if notes(own):
             parts.append("\n".join(f"- {note}" for note in notes(own)))
     return "\n\n".join(parts) + "\n"

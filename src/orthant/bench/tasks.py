@@ -6,31 +6,33 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import Protocol
 
+from orthant.bench.data import Data
 from orthant.bench.measuring import MeasurementError, SkippedError
 from orthant.bench.rows import FAILED, NOT_JUDGED, SKIPPED, Row
 
 Step = Callable[[str], None]  # says what is measured now
 
 
-class Task(Protocol):
-    """Some measurements that belong together."""
+class Task:
+    """Some measurements that belong together; most are one process on one matrix."""
 
-    @property
-    def benchmark(self) -> str:
-        """The name of the benchmark it is part of."""
+    benchmark: str  # the name of the benchmark it is part of
+    data: Data
 
     @property
     def title(self) -> str:
         """What it is measured on."""
+        return self.data.title
 
     @property
     def n_steps(self) -> int:
         """How many processes it starts."""
+        return 1
 
     def rows(self, step: Step) -> Iterator[Row]:
         """Measure; ``step`` is called before every process."""
+        raise NotImplementedError
 
 
 class Progress:

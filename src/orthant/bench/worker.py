@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from orthant.bench.data import Data
 from orthant.bench.fits import time_fits
 from orthant.bench.growth import time_sizes
 from orthant.bench.measuring import SkippedError
@@ -30,7 +31,8 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
 
 def main() -> None:
     """Do one job."""
-    order = json.load(sys.stdin)
+    # A matrix travels as its description.
+    order = json.load(sys.stdin, object_hook=lambda one: Data(**one) if "kind" in one else one)
     try:
         answer = JOBS[order["job"]](**order["arguments"])
     except SkippedError as error:

@@ -11,12 +11,13 @@ from typing import Annotated, Any
 import typer
 
 import orthant
-from orthant.bench.columns import explained
+from orthant.bench.columns import explain
 from orthant.bench.definition import BENCHMARKS, profiles_of, tasks_of
 from orthant.bench.machine import machine
 from orthant.bench.rows import MISSED, REACHED, Row
 from orthant.bench.table import machine_line, markdown, notes, rich_table
 from orthant.bench.tasks import Progress, run
+from orthant.cli import options as o
 from orthant.cli.failures import about, printable
 from orthant.cli.folder import write_json
 from orthant.cli.terminal import line, prose, show
@@ -39,7 +40,7 @@ class Record:
         return f"{self.name}.json", f"{self.name}.md"
 
     def keep(self, row: Row) -> None:
-        """Add a row and write both files anew."""
+        """Add a row and write both files again."""
         self.rows.append(row)
         document = {**self.document, "rows": [one.plain() for one in self.rows]}
         text = markdown(self.document, self.rows, profile=self.profile)
@@ -68,9 +69,7 @@ def bench(
         bool,
         typer.Option("--tiny", help="Sizes that take a moment, to try the harness; no verdicts."),
     ] = False,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write.")
-    ] = Path("orthant-bench"),
+    output: Annotated[Path, o.output("Folder to write.", panel=None)] = Path("orthant-bench"),
 ) -> None:
     """Measure orthant against other programs: seconds, errors, memory, growth.
 
@@ -102,7 +101,7 @@ def _show(benchmark: str, rows: list[Row], profile: bool) -> None:
     show(rich_table(benchmark, rows, profile=profile))
     for note in notes(rows):
         prose(note)
-    prose(explained(benchmark, profile))
+    prose(explain(benchmark, profile))
     sys.stdout.flush()
 
 

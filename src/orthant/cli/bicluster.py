@@ -12,7 +12,7 @@ import typer
 
 import orthant
 from orthant.cli import options as o
-from orthant.cli.data import Reading, read_data
+from orthant.cli.data import Reading, read_data, takes_reading
 from orthant.cli.failures import about
 from orthant.cli.folder import MODEL, SUMMARY, names_or_numbers, write_json, write_rows
 from orthant.cli.terminal import line, object_line, progress, prose, table
@@ -31,17 +31,13 @@ EDGE_ENDINGS = (".txt", ".edges", ".edgelist")
 MOST_SHOWN = 12
 
 
+@takes_reading("missing")
 def bicluster(
     file: o.File,
+    reading: Reading,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Folder to write rows.csv, columns.csv, model.npz and summary.json into.",
-            rich_help_panel=o.OUTPUT,
-        ),
+        o.output("Folder to write rows.csv, columns.csv, model.npz and summary.json into."),
     ] = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
@@ -59,34 +55,20 @@ def bicluster(
     ] = None,
     method: Annotated[
         str,
-        typer.Option(
-            help="best: fewest disagreements found; paper: as published.",
-            rich_help_panel=o.SOLVER,
-            **o.one_of(METHODS),
+        o.solver(
+            help="best: fewest disagreements found; paper: as published.", **o.one_of(METHODS)
         ),
     ] = "best",
     n_init: Annotated[
-        int,
-        typer.Option(min=0, help="best: random starts from each side.", rich_help_panel=o.SOLVER),
+        int, o.solver(min=0, help="best: random starts from each side.")
     ] = DEFAULT_N_INIT,
     seed: o.Seed = None,
-    format: o.Format = None,
-    key: o.Key = None,
-    header: o.Header = None,
-    index: o.Index = None,
-    transpose: o.Transpose = False,
-    max_bytes: o.MaxBytes = None,
-    row_names: o.RowNames = None,
-    feature_names: o.FeatureNames = None,
 ) -> None:
     """Cluster rows and columns of a 0/1 matrix or a list of edges together.
 
     The number of clusters follows from the data. A disagreement is an edge between clusters or
     a missing edge inside one.
     """
-    reading = Reading(
-        format, key, header, index, transpose, False, max_bytes, row_names, feature_names
-    )
     with progress(f"reading {Path(file).name}", quiet):
         data, listed = _read(file, reading, edges)
     threshold = 0.0 if listed and binarize is None else binarize

@@ -17,9 +17,9 @@ from orthant.cli.failures import (
     PIPE_CLOSED,
     Debug,
     close_stdout,
-    described,
+    describe,
     exit_code,
-    guarded,
+    guard,
     say,
 )
 from orthant.cli.fit import fit
@@ -46,7 +46,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "bench": bench,
 }
 for name, command in COMMANDS.items():
-    app.command(name)(guarded(command))
+    app.command(name)(guard(command))
 
 
 def _show_version(wanted: bool) -> None:
@@ -79,7 +79,7 @@ def run(given: list[str]) -> int:
         return PIPE_CLOSED
     except OSError as error:  # of --help and --version; commands tell their own
         close_stdout()
-        say(described(error))
+        say(describe(error))
         return exit_code(error)
     except Exception as error:
         message = getattr(error, "format_message", None)  # what typer raises for wrong usage

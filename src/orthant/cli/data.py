@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
+from orthant.cli import options as o
 from orthant.cli.failures import about
 from orthant.datasets.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
 from orthant.errors import InvalidInputError
@@ -19,6 +23,7 @@ from orthant.validation.data import as_bytes
 # or more than this share of what --max-memory grants.
 STREAM_ABOVE = 2**30
 SHARE_TO_READ = 0.25
+KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 FLAGS, TABLE = ("transpose", "missing"), ("header", "index")
 
 
@@ -26,16 +31,16 @@ FLAGS, TABLE = ("transpose", "missing"), ("header", "index")
 class Reading:
     """How a file is to be read; kept in ``summary.json`` so that it can be read again."""
 
-    format: str | None = None
-    key: str | None = None
-    header: bool | None = None
-    index: bool | None = None
-    transpose: bool = False
-    missing: bool = False
-    max_bytes: str | None = None
-    row_names: Path | None = None
-    feature_names: Path | None = None
-    max_memory: str | None = None
+    format: o.Format = None
+    key: o.Key = None
+    header: o.Header = None
+    index: o.Index = None
+    transpose: o.Transpose = False
+    missing: o.Missing = False
+    max_bytes: o.MaxBytes = None
+    row_names: o.RowNames = None
+    feature_names: o.FeatureNames = None
+    max_memory: str | None = None  # an option of the solver too, so it stands among those
 
     @property
     def memory(self) -> int | None:
@@ -64,6 +69,32 @@ class Reading:
         return Reading(**known)
 
 
+def takes_reading(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of `Reading` but some, in place of its parameter ``reading``."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        hints = get_type_hints(Reading, include_extras=True)
+        options = [
+            inspect.Parameter(
+                one.name, KEYWORD_ONLY, default=one.default, annotation=hints[one.name]
+            )
+            for one in fields(Reading)
+            if one.name not in (*left_out, "max_memory")
+        ]
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            reading = Reading(**{one.name: given.pop(one.name) for one in options})
+            command(reading=reading, **given)
+
+        others = [one.replace(kind=KEYWORD_ONLY) for one in own if one.name != "reading"]
+        run.__dict__["__signature__"] = inspect.Signature([*others, *options])
+        return run
+
+    return decorate
+
+
 def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatrix:
     """Read a matrix; names given in files of their own take the place of those found.
 
@@ -85,7 +116,7 @@ def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatr
         stream_above=largest if stream else None,
     )
     if reading.transpose:
-        data = _turned(data, limit if memory is None else largest)
+        data = _turn(data, limit if memory is None else largest)
     n, m = data.X.shape
     if reading.row_names is not None:
         data = replace(data, row_names=read_names(reading.row_names, n, "rows"))
@@ -94,7 +125,7 @@ def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatr
     return data
 
 
-def _turned(data: NamedMatrix, largest: int) -> NamedMatrix:
+def _turn(data: NamedMatrix, largest: int) -> NamedMatrix:
     """Columns as rows, in memory."""
     X = data.X
     if hasattr(X, "tocsr"):

@@ -10,6 +10,7 @@ from rich.table import Table
 from sklearn.datasets import load_digits
 
 import orthant
+from orthant.cli import options as o
 from orthant.cli.folder import PAGE, summary_of, write_folder
 from orthant.cli.terminal import line, progress, prose, show
 from orthant.factorization import Factorization
@@ -26,9 +27,7 @@ def demo(
         int, typer.Option("--components", "-k", help="How many parts.", min=1)
     ] = 10,
     seed: Annotated[int, typer.Option(help="Seed of the random choices.", min=0)] = 0,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write.")
-    ] = Path("orthant-demo"),
+    output: Annotated[Path, o.output("Folder to write.", panel=None)] = Path("orthant-demo"),
 ) -> None:
     """Factorize 1,797 images of handwritten digits in every setting, and write the pages."""
     digits = load_digits()

@@ -46,14 +46,14 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
 
 
-def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Wrap a command so that its failures are told in one line; ``--debug`` shows them whole."""
+def guard(command: Callable[..., None]) -> Callable[..., None]:
+    """Wrap a command so that its failures take one line; ``--debug`` shows them whole."""
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         about(None)
         debug = Debug.wanted
-        signal.signal(signal.SIGTERM, _terminated)
+        signal.signal(signal.SIGTERM, _terminate)
         earlier = signal.getsignal(signal.SIGINT)
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -72,7 +72,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             _flush_stdout()
             if debug:
                 raise
-            say(described(error))
+            say(describe(error))
             raise typer.Exit(exit_code(error)) from None
         finally:
             signal.signal(signal.SIGINT, earlier)
@@ -93,7 +93,7 @@ def exit_code(error: BaseException) -> int:
     return BAD_INPUT
 
 
-def described(error: BaseException) -> str:
+def describe(error: BaseException) -> str:
     """The message of an error, with the file it is about."""
     name = About.name
     if isinstance(error, OSError) and not isinstance(error, OrthantError):
@@ -108,7 +108,7 @@ def described(error: BaseException) -> str:
     return f"{name}: {text}"
 
 
-def _terminated(number: int, frame: Any) -> None:
+def _terminate(number: int, frame: Any) -> None:
     raise SystemExit(TERMINATED)
 
 

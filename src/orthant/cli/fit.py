@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 import orthant
 from orthant.cli import options as o
 from orthant.cli.annotated import annotate
-from orthant.cli.data import Reading, as_image_shape, read_data, read_numbers
+from orthant.cli.data import Reading, as_image_shape, read_data, read_numbers, takes_reading
 from orthant.cli.failures import about
 from orthant.cli.folder import PAGE, check_folder, read_selection, summary_of, write_folder
 from orthant.cli.terminal import line, object_line, progress, prose, table
@@ -22,30 +22,23 @@ from orthant.report import Story, find
 from orthant.report.story import percent
 
 
+@takes_reading()
 def fit(
     file: o.File,
+    reading: Reading,
     components: o.Components = 8,
     orthogonal: o.Orthogonal = "samples",
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Folder to write (default: NAME.orthant here).",
-            rich_help_panel=o.OUTPUT,
-        ),
+        Path | None, o.output("Folder to write (default: NAME.orthant here).")
     ] = None,
     report: Annotated[
-        bool,
-        typer.Option("--report", help="Also write the page report.html.", rich_help_panel=o.OUTPUT),
+        bool, o.printing("--report", help="Also write the page report.html.")
     ] = False,
     image_shape: o.ImageShape = None,
     h5ad: Annotated[
         o.Writing,
-        typer.Option(
-            help="Results of an .h5ad file: into a copy in DIR, into the file itself, or neither.",
-            rich_help_panel=o.OUTPUT,
+        o.printing(
+            help="Results of an .h5ad file: into a copy in DIR, into the file itself, or neither."
         ),
     ] = o.Writing.copy,
     json: o.Json = False,
@@ -54,43 +47,24 @@ def fit(
     seeding: o.Seeding = "auto",
     kmeans: o.Kmeans = None,
     n_init: o.NInit = o.N_INIT,
-    max_iter: Annotated[
-        int, typer.Option(min=1, help="Most sweeps of a descent.", rich_help_panel=o.SOLVER)
-    ] = o.MAX_ITER,
+    max_iter: Annotated[int, o.solver(min=1, help="Most sweeps of a descent.")] = o.MAX_ITER,
     tol: Annotated[
-        float,
-        typer.Option(
-            min=0.0, help="Stop when a sweep gains less than this share.", rich_help_panel=o.SOLVER
-        ),
+        float, o.solver(min=0.0, help="Stop when a sweep gains less than this share.")
     ] = o.TOL,
     certificate: o.Proof = "svd",
     sample_weight: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="One weight per row.", rich_help_panel=o.SOLVER),
+        Path | None, o.solver(metavar="FILE", help="One weight per row.")
     ] = None,
     feature_weight: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="One weight per column.", rich_help_panel=o.SOLVER),
+        Path | None, o.solver(metavar="FILE", help="One weight per column.")
     ] = None,
     seed: o.Seed = None,
     jobs: o.Jobs = None,
     max_memory: o.MaxMemory = None,
     checkpoint: o.CheckpointFile = None,
-    format: o.Format = None,
-    key: o.Key = None,
-    header: o.Header = None,
-    index: o.Index = None,
-    transpose: o.Transpose = False,
-    missing: o.Missing = False,
-    max_bytes: o.MaxBytes = None,
-    row_names: o.RowNames = None,
-    feature_names: o.FeatureNames = None,
 ) -> None:
     """Factorize FILE, write a folder, and say how far from optimal the answer can be."""
-    reading = Reading(
-        format, key, header, index, transpose, missing, max_bytes, row_names, feature_names,
-        max_memory,
-    )  # fmt: skip
+    reading = replace(reading, max_memory=max_memory)
     folder = output or Path(f"{_stem(file)}.orthant")
     check_folder(folder)
     _check_checkpoint(checkpoint)
@@ -114,11 +88,11 @@ def fit(
         n, m = data.X.shape
         shape = as_image_shape(image_shape, m)
         weights = {
-            "sample_weight": _weights(sample_weight, n, "rows"),
-            "feature_weight": _weights(feature_weight, m, "columns"),
-            "missing_values": np.nan if missing else None,
+            "sample_weight": _read_weights(sample_weight, n, "rows"),
+            "feature_weight": _read_weights(feature_weight, m, "columns"),
+            "missing_values": np.nan if reading.missing else None,
         }
-        start = _seeding(seeding)
+        start = _read_seeding(seeding)
         about(data.source)
         with progress(f"factorizing {_shown_name(data)}", quiet):
             options = {**given, "seeding": start, "checkpoint": checkpoint}
@@ -126,7 +100,7 @@ def fit(
         with progress("writing", quiet):
             story = Story(
                 result,
-                find(data.X, result, missing=missing, n_jobs=jobs, max_memory=max_memory),
+                find(data.X, result, missing=reading.missing, n_jobs=jobs, max_memory=max_memory),
                 _shown_name(data),
                 data.row_names,
                 data.column_names,
@@ -138,7 +112,7 @@ def fit(
             source = {"file": _absolute(file), "reading": reading.plain()}
             summary = summary_of(story, source, {**given, "image_shape": image_shape})
             names = write_folder(folder, story, summary, with_page=report)
-    if file.endswith(".h5ad") and h5ad is not o.Writing.none and not transpose:
+    if file.endswith(".h5ad") and h5ad is not o.Writing.none and not reading.transpose:
         with progress("writing", quiet):
             names += annotate(Path(file), folder, result, h5ad is o.Writing.in_place)
     if json:
@@ -153,11 +127,11 @@ def _check_checkpoint(path: Path | None) -> None:
         raise InvalidInputError(f"--checkpoint: there is no folder {path.absolute().parent}")
 
 
-def _weights(path: Path | None, expected: int, what: str) -> Any:
+def _read_weights(path: Path | None, expected: int, what: str) -> Any:
     return None if path is None else read_numbers(path, expected, what)
 
 
-def _seeding(seeding: str) -> Any:
+def _read_seeding(seeding: str) -> Any:
     """The name of a way to start, or components from a file."""
     if seeding in SEEDINGS or not Path(seeding).exists():
         return seeding

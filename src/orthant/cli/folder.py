@@ -18,12 +18,14 @@ from orthant.cli.terminal import plain
 from orthant.cli.writing import Replacing, check_own
 from orthant.datasets.readers import FileError
 from orthant.datasets.readers.names import shielded
-from orthant.persistence import save
+from orthant.factorization import Factorization
+from orthant.persistence import load, save
 from orthant.report import Story, page
 from orthant.report.findings import is_exactly_orthogonal
 
 MODEL, SUMMARY, PAGE = "model.npz", "summary.json", "report.html"
 ASSIGNMENTS, FEATURES, COMPONENTS = "assignments.csv", "features.csv", "components.csv"
+FILES = (MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, PAGE, SUMMARY)
 SELECTION = "selection.json"
 TOP_FEATURES = 10
 LONGEST_JSON = 2**26
@@ -37,15 +39,15 @@ def check_folder(folder: Path) -> None:
     about(folder)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "it is a file; a folder is needed", str(folder))
-    check_own(folder, (MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, PAGE, SUMMARY), SUMMARY)
+    check_own(folder, FILES, SUMMARY)
 
 
 def write_folder(
     folder: Path, story: Story, summary: dict[str, Any], *, with_page: bool
 ) -> list[str]:
-    """Write everything at once; a page that is there already is made anew. Returns the names."""
+    """Write everything at once; a page that is there already is made again. Returns the names."""
     with_page = with_page or (folder / PAGE).exists()
-    names = [MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, *([PAGE] if with_page else []), SUMMARY]
+    names = [name for name in FILES if name != PAGE or with_page]
     check_folder(folder)
     html = page(story) if with_page else ""
     with Replacing(folder) as files:
@@ -68,32 +70,19 @@ def write_json(file: TextIO, values: Any) -> None:
 def write_assignments(file: TextIO, story: Story) -> None:
     """The component of every row, its loading, and the share of the row that is captured."""
     found = story.findings
-    write_rows(
-        file,
-        ("row", "component", "scale", "share_captured"),
-        zip(
-            names_or_numbers(story.row_names, len(found.row_labels)),
-            found.row_labels.tolist(),
-            map(_number, found.row_scales),
-            map(_number, found.row_shares),
-            strict=True,
-        ),
-    )
+    names = names_or_numbers(story.row_names, len(found.row_labels))
+    numbers = (map(_number, found.row_scales), map(_number, found.row_shares))
+    rows = zip(names, found.row_labels.tolist(), *numbers, strict=True)
+    write_rows(file, ("row", "component", "scale", "share_captured"), rows)
 
 
 def _write_features(file: TextIO, story: Story) -> None:
     """The component in which every feature weighs most, and its weight there."""
     found = story.findings
-    write_rows(
-        file,
-        ("feature", "component", "weight"),
-        zip(
-            names_or_numbers(story.column_names, len(found.column_labels)),
-            found.column_labels.tolist(),
-            map(_number, found.column_weights),
-            strict=True,
-        ),
-    )
+    names = names_or_numbers(story.column_names, len(found.column_labels))
+    weights = map(_number, found.column_weights)
+    rows = zip(names, found.column_labels.tolist(), weights, strict=True)
+    write_rows(file, ("feature", "component", "weight"), rows)
 
 
 def _write_components(file: TextIO, story: Story) -> None:
@@ -170,6 +159,15 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
         "components": components,
         "remarks": list(story.remarks),
     }
+
+
+def read_model(path: Path, most_bytes: int) -> Factorization:
+    """The factorization in a file that ``fit`` wrote."""
+    about(path)
+    held = load(path, max_bytes=most_bytes)
+    if not isinstance(held, Factorization):
+        raise FileError(f"{path}: it holds a {type(held).__name__}, not a Factorization")
+    return held
 
 
 def read_summary(folder: Path) -> dict[str, Any]:

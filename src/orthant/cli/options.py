@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from orthant.bounds.table import CERTIFICATES
+from orthant.datasets.readers import FORMATS
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.onmf.choices import NAMES, SEEDINGS, SETTINGS
 from orthant.onmf.options import DEFAULTS
@@ -23,19 +25,31 @@ def one_of(names: Iterable[str | None]) -> dict[str, Any]:
     """How an option takes a name out of a table; "none" stands for None."""
     known = ["none" if name is None else name for name in names]
 
-    def parsed(text: str) -> str:
+    def parse(text: str) -> str:
         if text not in known:
             raise typer.BadParameter(f"{text!r} is not one of {', '.join(known)}")
         return text
 
     # Lists that are long break better in the column of the help texts.
     listed = "|".join(known)
-    return {"parser": parsed, "metavar": listed if len(listed) <= LONGEST_LIST else "NAME"}
+    return {"parser": parse, "metavar": listed if len(listed) <= LONGEST_LIST else "NAME"}
 
 
-def told(table: Mapping[str, str]) -> str:
+def explain(table: Mapping[str, str]) -> str:
     """The names of a table and what they mean."""
     return "; ".join(f"{name}: {meaning}" for name, meaning in table.items())
+
+
+_reading = partial(typer.Option, rich_help_panel=READING)
+solver = partial(typer.Option, rich_help_panel=SOLVER)
+printing = partial(typer.Option, rich_help_panel=OUTPUT)
+
+
+def output(help: str, metavar: str = "DIR", panel: str | None = OUTPUT, **given: Any) -> Any:
+    """Where a command writes; commands with few options show them without panels."""
+    return typer.Option(
+        "--output", "-o", metavar=metavar, help=help, rich_help_panel=panel, **given
+    )
 
 
 class Writing(StrEnum):
@@ -56,149 +70,88 @@ File = Annotated[
 ]
 Format = Annotated[
     str | None,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help="Format, when the name does not tell: npy npz mtx csv tsv parquet h5ad h5 zarr edges.",
-        rich_help_panel=READING,
-    ),
+    _reading(metavar="NAME", help=f"Format, when the name does not tell: {' '.join(FORMATS)}."),
 ]
 Key = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Which array of a file that holds several.",
-        rich_help_panel=READING,
-    ),
+    str | None, _reading(metavar="NAME", help="Which array of a file that holds several.")
 ]
+_FOUND_OUT = "Text: whether the first {} holds names; found out by default."
 Header = Annotated[
     bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Text: whether the first line holds names; found out by default.",
-        show_default=False,
-        rich_help_panel=READING,
-    ),
+    _reading("--header/--no-header", help=_FOUND_OUT.format("line"), show_default=False),
 ]
 Index = Annotated[
     bool | None,
-    typer.Option(
-        "--index/--no-index",
-        help="Text: whether the first column holds names; found out by default.",
-        show_default=False,
-        rich_help_panel=READING,
-    ),
+    _reading("--index/--no-index", help=_FOUND_OUT.format("column"), show_default=False),
 ]
 Transpose = Annotated[
-    bool,
-    typer.Option(
-        "--transpose", help="Turn the matrix: its columns are the rows.", rich_help_panel=READING
-    ),
+    bool, _reading("--transpose", help="Turn the matrix: its columns are the rows.")
 ]
 Missing = Annotated[
-    bool,
-    typer.Option(
-        "--missing",
-        help="NaN and empty cells are missing and left out of the error.",
-        rich_help_panel=READING,
-    ),
+    bool, _reading("--missing", help="NaN and empty cells are missing and left out of the error.")
 ]
 MaxBytes = Annotated[
     str | None,
-    typer.Option(
+    _reading(
         metavar="SIZE",
         help="Refuse files that would take more memory, such as 500M or 8G (default: half of it).",
-        rich_help_panel=READING,
     ),
 ]
-MaxMemory = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SIZE",
-        help="Memory for blocks of rows at work, such as 1G; larger .npy .h5 .zarr stay on disk.",
-        rich_help_panel=SOLVER,
-    ),
-]
-CheckpointFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--checkpoint",
-        metavar="FILE",
-        help="Keep what is found so far in FILE, and go on from it after a break.",
-        rich_help_panel=SOLVER,
-    ),
-]
-RowNames = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Names of the rows, one per line.", rich_help_panel=READING),
-]
+RowNames = Annotated[Path | None, _reading(metavar="FILE", help="Names of the rows, one per line.")]
 FeatureNames = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Names of the columns, one per line.", rich_help_panel=READING
-    ),
+    Path | None, _reading(metavar="FILE", help="Names of the columns, one per line.")
 ]
 
 Components = Annotated[int, typer.Option("--components", "-k", min=1, help="How many components.")]
 Orthogonal = Annotated[
-    str,
-    typer.Option("--orthogonal", help="What components share none of.", **one_of(SETTINGS)),
+    str, typer.Option("--orthogonal", help="What components share none of.", **one_of(SETTINGS))
 ]
-Algorithm = Annotated[
-    str,
-    typer.Option("--algorithm", help=f"{told(NAMES)}.", rich_help_panel=SOLVER, **one_of(NAMES)),
-]
+Algorithm = Annotated[str, solver("--algorithm", help=f"{explain(NAMES)}.", **one_of(NAMES))]
 Seeding = Annotated[
     str,
-    typer.Option(
+    solver(
         "--seeding",
         metavar="NAME",
         help=f"best: {', '.join(SEEDINGS)}, or a file with components to start from.",
-        rich_help_panel=SOLVER,
     ),
 ]
 Kmeans = Annotated[
     str | None,
-    typer.Option(
+    solver(
         "--kmeans",
         help=f"paper: the k-means subroutine, {', '.join(SUBROUTINES)}.",
-        rich_help_panel=SOLVER,
         **one_of(SUBROUTINES),
     ),
 ]
 Proof = Annotated[
     str,
-    typer.Option(
+    solver(
         "--certificate",
         help="Lower bound: svd, dual (stronger, slower) or none.",
-        rich_help_panel=SOLVER,
         **one_of(CERTIFICATES),
     ),
 ]
-NInit = Annotated[
-    int,
-    typer.Option(
-        "--n-init", min=1, help="Independent starts; the best is kept.", rich_help_panel=SOLVER
+NInit = Annotated[int, solver("--n-init", min=1, help="Independent starts; the best is kept.")]
+Seed = Annotated[int | None, solver("--seed", min=0, help="Seed: same seed, same bits.")]
+Jobs = Annotated[int | None, solver("--jobs", "-j", help="Threads (default: all cores).")]
+MaxMemory = Annotated[
+    str | None,
+    solver(
+        metavar="SIZE",
+        help="Memory for blocks of rows at work, such as 1G; larger .npy .h5 .zarr stay on disk.",
     ),
 ]
-Seed = Annotated[
-    int | None,
-    typer.Option("--seed", min=0, help="Seed: same seed, same bits.", rich_help_panel=SOLVER),
+CheckpointFile = Annotated[
+    Path | None,
+    solver(
+        "--checkpoint",
+        metavar="FILE",
+        help="Keep what is found so far in FILE, and go on from it after a break.",
+    ),
 ]
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", "-j", help="Threads (default: all cores).", rich_help_panel=SOLVER),
-]
-Json = Annotated[
-    bool,
-    typer.Option("--json", help="Print one JSON object, for machines.", rich_help_panel=OUTPUT),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=OUTPUT)]
+Json = Annotated[bool, printing("--json", help="Print one JSON object, for machines.")]
+Quiet = Annotated[bool, printing("--quiet", "-q", help="No progress.")]
 ImageShape = Annotated[
     str | None,
-    typer.Option(
-        metavar="HxW",
-        help="Features are pixels of pictures of this size, such as 8x8.",
-        rich_help_panel=OUTPUT,
-    ),
+    printing(metavar="HxW", help="Features are pixels of pictures of this size, such as 8x8."),
 ]

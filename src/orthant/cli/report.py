@@ -12,12 +12,10 @@ import orthant
 from orthant.cli import options as o
 from orthant.cli.data import Reading, as_image_shape, most_bytes, read_data
 from orthant.cli.failures import about
-from orthant.cli.folder import MODEL, PAGE, read_selection, read_summary
+from orthant.cli.folder import MODEL, PAGE, read_model, read_selection, read_summary
 from orthant.cli.terminal import line, object_line, progress
 from orthant.cli.writing import Replacing
 from orthant.datasets.readers import FileError
-from orthant.factorization import Factorization
-from orthant.persistence import load
 from orthant.report import Story, find, page
 
 
@@ -37,10 +35,7 @@ def report(
 ) -> None:
     """Make the page of DIR anew, with the curve over k if select-k wrote into it."""
     summary = read_summary(folder)
-    about(folder / MODEL)
-    result = load(folder / MODEL, max_bytes=most_bytes(max_bytes))
-    if not isinstance(result, Factorization):
-        raise FileError(f"{folder / MODEL}: it holds no Factorization")
+    result = read_model(folder / MODEL, most_bytes(max_bytes))
     file, reading = _source(folder, summary, data)
     with progress(f"reading {Path(file).name}", quiet):
         held = read_data(file, reading)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from time import monotonic
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as Bar
 
+from orthant.cli import options as o
 from orthant.cli.failures import INTERRUPTED, about, say
 from orthant.cli.terminal import line
+from orthant.progress import count_progress
 from orthant.reproduction.definition import Run, plan_all
 from orthant.reproduction.paper import FULL, QUICK, experiments
 from orthant.reproduction.results import publish
@@ -26,7 +22,6 @@ from orthant.reproduction.runner import Progress, carry_out, rows_on_disk
 
 ALL = "all"
 FOLDER, QUICK_FOLDER = Path("reproduction"), Path("reproduction-quick")
-SECONDS_BETWEEN_LINES = 30.0
 
 Name = StrEnum("Name", [(name, name) for name in (*experiments(), ALL)])  # type: ignore[misc]
 
@@ -40,11 +35,9 @@ def reproduce(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help=f"Folder for rows, figures and page (default: {FOLDER}; quick: {QUICK_FOLDER}).",
+        o.output(
+            f"Folder for rows, figures and page (default: {FOLDER}; quick: {QUICK_FOLDER}).",
+            panel=None,
             show_default=False,
         ),
     ] = None,
@@ -82,8 +75,11 @@ def _runs(name: Name, quick: bool) -> list[Run]:
 
 def _run(runs: list[Run], folder: Path, jobs: int, data_home: Path | None) -> None:
     try:
-        with _shown() as report:
-            carry_out(runs, folder, data_home=data_home, jobs=jobs, report=report)
+        with count_progress(len(runs)) as show:
+            carry_out(
+                runs, folder, data_home=data_home, jobs=jobs,
+                report=lambda now: show(now.done, _what(now), _left(now)),
+            )  # fmt: skip
     except KeyboardInterrupt:
         safe = len(rows_on_disk(runs, folder))
         again = shlex.join(["orthant", *sys.argv[1:]])
@@ -97,37 +93,6 @@ def _run(runs: list[Run], folder: Path, jobs: int, data_home: Path | None) -> No
     line(f"{len(runs) - len(missing)} of {len(runs)} runs are in {folder / RESULTS}")
     for reason in sorted({row.stop_reason for row in missing}):
         say(reason, "note")
-
-
-@contextmanager
-def _shown() -> Iterator[Callable[[Progress], None]]:
-    """Show progress on stderr: a bar on a terminal, elsewhere a line now and then."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _Lines().show
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Bar(*columns, TextColumn("{task.fields[left]}"), console=console) as bar:
-        task = bar.add_task("starting", total=None, left="")
-
-        def show(now: Progress) -> None:
-            left = _left(now)
-            bar.update(task, description=_what(now), completed=now.done, total=now.total, left=left)
-
-        yield show
-
-
-class _Lines:
-    """One line at once, then at most one every half minute, and one at the end."""
-
-    def __init__(self) -> None:
-        self._last = -SECONDS_BETWEEN_LINES
-
-    def show(self, now: Progress) -> None:
-        if monotonic() - self._last >= SECONDS_BETWEEN_LINES or now.done == now.total:
-            self._last = monotonic()
-            text = f"{now.done} of {now.total} runs; {_what(now)} {_left(now)}"
-            print(text.rstrip(), file=sys.stderr, flush=True)
 
 
 def _what(now: Progress) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from orthant.cli import options as o
-from orthant.cli.data import Reading, read_data
+from orthant.cli.data import Reading, read_data, takes_reading
 from orthant.cli.failures import about
 from orthant.cli.folder import SELECTION, write_json
 from orthant.cli.terminal import line, object_line, progress, prose, table
@@ -23,8 +23,10 @@ TRIALS = "trials.jsonl"
 MOST_CANDIDATES = 1000
 
 
+@takes_reading("missing", "row_names", "feature_names")
 def select_k(
     file: o.File,
+    reading: Reading,
     k: Annotated[
         str,
         typer.Option("--k", metavar="RANGE", help="Numbers to try: 2:20, 2:40:2 or 3,5,8."),
@@ -32,30 +34,18 @@ def select_k(
     orthogonal: o.Orthogonal = "samples",
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Folder for selection.json, which the report shows, and trials.jsonl, from "
-            "which an interrupted run goes on.",
-            rich_help_panel=o.OUTPUT,
+        o.output(
+            "Folder for selection.json, which the report shows, and trials.jsonl, from "
+            "which an interrupted run goes on."
         ),
     ] = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
-    repetitions: Annotated[
-        int, typer.Option(min=1, help="How often everything is repeated.", rich_help_panel=o.SOLVER)
-    ] = 3,
+    repetitions: Annotated[int, o.solver(min=1, help="How often everything is repeated.")] = 3,
     algorithm: o.Algorithm = "best",
     n_init: o.NInit = o.N_INIT,
     seed: o.Seed = None,
     jobs: o.Jobs = None,
-    format: o.Format = None,
-    key: o.Key = None,
-    header: o.Header = None,
-    index: o.Index = None,
-    transpose: o.Transpose = False,
-    max_bytes: o.MaxBytes = None,
 ) -> None:
     """Try several numbers of components on FILE and suggest one.
 
@@ -63,7 +53,6 @@ def select_k(
     were permuted, and how well two halves of the rows agree.
     """
     numbers = as_numbers(k)
-    reading = Reading(format, key, header, index, transpose, max_bytes=max_bytes)
     with progress(f"reading {Path(file).name}", quiet):
         data = read_data(file, reading)
     if output is not None:

@@ -7,15 +7,14 @@ import math
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
 from orthant.cli.failures import printable
-from orthant.progress import listening
+from orthant.progress import progress_line
 
 
 def line(text: str = "") -> None:
@@ -69,21 +68,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-@contextmanager
-def progress(message: str, quiet: bool) -> Iterator[None]:
+def progress(message: str, quiet: bool) -> AbstractContextManager[None]:
     """One moving line on a terminal's stderr while work goes on; nothing elsewhere."""
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield
-        return
-    shown = escape(printable(message))
-    with console.status(shown) as status:
-        counts: dict[str, int] = {}
-
-        def hear(step: str, error: float | None) -> None:
-            counts[step] = counts.get(step, 0) + 1
-            figure = "" if error is None else f", error {error:.5f}"
-            status.update(f"{shown}: {escape(step)} {counts[step]}{figure}")
-
-        with listening(hear):
-            yield
+    wanted = not quiet and Console(stderr=True).is_terminal
+    return progress_line(int(wanted), printable(message), printable(message))

@@ -12,19 +12,26 @@ import numpy as np
 import typer
 
 from orthant.cli import options as o
-from orthant.cli.data import Reading, most_bytes, read_data
+from orthant.cli.data import Reading, most_bytes, read_data, takes_reading
 from orthant.cli.failures import about
-from orthant.cli.folder import FEATURES, MODEL, names_or_numbers, write_assignments, write_rows
+from orthant.cli.folder import (
+    FEATURES,
+    MODEL,
+    names_or_numbers,
+    read_model,
+    write_assignments,
+    write_rows,
+)
 from orthant.cli.terminal import object_line, progress
 from orthant.datasets.readers import FileError, NamedMatrix
 from orthant.datasets.readers.names import unshielded
 from orthant.factorization import Factorization, project
 from orthant.files.whole_files import replacing
-from orthant.persistence import load
 from orthant.report import Story, find
 from orthant.validation.data import as_matrix
 
 
+@takes_reading()
 def transform(
     model: Annotated[
         Path,
@@ -33,27 +40,10 @@ def transform(
         ),
     ],
     file: o.File,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="CSV",
-            help="File to write (default: stdout).",
-            rich_help_panel=o.OUTPUT,
-        ),
-    ] = None,
+    reading: Reading,
+    output: Annotated[Path | None, o.output("File to write (default: stdout).", "CSV")] = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
-    format: o.Format = None,
-    key: o.Key = None,
-    header: o.Header = None,
-    index: o.Index = None,
-    transpose: o.Transpose = False,
-    missing: o.Missing = False,
-    max_bytes: o.MaxBytes = None,
-    row_names: o.RowNames = None,
-    feature_names: o.FeatureNames = None,
 ) -> None:
     """Give the rows of FILE to the components of MODEL and write a table of them.
 
@@ -61,19 +51,13 @@ def transform(
     the loading of every row on every component.
     """
     place = model / MODEL if model.is_dir() else model
-    about(place)
-    held = load(place, max_bytes=most_bytes(max_bytes))
-    if not isinstance(held, Factorization):
-        raise FileError(f"{place}: it holds a {type(held).__name__}, not a Factorization")
-    reading = Reading(
-        format, key, header, index, transpose, missing, max_bytes, row_names, feature_names
-    )
+    held = read_model(place, most_bytes(reading.max_bytes))
     with (
         progress(f"reading {Path(file).name}", quiet),
         read_data(file, reading, stream=True) as data,
     ):
         _check_names(data, place.parent / FEATURES, held)
-        story = _transformed(data, held, missing)
+        story = _transform(data, held, reading.missing)
     if json:
         object_line(
             {
@@ -95,7 +79,7 @@ def transform(
         _write(written, story)
 
 
-def _transformed(data: NamedMatrix, held: Factorization, missing: bool) -> Story:
+def _transform(data: NamedMatrix, held: Factorization, missing: bool) -> Story:
     matrix = as_matrix(
         data.X, feature_weight=held.feature_weight, missing_values=np.nan if missing else None
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TextIO
 
 from orthant.datasets.readers import FileError
@@ -18,9 +17,7 @@ def check_own(folder: Path, names: Iterable[str], mark: str) -> None:
     A folder is ours when the JSON file ``mark`` in it says so.
     """
     there = [name for name in names if (folder / name).exists()]
-    if not there:
-        return
-    if not _is_ours(folder / mark):
+    if there and not _is_ours(folder / mark):
         raise FileError(
             f"{folder}: it holds a {there[0]} that orthant did not write; choose another folder"
         )
@@ -71,12 +68,7 @@ class Replacing:
         self._waiting[temporary] = self.folder / name
         return temporary
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *about_it: object) -> None:
         try:
             if kind is None:
                 for temporary, place in self._waiting.items():

@@ -89,13 +89,13 @@ def find(
         n_jobs=n_jobs,
         max_memory=max_memory,
     )
-    row_labels, row_scales = _rows(result)
-    captured, energies = _captured(matrix, result, missing)
+    row_labels, row_scales = _assign_rows(result)
+    captured, energies = _capture(matrix, result, missing)
     squares = matrix.row_squares
     total = float(squares.sum())
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.clip(captured / squares, 0.0, 1.0)
-    column_labels, column_weights = _columns(result, energies)
+    column_labels, column_weights = _assign_columns(result, energies)
     return Findings(
         matrix=matrix,
         row_labels=row_labels,
@@ -108,7 +108,7 @@ def find(
     )
 
 
-def _captured(matrix: Matrix, result: Factorization, missing: bool) -> tuple[Array, Array]:
+def _capture(matrix: Matrix, result: Factorization, missing: bool) -> tuple[Array, Array]:
     """Squared length captured of every row (n,) and by every component (k,), in matrix units.
 
     It is the loading times the product of row and component. The two are equal unless entries
@@ -133,7 +133,7 @@ def _share(part: Array, total: float) -> Array:
     return part / total if total > 0 else np.zeros_like(part)
 
 
-def _rows(result: Factorization) -> tuple[Array, Array]:
+def _assign_rows(result: Factorization) -> tuple[Array, Array]:
     if result.labels is not None and result.scales is not None:
         return result.labels, result.scales
     return _strongest(np.asarray(result.loadings))
@@ -148,7 +148,7 @@ def _strongest(values: Array) -> tuple[Array, Array]:
     return np.where(largest > 0, places, -1), largest
 
 
-def _columns(result: Factorization, energies: Array) -> tuple[Array, Array]:
+def _assign_columns(result: Factorization, energies: Array) -> tuple[Array, Array]:
     if result.feature_labels is not None and result.feature_scales is not None:
         return result.feature_labels, result.feature_scales
     # A column belongs to the component through which most of it is captured.

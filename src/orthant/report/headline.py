@@ -5,6 +5,7 @@ from __future__ import annotations
 from orthant.certificate import bound_text
 from orthant.report.findings import is_exactly_orthogonal
 from orthant.report.markup import Safe, tag
+from orthant.report.shell import figure_list
 from orthant.report.story import Story, percent, ratio_text
 
 SHARED = {
@@ -69,11 +70,7 @@ def _figures(story: Story) -> Safe:
             else f"{result.n_sweeps} sweeps over the data",
         ),
     ]
-    return tag(
-        "dl",
-        [tag("div", tag("dt", a), tag("dd", b, tag("small", c))) for a, b, c in figures],
-        class_="figures",
-    )
+    return figure_list(figures)
 
 
 def _seconds(seconds: float) -> str:

@@ -15,27 +15,27 @@ class Safe(str):
     __slots__ = ()
 
 
-def escaped(child: Any) -> Safe:
+def escape(child: Any) -> Safe:
     """A child of an element: HTML stays, lists are joined, all else is escaped."""
     if isinstance(child, Safe):
         return child
     if child is None:
         return Safe("")
     if isinstance(child, list | tuple):
-        return Safe("".join(escaped(one) for one in child))
+        return Safe("".join(escape(one) for one in child))
     return Safe(html.escape(_printable(str(child)), quote=True))
 
 
 def tag(name: str, *children: Any, **attributes: Any) -> Safe:
     """An element; ``class_`` and ``aria_label`` become ``class`` and ``aria-label``."""
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escaped(str(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
     if name in VOID:
         return Safe(f"<{name}{written}>" if name in ("img", "input") else f"<{name}{written}/>")
-    return Safe(f"<{name}{written}>{escaped(children)}</{name}>")
+    return Safe(f"<{name}{written}>{escape(children)}</{name}>")
 
 
 def data_block(identity: str, data: Any) -> Safe:

@@ -1,11 +1,7 @@
-"""The page: one HTML file that needs nothing else, not even a network."""
+"""The page of a factorization: what was found, the matrix as a picture, its components."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from importlib import resources
-from string import Template
 from typing import Any
 
 from orthant.report.cards import cards, worst_rows
@@ -13,40 +9,31 @@ from orthant.report.charts import Line, line_chart
 from orthant.report.headline import headline
 from orthant.report.heatmap import heat_maps
 from orthant.report.maps_section import MOST_NAMES, maps_data, maps_section
-from orthant.report.markup import Safe, data_block, escaped, tag
+from orthant.report.markup import Safe, tag
+from orthant.report.shell import write_page
 from orthant.report.story import Story
 
 MOST_POINTS = 400
+LINKS = (
+    ("Matrix", "#matrix"),
+    ("Find", "#find"),
+    ("Components", "#components"),
+    ("Not captured", "#missed"),
+)
 
 
 def page(story: Story) -> str:
-    """Write a story as HTML.
-
-    Everything that comes from the data is escaped. A content security policy forbids every
-    request, and every script but the page's own.
-    """
-    script = _template("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    """Write a story as HTML."""
     maps = heat_maps(story.findings)
-    body = [
-        _top(story),
-        tag("main", _sections(story, maps), id="main"),
-        _footer(story),
-        tag("div", id="tip", class_="tip", hidden="", aria_hidden="true"),
-    ]
-    return Template(_template("page.html")).substitute(
-        title=escaped(f"{story.source}: {story.result.n_components_found} components"),
-        generator=escaped(f"orthant {story.version}".strip()),
-        style=_template("page.css"),
-        script=script,
-        script_hash=f"sha256-{digest}",
-        body=escaped(body),
-        data=data_block("data", maps_data(story, maps)),
+    tip = tag("div", id="tip", class_="tip", hidden="", aria_hidden="true")
+    return write_page(
+        f"{story.source}: {story.result.n_components_found} components",
+        (*LINKS, *story.related),
+        _sections(story, maps),
+        after=[_footer(story), tip],
+        data=maps_data(story, maps),
+        generator=f"orthant {story.version}".strip(),
     )
-
-
-def _template(name: str) -> str:
-    return (resources.files("orthant.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _sections(story: Story, maps: Any) -> list[Safe]:
@@ -72,20 +59,6 @@ def _sections(story: Story, maps: Any) -> list[Safe]:
     if story.selection:
         sections.append(tag("p", _suggestion(story.selection)))
     return sections
-
-
-def _top(story: Story) -> Safe:
-    inner = [("Matrix", "#matrix"), ("Find", "#find"), ("Components", "#components")]
-    inner.append(("Not captured", "#missed"))
-    links = [tag("a", label, href=address) for label, address in (*inner, *story.related)]
-    button = tag("button", "Dark", type="button", id="theme")
-    return tag(
-        "header",
-        tag("b", "orthant"),
-        tag("nav", links, aria_label="On this page"),
-        button,
-        class_="top",
-    )
 
 
 def _search(story: Story) -> Safe:

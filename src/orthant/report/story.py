@@ -60,12 +60,12 @@ class Story:
         """The name of a row, short enough to show."""
         if self.row_names is None:
             return f"row {number}"
-        return shortened(self.row_names[number])
+        return shorten(self.row_names[number])
 
     def column(self, number: int) -> str:
         """The name of a column, short enough to show."""
         if self.column_names is not None:
-            return shortened(self.column_names[number])
+            return shorten(self.column_names[number])
         if self.image_shape is not None:
             down, across = divmod(int(number), self.image_shape[1])
             return f"pixel {down},{across}"
@@ -99,7 +99,7 @@ class Story:
         return order[misses[order] > 0]
 
 
-def shortened(name: str) -> str:
+def shorten(name: str) -> str:
     """A name of bounded length."""
     return (
         name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -1,4 +1,4 @@
-"""The data of a run: drawn anew for every setting and seed, the same for all methods."""
+"""The data of a run: drawn again for every setting and seed, the same for all methods."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ class Data:
 def data_of(run: Run, data_home: Path | None = None) -> Data:
     """The matrix of a run; does not depend on the method."""
     if run.setting.dataset == PLANTED:
-        return _planted(run.experiment, run.setting, run.seed)
-    return _real(run.setting, data_home)
+        return _draw_planted(run.experiment, run.setting, run.seed)
+    setting = run.setting
+    return Data(real_set(setting.dataset, (setting.n_samples, setting.n_features), data_home))
 
 
 def generator_of(*words: object) -> np.random.Generator:
@@ -45,7 +46,7 @@ def method_generator(run: Run) -> np.random.Generator:
 
 # Methods that share a matrix follow each other, so one is kept.
 @lru_cache(maxsize=1)
-def _planted(experiment: str, setting: Setting, seed: int) -> Data:
+def _draw_planted(experiment: str, setting: Setting, seed: int) -> Data:
     assert setting.noise is not None
     drawn = make_planted(
         setting.n_samples,
@@ -58,26 +59,25 @@ def _planted(experiment: str, setting: Setting, seed: int) -> Data:
     return Data(drawn.X, drawn.M_truth, float(np.linalg.norm(drawn.X - drawn.X_truth)))
 
 
-def _real(setting: Setting, data_home: Path | None) -> Data:
-    found = _loaded(setting.dataset, data_home)
+def real_set(name: str, shape: tuple[int, int], data_home: Path | None = None) -> Any:
+    """The matrix of a real set of the paper, in float64; refused where it has another shape."""
+    found = _load(name, data_home)
     if isinstance(found, OSError):  # its message names folders of this machine
         raise InvalidInputError(
-            f"{setting.dataset} is not in the data folder and could not be downloaded; "
-            f"orthant.datasets.load_uci({setting.dataset!r}) tells why"
+            f"{name} is not in the data folder and could not be downloaded; "
+            f"orthant.datasets.load_uci({name!r}) tells why"
         )
     if isinstance(found, Exception):
         raise found
-    wanted = (setting.n_samples, setting.n_features)
-    if found.shape != wanted:
+    if found.shape != shape:
         raise InvalidInputError(
-            f"{setting.dataset} is {found.shape[0]} x {found.shape[1]}, not "
-            f"{wanted[0]} x {wanted[1]}"
+            f"{name} is {found.shape[0]} x {found.shape[1]}, not {shape[0]} x {shape[1]}"
         )
-    return Data(found)
+    return found
 
 
 @cache
-def _loaded(name: str, data_home: Path | None) -> Any:
+def _load(name: str, data_home: Path | None) -> Any:
     """The matrix, or why there is none: asked once, since asking may take a download."""
     try:
         return load_uci(name, data_home).X

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 PLANTED = "planted"
 
@@ -44,19 +44,7 @@ class Run:
     @property
     def key(self) -> Key:
         """What tells this run from all others: the first columns of its row."""
-        s = self.setting
-        return (
-            self.experiment,
-            s.dataset,
-            s.orthogonal,
-            s.n_samples,
-            s.n_features,
-            s.n_components,
-            s.noise,
-            self.seed,
-            self.method,
-            self.time_limit,
-        )
+        return (self.experiment, *astuple(self.setting), self.seed, self.method, self.time_limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +68,7 @@ def plan(definition: Definition) -> Iterator[Run]:
 def plan_all(definitions: Iterable[Definition]) -> list[Run]:
     """All runs of several experiments: the first seed of everything, then the second, and so on.
 
-    Whatever part is done covers all settings, and methods that share a matrix follow each other.
+    Whatever share is done covers all settings, and methods that share a matrix follow each other.
     """
     runs = [run for definition in definitions for run in plan(definition)]
     return sorted(runs, key=lambda run: run.seed)  # which keeps the order within a seed

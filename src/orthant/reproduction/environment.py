@@ -1,4 +1,4 @@
-"""Where results come from: versions, processor, threads; kept beside them."""
+"""Where results come from: versions, processor, threads; kept next to them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PACKAGES = ("orthant", "numpy", "scipy", "scikit-learn")
 THREADS_PER_RUN = 1  # every method has one core: one BLAS thread, and n_jobs=1 for ours
 
 
-def environment(jobs: int = 1) -> dict[str, Any]:
-    """What a reader needs to judge the times: plain values for JSON."""
+def describe_machine() -> dict[str, Any]:
+    """Processor, cores and versions: plain values for JSON."""
     blas = [library for library in threadpool_info() if library.get("user_api") == "blas"]
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -33,10 +33,13 @@ def environment(jobs: int = 1) -> dict[str, Any]:
         "platform": f"{platform.system()} {platform.machine()}",
         "cpu": _processor(),
         "cores": available_cores(),
-        "threads_per_run": THREADS_PER_RUN,
-        "jobs": jobs,
-        "timed": jobs == 1,
     }
+
+
+def environment(jobs: int = 1) -> dict[str, Any]:
+    """What a reader needs to judge the times: plain values for JSON."""
+    how = {"threads_per_run": THREADS_PER_RUN, "jobs": jobs, "timed": jobs == 1}
+    return {**describe_machine(), **how}
 
 
 def record_environment(folder: Path, jobs: int) -> None:

@@ -157,8 +157,7 @@ def _draw_ranges(axes: Any, measured: Measured, name: str) -> None:
     colors = palette()
     for place, side in enumerate(SIDES):
         for method, aside in ((ONMF_APX, 0.13), (BEST, -0.13)):
-            group = measured.real(name, side, method)
-            spread = group.spread("relative_squared_error") if group else None
+            spread = measured.error_range(name, side, method)
             if spread is None:
                 continue
             look, height = LOOKS[method], -place + aside

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orthant.report.markup import Safe, escaped
+from orthant.report.markup import Safe, escape
 from orthant.reproduction.figures import as_svg
 from orthant.reproduction.panels import palette
 
 
-def inlined(figure: Any, prefix: str, words: str | None) -> Safe:
+def inline(figure: Any, prefix: str, words: str | None) -> Safe:
     """A figure as an element of a page; ``words`` describe it, None hides it from readers.
 
     Its colors become the variables of the page's style, so they follow light and dark.
@@ -26,6 +26,6 @@ def inlined(figure: Any, prefix: str, words: str | None) -> Safe:
     if words is None:
         spoken = 'aria-hidden="true"'
     else:
-        spoken = f'role="img" aria-label="{escaped(words)}"'
+        spoken = f'role="img" aria-label="{escape(words)}"'
     opening = f'<svg class="drawn" {size[0]} {spoken}>'
     return Safe(opening + re.sub(r"\s*\n\s*", "\n", text[text.index(">") + 1 :]).strip())

@@ -28,20 +28,20 @@ def measure(run: Run, data_home: Path | None = None, *, alone: bool = True) -> R
     except Exception as error:  # whatever keeps a real set away; the others can still be measured
         if run.setting.dataset == PLANTED:
             raise
-        return replace(row, stop_reason=NOT_MEASURED + _told(error))
+        return replace(row, stop_reason=NOT_MEASURED + _describe(error))
     row = replace(row, planted_error=data.planted_error)
     try:
         generator = method_generator(run)
         found = run_method(run.method, data.X, run.setting, generator, run.time_limit)
-        return _measured(row, data, found)
+        return _fill(row, data, found)
     except OutOfTimeError as error:
         seconds = error.seconds if alone else None
         return replace(row, seconds=seconds, stop_reason="time_limit")
     except Exception as error:
-        return replace(row, stop_reason=FAILED + _told(error))
+        return replace(row, stop_reason=FAILED + _describe(error))
 
 
-def _measured(row: Row, data: Data, found: Found) -> Row:
+def _fill(row: Row, data: Data, found: Found) -> Row:
     M = data.X.T
     truth = data.M_truth
     return replace(
@@ -58,6 +58,6 @@ def _measured(row: Row, data: Data, found: Found) -> Row:
     )
 
 
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     """The message of an error in one line."""
     return " ".join(str(error).split()) or type(error).__name__

@@ -1,26 +1,19 @@
-"""The page: the paper's claims beside what was measured, in one file that needs no other."""
+"""The page: the paper's claims next to what was measured."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from importlib import resources
-from string import Template
 from typing import Any
 
-from orthant.report.markup import Safe, data_block, escaped, tag
-from orthant.reproduction.claims import Claim, Judged, Verdict, judged
+from orthant.report.markup import Safe, tag
+from orthant.report.shell import figure_list, read_template, write_page
+from orthant.reproduction.claims import Claim, Judged, Verdict, judge
 from orthant.reproduction.figures import CAPTION, HOLLOW, key_figures, panel_figures
-from orthant.reproduction.inline import inlined
-from orthant.reproduction.summary import DEFINITIONS, Measured, is_cut, is_measured, planned
+from orthant.reproduction.inline import inline
+from orthant.reproduction.summary import DEFINITIONS, Measured, count_planned, is_cut, is_measured
 from orthant.reproduction.tables import environment_table, median_tables, real_table
-from orthant.reproduction.verdicts import (
-    AGREE,
-    CANNOT,
-    DIFFER,
-)
+from orthant.reproduction.verdicts import AGREE, CANNOT, DIFFER
 
 LOOK = {AGREE: "agree", DIFFER: "differ", CANNOT: "cannot"}
 WORDS = (
@@ -39,43 +32,23 @@ REAL = (
 
 
 def page(measured: Measured, sittings: Sequence[Mapping[str, Any]]) -> str:
-    """Write everything as HTML; no request leaves it, and all names are escaped."""
-    script = _template("orthant.report", "page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    verdicts = judged(measured)
+    """Write everything as HTML."""
+    verdicts = judge(measured)
+    names = measured.experiments()
+    links = [("Claims", "#claims"), *((_short(one), f"#{one}") for one in names)]
     sections = [
         _headline(measured, verdicts),
         tag("h2", "Claims", id="claims"),
         tag("p", WORDS, class_="soft small"),
         _claims(verdicts),
-        [_experiment(measured, name) for name in measured.experiments()],
+        [_experiment(measured, name) for name in names],
         _provenance(measured, sittings),
     ]
-    style = _template("orthant.report", "page.css")
-    return Template(_template("orthant.report", "page.html")).substitute(
-        title="The paper's experiments, run again",
-        generator="orthant",
-        style=style + _template("orthant.reproduction", "experiments.css"),
-        script=script,
-        script_hash=f"sha256-{digest}",
-        body=escaped([_top(measured), tag("main", sections, id="main")]),
-        data=data_block("data", {"maps": []}),
-    )
-
-
-def _template(package: str, name: str) -> str:
-    return (resources.files(package) / "templates" / name).read_text(encoding="utf-8")
-
-
-def _top(measured: Measured) -> Safe:
-    links = [("Claims", "#claims"), *((_short(one), f"#{one}") for one in measured.experiments())]
-    nav = [tag("a", word, href=address) for word, address in (*links, ("Machine", "#machine"))]
-    return tag(
-        "header",
-        tag("b", "orthant"),
-        tag("nav", nav, aria_label="On this page"),
-        tag("button", "Dark", type="button", id="theme"),
-        class_="top",
+    return write_page(
+        Safe("The paper's experiments, run again"),
+        (*links, ("Machine", "#machine")),
+        sections,
+        style=read_template("experiments.css", "orthant.reproduction"),
     )
 
 
@@ -86,16 +59,12 @@ def _short(experiment: str) -> str:
 def _headline(measured: Measured, verdicts: Judged) -> Safe:
     counts = Counter(one.verdict for found in verdicts.values() for _, one in found)
     claims = counts.total()
-    total = sum(planned(name) for name in DEFINITIONS)
+    total = sum(count_planned(name) for name in DEFINITIONS)
     figures = [
         ("Agree", f"{counts[AGREE]}", f"of {claims} claims of the paper"),
         ("Differ", f"{counts[DIFFER]}", "with the numbers that say so"),
         ("Cannot be checked", f"{counts[CANNOT]}", "with the reason"),
         ("Runs", f"{len(measured.rows):,}", f"of {total:,} in the whole plan"),
-    ]
-    boxes = [
-        tag("div", tag("dt", name), tag("dd", number, tag("small", what)))
-        for name, number, what in figures
     ]
     lead = (
         "Approximation Algorithms for Orthogonal Non-negative Matrix Factorization (Charikar & "
@@ -108,9 +77,7 @@ def _headline(measured: Measured, verdicts: Judged) -> Safe:
         f"Of {claims} claims of the paper {counts[AGREE]} agree with what was measured, "
         f"{counts[DIFFER]} differ, {counts[CANNOT]} cannot be checked"
     )
-    return Safe(
-        tag("h1", sentence) + tag("p", lead, class_="lead") + tag("dl", boxes, class_="figures")
-    )
+    return Safe(tag("h1", sentence) + tag("p", lead, class_="lead") + figure_list(figures))
 
 
 def _claims(verdicts: Judged) -> Safe:
@@ -146,7 +113,7 @@ def _claim(claim: Claim, verdict: Verdict) -> Safe:
 def _experiment(measured: Measured, name: str) -> list[Safe]:
     rows = measured.of(name)
     cut, failed = sum(map(is_cut, rows)), sum(not is_measured(row) for row in rows)
-    state = f"{len(rows):,} of {planned(name):,} runs are in"
+    state = f"{len(rows):,} of {count_planned(name):,} runs are in"
     state += f"; {cut} ended by the time limit" if cut else ""
     state += f"; {failed} failed" if failed else ""
     skipped = Counter(
@@ -154,11 +121,11 @@ def _experiment(measured: Measured, name: str) -> list[Safe]:
     )
     missing = [f" {which}: {count} runs {why}." for (which, why), count in skipped.items()]
     drawn = [
-        tag("figure", inlined(figure, f"{name}-{place}", f"{title}, {DEFINITIONS[name].title}"))
+        tag("figure", inline(figure, f"{name}-{place}", f"{title}, {DEFINITIONS[name].title}"))
         for place, (title, figure) in enumerate(panel_figures(measured, name).items())
     ]
     keys = [
-        tag("li", inlined(figure, f"{name}-key-{place}", None), word)
+        tag("li", inline(figure, f"{name}-key-{place}", None), word)
         for place, (word, figure) in enumerate(key_figures(measured, name).items())
     ]
     caption = CAPTION if name == "real-data" else f"{CAPTION}; {HOLLOW}"

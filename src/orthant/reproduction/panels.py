@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from math import floor, log10
 from typing import Any
 
+from orthant.report.shell import read_template
 from orthant.reproduction.summary import BEST, ONMF_APX, Group, Measured
 
 DODGE = 0.003  # of the width: bars of different methods at one level stand side by side
@@ -71,8 +71,7 @@ def panels_of(experiment: str) -> list[Panel]:
 @cache
 def palette() -> dict[str, str]:
     """The light colors of the report's pages by name: ink, soft, rule, mark, none, c0 to c9."""
-    style = (resources.files("orthant.report") / "templates" / "page.css").read_text("utf-8")
-    light = style[: style.index("}")]
+    light = read_template("page.css").partition("}")[0]
     return dict(re.findall(r"--([a-z]+\d?): (#[0-9a-f]{6})", light))
 
 
@@ -117,13 +116,13 @@ def _draw_method(
     # The thickest lie lowest, so that lines that coincide are all seen.
     front = 6 - look.width
 
-    def lifted(height: float) -> float:
+    def lift(height: float) -> float:
         return height if bottom is None else max(height, bottom)
 
     across = [at + aside for at in known]
-    middle = [lifted(one.median) for one in known.values()]
-    low = [lifted(one.minimum) for one in known.values()]
-    high = [lifted(one.maximum) for one in known.values()]
+    middle = [lift(one.median) for one in known.values()]
+    low = [lift(one.minimum) for one in known.values()]
+    high = [lift(one.maximum) for one in known.values()]
     axes.vlines(across, low, high, color=color, linewidth=0.8, alpha=0.7, zorder=front)
     axes.plot(across, middle, color=color, linewidth=look.width, linestyle=look.dashes,
               zorder=front)  # fmt: skip

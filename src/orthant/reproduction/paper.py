@@ -59,71 +59,53 @@ QUICK = Scale((0.05, 0.5, 1.0), (2, 10, 50), 3, 5, 1, 5.0, 5.0)
 
 def experiments(scale: Scale = FULL) -> dict[str, Definition]:
     """All experiments of the paper by name."""
+    noises, dimensions, long = scale.noises, scale.inner_dimensions, scale.long_limit
+    single = _methods((*OURS, *EARLIER), scale)
+    double = (*_methods(OURS, scale), *_methods(EARLIER_DOUBLE, scale, long))
     everything = (
-        _experiment_1(scale),
-        _experiment_2(scale),
-        _inner_dimensions(scale),
-        _double_factor(scale),
-        _real_data(scale),
+        Definition(
+            name="experiment-1",
+            title="Experiment 1: one orthogonal factor, growing noise",
+            settings=tuple(Setting(PLANTED, "samples", 5000, 100, 10, s) for s in noises),
+            methods=single,
+        ),
+        Definition(
+            name="experiment-2",
+            title="Experiment 2: against ONMFS on small matrices",
+            settings=tuple(Setting(PLANTED, "samples", 50, 10, 2, s) for s in noises),
+            methods=_methods((*OURS, "onmfs"), scale),
+        ),
+        Definition(
+            name="inner-dimensions",
+            title="Inner dimensions: one orthogonal factor, noise 0.5",
+            settings=tuple(Setting(PLANTED, "samples", 5000, 100, k, 0.5) for k in dimensions),
+            methods=single,
+        ),
+        Definition(
+            name="double-factor",
+            title="Two orthogonal factors, growing noise",
+            settings=tuple(Setting(PLANTED, "both", 500, 100, 5, s) for s in noises),
+            methods=(*double, *_methods(("nmf",), scale)),
+        ),
+        Definition(
+            name="real-data",
+            title="Real data: relative squared error at six components",
+            settings=tuple(
+                Setting(name, side, *real.shape, N_COMPONENTS_REAL)
+                for name, real in PUBLISHED.items()
+                for side in ("samples", "features")
+            ),
+            methods=(
+                Method("onmf-apx", tuple(range(scale.n_starts)), scale.time_limit),
+                Method("best", tuple(range(scale.n_best)), scale.time_limit),
+            ),
+        ),
     )
     return {one.name: one for one in everything}
 
 
-def _experiment_1(scale: Scale) -> Definition:
-    return Definition(
-        name="experiment-1",
-        title="Experiment 1: one orthogonal factor, growing noise",
-        settings=tuple(Setting(PLANTED, "samples", 5000, 100, 10, s) for s in scale.noises),
-        methods=_methods((*OURS, *EARLIER), scale),
-    )
-
-
-def _experiment_2(scale: Scale) -> Definition:
-    return Definition(
-        name="experiment-2",
-        title="Experiment 2: against ONMFS on small matrices",
-        settings=tuple(Setting(PLANTED, "samples", 50, 10, 2, s) for s in scale.noises),
-        methods=_methods((*OURS, "onmfs"), scale),
-    )
-
-
-def _inner_dimensions(scale: Scale) -> Definition:
-    dimensions = scale.inner_dimensions
-    return Definition(
-        name="inner-dimensions",
-        title="Inner dimensions: one orthogonal factor, noise 0.5",
-        settings=tuple(Setting(PLANTED, "samples", 5000, 100, k, 0.5) for k in dimensions),
-        methods=_methods((*OURS, *EARLIER), scale),
-    )
-
-
-def _double_factor(scale: Scale) -> Definition:
+def _methods(
+    names: tuple[str, ...], scale: Scale, limit: float | None = None
+) -> tuple[Method, ...]:
     seeds = tuple(range(scale.n_seeds))
-    long = tuple(Method(name, seeds, scale.long_limit) for name in EARLIER_DOUBLE)
-    return Definition(
-        name="double-factor",
-        title="Two orthogonal factors, growing noise",
-        settings=tuple(Setting(PLANTED, "both", 500, 100, 5, s) for s in scale.noises),
-        methods=(*_methods(OURS, scale), *long, *_methods(("nmf",), scale)),
-    )
-
-
-def _real_data(scale: Scale) -> Definition:
-    return Definition(
-        name="real-data",
-        title="Real data: relative squared error at six components",
-        settings=tuple(
-            Setting(name, side, *real.shape, N_COMPONENTS_REAL)
-            for name, real in PUBLISHED.items()
-            for side in ("samples", "features")
-        ),
-        methods=(
-            Method("onmf-apx", tuple(range(scale.n_starts)), scale.time_limit),
-            Method("best", tuple(range(scale.n_best)), scale.time_limit),
-        ),
-    )
-
-
-def _methods(names: tuple[str, ...], scale: Scale) -> tuple[Method, ...]:
-    seeds = tuple(range(scale.n_seeds))
-    return tuple(Method(name, seeds, scale.time_limit) for name in names)
+    return tuple(Method(name, seeds, limit or scale.time_limit) for name in names)

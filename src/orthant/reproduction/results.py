@@ -20,8 +20,8 @@ STATISTICS = ("median", "minimum", "maximum", "count")
 def publish(folder: Path) -> list[Path]:
     """Write summary.csv, the figures of every experiment and index.html from what is in a folder.
 
-    Reads results.csv and, where there is one, environment.json. Works on whatever part of the
-    runs is in; each file appears whole. Returns the paths written.
+    Reads results.csv and, where there is one, environment.json. Works on whatever
+    runs are in; each file appears whole. Returns the paths written.
     """
     measured = Measured(read_rows(folder / RESULTS))
     recorded = folder / ENVIRONMENT

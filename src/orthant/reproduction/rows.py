@@ -1,20 +1,19 @@
 """One row per finished run, in a CSV file that only grows.
 
-A row is appended in one write and flushed to the disk, so whatever ends a runner, the file holds
-whole rows and at most one torn line at its end, which reading ignores and resuming cuts off. A
-run done again (timed alone after it ran beside others) gets another row; the last one counts.
+The file is a journal: whatever ends a runner, the rows that are finished stay. A run done again
+(timed alone after it ran next to others) gets another row; the last one counts.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import os
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from orthant.errors import InvalidInputError
+from orthant.files.journal import Journal
 from orthant.reproduction.definition import Key
 
 RESULTS = "results.csv"
@@ -69,52 +68,41 @@ def is_missing(row: Row) -> bool:
 
 def read_rows(path: Path) -> list[Row]:
     """All rows of a results file, the last one of every run; nothing is changed on disk."""
-    lines = _whole_lines(path)[1]
-    if not lines:
-        return []
-    if lines[0] not in (HEADER, ",".join(EARLIER)):
-        raise InvalidInputError(
-            f"{path}: line 1 is not the header of a results file; name another folder, or move "
-            "the file away"
-        )
-    earlier = lines[0] != HEADER
-    rows = (_parsed(path, number, line, earlier) for number, line in enumerate(lines[1:], start=2))
-    return list({row.key: row for row in rows}.values())
+    path.stat()  # a file that is not there is an error here
+    return list(_rows_of(_open(path)).values())
 
 
 class ResultsFile:
     """A results file opened to go on: what it holds, and how a row is added."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.rows = {row.key: row for row in read_rows(path)} if path.exists() else {}
-        if not path.exists() or self._cut_torn_line() == 0:
-            self._append(HEADER)
+        self.path, self._journal = path, _open(path)
+        self.rows = _rows_of(self._journal)
+        if not self._journal.lines:
+            self._journal.append(HEADER)
 
     def add(self, row: Row) -> None:
         """Append a row, on disk when this returns."""
-        self._append(_line(row))
+        self._journal.append(_line(row))
         self.rows[row.key] = row
 
-    def _cut_torn_line(self) -> int:
-        """Cut off what a killed writer left; returns the length of what stays."""
-        size, _ = _whole_lines(self.path)
-        if size < self.path.stat().st_size:
-            os.truncate(self.path, size)
-        return size
 
-    def _append(self, line: str) -> None:
-        with open(self.path, "ab") as file:
-            file.write(f"{line}\n".encode())
-            file.flush()
-            os.fsync(file.fileno())
+def _open(path: Path) -> Journal:
+    foreign = (
+        f"{path}: line 1 is not the header of a results file; name another folder, or move the "
+        "file away"
+    )
+    journal = Journal(path, HEADER, foreign)
+    if journal.lines and journal.lines[0] not in (HEADER, ",".join(EARLIER)):
+        raise InvalidInputError(foreign)
+    return journal
 
 
-def _whole_lines(path: Path) -> tuple[int, list[str]]:
-    """The length in bytes of all lines that were written to their end, and these lines."""
-    content = path.read_bytes()
-    size = content.rfind(b"\n") + 1
-    return size, content[:size].decode(errors="replace").split("\n")[:-1]
+def _rows_of(journal: Journal) -> dict[Key, Row]:
+    earlier = journal.lines[:1] != [HEADER]
+    lines = enumerate(journal.lines[1:], start=2)
+    rows = (_parse(journal.path, number, line, earlier) for number, line in lines)
+    return {row.key: row for row in rows}
 
 
 def _line(row: Row) -> str:
@@ -126,7 +114,7 @@ def _line(row: Row) -> str:
     return text.getvalue()
 
 
-def _parsed(path: Path, number: int, line: str, earlier: bool) -> Row:
+def _parse(path: Path | None, number: int, line: str, earlier: bool) -> Row:
     try:
         (cells,) = csv.reader([line], strict=True)
         names = EARLIER if earlier and len(cells) == len(EARLIER) else COLUMNS

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import isfinite
 from statistics import median
+from typing import TypeVar
 
 from orthant.baselines import BASELINES
 from orthant.errors import InvalidInputError
 from orthant.reproduction.definition import plan
 from orthant.reproduction.paper import OURS, experiments
-from orthant.reproduction.rows import NOT_MEASURED, Row
+from orthant.reproduction.rows import COLUMNS, N_KEY, Row, is_missing
 
+K = TypeVar("K")
 ONMF_APX, BEST = OURS
 DEFINITIONS = experiments()
 EXPERIMENTS = tuple(DEFINITIONS)
 SIDES = ("samples", "features")  # of a real set: which of them belong to one component each
-MEASURES = (
-    "recovery_error", "reconstruction_error", "relative_squared_error", "non_orthogonality",
-    "column_non_orthogonality", "seconds", "iterations", "planted_error", "published_error",
-)  # fmt: skip
-SETTING = (
-    "experiment", "dataset", "orthogonal", "n_samples", "n_features", "n_components", "noise",
-    "method",
-)  # fmt: skip
+MEASURES = tuple(name for name in COLUMNS[N_KEY:] if name not in ("stop_reason", "serial"))
+SETTING = tuple(name for name in COLUMNS[:N_KEY] if name not in ("seed", "time_limit"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +42,7 @@ class Group:
     @property
     def key(self) -> tuple[object, ...]:
         """What the runs share: the setting and the method."""
-        return tuple(getattr(self.rows[0], name) for name in SETTING)
+        return setting_of(self.rows[0])
 
     @property
     def cut(self) -> int:
@@ -81,11 +77,11 @@ class Measured:
                     f"no experiment is called {row.experiment!r}; there are "
                     f"{', '.join(EXPERIMENTS)}"
                 )
-            key = (*(getattr(row, name) for name in SETTING), row.seed)
+            key = (*setting_of(row), row.seed)
             if key not in kept or row.time_limit >= kept[key].time_limit:
                 kept[key] = row
-        self.skipped = [row for row in kept.values() if row.stop_reason.startswith(NOT_MEASURED)]
-        self.rows = [row for row in kept.values() if not row.stop_reason.startswith(NOT_MEASURED)]
+        self.skipped = [row for row in kept.values() if is_missing(row)]
+        self.rows = [row for row in kept.values() if not is_missing(row)]
 
     def experiments(self) -> list[str]:
         """The experiments with at least one run, in the paper's order."""
@@ -107,19 +103,21 @@ class Measured:
     def groups(self, experiment: str, method: str) -> dict[float, Group]:
         """The runs of a method by level: the noise, or the number of components.
 
-        Real data have no levels; see `real`.
+        Real data have no levels; see `error_range`.
         """
-        found: dict[float, list[Row]] = {}
-        for row in self.of(experiment, method):
-            found.setdefault(level(row), []).append(row)
-        return {at: Group(tuple(found[at])) for at in sorted(found)}
+        return dict(sorted(_group(self.of(experiment, method), level).items()))
+
+    def statistics(
+        self, experiment: str, method: str, measure: str, take: Callable[[Spread], float | None]
+    ) -> dict[float, float]:
+        """A statistic of a measure at every level where there is one."""
+        spreads = {at: one.spread(measure) for at, one in self.groups(experiment, method).items()}
+        found = {at: take(spread) for at, spread in spreads.items() if spread is not None}
+        return {at: one for at, one in found.items() if one is not None}
 
     def medians(self, experiment: str, method: str, measure: str) -> dict[float, float]:
         """The median of a measure at every level where there is one."""
-        spreads = {
-            at: group.spread(measure) for at, group in self.groups(experiment, method).items()
-        }
-        return {at: spread.median for at, spread in spreads.items() if spread is not None}
+        return self.statistics(experiment, method, measure, lambda spread: spread.median)
 
     def planted_errors(self, experiment: str) -> dict[float, float]:
         """The median over the matrices of the planted solution's error, by level."""
@@ -129,34 +127,41 @@ class Measured:
                 found.setdefault(level(row), {})[row.seed] = row.planted_error
         return {at: float(median(found[at].values())) for at in sorted(found)}
 
-    def real(self, dataset: str, side: str, method: str) -> Group | None:
-        """The runs of a method on one side of a real data set."""
-        rows = tuple(
-            row
-            for row in self.of("real-data", method)
-            if row.dataset == dataset and row.orthogonal == side
-        )
-        return Group(rows) if rows else None
+    def error_range(
+        self, dataset: str, side: str, method: str, measure: str = "relative_squared_error"
+    ) -> Spread | None:
+        """The errors of a method on one side of a real set; None without runs."""
+        rows = self.of("real-data", method)
+        own = (row for row in rows if row.dataset == dataset and row.orthogonal == side)
+        return Group(tuple(own)).spread(measure)
 
-    def all_groups(self) -> Iterator[Group]:
+    def all_groups(self) -> list[Group]:
         """Every setting and method, experiments and methods in order, levels rising."""
-        found: dict[tuple[object, ...], list[Row]] = {}
-        for row in self.rows:
-            found.setdefault(tuple(getattr(row, name) for name in SETTING), []).append(row)
 
-        def place(rows: list[Row]) -> tuple[object, ...]:
-            one = rows[0]
+        def place(group: Group) -> tuple[object, ...]:
+            one = group.rows[0]
             return (
                 EXPERIMENTS.index(one.experiment), one.dataset, one.orthogonal, level(one),
                 one.n_samples, one.n_features, one.n_components,
                 _method_place(one.method),
             )  # fmt: skip
 
-        for rows in sorted(found.values(), key=place):
-            yield Group(tuple(rows))
+        return sorted(_group(self.rows, setting_of).values(), key=place)
 
 
-def planned(experiment: str) -> int:
+def _group(rows: Iterable[Row], key: Callable[[Row], K]) -> dict[K, Group]:
+    found: dict[K, list[Row]] = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return {one: Group(tuple(own)) for one, own in found.items()}
+
+
+def setting_of(row: Row) -> tuple[object, ...]:
+    """What runs with several seeds share: the setting and the method."""
+    return tuple(getattr(row, name) for name in SETTING)
+
+
+def count_planned(experiment: str) -> int:
     """How many runs the whole experiment has."""
     return sum(1 for _ in plan(DEFINITIONS[experiment]))
 

@@ -9,7 +9,7 @@ from orthant.report.markup import Safe, tag
 from orthant.reproduction.panels import TIME, Panel, panels_of
 from orthant.reproduction.paper import PUBLISHED
 from orthant.reproduction.summary import BEST, ONMF_APX, SIDES, Group, Measured, label
-from orthant.reproduction.table_checks import error_range, sides_that_fit
+from orthant.reproduction.table_checks import fits
 
 NOTHING = "\N{EN DASH}"
 FACTS = {
@@ -48,7 +48,7 @@ def _median_table(measured: Measured, experiment: str, panel: Panel) -> Safe:
         tag("thead", tag("tr", head)),
         tag("tbody", rows),
     )
-    return tag("div", table, class_="wide", tabindex="0", role="group", aria_label=panel.title)
+    return _wide(table, panel.title)
 
 
 def _cell(group: Group | None, measure: str) -> Safe:
@@ -64,7 +64,7 @@ def _cell(group: Group | None, measure: str) -> Safe:
 
 
 def real_table(measured: Measured) -> Safe:
-    """The paper's table beside the single starts on both sides, and beside `best`."""
+    """The paper's table next to the single starts on both sides and `best`."""
     columns = (
         "Set", "Paper", "Asteris et al.", "Orthogonal over", "Smallest", "Median", "Largest",
         "Median as published", "Starts", "Paper's value", "orthant (best)",
@@ -77,9 +77,7 @@ def real_table(measured: Measured) -> Safe:
     table = tag(
         "table", tag("thead", tag("tr", [tag("th", one) for one in columns])), tag("tbody", rows)
     )
-    return tag(
-        "div", table, class_="wide sides", tabindex="0", role="group", aria_label="Real data"
-    )
+    return _wide(table, "Real data", "wide sides")
 
 
 def _real_row(measured: Measured, name: str, side: str) -> Safe:
@@ -88,23 +86,24 @@ def _real_row(measured: Measured, name: str, side: str) -> Safe:
     values = (published.published, published.asteris) if published else ()
     cells += [tag("td", f"{one:.4f}") for one in values] or [tag("td", NOTHING)] * 2
     cells.append(tag("td", side))
-    spread = error_range(measured, name, side, ONMF_APX)
+    spread = measured.error_range(name, side, ONMF_APX)
     if spread is None:
         return tag(
             "tr", cells, tag("td", "not measured", colspan="6"), _best_cell(measured, name, side)
         )
     ends = (spread.minimum, spread.median, spread.maximum)
     cells += [tag("td", f"{one:.4f}") for one in ends]
-    before = error_range(measured, name, side, ONMF_APX, "published_error")
+    before = measured.error_range(name, side, ONMF_APX, "published_error")
     cells.append(tag("td", NOTHING if before is None else f"{before.median:.4f}"))
-    fits = published is not None and side in sides_that_fit(measured, name)
-    word = "within the range" if fits else "outside"
-    cells += [tag("td", spread.count), tag("td", word if published else NOTHING)]
+    word = NOTHING
+    if published is not None:
+        word = "within the range" if fits(published.published, spread) else "outside"
+    cells += [tag("td", spread.count), tag("td", word)]
     return tag("tr", cells, _best_cell(measured, name, side))
 
 
 def _best_cell(measured: Measured, name: str, side: str) -> Safe:
-    best = error_range(measured, name, side, BEST)
+    best = measured.error_range(name, side, BEST)
     if best is None:
         return tag("td", NOTHING)
     ends = f"{best.minimum:.4f} \N{EN DASH} {best.maximum:.4f}, {best.count} runs"
@@ -125,7 +124,12 @@ def environment_table(sittings: Sequence[Mapping[str, Any]]) -> Safe:
         for name in names
     ]
     table = tag("table", tag("tbody", rows), class_="facts")
-    return tag("div", table, class_="wide", tabindex="0", role="group", aria_label="Environment")
+    return _wide(table, "Environment")
+
+
+def _wide(table: Safe, label: str, look: str = "wide") -> Safe:
+    """A frame in which a table that is too wide scrolls."""
+    return tag("div", table, class_=look, tabindex="0", role="group", aria_label=label)
 
 
 def _plain(fact: Any) -> str:

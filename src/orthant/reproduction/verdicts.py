@@ -6,12 +6,12 @@ these runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
-from statistics import median
+from typing import Concatenate, ParamSpec
 
-from orthant.reproduction.summary import Measured, is_cut, is_measured, label, value
+from orthant.reproduction.summary import Measured, Spread, is_cut, is_measured, label, value
 
 AGREE, DIFFER, CANNOT = "agree", "differ", "cannot be checked"
 
@@ -27,6 +27,14 @@ WORDS = {
     "reconstruction_error": "reconstruction error",
     "seconds": "running time",
 }
+ERRORS = ("recovery_error", "reconstruction_error")
+
+Within = Callable[[float], bool]
+P = ParamSpec("P")
+
+
+class CannotError(Exception):
+    """A claim that the runs that are in do not decide, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,32 +45,89 @@ class Verdict:
     evidence: str
 
 
-Check = Callable[[Measured], Verdict]
-Medians = Mapping[str, Mapping[float, float]]
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The runs of one experiment, as a check looks at them."""
+
+    measured: Measured
+    experiment: str
+
+    def table(
+        self,
+        methods: Iterable[str],
+        measure: str,
+        *,
+        within: Within = lambda at: True,
+        fewest: int = 1,
+        take: Callable[[Spread], float | None] = lambda spread: spread.median,
+    ) -> dict[str, dict[float, float]]:
+        """The median of a measure by method and level, at all levels that every method has.
+
+        Raises `CannotError` where a method has none, or ``fewest`` levels are not there.
+        """
+        table = {
+            one: self.measured.statistics(self.experiment, one, measure, take) for one in methods
+        }
+        self.refuse_lacking((one for one, found in table.items() if not found), measure)
+        levels = [at for at in sorted(set.intersection(*map(set, table.values()))) if within(at)]
+        if len(levels) < fewest:
+            raise CannotError(
+                f"No level of {self.experiment} has results of all methods of this claim."
+            )
+        return {one: {at: found[at] for at in levels} for one, found in table.items()}
+
+    def zeros(self, methods: Iterable[str], measure: str) -> dict[str, tuple[int, int]]:
+        """How many runs of each method have exactly zero, and how many have the measure at all."""
+        counts = {}
+        for one in methods:
+            found = [value(row, measure) for row in self.measured.of(self.experiment, one)]
+            known = [one for one in found if one is not None]
+            counts[one] = sum(one == 0 for one in known), len(known)
+        self.refuse_lacking((one for one, (_, count) in counts.items() if not count), measure)
+        return counts
+
+    def refuse_lacking(self, lacking: Iterable[str], measure: str) -> None:
+        """Refuse to decide where there is nothing of some methods."""
+        who = ", ".join(label(one) for one in lacking)
+        what = "serially timed runs" if measure == "seconds" else "results"
+        if who:
+            raise CannotError(f"No {what} of {who} in {self.experiment} are in.")
+
+    def holds_at(self, held: Mapping[float, bool]) -> str:
+        """At how many levels something holds, and where it does not."""
+        components = self.experiment == "inner-dimensions"
+        kind = "numbers of components" if components else "noise levels"
+        failing = ", ".join(f"{at:g}" for at, one in sorted(held.items()) if not one)
+        but = f", not at {failing}" if failing else ""
+        return f"Holds at {sum(held.values())} of {len(held)} {kind}{but}."
+
+    def verdict(self, holds: bool, said: str, methods: Iterable[str]) -> Verdict:
+        """Agree or differ, with a word about runs that were cut or failed."""
+        rows = self.measured.of(self.experiment, *methods)
+        cut, failed = sum(map(is_cut, rows)), sum(not is_measured(row) for row in rows)
+        if cut:
+            said += f" {cut} of these {len(rows)} runs were ended by the time limit."
+        if failed:
+            said += f" {failed} of these {len(rows)} runs failed and are left out."
+        return Verdict(AGREE if holds else DIFFER, said)
 
 
-def medians_of(
-    measured: Measured, experiment: str, methods: Iterable[str], measure: str
-) -> dict[str, dict[float, float]]:
-    """The medians of a measure by method and level."""
-    return {one: measured.medians(experiment, one, measure) for one in methods}
+Check = Callable[[Runs], Verdict]
 
 
-def lacks(table: Medians) -> list[str]:
-    """The methods of which nothing is there."""
-    return [method for method, medians in table.items() if not medians]
+def check(rule: Callable[Concatenate[Runs, P], Verdict]) -> Callable[P, Check]:
+    """A rule that several claims share: called with what a claim is about, it gives a check."""
+
+    def about(*args: P.args, **kwargs: P.kwargs) -> Check:
+        return lambda runs: rule(runs, *args, **kwargs)
+
+    about.__doc__ = rule.__doc__
+    return about
 
 
-def common_levels(table: Medians) -> list[float]:
-    """The levels at which every method has a median."""
-    return sorted(set.intersection(*(set(medians) for medians in table.values())))
-
-
-def zeros(measured: Measured, experiment: str, method: str, measure: str) -> tuple[int, int]:
-    """How many runs of a method have a measure of exactly zero, and how many have one at all."""
-    found = [value(row, measure) for row in measured.of(experiment, method)]
-    known = [one for one in found if one is not None]
-    return sum(one == 0 for one in known), len(known)
+def most(count: int, total: int) -> bool:
+    """Whether it is more than half of them."""
+    return count > total / 2
 
 
 def ratio(above: float, below: float) -> float:
@@ -72,44 +137,7 @@ def ratio(above: float, below: float) -> float:
     return above / below
 
 
-def middle(values: Iterable[float]) -> float:
-    """The median of the others' medians."""
-    return float(median(values))
-
-
 def between(ratios: Mapping[float, float]) -> str:
     """The range of some ratios in words, with the levels of its ends."""
     low, high = (pick(ratios, key=ratios.__getitem__) for pick in (min, max))
     return f"{ratios[low]:.4f} (at {low:g}) to {ratios[high]:.4f} (at {high:g})"
-
-
-def holds_at(experiment: str, held: Mapping[float, bool]) -> str:
-    """At how many levels something holds, and where it does not."""
-    kind = "numbers of components" if experiment == "inner-dimensions" else "noise levels"
-    failing = ", ".join(f"{at:g}" for at, one in sorted(held.items()) if not one)
-    but = f", not at {failing}" if failing else ""
-    return f"Holds at {sum(held.values())} of {len(held)} {kind}{but}."
-
-
-def verdict(
-    holds: bool, said: str, measured: Measured, experiment: str, methods: Iterable[str]
-) -> Verdict:
-    """Agree or differ, with a word about runs that were cut or failed."""
-    rows = measured.of(experiment, *methods)
-    notes = []
-    cut = sum(map(is_cut, rows))
-    if cut:
-        notes.append(f"{cut} of these {len(rows)} runs were ended by the time limit.")
-    failed = sum(not is_measured(row) for row in rows)
-    if failed:
-        notes.append(f"{failed} of these {len(rows)} runs failed and are left out.")
-    return Verdict(AGREE if holds else DIFFER, " ".join((said, *notes)))
-
-
-def cannot(experiment: str, measure: str, lacking: Sequence[str]) -> Verdict:
-    """A verdict for runs that are not there."""
-    if lacking:
-        who = ", ".join(label(one) for one in lacking)
-        what = "serially timed runs" if measure == "seconds" else "results"
-        return Verdict(CANNOT, f"No {what} of {who} in {experiment} are in.")
-    return Verdict(CANNOT, f"No level of {experiment} has results of all methods of this claim.")

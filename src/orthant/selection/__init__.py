@@ -6,17 +6,16 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress
 
 from orthant.engine.executors import available_cores
 from orthant.errors import FewerComponentsWarning, InvalidInputError
-from orthant.selection.choice import Selection, suggest, summed_up
-from orthant.selection.journal import Journal
+from orthant.progress import count_progress
+from orthant.selection.choice import Selection, suggest, sum_up
+from orthant.selection.journal import TrialJournal
 from orthant.selection.trial import Trial, run_trial
 from orthant.validation.data import as_generator, as_matrix, as_n_components, as_n_jobs
 
@@ -81,7 +80,7 @@ def select_n_components(
         )
     data = matrix.whole(None, None)
     options = {"orthogonal": orthogonal, "algorithm": algorithm, "n_init": n_init}
-    journal = Journal(results)
+    journal = TrialJournal(results)
     entropy = journal.open(data, options, _entropy(random_state))
     wanted = [(k, repetition) for repetition in repetitions for k in numbers]
     missing = [place for place in wanted if place not in journal.trials]
@@ -89,12 +88,13 @@ def select_n_components(
     def run(place: tuple[int, int]) -> Trial:
         return run_trial(data, *place, entropy, options)
 
-    with _progress(verbose, len(wanted), len(wanted) - len(missing)) as advance:
-        for trial in _in_parallel(run, missing, workers):
+    with count_progress(len(wanted)) if verbose else nullcontext() as show:
+        for done, trial in enumerate(_in_parallel(run, missing, workers), start=1):
             journal.add(trial)
-            advance()
+            if show is not None:
+                show(len(wanted) - len(missing) + done, "selecting n_components", "")
     trials = tuple(journal.trials[place] for place in sorted(wanted))
-    summary = summed_up(trials)
+    summary = sum_up(trials)
     suggestion, reason = suggest(summary)
     return Selection(suggestion, reason, summary, trials)
 
@@ -129,13 +129,3 @@ def _in_parallel(
 
 def _failed(future: Future[Trial]) -> bool:
     return future.exception() is not None
-
-
-@contextmanager
-def _progress(verbose: int, total: int, done: int) -> Iterator[Callable[[], None]]:
-    if not verbose:
-        yield lambda: None
-        return
-    with Progress(console=Console(stderr=True)) as bar:
-        task = bar.add_task("selecting n_components", total=total, completed=done)
-        yield lambda: bar.advance(task)

@@ -100,7 +100,7 @@ class Selection:
         return f"Selection(suggestion={self.suggestion}: {self.reason})"
 
 
-def summed_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
+def sum_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
     """One record per number of components: the smallest error, means of the rest."""
     by_k: dict[int, list[Trial]] = {}
     for trial in sorted(trials, key=lambda one: (one.n_components, one.repetition)):

@@ -1,4 +1,4 @@
-"""A results file: one JSON line per trial, so that an interrupted selection can go on."""
+"""The trials of a selection as JSON lines, so that an interrupted one can go on."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from orthant.errors import InvalidInputError
-from orthant.files.whole_files import is_special
+from orthant.files.journal import Journal
 from orthant.selection.trial import Trial
 
 TITLE = "orthant select_n_components"
 VERSION = 1
-BEGINNING = f'{{"title": "{TITLE}"'.encode()  # of what a writer killed in its first line leaves
+BEGINNING = f'{{"title": "{TITLE}"'  # of the first line
 COUNTS = ("n_components", "repetition", "n_components_found")
 LARGEST = 2.0**62
 
@@ -33,14 +33,12 @@ def fingerprint(data: Any) -> str:
     return state.hexdigest()
 
 
-class Journal:
+class TrialJournal:
     """Trials done so far, and a file they are appended to; without a path nothing is kept."""
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
-        self.entropy: int | None = None
         self.trials: dict[tuple[int, int], Trial] = {}
-        self._whole = 0  # bytes of the file in complete lines
 
     def open(self, data: Any, options: Mapping[str, Any], entropy: int | None) -> int:
         """Read what is there, or start the file; returns the entropy to draw from.
@@ -48,39 +46,24 @@ class Journal:
         ``entropy`` is None when the caller has no seed: then that of the file goes on.
         """
         about = {"title": TITLE, "version": VERSION, "data": fingerprint(data), **options}
-        lines = self._complete_lines()
-        if lines:
-            self._resume(lines, about, entropy)
-        self._cut_half_line()
-        if self.entropy is None:
+        foreign = f"{self.path} is not a results file of select_n_components"
+        self._journal = Journal(self.path, BEGINNING, foreign)
+        if self._journal.lines:
+            return self._resume(self._journal.lines, about, entropy, foreign)
+        if entropy is None:
             fresh = np.random.SeedSequence().entropy
             assert isinstance(fresh, int)
-            self.entropy = entropy if entropy is not None else fresh
-            self._append({**about, "entropy": self.entropy})
-        return self.entropy
+            entropy = fresh
+        self._journal.append(json.dumps({**about, "entropy": entropy}))
+        return entropy
 
-    def _complete_lines(self) -> list[str]:
-        """All lines that were written to their end."""
-        if self.path is None or not self.path.exists():
-            return []
-        if is_special(self.path):
-            raise InvalidInputError(f"{self.path} is a device or a pipe; name a file for results")
-        content = self.path.read_bytes()
-        self._whole = content.rfind(b"\n") + 1
-        if not self._whole and not content.startswith(BEGINNING[: len(content)]):
-            raise InvalidInputError(f"{self.path} is not a results file of select_n_components")
-        return content[: self._whole].decode(errors="replace").split("\n")[:-1]
-
-    def _cut_half_line(self) -> None:
-        """Remove what a killed writer left, once it is sure that the file is ours."""
-        if self.path is not None and self.path.exists():
-            os.truncate(self.path, self._whole)
-
-    def _resume(self, lines: list[str], about: dict[str, Any], entropy: int | None) -> None:
-        header = self._parsed(lines[0], 1)
+    def _resume(
+        self, lines: list[str], about: dict[str, Any], entropy: int | None, foreign: str
+    ) -> int:
+        header = self._parse(lines[0], 1)
         found = header.pop("entropy", None)
         if header.get("title") != TITLE or type(found) is not int or found < 0:
-            raise InvalidInputError(f"{self.path} is not a results file of select_n_components")
+            raise InvalidInputError(foreign)
         different = [name for name in about if about[name] != header.get(name)]
         if entropy is not None and entropy != found:
             different.append("random_state")
@@ -89,10 +72,10 @@ class Journal:
                 f"{self.path} holds results of another selection: {', '.join(different)} differ; "
                 "name another file, or remove this one"
             )
-        self.entropy = found
         for number, line in enumerate(lines[1:], start=2):
-            trial = self._trial(self._parsed(line, number), number)
+            trial = self._trial(self._parse(line, number), number)
             self.trials[trial.n_components, trial.repetition] = trial
+        return found
 
     def _trial(self, values: dict[str, Any], number: int) -> Trial:
         """The trial of a line, every value of it a number."""
@@ -109,7 +92,7 @@ class Journal:
             found[name] = value
         return Trial(**found)
 
-    def _parsed(self, line: str, number: int) -> dict[str, Any]:
+    def _parse(self, line: str, number: int) -> dict[str, Any]:
         try:
             values = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -121,11 +104,4 @@ class Journal:
     def add(self, trial: Trial) -> None:
         """Remember a trial, on disk where there is a file."""
         self.trials[trial.n_components, trial.repetition] = trial
-        self._append(asdict(trial))
-
-    def _append(self, values: Mapping[str, Any]) -> None:
-        if self.path is not None:
-            with open(self.path, "a", encoding="utf-8") as file:
-                file.write(json.dumps(values) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+        self._journal.append(json.dumps(asdict(trial)))
