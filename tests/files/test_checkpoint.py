@@ -260,8 +260,8 @@ def test_damaged_steps_are_refused(tmp_path):
         {"finished": "yes"},
         {"text": None},
         {"history": [10**400]},
-        {"shapes": {"form": [-1, -100]}},
-        {"shapes": {"other": first["shapes"]["form"]}},
+        {"shapes": {"vectors": [-1, -100]}},
+        {"shapes": {"other": first["shapes"]["vectors"]}},
     ):
         write_archive(
             tmp_path / "c", {**header, "steps": [{**first, **change}, *rest]}, {"values": values}

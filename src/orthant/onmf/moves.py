@@ -131,27 +131,40 @@ def _pass(
     return state.sums, labels if n_moved else None
 
 
+def net_gains(alpha: Array, weights: Array, labels: Array, energies: Array) -> tuple[Array, Array]:
+    """Where every point had best go, and what all components then capture more, at the least.
+
+    Parameters
+    ----------
+    alpha
+        (b, k) energy of every point along the direction of each component.
+    weights, labels
+        (b,) energy of every point, and the component it belongs to.
+    energies
+        (k,) what the components capture.
+    """
+    everyone = np.arange(len(labels))
+    beta = np.maximum(weights[:, None] - alpha, 0.0)
+    # Gain of entering: top eigenvalue of [[e + a, sqrt(ab)], [sqrt(ab), b]] less e.
+    half = (energies + alpha + beta) / 2
+    gains = half + np.sqrt(np.square((energies + alpha - beta) / 2) + alpha * beta) - energies
+    # Loss of leaving: e less the top eigenvalue of [[e - a, -sqrt(ab)], [-sqrt(ab), 0]].
+    own_alpha, own_beta = alpha[everyone, labels], beta[everyone, labels]
+    rest = np.maximum(energies[labels] - own_alpha, 0.0)
+    losses = energies[labels] - (rest + np.sqrt(np.square(rest) + 4 * own_alpha * own_beta)) / 2
+    gains[everyone, labels] = -np.inf
+    targets = gains.argmax(axis=1)
+    return targets, gains[everyone, targets] - losses
+
+
 def _choose(
     products: Array, block: SinglePoints, labels: Array, state: Components, share: float
 ) -> tuple[Array, Array]:
     """Points of a block that should move, best first and not too much at once, and where to."""
-    weights = block.multipliers()[:, None]
-    alpha = weights * np.square(products)  # (b, k) energy along each direction
-    beta = np.maximum(block.weights[:, None] - alpha, 0.0)
-    energies = state.energies
     here = np.flatnonzero((labels >= 0) & (block.weights > 0))
-    own = labels[here]
-    # Gain of entering: top eigenvalue of [[e + a, sqrt(ab)], [sqrt(ab), b]] less e.
-    half = (energies + alpha + beta) / 2
-    gains = half + np.sqrt(np.square((energies + alpha - beta) / 2) + alpha * beta) - energies
-    gains = gains[here]
-    # Loss of leaving: e less the top eigenvalue of [[e - a, -sqrt(ab)], [-sqrt(ab), 0]].
-    own_alpha, own_beta = alpha[here, own], beta[here, own]
-    rest = np.maximum(energies[own] - own_alpha, 0.0)
-    losses = energies[own] - (rest + np.sqrt(np.square(rest) + 4 * own_alpha * own_beta)) / 2
-    gains[np.arange(len(here)), own] = -np.inf
-    targets = gains.argmax(axis=1)
-    net = gains[np.arange(len(here)), targets] - losses
+    own, energies = labels[here], state.energies
+    alpha = (block.multipliers()[:, None] * np.square(products))[here]
+    targets, net = net_gains(alpha, block.weights[here], own, energies)
     better = np.flatnonzero(net > 1e-12 * block.weights[here])
     better = better[np.argsort(-net[better], kind="stable")]
     kept = _not_too_much(
