@@ -30,7 +30,8 @@ from orthant.baselines.sncp import SNCP
 from orthant.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError
 from orthant.measures import relative_squared_error
 from orthant.numerics.arrays import Array
-from orthant.validation.data import as_generator, as_matrix, as_n_components
+from orthant.validation.data import as_matrix
+from orthant.validation.parameters import as_generator, as_n_components
 
 BASELINES: dict[str, Baseline] = {
     baseline.name: baseline

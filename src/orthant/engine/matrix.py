@@ -44,8 +44,8 @@ from orthant.engine.sources import Source, in_memory
 from orthant.engine.units import Units
 from orthant.engine.work import Work, with_units
 from orthant.errors import ScaleOverflowError
-from orthant.files.checkpoint import digest
 from orthant.numerics.arrays import Array, divided
+from orthant.numerics.digest import digest
 
 # So many entries of light rows are looked at apart.
 MOST_LIGHT_ENTRIES = 2**20

@@ -18,7 +18,7 @@ from orthant.correlation_clustering.solve import (
 from orthant.engine.executors import one_blas_thread
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.numerics.arrays import Array
-from orthant.validation.data import as_choice, as_generator
+from orthant.validation.parameters import as_choice, as_generator
 
 
 class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):

@@ -22,13 +22,8 @@ from orthant.numerics.arrays import Array
 from orthant.onmf.coreset import Coreset
 from orthant.onmf.publish import squared_error
 from orthant.progress import listening
-from orthant.validation.data import (
-    as_generator,
-    as_matrix,
-    as_n_components,
-    is_of_dask,
-    may_be_missing,
-)
+from orthant.validation.data import as_matrix, is_of_dask
+from orthant.validation.parameters import as_generator, as_n_components, may_be_missing
 from orthant.validation.sparse_structure import checked_csr
 
 NO_CLAIM = Certificate(

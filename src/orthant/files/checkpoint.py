@@ -8,7 +8,6 @@ one that was never broken off. What is kept is small: some k x m arrays, not the
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import time
@@ -187,15 +186,6 @@ class FileCheckpoint(Checkpoint):
                 self._rng.bit_generator.state = state
         finally:
             self._rng.bit_generator.state = own
-
-
-def digest(*arrays: Array | None) -> str:
-    """A short fingerprint of some arrays; None counts."""
-    state = hashlib.sha256()
-    for array in arrays:
-        content = b"none" if array is None else np.ascontiguousarray(array).tobytes()
-        state.update(len(content).to_bytes(8, "little") + content)
-    return state.hexdigest()[:32]
 
 
 def _described(step: Step) -> dict[str, Any]:

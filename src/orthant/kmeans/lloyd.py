@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from orthant.engine.points import Points, Sweep
-from orthant.files.checkpoint import Checkpoint, Step, digest
+from orthant.files.checkpoint import Checkpoint, Step
 from orthant.kmeans.clustering import Clustering, cluster_weights, means
 from orthant.numerics.arrays import Array
+from orthant.numerics.digest import digest
 from orthant.progress import announce
 
 

@@ -18,7 +18,8 @@ from orthant.errors import FewerComponentsWarning, InvalidInputError
 from orthant.selection.choice import Selection, suggest, summed_up
 from orthant.selection.journal import Journal
 from orthant.selection.trial import Trial, run_trial
-from orthant.validation.data import as_generator, as_matrix, as_n_components, as_n_jobs
+from orthant.validation.data import as_matrix
+from orthant.validation.parameters import as_generator, as_n_components, as_n_jobs
 
 __all__ = ["Selection", "select_n_components"]
 

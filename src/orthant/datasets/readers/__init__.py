@@ -15,7 +15,7 @@ from orthant.datasets.readers.limits import default_max_bytes
 from orthant.datasets.readers.names import read_names
 from orthant.datasets.readers.place import STDIN, readable
 from orthant.datasets.readers.record import FileError, NamedMatrix, Request
-from orthant.validation.data import as_choice
+from orthant.validation.parameters import as_choice
 
 __all__ = [
     "FORMATS",
