@@ -58,7 +58,7 @@ def planted(m, n, k, noise, seed):
 
 def start(baseline, M, rng):
     """Return the iterates of a baseline, with those before the timed ones done."""
-    steps = baseline.iterates(M, K, rng=rng, **baseline.options)
+    steps = baseline.start(M, K, rng=rng)
     for _ in islice(steps, FIRST):
         pass
     return steps
