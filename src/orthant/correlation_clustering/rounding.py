@@ -16,7 +16,9 @@ from orthant.numerics.arrays import Array
 from orthant.numerics.segments import first_largest
 
 
-def nearest_rows(inside: csr_array, blocks: Blocks, direction: Array, scales: Array) -> Array:
+def choose_nearest_patterns(
+    inside: csr_array, blocks: Blocks, direction: Array, scales: Array
+) -> Array:
     """The row i* of every block with the least ``|m_i / w_i - a|``, as Lemma 1 takes it.
 
     Parameters
@@ -32,8 +34,7 @@ def nearest_rows(inside: csr_array, blocks: Blocks, direction: Array, scales: Ar
     """
     rows = np.flatnonzero(blocks.rows >= 0)
     own = np.flatnonzero(blocks.columns >= 0)
-    n_blocks = int(blocks.rows.max(initial=-1)) + 1
-    squares = np.bincount(blocks.columns[own], direction[own] ** 2, n_blocks)
+    squares = np.bincount(blocks.columns[own], direction[own] ** 2, blocks.n_blocks)
     rows_of_ones = entry_rows(inside)
     at_entries = direction[inside.indices]
     # Over the ones of m_i the difference is 1/w_i - a_h, elsewhere it is a_h.
@@ -41,10 +42,10 @@ def nearest_rows(inside: csr_array, blocks: Blocks, direction: Array, scales: Ar
     distances = np.r_[squares, 0.0][blocks.rows] + np.bincount(
         rows_of_ones, change, inside.shape[0]
     )
-    return _best_rows(rows, blocks.rows[rows], -distances[rows])
+    return _choose_rows(rows, blocks.rows[rows], -distances[rows])
 
 
-def cheapest_rows(inside: csr_array, blocks: Blocks) -> Array:
+def choose_best_patterns(inside: csr_array, blocks: Blocks) -> Array:
     """The row of every block that makes the best pattern: every one of them is tried.
 
     With pattern S and the best choice of rows, the disagreements in a block are its ones less
@@ -69,7 +70,7 @@ def cheapest_rows(inside: csr_array, blocks: Blocks) -> Array:
         j, shared = j[later], shared[later]
         saved += np.bincount(j, np.maximum(0.0, 2.0 * shared - sizes[j]), n)
     rows = np.flatnonzero(blocks.rows >= 0)
-    return _best_rows(rows, blocks.rows[rows], saved[rows])
+    return _choose_rows(rows, blocks.rows[rows], saved[rows])
 
 
 def round_to_patterns(inside: csr_array, blocks: Blocks, pattern_rows: Array) -> Blocks:
@@ -90,7 +91,7 @@ def round_to_patterns(inside: csr_array, blocks: Blocks, pattern_rows: Array) ->
     return Blocks(np.where(stays, blocks.rows, -1), np.where(in_pattern, blocks.columns, -1))
 
 
-def _best_rows(rows: Array, block_of_row: Array, scores: Array) -> Array:
+def _choose_rows(rows: Array, block_of_row: Array, scores: Array) -> Array:
     """The row of every block with the largest score, the first of equals."""
     order = np.argsort(block_of_row, kind="stable")
     indptr = np.r_[0, np.cumsum(np.bincount(block_of_row))]

@@ -10,11 +10,7 @@ from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orthant.correlation_clustering.graph import Biadjacency, as_biadjacency
-from orthant.correlation_clustering.solve import (
-    DEFAULT_N_INIT,
-    METHODS,
-    correlation_clustering,
-)
+from orthant.correlation_clustering.solve import DEFAULT_N_INIT, METHODS, cluster_graph
 from orthant.engine.executors import one_blas_thread
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.numerics.arrays import Array
@@ -89,7 +85,7 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
             validate_data(self, X, skip_check_array=True)
         rng = as_generator(self.random_state)
         with one_blas_thread():
-            result = correlation_clustering(graph.edges, self.method, n_init=self.n_init, rng=rng)
+            result = cluster_graph(graph.edges, self.method, n_init=self.n_init, rng=rng)
         self.row_labels_, self.column_labels_ = result.row_labels, result.column_labels
         self.disagreements_, self.certificate_ = result.disagreements, result.certificate
         self.row_names_, self.column_names_ = graph.row_names, graph.column_names
