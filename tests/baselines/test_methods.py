@@ -13,7 +13,7 @@ from orthant.baselines.methods.nrcg_onmf import conjugate_steps, riemannian_grad
 from orthant.baselines.methods.onp_mf import search
 from orthant.baselines.methods.sncp import overlap, step_A, step_W
 from orthant.baselines.rank_one import squared_column_norms
-from orthant.baselines.stiefel import leading_subspace, nearest_orthonormal, penalized, tangent
+from orthant.baselines.stiefel import leading_subspace, nearest_orthonormal, penalize, tangent
 from orthant.errors import TooLargeError
 from orthant.measures import non_orthogonality
 from tests.baselines.planted import planted, planted_factors
@@ -139,13 +139,13 @@ def test_steps_on_the_manifold_stay_on_it_and_lower_their_function(seed):
     rng = np.random.default_rng(seed)
     U = nearest_orthonormal(rng.standard_normal((20, 3)))
     linear, penalty = rng.exponential(size=(20, 3)), 5.0
-    before = penalized(U, linear, penalty)
+    before = penalize(U, linear, penalty)
     direction = linear - penalty * np.minimum(U, 0)
     moved, _ = search(U, direction, linear, penalty, 0.1, 1e-12)
-    assert penalized(moved, linear, penalty) < before
+    assert penalize(moved, linear, penalty) < before
     np.testing.assert_allclose(moved.T @ moved, np.eye(3), atol=1e-12)
     moved, _ = conjugate_steps(U, linear, penalty, 0.1, 20)
-    assert penalized(moved, linear, penalty) < before
+    assert penalize(moved, linear, penalty) < before
     np.testing.assert_allclose(moved.T @ moved, np.eye(3), atol=1e-12)
 
 
@@ -156,7 +156,7 @@ def test_without_a_penalty_the_manifold_steps_solve_the_procrustes_problem():
     moved, _ = conjugate_steps(U, linear, 0.0, 0.1, 300)
     assert np.linalg.norm(riemannian_gradient(moved, linear, 0.0)) <= 1e-5
     best = np.linalg.svd(linear, compute_uv=False).sum()  # the largest <linear, U>
-    assert -penalized(moved, linear, 0.0) == pytest.approx(best, rel=1e-8)
+    assert -penalize(moved, linear, 0.0) == pytest.approx(best, rel=1e-8)
 
 
 def test_the_riemannian_gradient_is_the_slope_along_the_manifold():
@@ -164,8 +164,8 @@ def test_the_riemannian_gradient_is_the_slope_along_the_manifold():
     U = nearest_orthonormal(rng.standard_normal((12, 3)))
     linear, penalty = rng.exponential(size=(12, 3)), 3.0
     direction = tangent(U, rng.standard_normal((12, 3)))
-    ahead = penalized(nearest_orthonormal(U + 1e-6 * direction), linear, penalty)
-    behind = penalized(nearest_orthonormal(U - 1e-6 * direction), linear, penalty)
+    ahead = penalize(nearest_orthonormal(U + 1e-6 * direction), linear, penalty)
+    behind = penalize(nearest_orthonormal(U - 1e-6 * direction), linear, penalty)
     slope = np.vdot(riemannian_gradient(U, linear, penalty), direction)
     assert (ahead - behind) / 2e-6 == pytest.approx(slope, rel=1e-5)
 

@@ -61,7 +61,7 @@ def fit_clipped(M: Matrix, U: Array) -> Iterate:
     return Iterate(np.maximum(M @ U, 0.0), np.ascontiguousarray(np.maximum(U, 0.0).T))
 
 
-def penalized(U: Array, linear: Array, penalty: float) -> float:
+def penalize(U: Array, linear: Array, penalty: float) -> float:
     """Return -<linear, U> + penalty/2 |min(U, 0)|^2; |A U^T| does not depend on U."""
     negative = np.minimum(U, 0.0)
     return 0.5 * penalty * float(np.vdot(negative, negative)) - float(np.vdot(linear, U))

@@ -42,7 +42,7 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
         The cluster of every row and column. Clusters with both sides come first, the largest
         first; rows and columns on their own have labels of their own after those.
     rows_, columns_ : ndarray of shape (n_clusters, n_rows) and (n_clusters, n_columns)
-        Members of the clusters with both sides, built anew on every access.
+        Members of the clusters with both sides, built on every access.
     disagreements_ : int
         Ones outside the clusters plus zeros inside.
     certificate_ : Certificate

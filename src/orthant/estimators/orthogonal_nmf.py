@@ -24,7 +24,7 @@ from orthant.onmf.publish import squared_error
 from orthant.progress import listening
 from orthant.validation.data import as_matrix, is_of_dask
 from orthant.validation.parameters import as_generator, as_n_components, may_be_missing
-from orthant.validation.sparse_structure import checked_csr
+from orthant.validation.sparse_structure import as_checked_csr
 
 NO_CLAIM = Certificate(
     reason="the fit is to a coreset of the rows seen, and no claim is made; fit all rows at once"
@@ -184,7 +184,7 @@ class OrthogonalNMF(
         self, X: Any, y: Any = None, sample_weight: Any = None, feature_weight: Any = None
     ) -> Any:
         """Learn components and return the loadings of X, the same bits as ``transform(X)``."""
-        return _in_the_form_of(X, self._fit(X, sample_weight, feature_weight).loadings)
+        return _shape_like(X, self._fit(X, sample_weight, feature_weight).loadings)
 
     @with_callbacks
     def _fit(self, X: Any, sample_weight: Any, feature_weight: Any) -> Factorization:
@@ -206,7 +206,7 @@ class OrthogonalNMF(
         At most ``coreset_size`` weighted rows are kept to stand for all rows seen, and the
         components are fitted to them; nothing is claimed about the error. The same seed and
         the same batches give the same bits. A batch that is refused changes nothing. ``fit``
-        forgets all batches, and the first ``partial_fit`` after it starts anew.
+        forgets all batches, and the first ``partial_fit`` after it starts from nothing.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class OrthogonalNMF(
         given = 1.0 if sample_weight is None else sample_weight
         weights = np.broadcast_to(np.asarray(given, dtype=np.float64), batch.shape[:1])
         coreset = begun.merged(batch, weights).reduced(size, k, self.n_jobs)
-        result = self._fitted_to(coreset)
+        result = self._fit_to(coreset)
         labels = project(batch, result.components, "samples").labels
         if earlier is None:
             validate_data(self, X, skip_check_array=True)
@@ -251,7 +251,7 @@ class OrthogonalNMF(
         self.labels_, self.certificate_, self._coreset = labels, NO_CLAIM, coreset
         return self
 
-    def _fitted_to(self, coreset: Coreset) -> Factorization:
+    def _fit_to(self, coreset: Coreset) -> Factorization:
         """A fit to the rows kept: the bits of ``fit`` as long as all are.
 
         Later also one that starts where the last batch ended, and the better of both: that a
@@ -294,12 +294,12 @@ class OrthogonalNMF(
         row has one entry: a CSR array (or matrix) for sparse X, an array else. Over features the
         loadings are dense.
         """
-        return _in_the_form_of(X, self._projected(X)[1].loadings)
+        return _shape_like(X, self._project(X)[1].loadings)
 
     @available_if(_assigns_samples)
     def predict(self, X: Any) -> Array:
         """The component of every sample, (n_samples,) int32; -1 for a zero one."""
-        labels = self._projected(X)[1].labels
+        labels = self._project(X)[1].labels
         if labels is None:
             raise InvalidInputError("the fit was over features; fit again to assign samples")
         return labels
@@ -307,7 +307,7 @@ class OrthogonalNMF(
     def inverse_transform(self, X: Any) -> Array:
         """The matrix (n_samples, n_features) that loadings X stand for."""
         check_is_fitted(self)
-        given = checked_csr(X) if isinstance(X, sparray | spmatrix) else X
+        given = as_checked_csr(X) if isinstance(X, sparray | spmatrix) else X
         loadings = check_array(
             given, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_features=0
         )
@@ -320,10 +320,10 @@ class OrthogonalNMF(
 
     def score(self, X: Any, y: Any = None) -> float:
         """1 minus the relative squared error of X expressed by the components, at most 1."""
-        matrix, projection = self._projected(X)
+        matrix, projection = self._project(X)
         return 1.0 - _relative_squared_error(matrix, self.components_, projection)
 
-    def _projected(self, X: Any) -> tuple[Matrix, Projection]:
+    def _project(self, X: Any) -> tuple[Matrix, Projection]:
         check_is_fitted(self)
         matrix = self._as_matrix(X, feature_weight=self.feature_weight_)
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -360,7 +360,7 @@ class OrthogonalNMF(
             return False
 
 
-def _in_the_form_of(X: Any, loadings: Any) -> Any:
+def _shape_like(X: Any, loadings: Any) -> Any:
     """Loadings as sparse as X is, in its kind of sparse container; dense ones stay dense.
 
     Of a Dask array, which may have more rows than memory would hold, they stay sparse.

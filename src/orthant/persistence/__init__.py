@@ -28,7 +28,7 @@ MAX_BYTES = 2**32
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
     """Write a Factorization or a fitted estimator to a file.
 
-    The file is written beside ``path`` and renamed over it at the end, so an older file stays
+    The file is written next to ``path`` and renamed over it at the end, so an older file stays
     intact if writing fails or the process is killed.
 
     Parameters

@@ -48,10 +48,10 @@ def _unpack_factorization(content: Content) -> Factorization:
     if setting == "features":
         loadings: Any = content.amounts("loadings", (None, k))
     else:
-        labels, scales = _checked_labels(content, "", None, k)
+        labels, scales = _check_labels(content, "", None, k)
         loadings = one_per_row(labels, scales, k)
     if setting != "samples":
-        feature_labels, feature_scales = _checked_labels(content, "feature_", m, k)
+        feature_labels, feature_scales = _check_labels(content, "feature_", m, k)
         _check_columns(content, components, feature_labels, feature_scales)
     return Factorization(
         orthogonal=setting,
@@ -84,7 +84,7 @@ def _feature_weight(content: Content, m: int) -> Array | None:
     return weights
 
 
-def _checked_labels(content: Content, prefix: str, size: int | None, k: int) -> tuple[Array, Array]:
+def _check_labels(content: Content, prefix: str, size: int | None, k: int) -> tuple[Array, Array]:
     labels = content.labels(f"{prefix}labels", size, k)
     scales = content.amounts(f"{prefix}scales", labels.shape)
     if np.any((labels < 0) != (scales == 0)):
@@ -161,8 +161,8 @@ def _pack_clustering(
         "n_clusters": len(model.rows_),
         "certificate": plain(asdict(model.certificate_)),
         "feature_names": _names(model),
-        "row_names": _listed(model.row_names_, "row_names_"),
-        "column_names": _listed(model.column_names_, "column_names_"),
+        "row_names": _list_names(model.row_names_, "row_names_"),
+        "column_names": _list_names(model.column_names_, "column_names_"),
     }
     return content, {
         **arrays,
@@ -234,7 +234,7 @@ def _set_names(model: Any, content: Content, size: int) -> None:
         model.feature_names_in_ = _objects(names)
 
 
-def _listed(names: Array | None, what: str) -> list[Any] | None:
+def _list_names(names: Array | None, what: str) -> list[Any] | None:
     """Names as JSON can hold them and give them back: texts and numbers, not tuples."""
     if names is None:
         return None

@@ -25,7 +25,7 @@ from orthant.validation.parameters import (
     check_amounts,
     may_be_missing,
 )
-from orthant.validation.sparse_structure import checked_csr
+from orthant.validation.sparse_structure import as_checked_csr
 
 
 def as_matrix(
@@ -87,10 +87,10 @@ def _dask_source(X: Any) -> DaskSource:
         )
     check_dimensions(X.shape)
     refuse_dtype(X.dtype)
-    return DaskSource(X, _checked_block)
+    return DaskSource(X, _check_block)
 
 
-def _checked_block(block: Any) -> Array | csr_array:
+def _check_block(block: Any) -> Array | csr_array:
     """A block of a Dask array; what it holds is checked wherever it is computed."""
     if issparse(block):
         return as_csr(block)
@@ -149,7 +149,7 @@ def as_csr(X: Any) -> csr_array:
     """
     check_dimensions(X.shape)
     refuse_dtype(X.dtype)
-    rows = checked_csr(X)
+    rows = as_checked_csr(X)
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()

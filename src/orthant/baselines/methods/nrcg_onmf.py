@@ -10,7 +10,7 @@ from orthant.baselines.stiefel import (
     mostly_positive_subspace,
     nearest_orthonormal,
     negativity,
-    penalized,
+    penalize,
     tangent,
 )
 from orthant.numerics.arrays import Array
@@ -35,7 +35,7 @@ def conjugate_steps(
     """
     gradient = riemannian_gradient(U, linear, penalty)
     direction = -gradient
-    values = deque([penalized(U, linear, penalty)], maxlen=MEMORY)
+    values = deque([penalize(U, linear, penalty)], maxlen=MEMORY)
     for _ in range(n_steps):
         slope = float(np.vdot(gradient, direction))
         if slope >= 0:
@@ -45,7 +45,7 @@ def conjugate_steps(
         length, reference = step, max(values)
         for _ in range(MOST_HALVINGS):
             moved = nearest_orthonormal(U + length * direction)
-            value = penalized(moved, linear, penalty)
+            value = penalize(moved, linear, penalty)
             if value <= reference + ARMIJO * length * slope:
                 break
             length /= 2
@@ -100,7 +100,7 @@ NRCG_ONMF = Baseline(
     period=5,
     our_reading=(
         "Abstract only: U = W^T by conjugate gradients with Barzilai-Borwein steps, A in closed "
-        "form. How U is kept non-negative is not told there; we add a growing penalty on its "
+        "form. How U is kept non-negative is not said there; we add a growing penalty on its "
         "negative entries and report it with those cut off."
     ),
 )

@@ -9,7 +9,7 @@ from orthant.baselines.stiefel import (
     mostly_positive_subspace,
     nearest_orthonormal,
     negativity,
-    penalized,
+    penalize,
 )
 from orthant.numerics.arrays import Array
 
@@ -30,18 +30,18 @@ def search(
 
     The step grows by a tenth while that helps, and shrinks by a tenth until it does.
     """
-    before = penalized(U, linear, penalty)
+    before = penalize(U, linear, penalty)
     candidate = nearest_orthonormal(U + step * direction)
-    value = penalized(candidate, linear, penalty)
+    value = penalize(candidate, linear, penalty)
     while value >= before:
         step /= STEP_FACTOR
         if step <= smallest:
             return U, step
         candidate = nearest_orthonormal(U + step * direction)
-        value = penalized(candidate, linear, penalty)
+        value = penalize(candidate, linear, penalty)
     while True:
         further = nearest_orthonormal(U + step * STEP_FACTOR * direction)
-        further_value = penalized(further, linear, penalty)
+        further_value = penalize(further, linear, penalty)
         if further_value >= value:
             return candidate, step
         step, candidate, value = step * STEP_FACTOR, further, further_value

@@ -17,18 +17,18 @@ def read_npz(request: Request) -> NamedMatrix:
     with open(request.path, "rb") as file:
         members = Members(file, request.error, "this is no .npz archive, or a damaged one")
         if set(members.entries) >= SPARSE and request.key is None:
-            X = _sparse(members, request)
+            X = _read_sparse(members, request)
         else:
-            X = _array(members, _chosen(members, request), request)
-        names = (_texts(members, name, request) for name in ("row_names", "column_names"))
+            X = _read_array(members, _choose(members, request), request)
+        names = (_read_texts(members, name, request) for name in ("row_names", "column_names"))
         return request.matrix(X, *names)
 
 
-def _array(members: Members, name: str, request: Request, kinds: str = NUMBERS) -> Array:
+def _read_array(members: Members, name: str, request: Request, kinds: str = NUMBERS) -> Array:
     return members.read(name, kinds, request.check_size)
 
 
-def _chosen(members: Members, request: Request) -> str:
+def _choose(members: Members, request: Request) -> str:
     """The array to read: the one that was named, the only one, or the one called X."""
     listed = sorted(members.entries)
     if request.key is None:
@@ -38,24 +38,24 @@ def _chosen(members: Members, request: Request) -> str:
     return request.key
 
 
-def _texts(members: Members, name: str, request: Request) -> Names:
+def _read_texts(members: Members, name: str, request: Request) -> Names:
     """Names of rows or columns, where an array of text is called that."""
     if name not in members:
         return None
-    return tuple(str(one) for one in _array(members, name, request, "U").ravel())
+    return tuple(str(one) for one in _read_array(members, name, request, "U").ravel())
 
 
-def _sparse(members: Members, request: Request) -> csr_array:
+def _read_sparse(members: Members, request: Request) -> csr_array:
     """A SciPy sparse matrix whose indices have been checked: nothing follows them blindly."""
-    kind = _array(members, "format", request, "SU").reshape(-1)
+    kind = _read_array(members, "format", request, "SU").reshape(-1)
     name = str(kind[0], "ascii", "replace") if kind.dtype.kind == "S" else str(kind[0])
     if name not in PARTS:
         raise request.error(f"it holds a sparse matrix of the unknown format {name!r}")
-    shape = _array(members, "shape", request, "iu").reshape(-1)
+    shape = _read_array(members, "shape", request, "iu").reshape(-1)
     size = request.check_shape(tuple(int(one) for one in shape))
     needed = PARTS[name]
     missing = [one for one in needed if one not in members]
     if missing:
         raise request.error(f"the sparse matrix lacks {', '.join(missing)}")
     request.check_size(sum(members.entries[one].file_size for one in needed), "the sparse matrix")
-    return request.sparse(name, [_array(members, one, request) for one in needed], size)
+    return request.sparse(name, [_read_array(members, one, request) for one in needed], size)
