@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -80,6 +80,10 @@ class Content:
         """A part of the content that has values of its own."""
         return Content(self._archive, self.value(name, dict))
 
+    def text(self, name: str) -> str:
+        """A text."""
+        return str(self.value(name, str))
+
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of texts."""
         found = self.value(name, list)
@@ -141,10 +145,10 @@ class Content:
             raise self.wrong(f"orthogonal is {found!r}")
         return str(found)
 
-    def certificate(self) -> Certificate:
+    def certificate(self, name: str) -> Certificate:
         """The certificate; keys that a later version may add are ignored."""
         known = {f.name for f in fields(Certificate)}
-        inner = self.inner("certificate")
+        inner = self.inner(name)
         values = {name: value for name, value in inner.items().items() if name in known}
         texts = {"method", "a_priori_kind", "reason", "quantity"}
         for name, value in values.items():
@@ -162,7 +166,9 @@ def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it; NaN, which JSON has not, becomes ``{"float": "nan"}``."""
+    """A value as JSON can hold it; NaN, which JSON does not have, becomes ``{"float": "nan"}``."""
+    if isinstance(value, Certificate):
+        value = asdict(value)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
