@@ -161,31 +161,29 @@ def run(
     options: Mapping[str, Any],
 ) -> Run:
     """Run a baseline until it stops, its factors stop changing, or a limit is reached."""
-    steps = baseline.start(M, k, rng=rng, tol=tol, **options)
-    recorder = _Recorder(M)
-    clock = _Clock()
+    work = _Work(M, baseline.start(M, k, rng=rng, tol=tol, **options))
     reason = "max_iter"
-    current = clock.time(steps)
+    current = work.advance()
     assert isinstance(current, Iterate)
-    recorder.record(0, clock.seconds, current)
+    work.record(0, current)
     done = 0
     while done < max_iter:
-        previous, outcome = current, clock.time(steps)
+        previous, outcome = current, work.advance()
         if not isinstance(outcome, Iterate):
             reason = outcome
             break
         current, done = outcome, done + 1
         if done % record_every == 0:
-            recorder.record(done, clock.seconds, current)
-        if time_limit is not None and clock.seconds >= time_limit:
+            work.record(done, current)
+        if time_limit is not None and work.seconds >= time_limit:
             reason = "time_limit"
             break
         at_check = not baseline.stops_itself and done % baseline.period == 0
         if at_check and _change(previous, current) <= tol:
             reason = "converged"
             break
-    recorder.record(done, clock.seconds, current)
-    return Run(current, recorder.history(), reason)
+    work.record(done, current)
+    return Run(current, work.history(), reason)
 
 
 def _change(previous: Iterate, current: Iterate) -> float:
@@ -201,37 +199,30 @@ def relative_change(old: Array, new: Array) -> float:
     return float(np.linalg.norm(new - old) / (np.linalg.norm(old) or 1.0))
 
 
-class _Clock:
-    """Counts the time that a method takes, and only that."""
+class _Work:
+    """A method at work: its history, and the time that it takes, and only that."""
 
-    def __init__(self) -> None:
-        self.seconds = 0.0
+    def __init__(self, M: Matrix, steps: Steps) -> None:
+        self.M, self.steps, self.seconds = M, steps, 0.0
+        self.rows: list[tuple[float, ...]] = []
 
-    def time(self, steps: Steps) -> Iterate | str:
+    def advance(self) -> Iterate | str:
         """Return the next iterate, or the reason why there is none."""
         start = perf_counter()
         try:
-            return next(steps)
+            return next(self.steps)
         except StopIteration as end:
             return end.value or "finished"
         finally:
             self.seconds += perf_counter() - start
 
-
-class _Recorder:
-    """Collects the history."""
-
-    def __init__(self, M: Matrix) -> None:
-        self.M = M
-        self.rows: list[tuple[float, ...]] = []
-
-    def record(self, iteration: int, seconds: float, iterate: Iterate) -> None:
+    def record(self, iteration: int, iterate: Iterate) -> None:
         if self.rows and self.rows[-1][0] == iteration:
-            self.rows[-1] = (iteration, seconds, *self.rows[-1][2:])
+            self.rows[-1] = (iteration, self.seconds, *self.rows[-1][2:])
             return
         error = reconstruction_error(self.M, iterate.left, iterate.W)
         overlaps = non_orthogonality(iterate.W), non_orthogonality(iterate.A.T)
-        self.rows.append((iteration, seconds, error, *overlaps))
+        self.rows.append((iteration, self.seconds, error, *overlaps))
 
     def history(self) -> History:
         iterations, *others = np.array(self.rows, dtype=np.float64).T

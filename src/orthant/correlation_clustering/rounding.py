@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.correlation_clustering.blocks import Blocks, entry_rows
-from orthant.engine.pairs import row_products
+from orthant.engine.pairs import shared_ones
 from orthant.numerics.arrays import Array
 from orthant.numerics.segments import first_largest
 
@@ -52,23 +52,11 @@ def choose_best_patterns(inside: csr_array, blocks: Blocks) -> Array:
     ``sum_j max(0, 2 |m_j and S| - |S|)``. The row of Lemma 1 is among those tried, so its factor 8
     holds; and the result is within 2 of the best 0/1 fit of the block.
     """
-    n = inside.shape[0]
-    sizes = np.diff(inside.indptr).astype(np.float64)
-    saved = np.zeros(n)
-    for start, block in row_products(inside.astype(np.float64)):
-        # The product covers j >= i only; each entry counts once for i and once for j.
-        if isinstance(block, np.ndarray):
-            i, j = np.nonzero(np.triu(block))
-            shared = block[i, j]
-        else:
-            i = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
-            upper = block.indices >= i
-            i, j, shared = i[upper], block.indices[upper], block.data[upper]
-        i, j = i + start, j + start
-        saved += np.bincount(i, np.maximum(0.0, 2.0 * shared - sizes[i]), n)
-        later = j > i
-        j, shared = j[later], shared[later]
-        saved += np.bincount(j, np.maximum(0.0, 2.0 * shared - sizes[j]), n)
+    sizes = np.diff(inside.indptr).astype(np.int64)
+    saved = sizes.astype(np.float64)  # by the row itself, which is all of its pattern
+    for pairs in shared_ones(inside):
+        for i in (pairs.first, pairs.second):
+            saved += np.bincount(i, np.maximum(0, 2 * pairs.values - sizes[i]), len(sizes))
     rows = np.flatnonzero(blocks.rows >= 0)
     return _choose_rows(rows, blocks.rows[rows], saved[rows])
 

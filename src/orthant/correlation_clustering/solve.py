@@ -30,7 +30,6 @@ from orthant.correlation_clustering.rounding import (
     choose_nearest_patterns,
     round_to_patterns,
 )
-from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
 from orthant.onmf.full_rank import BY_COUNT, FULL_RANK_RATIO, factorize_full_rank
 
@@ -80,8 +79,6 @@ def cluster_graph(
     n_init
         How many random starts "best" makes from each side.
     """
-    if method not in METHODS:
-        raise InvalidInputError(f"method is {method!r}; choose one of {', '.join(METHODS)}.")
     # Theorem 9 compares all pairs of one side: let it be the smaller.
     flipped = edges.shape[0] > edges.shape[1]
     matrix = transpose(edges) if flipped else edges

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from orthant.correlation_clustering.graph import Biadjacency, as_biadjacency
 from orthant.correlation_clustering.solve import DEFAULT_N_INIT, METHODS, cluster_graph
 from orthant.engine.executors import one_blas_thread
-from orthant.errors import InvalidInputError, InvalidTypeError
+from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
-from orthant.validation.parameters import as_choice, as_generator
+from orthant.validation.parameters import as_choice, as_generator, as_n_components
 
 
 class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
@@ -107,11 +106,7 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense; the threshold is checked with the data."""
         as_choice(self.method, tuple(METHODS), "method")
-        n_init: Any = self.n_init
-        if isinstance(n_init, bool) or not isinstance(n_init, Integral):
-            raise InvalidTypeError(f"n_init is {n_init!r}; pass an integer.")
-        if int(n_init) < 0:
-            raise InvalidInputError(f"n_init is {n_init}; pass an integer of at least 0.")
+        n_init = as_n_components(self.n_init, "n_init", least=0)
         if self.method == "paper" and n_init != DEFAULT_N_INIT:
             raise InvalidInputError(
                 f"n_init={n_init} would be ignored with method='paper', which has one start; leave "

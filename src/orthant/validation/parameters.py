@@ -29,18 +29,18 @@ def as_choice(value: Any, choices: tuple[Any, ...], name: str) -> Any:
     return value
 
 
-def as_n_components(n_components: Any, name: str = "n_components") -> int:
-    """A positive integer; booleans and fractions are refused."""
+def as_n_components(n_components: Any, name: str = "n_components", least: int = 1) -> int:
+    """An integer of at least ``least``; booleans and fractions are refused."""
+    wanted = "a positive integer" if least == 1 else f"an integer of at least {least}"
+    refusal = f"{name} must be {wanted}, got {n_components!r}"
     if isinstance(n_components, bool | np.bool_):
-        raise InvalidTypeError(f"{name} must be a positive integer, got {n_components!r}")
+        raise InvalidTypeError(refusal)
     try:
         count = operator.index(n_components)
     except TypeError as error:
-        raise InvalidTypeError(
-            f"{name} must be a positive integer, got {n_components!r}"
-        ) from error
-    if count < 1:
-        raise InvalidInputError(f"{name} must be a positive integer, got {count}")
+        raise InvalidTypeError(refusal) from error
+    if count < least:
+        raise InvalidInputError(refusal)
     return count
 
 
