@@ -32,15 +32,15 @@ def as_choice(value: Any, choices: tuple[Any, ...], name: str) -> Any:
 def as_n_components(n_components: Any, name: str = "n_components", least: int = 1) -> int:
     """An integer of at least ``least``; booleans and fractions are refused."""
     wanted = "a positive integer" if least == 1 else f"an integer of at least {least}"
-    refusal = f"{name} must be {wanted}, got {n_components!r}"
+    refusal = f"{name} must be {wanted}, got"
     if isinstance(n_components, bool | np.bool_):
-        raise InvalidTypeError(refusal)
+        raise InvalidTypeError(f"{refusal} {n_components!r}")
     try:
         count = operator.index(n_components)
     except TypeError as error:
-        raise InvalidTypeError(refusal) from error
+        raise InvalidTypeError(f"{refusal} {n_components!r}") from error
     if count < least:
-        raise InvalidInputError(refusal)
+        raise InvalidInputError(f"{refusal} {count}")
     return count
 
 
