@@ -55,7 +55,7 @@ class NotedGenerator:
 
 def start(baseline, M, rng):
     """Return the iterates of a baseline, with those before the timed ones done."""
-    steps = baseline.iterates(M, K, rng=rng, **baseline.options)
+    steps = baseline.start(M, K, rng=rng)
     for _ in islice(steps, FIRST):
         pass
     return steps

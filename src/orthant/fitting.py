@@ -18,8 +18,9 @@ from orthant.engine.executors import one_blas_thread
 from orthant.engine.matrix import Matrix
 from orthant.errors import FewerComponentsWarning
 from orthant.factorization import Factorization
-from orthant.files.checkpoint import Checkpoint, FileCheckpoint, digest
+from orthant.files.checkpoint import Checkpoint, FileCheckpoint
 from orthant.kmeans.solve import SUBROUTINES
+from orthant.numerics.digest import digest
 from orthant.onmf.certify import certify
 from orthant.onmf.choices import (
     COMPLETE,
@@ -43,11 +44,10 @@ from orthant.onmf.sizes import (
 )
 from orthant.onmf.solution import Solution, solve_zero
 from orthant.progress import progress_line
-from orthant.validation.data import (
+from orthant.validation.data import as_directions, as_matrix
+from orthant.validation.parameters import (
     as_choice,
-    as_directions,
     as_generator,
-    as_matrix,
     as_n_components,
     as_tolerance,
     as_weights,

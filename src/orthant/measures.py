@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from orthant.numerics.arrays import Array
-from orthant.validation.sparse_structure import checked_csr
+from orthant.validation.sparse_structure import as_checked_csr
 
 # |M - AW|^2 = |M|^2 - 2<M, AW> + |AW|^2 is computed with an error of a few roundings of |M|^2.
 # Below this share of |M|^2 the residual itself is formed, block by block, and its squares summed.
@@ -34,7 +34,7 @@ def reconstruction_error(M: Any, A: Any, W: Any) -> float:
 
     M (m x n), A (m x k) and W (k x n) may each be dense or sparse.
     """
-    M, A, W, exponent = _scaled(M, A, W)
+    M, A, W, exponent = _scale(M, A, W)
     return float(np.ldexp(np.sqrt(_squared_residual(M, A, W)), exponent))
 
 
@@ -43,7 +43,7 @@ def relative_squared_error(M: Any, A: Any, W: Any) -> float:
 
     For a zero M and a non-zero product the ratio is infinite.
     """
-    M, A, W, _ = _scaled(M, A, W)
+    M, A, W, _ = _scale(M, A, W)
     squared_norm, squared_residual = _squared_norm(M), _squared_residual(M, A, W)
     if squared_norm > 0:
         return float(squared_residual / squared_norm)
@@ -70,7 +70,7 @@ def non_orthogonality(W: Any) -> float:
     return float(np.linalg.norm(gram))
 
 
-def _scaled(M: Any, A: Any, W: Any) -> tuple[Any, Any, Any, int]:
+def _scale(M: Any, A: Any, W: Any) -> tuple[Any, Any, Any, int]:
     """Bring M and A into the range where squares are safe, by an exact power of two.
 
     The exponent is returned so that a norm can be scaled back. A and W are balanced against each
@@ -94,7 +94,7 @@ def _scaled(M: Any, A: Any, W: Any) -> tuple[Any, Any, Any, int]:
 
 def _as_matrix(values: Any) -> Any:
     if sparse.issparse(values):
-        return checked_csr(values).astype(np.float64, copy=False)
+        return as_checked_csr(values).astype(np.float64, copy=False)
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
         raise ValueError(f"A matrix with 2 dimensions is needed, this has {array.ndim}.")

@@ -5,14 +5,15 @@ import pytest
 from scipy import sparse
 from sklearn.decomposition import NMF
 
-from orthant.baselines import BASELINES, ding_double, hals, nhl, nmf, onfs_ding, onmf_a, pnmf, solve
-from orthant.baselines.ep4orth import evaluate, projected, violation
-from orthant.baselines.hals import revived
-from orthant.baselines.nrcg_onmf import conjugate_steps, riemannian_gradient
-from orthant.baselines.onp_mf import lagrangian, search
+from orthant.baselines import BASELINES, solve
+from orthant.baselines.methods import ding_double, hals, nhl, nmf, onfs_ding, onmf_a, pnmf
+from orthant.baselines.methods.ep4orth import evaluate, project, violation
+from orthant.baselines.methods.hals import revive
+from orthant.baselines.methods.nrcg_onmf import conjugate_steps, riemannian_gradient
+from orthant.baselines.methods.onp_mf import search
+from orthant.baselines.methods.sncp import overlap, step_A, step_W
 from orthant.baselines.rank_one import squared_column_norms
-from orthant.baselines.sncp import overlap, step_A, step_W
-from orthant.baselines.stiefel import leading_subspace, nearest_orthonormal, tangent
+from orthant.baselines.stiefel import leading_subspace, nearest_orthonormal, penalize, tangent
 from orthant.errors import TooLargeError
 from orthant.measures import non_orthogonality
 from tests.baselines.planted import planted, planted_factors
@@ -72,8 +73,8 @@ def test_an_exact_three_factor_product_is_a_fixed_point(seed):
     A, W = orthonormal_factors(seed, double=True)
     A /= np.linalg.norm(A, axis=0)
     S = np.random.default_rng(seed).uniform(0.5, 1.0, size=(3, 3))
-    found = ding_double.update(A @ S @ W, A, S, W)
-    for factor, expected in zip(found, (A, S, W), strict=True):
+    found = ding_double.update(A @ S @ W, A, W, S)
+    for factor, expected in zip(found, (A, W, S), strict=True):
         np.testing.assert_allclose(factor, expected, atol=1e-12)
 
 
@@ -107,7 +108,7 @@ def test_hals_revives_a_lost_component_with_the_worst_column():
     M = np.eye(4) * np.array([1.0, 2.0, 3.0, 4.0])
     A, W = np.zeros((4, 2)), np.zeros((2, 4))
     A[0, 0] = W[0, 0] = 1.0
-    new_A, new_W = revived(M, squared_column_norms(M), A, W)
+    new_A, new_W = revive(M, squared_column_norms(M), A, W)
     assert np.array_equal(new_A[:, 1], [0, 0, 0, 4])
     assert np.array_equal(new_W, [[1, 0, 0, 0], [0, 0, 0, 1]])
     assert not A[:, 1].any()
@@ -138,13 +139,13 @@ def test_steps_on_the_manifold_stay_on_it_and_lower_their_function(seed):
     rng = np.random.default_rng(seed)
     U = nearest_orthonormal(rng.standard_normal((20, 3)))
     linear, penalty = rng.exponential(size=(20, 3)), 5.0
-    before = lagrangian(U, linear, penalty)
+    before = penalize(U, linear, penalty)
     direction = linear - penalty * np.minimum(U, 0)
     moved, _ = search(U, direction, linear, penalty, 0.1, 1e-12)
-    assert lagrangian(moved, linear, penalty) < before
+    assert penalize(moved, linear, penalty) < before
     np.testing.assert_allclose(moved.T @ moved, np.eye(3), atol=1e-12)
     moved, _ = conjugate_steps(U, linear, penalty, 0.1, 20)
-    assert lagrangian(moved, linear, penalty) < before
+    assert penalize(moved, linear, penalty) < before
     np.testing.assert_allclose(moved.T @ moved, np.eye(3), atol=1e-12)
 
 
@@ -155,7 +156,7 @@ def test_without_a_penalty_the_manifold_steps_solve_the_procrustes_problem():
     moved, _ = conjugate_steps(U, linear, 0.0, 0.1, 300)
     assert np.linalg.norm(riemannian_gradient(moved, linear, 0.0)) <= 1e-5
     best = np.linalg.svd(linear, compute_uv=False).sum()  # the largest <linear, U>
-    assert -lagrangian(moved, linear, 0.0) == pytest.approx(best, rel=1e-8)
+    assert -penalize(moved, linear, 0.0) == pytest.approx(best, rel=1e-8)
 
 
 def test_the_riemannian_gradient_is_the_slope_along_the_manifold():
@@ -163,8 +164,8 @@ def test_the_riemannian_gradient_is_the_slope_along_the_manifold():
     U = nearest_orthonormal(rng.standard_normal((12, 3)))
     linear, penalty = rng.exponential(size=(12, 3)), 3.0
     direction = tangent(U, rng.standard_normal((12, 3)))
-    ahead = lagrangian(nearest_orthonormal(U + 1e-6 * direction), linear, penalty)
-    behind = lagrangian(nearest_orthonormal(U - 1e-6 * direction), linear, penalty)
+    ahead = penalize(nearest_orthonormal(U + 1e-6 * direction), linear, penalty)
+    behind = penalize(nearest_orthonormal(U - 1e-6 * direction), linear, penalty)
     slope = np.vdot(riemannian_gradient(U, linear, penalty), direction)
     assert (ahead - behind) / 2e-6 == pytest.approx(slope, rel=1e-5)
 
@@ -172,7 +173,7 @@ def test_the_riemannian_gradient_is_the_slope_along_the_manifold():
 def test_the_function_and_gradient_of_ep4orth_belong_together():
     rng = np.random.default_rng(2)
     M, A = rng.exponential(size=(5, 12)), rng.exponential(size=(5, 3))
-    W = projected(rng.standard_normal((3, 12)))
+    W = project(rng.standard_normal((3, 12)))
     np.testing.assert_allclose(np.linalg.norm(W, axis=1), 1)
     coupled, linear = A.T @ A + 4.0 / 3, A.T @ M
     value, half_gradient = evaluate(W, coupled, linear)
@@ -187,7 +188,7 @@ def test_the_function_and_gradient_of_ep4orth_belong_together():
 
 
 def test_a_row_of_ep4orth_without_positive_entries_keeps_its_largest():
-    assert np.array_equal(projected(np.array([[-3.0, -1.0], [3.0, 4.0]])), [[0, 1], [0.6, 0.8]])
+    assert np.array_equal(project(np.array([[-3.0, -1.0], [3.0, 4.0]])), [[0, 1], [0.6, 0.8]])
 
 
 @pytest.mark.parametrize("shape", [(30, 80), (300, 400), (400, 300)])
@@ -314,7 +315,7 @@ def test_em_fills_empty_components():
 
 def test_noise_of_the_noisy_variant_has_the_mean_that_was_asked_for():
     M = planted(50, 200, 4, 0.0, 0, double=True)
-    noise = ding_double.with_noise(M, 0.01, np.random.default_rng(0)) - M
+    noise = ding_double.add_noise(M, 0.01, np.random.default_rng(0)) - M
     assert noise.min() >= 0
     assert noise.mean() == pytest.approx(0.01 * np.sqrt(np.mean(M**2)), rel=0.05)
 

@@ -227,10 +227,10 @@ def test_names_never_become_formulas_and_come_back(tmp_path, run, blocks):
     "name", ["=a", "+a", "-a", "@a", "\ta", "\ra", "'=a", "''", "'a", "-", "-1", "a", ""]
 )
 def test_every_name_comes_back(name):
-    from orthant.datasets.readers.names import shielded, unshielded
+    from orthant.datasets.readers.names import shield, unshield
 
-    assert unshielded(shielded(name)) == name
-    assert shielded(name)[:1] not in tuple("=+@\t\r")
+    assert unshield(shield(name)) == name
+    assert shield(name)[:1] not in tuple("=+@\t\r")
 
 
 INTERRUPT = """

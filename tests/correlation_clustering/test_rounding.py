@@ -3,7 +3,11 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthant.correlation_clustering.blocks import Blocks, count_disagreements, restrict_to_blocks
-from orthant.correlation_clustering.rounding import cheapest_rows, nearest_rows, round_to_patterns
+from orthant.correlation_clustering.rounding import (
+    choose_best_patterns,
+    choose_nearest_patterns,
+    round_to_patterns,
+)
 
 
 def one_block(M):
@@ -16,7 +20,7 @@ def test_the_pattern_row_is_the_one_lemma_1_names(seed):
     M = (rng.random((6, 5)) < 0.6).astype(float)
     a, w = rng.uniform(0.1, 2, size=5), rng.uniform(0.1, 2, size=6)
     distances = np.linalg.norm(M / w[:, None] - a, axis=1)
-    chosen = nearest_rows(csr_array(M), one_block(M), a, w)
+    chosen = choose_nearest_patterns(csr_array(M), one_block(M), a, w)
     assert distances[chosen[0]] <= distances.min() * (1 + 1e-12)
 
 
@@ -26,7 +30,7 @@ def test_the_cheapest_pattern_is_found_and_rows_are_chosen_best(seed):
     M = (rng.random((6, 5)) < 0.5).astype(int)
     costs = [sum(min(row.sum(), np.sum(row != pattern)) for row in M) for pattern in M]
     matrix, blocks = csr_array(M), one_block(M)
-    rounded = round_to_patterns(matrix, blocks, cheapest_rows(matrix, blocks))
+    rounded = round_to_patterns(matrix, blocks, choose_best_patterns(matrix, blocks))
     assert count_disagreements(matrix, rounded) == min(costs)
 
 
@@ -35,10 +39,11 @@ def test_all_blocks_are_rounded_as_each_would_be_alone():
     M = (rng.random((12, 10)) < 0.5).astype(int)
     blocks = Blocks(np.arange(12) % 3, np.arange(10) % 3)
     inside = restrict_to_blocks(csr_array(M), blocks)
-    together = round_to_patterns(inside, blocks, cheapest_rows(inside, blocks))
+    together = round_to_patterns(inside, blocks, choose_best_patterns(inside, blocks))
     for s in range(3):
         part = csr_array(M[np.ix_(blocks.rows == s, blocks.columns == s)])
-        alone = round_to_patterns(part, one_block(part), cheapest_rows(part, one_block(part)))
+        whole = one_block(part)
+        alone = round_to_patterns(part, whole, choose_best_patterns(part, whole))
         assert np.array_equal(together.rows[blocks.rows == s] >= 0, alone.rows >= 0)
         assert np.array_equal(together.columns[blocks.columns == s] >= 0, alone.columns >= 0)
 

@@ -85,7 +85,7 @@ def test_10x_folders_give_cells_as_rows(tmp_path, X):
         file.write("E0\ta\tGene\nE1\tb\tGene\nE2\ttwin\tGene\nE3\ttwin\tGene\n")
     same(read_matrix(tmp_path / "matrix.mtx.gz"), X, ROWS, ("a", "b", "twin (E2)", "twin (E3)"))
     (tmp_path / "barcodes.tsv").write_text("one\n")
-    with pytest.raises(FileError, match="does not fit the files beside it: 1 barcodes"):
+    with pytest.raises(FileError, match="does not fit the files next to it: 1 barcodes"):
         read_matrix(tmp_path / "matrix.mtx.gz")
 
 

@@ -2,25 +2,26 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.bad_squares import bad_square_bound
 from orthant.correlation_clustering.blocks import Blocks, count_disagreements
-from orthant.correlation_clustering.guided_packing import (
-    disagreement_keys,
-    exchange_squares,
-    pack_around,
-)
 from orthant.correlation_clustering.local_search import (
-    best_labels,
-    improve_biclusters,
+    assign_rows,
+    improve_blocks,
     merge_blocks,
     open_blocks,
 )
-from orthant.correlation_clustering.pairwise_packing import pack_by_pairs, pairs_by_similarity
-from orthant.correlation_clustering.pivot import pivot_bicluster
-from orthant.correlation_clustering.rounding import cheapest_rows, nearest_rows, round_to_patterns
+from orthant.correlation_clustering.packings.bound import bound_disagreements
+from orthant.correlation_clustering.packings.by_pairs import pack_by_pairs, rank_pairs
+from orthant.correlation_clustering.packings.exchanges import exchange_squares
+from orthant.correlation_clustering.packings.guided import find_disagreements, pack_around
+from orthant.correlation_clustering.pivot import cluster_by_pivots
+from orthant.correlation_clustering.rounding import (
+    choose_best_patterns,
+    choose_nearest_patterns,
+    round_to_patterns,
+)
 from orthant.correlation_clustering.solve import (
     CORRELATION_CLUSTERING_RATIO,
-    correlation_clustering,
+    cluster_graph,
 )
 from tests.oracles.correlation_clustering import (
     disagreements,
@@ -43,7 +44,7 @@ def planted_graph(seed, n=40, m=40, n_clusters=4, flipped=0.05):
 
 
 def cluster(M, method="best", seed=0):
-    return correlation_clustering(csr_array(M), method, rng=np.random.default_rng(seed))
+    return cluster_graph(csr_array(M), method, rng=np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -66,9 +67,9 @@ def test_rounding_a_block_costs_at_most_eight_times_its_error(rule):  # Lemma 1
         matrix = csr_array(M)
         block = Blocks(np.zeros(n, dtype=int), np.zeros(m, dtype=int))
         if rule == "nearest":
-            pattern = nearest_rows(matrix, block, a, w)
+            pattern = choose_nearest_patterns(matrix, block, a, w)
         else:
-            pattern = cheapest_rows(matrix, block)
+            pattern = choose_best_patterns(matrix, block)
         cost = count_disagreements(matrix, round_to_patterns(matrix, block, pattern))
         assert cost <= 8 * np.sum((M - np.outer(w, a)) ** 2) + 1e-9, seed
 
@@ -101,15 +102,15 @@ def test_every_packing_is_disjoint_and_bad_and_below_the_optimum(seed):
     matrix, rng = csr_array(M), np.random.default_rng(seed)
     # Any clustering may guide the packing; a poor one must not make it invalid.
     blocks = Blocks(rng.integers(-1, 3, size=5), rng.integers(-1, 3, size=6))
-    keys = disagreement_keys(matrix, blocks)
-    by_pairs = pack_by_pairs(matrix, rng.permutation(pairs_by_similarity(matrix)))
+    keys = find_disagreements(matrix, blocks)
+    by_pairs = pack_by_pairs(matrix, rng.permutation(rank_pairs(matrix)))
     around = pack_around(matrix, keys, rng)
     for squares in (by_pairs, around, exchange_squares(matrix, by_pairs, keys, rng)):
         assert len(np.unique(squares)) == squares.size
         assert np.all(M.ravel()[squares].sum(axis=1) == 3)
         rows, columns = np.divmod(squares, 6)
         assert all(len(set(r)) == len(set(c)) == 2 for r, c in zip(rows, columns, strict=True))
-    bound = bad_square_bound(matrix, blocks, rng)
+    bound = bound_disagreements(matrix, blocks, rng)
     assert bound <= fewest_disagreements(M)
 
 
@@ -120,7 +121,7 @@ def test_the_disagreements_of_blocks_are_found_by_number():
         blocks = Blocks(rng.integers(-1, 3, size=5), rng.integers(-1, 3, size=6))
         inside = (blocks.rows[:, None] == blocks.columns) & (blocks.rows[:, None] >= 0)
         expected = np.flatnonzero(M.astype(bool) != inside)
-        assert disagreement_keys(csr_array(M), blocks).tolist() == expected.tolist()
+        assert find_disagreements(csr_array(M), blocks).tolist() == expected.tolist()
         assert count_disagreements(csr_array(M), blocks) == len(expected)
 
 
@@ -174,7 +175,7 @@ def test_pivot_costs_at_most_four_times_the_optimum_on_average():
     for seed in range(12):
         M = random_graph(seed)
         matrix, rng = csr_array(M), np.random.default_rng(seed)
-        costs = [count_disagreements(matrix, pivot_bicluster(matrix, rng)) for _ in range(200)]
+        costs = [count_disagreements(matrix, cluster_by_pivots(matrix, rng)) for _ in range(200)]
         optimum = fewest_disagreements(M)
         assert np.mean(costs) <= 4 * optimum
         assert min(costs) >= optimum
@@ -187,17 +188,17 @@ def test_no_move_of_the_local_search_raises_the_cost(seed):
     transposed = csr_array(M.T)
     blocks = Blocks(rng.integers(-1, 4, size=20), rng.integers(-1, 4, size=15))
     cost = count_disagreements(matrix, blocks)
-    reassigned = Blocks(best_labels(matrix, blocks.columns), blocks.columns)
+    reassigned = Blocks(assign_rows(matrix, blocks.columns), blocks.columns)
     assert count_disagreements(matrix, reassigned) <= cost
     assert count_disagreements(matrix, merge_blocks(matrix, blocks)) <= cost
     assert count_disagreements(matrix, open_blocks(matrix, blocks, rng)) <= cost
-    assert count_disagreements(matrix, improve_biclusters(matrix, transposed, blocks, rng)) <= cost
+    assert count_disagreements(matrix, improve_blocks(matrix, transposed, blocks, rng)) <= cost
 
 
 def test_every_row_takes_its_best_label():
     M = random_graph(7)
     columns = np.array([0, 0, 1, 1, 1, -1])
-    found = count_disagreements(csr_array(M), Blocks(best_labels(csr_array(M), columns), columns))
+    found = count_disagreements(csr_array(M), Blocks(assign_rows(csr_array(M), columns), columns))
     patterns = np.array([0, 1, -2])[:, None, None] == columns
     choices = np.sum(patterns != M, axis=2)
     assert found == choices.min(axis=0).sum()
@@ -216,7 +217,7 @@ def test_the_same_seed_gives_the_same_answer_and_the_transpose_the_same_cost():
 def test_pivot_finds_disjoint_complete_graphs_whatever_the_pivots():
     M = np.kron(np.eye(3, dtype=np.uint8), np.ones((3, 4), dtype=np.uint8))
     for seed in range(20):
-        blocks = pivot_bicluster(csr_array(M), np.random.default_rng(seed))
+        blocks = cluster_by_pivots(csr_array(M), np.random.default_rng(seed))
         assert count_disagreements(csr_array(M), blocks) == 0
 
 
@@ -227,7 +228,7 @@ def test_a_pivot_takes_its_columns_and_rows_that_share_half_of_them():
     first_pivot_is_0 = [rng for rng in seeds if _peek(rng) == 0]
     assert first_pivot_is_0
     for rng in first_pivot_is_0:
-        blocks = pivot_bicluster(M, rng)
+        blocks = cluster_by_pivots(M, rng)
         assert blocks.rows.tolist() == [0, 0, -1]
         assert blocks.columns.tolist() == [0, 0, 0, 0]
 

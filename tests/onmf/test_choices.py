@@ -15,7 +15,7 @@ from orthant.errors import InvalidInputError
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.onmf.choices import ALGORITHMS, NAMES, SEEDINGS, SETTINGS
 from orthant.onmf.options import DEFAULTS
-from orthant.validation.data import as_bytes
+from orthant.validation.parameters import as_bytes
 
 # More rows than a sample holds, so that every way to draw first directions is another one.
 MANY = make_planted(620, 12, 4, 1.0, random_state=0).X

@@ -17,7 +17,8 @@ from scipy.sparse import (
 )
 
 import orthant
-from orthant.validation.data import as_generator, as_matrix
+from orthant.validation.data import as_matrix
+from orthant.validation.parameters import as_generator
 
 GOOD = np.random.default_rng(0).random((6, 4))
 
@@ -171,7 +172,7 @@ BUILDS = ["csr_array", "csc_array", "csr_matrix"]
 # One process imports everything and forks for every case, since a case may crash.
 CASES = """
 import json, os, scipy.sparse, orthant
-from tests.unit.test_validation import BUILDS, CORRUPTIONS, GOOD
+from tests.validation.test_data import BUILDS, CORRUPTIONS, GOOD
 
 def refused(build, corruption):
     X = getattr(scipy.sparse, build)(GOOD)

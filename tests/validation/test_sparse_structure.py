@@ -10,7 +10,7 @@ from orthant.errors import InvalidInputError, OrthantError
 from orthant.estimators.orthogonal_nmf import OrthogonalNMF
 from orthant.measures import non_orthogonality
 from orthant.validation.data import as_matrix
-from orthant.validation.sparse_structure import checked_csr
+from orthant.validation.sparse_structure import as_checked_csr
 
 DENSE = np.array([[0.0, 2.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0], [3.0, 0.0, 4.0, 0.0]])
 FORMATS = ["csr", "csc", "bsr", "coo", "dia", "lil", "dok"]
@@ -117,7 +117,7 @@ def test_corrupt_parts_are_refused_before_anything_follows_them(name):
 def test_honest_ones_come_through_and_stay_as_they_are(format, kind, dtype):
     dense = DENSE.astype(dtype)
     X = getattr(sp, f"{format}_{kind}")(dense)
-    rows = checked_csr(X)
+    rows = as_checked_csr(X)
     assert (rows.format, rows.dtype) == ("csr", dtype)
     np.testing.assert_array_equal(rows.toarray(), dense)
     np.testing.assert_array_equal(X.toarray(), dense)
@@ -130,12 +130,12 @@ def test_a_matrix_that_stores_nothing_comes_through(format):
 
 def test_diagonals_outside_the_matrix_hold_nothing():
     far = dia([0, 10**15], np.ones((2, 4)))
-    np.testing.assert_array_equal(checked_csr(far).toarray(), np.eye(3, 4))
+    np.testing.assert_array_equal(as_checked_csr(far).toarray(), np.eye(3, 4))
 
 
 def test_csr_shares_its_numbers():
     X = csr_array(DENSE)
-    assert np.shares_memory(checked_csr(X).data, X.data)
+    assert np.shares_memory(as_checked_csr(X).data, X.data)
 
 
 @pytest.mark.parametrize("dtype", [complex, np.longdouble])

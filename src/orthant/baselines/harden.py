@@ -7,9 +7,10 @@ from orthant.baselines.interface import Hardened, Iterate, Matrix, Orthogonal
 from orthant.baselines.rank_one import (
     MOST_POWER_STEPS,
     POWER_TOLERANCE,
-    moved_directions,
+    move_directions,
     scatter,
     top_directions,
+    unit_rows,
     winners,
 )
 from orthant.measures import reconstruction_error, relative_squared_error
@@ -52,7 +53,7 @@ def _harden_samples(M: Matrix, found: Iterate, sweeps: int) -> tuple[Array, Arra
         moved, _ = winners(A.T @ M, labels)
         if np.array_equal(moved, labels):
             break
-        A = moved_directions(M, A, labels, moved)
+        A = move_directions(M, A, labels, moved)
         labels = moved
     products = A.T @ M
     return A, scatter(labels, products[labels, np.arange(len(labels))], k), done
@@ -60,17 +61,17 @@ def _harden_samples(M: Matrix, found: Iterate, sweeps: int) -> tuple[Array, Arra
 
 def _harden_both(M: Matrix, found: Iterate, sweeps: int) -> tuple[Array, Array, int]:
     """Alternate between columns and rows, each in its best component given the other side."""
-    A, W = _paired(found)
+    A, W = _pair(found)
     k = W.shape[0]
     labels, row_labels = largest_contribution(A, W), largest_contribution(W.T, A.T)
-    A = _unit_rows(scatter(row_labels, A[np.arange(len(A)), row_labels], k)).T
+    A = _unit_rows_at(row_labels, A[np.arange(len(A)), row_labels], k).T
     done = 0
     for done in range(1, MOST_POWER_STEPS + 1):
         free = done <= sweeps
         labels, scales = _assign(A.T @ M, labels, free)
-        directions = _unit_rows(scatter(labels, scales, k))
+        directions = _unit_rows_at(labels, scales, k)
         row_labels, row_scales = _assign((M @ directions.T).T, row_labels, free)
-        following = _unit_rows(scatter(row_labels, row_scales, k)).T
+        following = _unit_rows_at(row_labels, row_scales, k).T
         change = np.linalg.norm(following - A)
         A = following
         if change <= POWER_TOLERANCE:
@@ -85,12 +86,11 @@ def _assign(products: Array, labels: Array, free: bool) -> tuple[Array, Array]:
     return labels, products[labels, np.arange(len(labels))]
 
 
-def _unit_rows(W: Array) -> Array:
-    lengths = np.linalg.norm(W, axis=1, keepdims=True)
-    return W / np.where(lengths > 0, lengths, 1.0)
+def _unit_rows_at(labels: Array, scales: Array, k: int) -> Array:
+    return unit_rows(scatter(labels, scales, k))[0]
 
 
-def _paired(found: Iterate) -> tuple[Array, Array]:
+def _pair(found: Iterate) -> tuple[Array, Array]:
     """Reorder the rows of W so that component s of A meets the one that S ties it to most."""
     A, W = found.A, found.W
     if found.S is None:

@@ -6,7 +6,8 @@ of samples.
 """
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from inspect import signature
 from time import perf_counter
 from typing import Any, Literal
 
@@ -44,16 +45,39 @@ class Baseline:
 
     name: str
     label: str
-    orthogonal: Orthogonal  # which factors the method wants orthogonal
-    exact: bool  # whether the factors it returns are exactly so
     sources: tuple[str, ...]
-    iterates: Callable[..., Steps]  # (M, k, rng=..., **options)
+    iterates: Callable[..., Steps]  # (M, k, rng=..., **options), and tol if the method stops itself
     max_iter: int
     tol: float
+    orthogonal: Orthogonal = "samples"  # which factors the method wants orthogonal
+    exact: bool = False  # whether the factors it returns are exactly so
     period: int = 1  # the change of the factors is looked at, and history kept, this often
-    stops_itself: bool = False  # tol then goes to `iterates`, and the loop checks no change
-    our_reading: str | None = None  # what we had to fill in where the publication was not at hand
-    options: Mapping[str, Any] = field(default_factory=dict)  # names and defaults
+    our_reading: str | None = None  # what we had to fill in where we did not have the publication
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The method's own options by name, with their defaults."""
+        parameters = signature(self.iterates).parameters.values()
+        return {one.name: one.default for one in parameters if one.default is not one.empty}
+
+    @property
+    def stops_itself(self) -> bool:
+        """Whether ``tol`` goes to the method; the loop then looks at no change of the factors."""
+        return "tol" in signature(self.iterates).parameters
+
+    def start(
+        self,
+        M: Matrix,
+        k: int,
+        *,
+        rng: np.random.Generator,
+        tol: float | None = None,
+        **options: Any,
+    ) -> Steps:
+        """The iterates for M (m x n), not begun yet."""
+        if self.stops_itself:
+            options["tol"] = self.tol if tol is None else tol
+        return self.iterates(M, k, rng=rng, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,26 +126,24 @@ class BaselineResult:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The last iterate of a run with its history."""
+    """The last iterate of a run with its history, which ends with it."""
 
     last: Iterate
     history: History
-    iterations: int
-    seconds: float
     stop_reason: str
 
 
-def repeated(
-    update: Callable[[Matrix, Array, Array], tuple[Array, Array]],
-    start: Callable[[Matrix, int, np.random.Generator], tuple[Array, Array]],
+def repeat(
+    update: Callable[..., tuple[Array, ...]],
+    start: Callable[[Matrix, int, np.random.Generator], tuple[Array, ...]],
 ) -> Callable[..., Steps]:
-    """Return the iterates of a method that is one update of (A, W), applied again and again."""
+    """The iterates of a method that is one update of (A, W) or (A, W, S), applied for ever."""
 
     def iterates(M: Matrix, k: int, *, rng: np.random.Generator) -> Steps:
-        A, W = start(M, k, rng)
+        factors = start(M, k, rng)
         while True:
-            yield Iterate(A, W)
-            A, W = update(M, A, W)
+            yield Iterate(*factors)
+            factors = update(M, *factors)
 
     return iterates
 
@@ -139,77 +161,68 @@ def run(
     options: Mapping[str, Any],
 ) -> Run:
     """Run a baseline until it stops, its factors stop changing, or a limit is reached."""
-    if baseline.stops_itself:
-        options = {**options, "tol": tol}
-    steps = baseline.iterates(M, k, rng=rng, **options)
-    recorder = _Recorder(M)
-    clock = _Clock()
+    work = _Work(M, baseline.start(M, k, rng=rng, tol=tol, **options))
     reason = "max_iter"
-    current = clock.time(steps)
+    current = work.advance()
     assert isinstance(current, Iterate)
-    recorder.record(0, clock.seconds, current)
+    work.record(0, current)
     done = 0
     while done < max_iter:
-        previous, outcome = current, clock.time(steps)
+        previous, outcome = current, work.advance()
         if not isinstance(outcome, Iterate):
             reason = outcome
             break
         current, done = outcome, done + 1
         if done % record_every == 0:
-            recorder.record(done, clock.seconds, current)
-        if time_limit is not None and clock.seconds >= time_limit:
+            work.record(done, current)
+        if time_limit is not None and work.seconds >= time_limit:
             reason = "time_limit"
             break
         at_check = not baseline.stops_itself and done % baseline.period == 0
         if at_check and _change(previous, current) <= tol:
             reason = "converged"
             break
-    recorder.record(done, clock.seconds, current)
-    return Run(current, recorder.history(), done, clock.seconds, reason)
+    work.record(done, current)
+    return Run(current, work.history(), reason)
 
 
 def _change(previous: Iterate, current: Iterate) -> float:
-    """Return the largest relative Frobenius change of a factor in one iteration."""
+    """The largest relative change of a factor in one iteration."""
     pairs = [(previous.A, current.A), (previous.W, current.W), (previous.S, current.S)]
-    changes = [
-        float(np.linalg.norm(new - old) / (np.linalg.norm(old) or 1.0))
-        for old, new in pairs
-        if old is not None and new is not None
-    ]
-    return max(changes)
+    return max(
+        relative_change(old, new) for old, new in pairs if old is not None and new is not None
+    )
 
 
-class _Clock:
-    """Counts the time that a method takes, and only that."""
+def relative_change(old: Array, new: Array) -> float:
+    """|new - old|_F / |old|_F for two arrays of one shape; where ``old`` is zero, |new|_F."""
+    return float(np.linalg.norm(new - old) / (np.linalg.norm(old) or 1.0))
 
-    def __init__(self) -> None:
-        self.seconds = 0.0
 
-    def time(self, steps: Steps) -> Iterate | str:
+class _Work:
+    """A method at work: its history, and the time that it takes, and only that."""
+
+    def __init__(self, M: Matrix, steps: Steps) -> None:
+        self.M, self.steps, self.seconds = M, steps, 0.0
+        self.rows: list[tuple[float, ...]] = []
+
+    def advance(self) -> Iterate | str:
         """Return the next iterate, or the reason why there is none."""
         start = perf_counter()
         try:
-            return next(steps)
+            return next(self.steps)
         except StopIteration as end:
             return end.value or "finished"
         finally:
             self.seconds += perf_counter() - start
 
-
-class _Recorder:
-    """Collects the history."""
-
-    def __init__(self, M: Matrix) -> None:
-        self.M = M
-        self.rows: list[tuple[float, ...]] = []
-
-    def record(self, iteration: int, seconds: float, iterate: Iterate) -> None:
+    def record(self, iteration: int, iterate: Iterate) -> None:
         if self.rows and self.rows[-1][0] == iteration:
-            self.rows[-1] = (iteration, seconds, *self.rows[-1][2:])
+            self.rows[-1] = (iteration, self.seconds, *self.rows[-1][2:])
             return
         error = reconstruction_error(self.M, iterate.left, iterate.W)
         overlaps = non_orthogonality(iterate.W), non_orthogonality(iterate.A.T)
-        self.rows.append((iteration, seconds, error, *overlaps))
+        self.rows.append((iteration, self.seconds, error, *overlaps))
 
     def history(self) -> History:
         iterations, *others = np.array(self.rows, dtype=np.float64).T

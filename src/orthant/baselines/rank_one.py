@@ -4,6 +4,8 @@ For a fixed partition of the columns of M the best A has the top left singular v
 block, which is non-negative (Perron-Frobenius), and the best W the projections on it.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -19,6 +21,18 @@ def squared_column_norms(M: Matrix) -> Array:
     if sparse.issparse(M):
         return np.asarray(M.multiply(M).sum(axis=0)).ravel()
     return np.einsum("ij,ij->j", M, M)
+
+
+def columns_of(M: Matrix, chosen: Any) -> Array:
+    """Return some columns of M as a dense m x c array."""
+    columns = M.T[chosen]
+    return (columns.toarray() if sparse.issparse(M) else columns).T
+
+
+def unit_rows(rows: Array) -> tuple[Array, Array]:
+    """Return the rows scaled to length one, zero rows as they are, and their lengths."""
+    lengths = np.linalg.norm(rows, axis=1)
+    return rows / np.where(lengths > 0, lengths, 1.0)[:, None], lengths
 
 
 def top_direction(block: Matrix, start: Array) -> Array:
@@ -47,10 +61,10 @@ def top_direction(block: Matrix, start: Array) -> Array:
 
 def top_directions(M: Matrix, labels: Array, k: int) -> Array:
     """Return the m x k directions of the blocks of M given by labels; -1 belongs to none."""
-    return moved_directions(M, np.zeros((M.shape[0], k)), np.full(len(labels), -1), labels)
+    return move_directions(M, np.zeros((M.shape[0], k)), np.full(len(labels), -1), labels)
 
 
-def moved_directions(M: Matrix, A: Array, before: Array, after: Array) -> Array:
+def move_directions(M: Matrix, A: Array, before: Array, after: Array) -> Array:
     """Return the directions after some columns have moved; other blocks keep theirs.
 
     Power steps start from the old direction, which is close when few columns moved.

@@ -1,13 +1,10 @@
 """All baselines by name, and the one function that runs them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from orthant.baselines.ding_double import ONMF_DING_DOUBLE, ONMF_DING_DOUBLE_NOISY
-from orthant.baselines.em_onmf import EM_ONMF, EM_ONMF_SEEDED
-from orthant.baselines.ep4orth import EP4ORTH
-from orthant.baselines.hals import HALS
 from orthant.baselines.harden import harden as harden_factors
 from orthant.baselines.interface import (
     Baseline,
@@ -18,19 +15,24 @@ from orthant.baselines.interface import (
     Matrix,
     run,
 )
-from orthant.baselines.nhl import NHL
-from orthant.baselines.nmf import NMF
-from orthant.baselines.nrcg_onmf import NRCG_ONMF
-from orthant.baselines.onfs_ding import ONFS_DING
-from orthant.baselines.onmf_a import ONMF_A
-from orthant.baselines.onmfs import ONMFS
-from orthant.baselines.onp_mf import ONP_MF
-from orthant.baselines.pnmf import PNMF
-from orthant.baselines.sncp import SNCP
+from orthant.baselines.methods.ding_double import ONMF_DING_DOUBLE, ONMF_DING_DOUBLE_NOISY
+from orthant.baselines.methods.em_onmf import EM_ONMF, EM_ONMF_SEEDED
+from orthant.baselines.methods.ep4orth import EP4ORTH
+from orthant.baselines.methods.hals import HALS
+from orthant.baselines.methods.nhl import NHL
+from orthant.baselines.methods.nmf import NMF
+from orthant.baselines.methods.nrcg_onmf import NRCG_ONMF
+from orthant.baselines.methods.onfs_ding import ONFS_DING
+from orthant.baselines.methods.onmf_a import ONMF_A
+from orthant.baselines.methods.onmfs import ONMFS
+from orthant.baselines.methods.onp_mf import ONP_MF
+from orthant.baselines.methods.pnmf import PNMF
+from orthant.baselines.methods.sncp import SNCP
 from orthant.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError
 from orthant.measures import relative_squared_error
 from orthant.numerics.arrays import Array
-from orthant.validation.data import as_generator, as_matrix, as_n_components
+from orthant.validation.data import as_matrix
+from orthant.validation.parameters import as_generator, as_n_components
 
 BASELINES: dict[str, Baseline] = {
     baseline.name: baseline
@@ -76,7 +78,7 @@ def solve(
     result for 2^j X is that for X with A (or S) times 2^j, bit by bit.
     """
     baseline = _baseline(name, options)
-    M, exponent = _scaled(X)
+    M, exponent = _scale(X)
     k = as_n_components(k, "k")
     iterations = baseline.max_iter if max_iter is None else int(max_iter)
     rng = as_generator(random_state)
@@ -91,23 +93,22 @@ def solve(
         tol=baseline.tol if tol is None else float(tol),
         time_limit=time_limit,
         record_every=as_n_components(record_every or baseline.period, "record_every"),
-        options={**baseline.options, **options},
+        options=options,
     )
-    last = outcome.last
+    last, history = outcome.last, outcome.history
     hardened = harden_factors(M, last, baseline.orthogonal) if harden else None
-    history = outcome.history
     return BaselineResult(
         name=name,
-        A=last.A if last.S is not None else _unscaled(last.A, exponent),
+        A=last.A if last.S is not None else _scale_back(last.A, exponent),
         W=last.W,
-        S=None if last.S is None else _unscaled(last.S, exponent),
+        S=None if last.S is None else _scale_back(last.S, exponent),
         error=float(np.ldexp(history.error[-1], exponent)),
         relative_squared_error=relative_squared_error(M, last.left, last.W),
-        history=_unscaled_history(history, exponent),
-        iterations=outcome.iterations,
-        seconds=outcome.seconds,
+        history=replace(history, error=np.ldexp(history.error, exponent)),
+        iterations=int(history.iterations[-1]),
+        seconds=float(history.seconds[-1]),
         stop_reason=outcome.stop_reason,
-        hardened=None if hardened is None else _unscaled_hardened(hardened, exponent),
+        hardened=None if hardened is None else _scale_hardened_back(hardened, exponent),
     )
 
 
@@ -121,7 +122,7 @@ def _baseline(name: str, options: dict[str, Any]) -> Baseline:
     return BASELINES[name]
 
 
-def _scaled(X: Any) -> tuple[Matrix, int | None]:
+def _scale(X: Any) -> tuple[Matrix, int | None]:
     """Return M = X.T times 2^-e, largest entry in [1/2, 1), and e; None for a zero matrix."""
     matrix = as_matrix(X)
     rows = matrix.whole()
@@ -134,7 +135,7 @@ def _scaled(X: Any) -> tuple[Matrix, int | None]:
     return rows.T, matrix.exponent + exponent
 
 
-def _unscaled(factor: Array, exponent: int) -> Array:
+def _scale_back(factor: Array, exponent: int) -> Array:
     with np.errstate(over="ignore"):
         scaled = np.ldexp(factor, exponent)
     if not np.isfinite(scaled).all():
@@ -143,24 +144,12 @@ def _unscaled(factor: Array, exponent: int) -> Array:
     return scaled
 
 
-def _unscaled_history(history: History, exponent: int) -> History:
-    return History(
-        history.iterations,
-        history.seconds,
-        np.ldexp(history.error, exponent),
-        history.non_orthogonality,
-        history.column_non_orthogonality,
-    )
-
-
-def _unscaled_hardened(hardened: Hardened, exponent: int) -> Hardened:
+def _scale_hardened_back(hardened: Hardened, exponent: int) -> Hardened:
     # A holds directions; the scale of the data goes into W there.
-    return Hardened(
-        hardened.A,
-        _unscaled(hardened.W, exponent),
-        float(np.ldexp(hardened.error, exponent)),
-        hardened.relative_squared_error,
-        hardened.sweeps,
+    return replace(
+        hardened,
+        W=_scale_back(hardened.W, exponent),
+        error=float(np.ldexp(hardened.error, exponent)),
     )
 
 

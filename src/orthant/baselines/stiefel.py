@@ -1,10 +1,10 @@
-"""Matrices with orthonormal columns: the nearest one, the leading subspace, tangent directions."""
+"""Matrices U with orthonormal columns, and what drives their negative entries to zero."""
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
-from orthant.baselines.interface import Matrix
+from orthant.baselines.interface import Iterate, Matrix
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
 
@@ -48,11 +48,28 @@ def leading_subspace(M: Matrix, k: int, rng: np.random.Generator) -> tuple[Array
     return basis, np.concatenate([np.where(sound, values, 0.0), np.zeros(k - len(values))])
 
 
-def mostly_positive(U: Array) -> Array:
-    """Turn the sign of every column whose negative part is the longer one."""
+def mostly_positive_subspace(M: Matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """The same, where a vector whose negative entries are the longer side has its sign turned."""
+    U, values = leading_subspace(M, k, rng)
     positive = np.einsum("ij,ij->j", np.maximum(U, 0), np.maximum(U, 0))
     negative = np.einsum("ij,ij->j", np.minimum(U, 0), np.minimum(U, 0))
-    return U * np.where(negative > positive, -1.0, 1.0)
+    return U * np.where(negative > positive, -1.0, 1.0), values
+
+
+def fit_clipped(M: Matrix, U: Array) -> Iterate:
+    """A = max(M U, 0), which is exact for orthonormal U = W^T, and U with negatives cut off."""
+    return Iterate(np.maximum(M @ U, 0.0), np.ascontiguousarray(np.maximum(U, 0.0).T))
+
+
+def penalize(U: Array, linear: Array, penalty: float) -> float:
+    """Return -<linear, U> + penalty/2 |min(U, 0)|^2; |A U^T| does not depend on U."""
+    negative = np.minimum(U, 0.0)
+    return 0.5 * penalty * float(np.vdot(negative, negative)) - float(np.vdot(linear, U))
+
+
+def negativity(U: Array) -> float:
+    """Return the share of the length of U that lies in negative entries."""
+    return float(np.linalg.norm(np.minimum(U, 0.0)) / np.linalg.norm(U))
 
 
 def tangent(U: Array, G: Array) -> Array:

@@ -21,7 +21,7 @@ from orthant.bench.places import PlacesTask
 from orthant.bench.rivals import BASELINES
 from orthant.bench.sweep import SweepTask
 from orthant.bench.tasks import Task
-from orthant.validation.data import as_choice
+from orthant.validation.parameters import as_choice
 
 EXPERIMENT_ONE = Data("planted", 5_000, 100, 10)
 LARGE = (

@@ -20,9 +20,9 @@ from orthant.bench.tasks import Step, Task, without_figures
 from orthant.engine.sources import dense_boundaries
 from orthant.errors import MissingExtraError
 from orthant.extras import import_extra
-from orthant.files.checkpoint import digest
 from orthant.fitting import factorize
 from orthant.numerics.arrays import Array
+from orthant.numerics.digest import digest
 
 # Given directions and a fixed number of sweeps: everybody reads the data equally often.
 FIXED: dict[str, Any] = {"tol": 0.0, "max_iter": 5, "certificate": None}

@@ -17,7 +17,7 @@ from orthant.cli import options as o
 from orthant.cli.failures import about
 from orthant.datasets.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
 from orthant.errors import InvalidInputError
-from orthant.validation.data import as_bytes
+from orthant.validation.parameters import as_bytes
 
 # Single-point moves need the data in memory, so only what is large stays on disk: more than this,
 # or more than this share of what --max-memory grants.

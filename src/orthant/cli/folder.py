@@ -17,7 +17,7 @@ from orthant.cli.failures import about
 from orthant.cli.terminal import plain
 from orthant.cli.writing import Replacing, check_own
 from orthant.datasets.readers import FileError
-from orthant.datasets.readers.names import shielded
+from orthant.datasets.readers.names import shield
 from orthant.factorization import Factorization
 from orthant.persistence import load, save
 from orthant.report import Story, page
@@ -104,7 +104,7 @@ def write_rows(file: TextIO, headings: Sequence[str], rows: Iterable[Sequence[An
     quoted = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
     plain_rows.writerow(headings)
     for row in rows:
-        cells = [shielded(cell) if isinstance(cell, str) else cell for cell in row]
+        cells = [shield(cell) if isinstance(cell, str) else cell for cell in row]
         # Older versions of Python leave a carriage return without quotes.
         broken = any(isinstance(cell, str) and "\r" in cell for cell in cells)
         (quoted if broken else plain_rows).writerow(cells)

@@ -24,7 +24,7 @@ from orthant.cli.folder import (
 )
 from orthant.cli.terminal import object_line, progress
 from orthant.datasets.readers import FileError, NamedMatrix
-from orthant.datasets.readers.names import unshielded
+from orthant.datasets.readers.names import unshield
 from orthant.factorization import Factorization, project
 from orthant.files.whole_files import replacing
 from orthant.report import Story, find
@@ -97,7 +97,7 @@ def _check_names(data: NamedMatrix, path: Path, held: Factorization) -> None:
         return
     try:
         with open(path, encoding="utf-8", newline="") as file:
-            known = [unshielded(row[0]) for row in csv.reader(file)][1:]
+            known = [unshield(row[0]) for row in csv.reader(file)][1:]
     except (csv.Error, UnicodeDecodeError, IndexError) as error:
         raise FileError(f"{path}: it was not written by orthant fit, or is damaged") from error
     if known == [str(number) for number in range(held.components.shape[1])]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,33 +23,65 @@ class Blocks:
         """The same blocks of the transposed matrix."""
         return Blocks(self.columns, self.rows)
 
+    @property
+    def n_blocks(self) -> int:
+        """One more than the largest label."""
+        return int(max(self.rows.max(initial=-1), self.columns.max(initial=-1))) + 1
+
+    @property
+    def heights(self) -> Array:
+        """How many rows every block has, (n_blocks,)."""
+        return count_labels(self.rows, self.n_blocks)
+
+    @property
+    def widths(self) -> Array:
+        """How many columns every block has, (n_blocks,)."""
+        return count_labels(self.columns, self.n_blocks)
+
+
+def count_labels(labels: Array, n_labels: int) -> Array:
+    """How often each label below ``n_labels`` occurs; -1 is no label."""
+    return np.bincount(labels[labels >= 0], minlength=n_labels)
+
+
+def transpose(matrix: csr_array) -> csr_array:
+    """The transposed matrix, again CSR with sorted indices."""
+    result = matrix.T.tocsr()
+    result.sort_indices()
+    return result
+
 
 def entry_rows(matrix: csr_array) -> Array:
-    """The row of every stored entry, beside ``matrix.indices``."""
+    """The row of every stored entry, (nnz,); ``matrix.indices`` has the columns."""
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+
+
+def find_inside(matrix: csr_array, blocks: Blocks) -> Array:
+    """Whether every stored entry lies in a block, (nnz,)."""
+    labels = blocks.rows[entry_rows(matrix)]
+    return (labels >= 0) & (labels == blocks.columns[matrix.indices])
 
 
 def restrict_to_blocks(matrix: csr_array, blocks: Blocks) -> csr_array:
     """The entries of a 0/1 matrix that lie in a block; all others are dropped."""
-    rows = entry_rows(matrix)
-    inside = (blocks.rows[rows] >= 0) & (blocks.rows[rows] == blocks.columns[matrix.indices])
-    indptr = np.r_[0, np.cumsum(np.bincount(rows[inside], minlength=matrix.shape[0]))]
+    inside = find_inside(matrix, blocks)
+    kept = np.bincount(entry_rows(matrix)[inside], minlength=matrix.shape[0])
+    indptr = np.r_[0, np.cumsum(kept)]
     return csr_array((matrix.data[inside], matrix.indices[inside], indptr), shape=matrix.shape)
 
 
 def count_disagreements(matrix: csr_array, blocks: Blocks) -> int:
     """Ones outside the blocks plus zeros inside: the squared error of the 0/1 factorization."""
-    block_of_row = blocks.rows[entry_rows(matrix)]
-    ones_inside = np.count_nonzero(
-        (block_of_row >= 0) & (block_of_row == blocks.columns[matrix.indices])
-    )
-    n_blocks = int(max(blocks.rows.max(initial=-1), blocks.columns.max(initial=-1))) + 1
-    heights = np.bincount(blocks.rows[blocks.rows >= 0], minlength=n_blocks)
-    widths = np.bincount(blocks.columns[blocks.columns >= 0], minlength=n_blocks)
-    return int(matrix.nnz - 2 * ones_inside + np.sum(heights * widths))
+    ones_inside = np.count_nonzero(find_inside(matrix, blocks))
+    return int(matrix.nnz - 2 * ones_inside + np.sum(blocks.heights * blocks.widths))
 
 
-def indicator(labels: Array, n_labels: int) -> csr_array:
+def choose_cheapest(matrix: csr_array, candidates: Iterable[Blocks]) -> Blocks:
+    """The blocks with the fewest disagreements, the first of equals."""
+    return min(candidates, key=lambda blocks: count_disagreements(matrix, blocks))
+
+
+def indicate(labels: Array, n_labels: int) -> csr_array:
     """The 0/1 matrix (len(labels) x n_labels) with a one at every label that is not -1."""
     labeled = np.flatnonzero(labels >= 0)
     ones = np.ones(len(labeled), dtype=np.int32)
@@ -57,8 +90,7 @@ def indicator(labels: Array, n_labels: int) -> csr_array:
 
 def renumber(blocks: Blocks) -> Blocks:
     """Number the blocks that have both rows and columns 0, 1, ... in order, and drop all others."""
-    kept = np.intersect1d(blocks.rows[blocks.rows >= 0], blocks.columns[blocks.columns >= 0])
-    largest = int(max(blocks.rows.max(initial=-1), blocks.columns.max(initial=-1)))
-    numbers = np.full(largest + 2, -1, dtype=np.int64)
+    kept = np.flatnonzero(blocks.heights * blocks.widths)
+    numbers = np.full(blocks.n_blocks + 1, -1, dtype=np.int64)
     numbers[kept] = np.arange(len(kept))
     return Blocks(numbers[blocks.rows], numbers[blocks.columns])

@@ -50,7 +50,7 @@ def as_biadjacency(graph: Any, binarize: float | None = None) -> Biadjacency:
         return graph
     if _is_networkx(graph):
         return _from_networkx(graph, binarize)
-    return Biadjacency(_binary(_checked_matrix(graph), binarize))
+    return Biadjacency(_binarize(_check_matrix(graph), binarize))
 
 
 def biadjacency_from_edges(
@@ -71,17 +71,17 @@ def biadjacency_from_edges(
         All labels of a side, in the order wanted. Needed to include vertices without edges.
         Otherwise the labels of a side stand in the order in which they first appear.
     """
-    pairs = _listed_pairs(edges)
-    rows, row_labels = _numbered([left for left, _ in pairs], row_names, "row_names")
-    columns, column_labels = _numbered([right for _, right in pairs], column_names, "column_names")
+    pairs = _list_pairs(edges)
+    rows, row_labels = _number([left for left, _ in pairs], row_names, "row_names")
+    columns, column_labels = _number([right for _, right in pairs], column_names, "column_names")
     shape = (len(row_labels), len(column_labels))
     if 0 in shape:
         raise InvalidInputError("The list of edges is empty; a graph needs at least one edge.")
     matrix = coo_array((np.ones(len(pairs)), (rows, columns)), shape=shape).tocsr()
-    return Biadjacency(_binary(matrix, 0.0), _as_names(row_labels), _as_names(column_labels))
+    return Biadjacency(_binarize(matrix, 0.0), _as_names(row_labels), _as_names(column_labels))
 
 
-def _checked_matrix(graph: Any) -> Array | csr_array:
+def _check_matrix(graph: Any) -> Array | csr_array:
     """A matrix of real numbers, dense or CSR, not yet checked for its values."""
     try:
         return as_csr(graph) if issparse(graph) else as_array(graph)
@@ -92,7 +92,7 @@ def _checked_matrix(graph: Any) -> Array | csr_array:
         raise InvalidInputError(f"{error}; {hint}") from error
 
 
-def _binary(matrix: Array | csr_array, binarize: float | None) -> csr_array:
+def _binarize(matrix: Array | csr_array, binarize: float | None) -> csr_array:
     """The edges of a matrix, as uint8 ones in CSR form with sorted indices."""
     if isinstance(matrix, np.ndarray):
         values = matrix.ravel()
@@ -108,14 +108,14 @@ def _binary(matrix: Array | csr_array, binarize: float | None) -> csr_array:
     if binarize is None:
         _refuse((values != 0) & (values != 1), matrix, values, "values other than 0 and 1")
     is_edge = np.flatnonzero(values > (0 if binarize is None else binarize))
-    rows, columns = _places(matrix, is_edge)
+    rows, columns = _find_places(matrix, is_edge)
     ones = np.ones(len(is_edge), dtype=np.uint8)
     edges = coo_array((ones, (rows, columns)), shape=matrix.shape).tocsr()
     edges.sort_indices()
     return edges
 
 
-def _places(matrix: Array | csr_array, numbers: Any) -> tuple[Any, Any]:
+def _find_places(matrix: Array | csr_array, numbers: Any) -> tuple[Any, Any]:
     """Row and column of some entries, numbered in the order in which they are stored."""
     if isinstance(matrix, np.ndarray):
         return np.divmod(numbers, matrix.shape[1])
@@ -128,7 +128,7 @@ def _refuse(wrong: Array, matrix: Array | csr_array, values: Array, found: str) 
     count = np.count_nonzero(wrong)
     if count:
         first = wrong.argmax()
-        row, column = _places(matrix, first)
+        row, column = _find_places(matrix, first)
         advice = "" if "NaN" in found else " Pass binarize=t to make every entry above t an edge."
         raise InvalidInputError(
             f"The graph contains {found}: {count} of them, the first is "
@@ -146,7 +146,7 @@ def _check_threshold(binarize: Any) -> None:
         raise InvalidInputError(f"binarize is {binarize}; pass None or a finite number.")
 
 
-def _listed_pairs(edges: Any) -> list[tuple[Any, Any]]:
+def _list_pairs(edges: Any) -> list[tuple[Any, Any]]:
     """The pairs of an array, a data frame or an iterable."""
     if hasattr(edges, "to_numpy"):
         edges = edges.to_numpy()
@@ -161,7 +161,7 @@ def _listed_pairs(edges: Any) -> list[tuple[Any, Any]]:
     return [(left, right) for left, right in listed]
 
 
-def _numbered(labels: list[Any], names: Iterable[Any] | None, what: str) -> tuple[Array, list[Any]]:
+def _number(labels: list[Any], names: Iterable[Any] | None, what: str) -> tuple[Array, list[Any]]:
     """The number of every label, and the labels in order of their numbers."""
     if names is None:
         ordered = list(dict.fromkeys(labels))
@@ -193,7 +193,7 @@ def _is_networkx(graph: Any) -> bool:
 
 def _from_networkx(graph: Any, binarize: float | None) -> Biadjacency:
     """Rows, columns and entries of a bipartite networkx graph."""
-    side = _sides(graph)
+    side = _find_sides(graph)
     rows = [node for node in graph if side[node] == 0]
     columns = [node for node in graph if side[node] == 1]
     if not rows or not columns:
@@ -216,10 +216,10 @@ def _from_networkx(graph: Any, binarize: float | None) -> Biadjacency:
     entries = coo_array(
         (np.array(weights, dtype=np.float64), tuple(numbers)), (len(rows), len(columns))
     )
-    return Biadjacency(_binary(entries.tocsr(), binarize), _as_names(rows), _as_names(columns))
+    return Biadjacency(_binarize(entries.tocsr(), binarize), _as_names(rows), _as_names(columns))
 
 
-def _sides(graph: Any) -> dict[Any, int]:
+def _find_sides(graph: Any) -> dict[Any, int]:
     """0 for the rows and 1 for the columns of a networkx graph."""
     given = dict(graph.nodes(data="bipartite"))
     if any(side is not None for side in given.values()):

@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.blocks import Blocks, count_disagreements, indicator, renumber
-from orthant.correlation_clustering.pivot import pivot_bicluster
+from orthant.correlation_clustering.blocks import (
+    Blocks,
+    choose_cheapest,
+    count_disagreements,
+    count_labels,
+    indicate,
+    renumber,
+)
+from orthant.correlation_clustering.pivot import cluster_by_pivots
 from orthant.numerics.arrays import Array
 from orthant.numerics.segments import first_largest
 
 MAX_ROUNDS = 1000
 
 
-def improve_biclusters(
+def improve_blocks(
     matrix: csr_array, transposed: csr_array, blocks: Blocks, rng: np.random.Generator
 ) -> Blocks:
     """Reassign both sides, merge blocks and open new ones until nothing helps.
 
     The result has at most as many disagreements as ``blocks``, so every guarantee is kept.
     """
+
+    def reassign(found: Blocks) -> Blocks:
+        rows = assign_rows(matrix, found.columns)
+        return Blocks(rows, assign_rows(transposed, rows))
+
+    def move(found: Blocks) -> Blocks:
+        reassigned = _repeat_while_cheaper(reassign, matrix, found)
+        return merge_blocks(matrix, open_blocks(matrix, reassigned, rng))
+
+    return _repeat_while_cheaper(move, matrix, blocks)
+
+
+def _repeat_while_cheaper(
+    move: Callable[[Blocks], Blocks], matrix: csr_array, blocks: Blocks
+) -> Blocks:
     cost = count_disagreements(matrix, blocks)
     for _ in range(MAX_ROUNDS):
-        candidate = reassign_until_stable(matrix, transposed, blocks)
-        candidate = merge_blocks(matrix, open_blocks(matrix, candidate, rng))
+        candidate = move(blocks)
         candidate_cost = count_disagreements(matrix, candidate)
         if candidate_cost >= cost:
             break
@@ -31,28 +54,15 @@ def improve_biclusters(
     return blocks
 
 
-def reassign_until_stable(matrix: csr_array, transposed: csr_array, blocks: Blocks) -> Blocks:
-    """Alternate the best labels of all rows and of all columns while the cost falls."""
-    cost = count_disagreements(matrix, blocks)
-    for _ in range(MAX_ROUNDS):
-        rows = best_labels(matrix, blocks.columns)
-        candidate = Blocks(rows, best_labels(transposed, rows))
-        candidate_cost = count_disagreements(matrix, candidate)
-        if candidate_cost >= cost:
-            break
-        blocks, cost = candidate, candidate_cost
-    return blocks
-
-
-def best_labels(matrix: csr_array, column_labels: Array) -> Array:
+def assign_rows(matrix: csr_array, column_labels: Array) -> Array:
     """The best label (n,) of every row when the columns keep theirs.
 
     Each row on its own takes the block c with the largest ``2 |N and V_c| - |V_c|`` or, when none
     is positive, no block. The rows do not influence each other, so this is the exact minimum.
     """
     n_labels = int(column_labels.max(initial=-1)) + 1
-    sizes = np.bincount(column_labels[column_labels >= 0], minlength=n_labels)
-    shared = (matrix.astype(np.int32) @ indicator(column_labels, n_labels)).tocsr()
+    sizes = count_labels(column_labels, n_labels)
+    shared = (matrix.astype(np.int32) @ indicate(column_labels, n_labels)).tocsr()
     shared.sort_indices()
     gains = 2 * shared.data.astype(np.int64) - sizes[shared.indices]
     met, positions = first_largest(shared.indptr, gains)
@@ -66,9 +76,8 @@ def merge_blocks(matrix: csr_array, blocks: Blocks) -> Blocks:
     """Merge pairs of blocks, the most profitable first, while that lowers the cost."""
     while True:
         blocks = renumber(blocks)
-        n_blocks = int(blocks.rows.max(initial=-1)) + 1
-        rows, columns = indicator(blocks.rows, n_blocks), indicator(blocks.columns, n_blocks)
-        heights, widths = np.bincount(blocks.rows + 1)[1:], np.bincount(blocks.columns + 1)[1:]
+        n_blocks, heights, widths = blocks.n_blocks, blocks.heights, blocks.widths
+        rows, columns = indicate(blocks.rows, n_blocks), indicate(blocks.columns, n_blocks)
         between = (rows.T @ matrix.astype(np.int32) @ columns).tocsr()
         between = (between + between.T).tocoo()
         first, second = between.row, between.col
@@ -96,14 +105,11 @@ def open_blocks(matrix: csr_array, blocks: Blocks, rng: np.random.Generator) -> 
     rest = matrix[lone_rows][:, lone_columns]
     if rest.nnz == 0:
         return blocks
-    opened = pivot_bicluster(rest, rng)
-    offset = int(blocks.rows.max(initial=-1)) + 1
+    opened = cluster_by_pivots(rest, rng)
     rows, columns = blocks.rows.copy(), blocks.columns.copy()
-    rows[lone_rows] = np.where(opened.rows >= 0, opened.rows + offset, -1)
-    columns[lone_columns] = np.where(opened.columns >= 0, opened.columns + offset, -1)
-    candidate = Blocks(rows, columns)
-    helps = count_disagreements(matrix, candidate) < count_disagreements(matrix, blocks)
-    return candidate if helps else blocks
+    rows[lone_rows] = np.where(opened.rows >= 0, opened.rows + blocks.n_blocks, -1)
+    columns[lone_columns] = np.where(opened.columns >= 0, opened.columns + blocks.n_blocks, -1)
+    return choose_cheapest(matrix, (blocks, Blocks(rows, columns)))
 
 
 def free_vertices(blocks: Blocks, rng: np.random.Generator) -> Blocks:

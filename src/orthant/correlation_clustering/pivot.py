@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.blocks import Blocks
+from orthant.correlation_clustering.blocks import Blocks, transpose
 from orthant.numerics.arrays import Array
 from orthant.numerics.segments import spread
 
 
-def pivot_bicluster(matrix: csr_array, rng: np.random.Generator) -> Blocks:
+def cluster_by_pivots(matrix: csr_array, rng: np.random.Generator) -> Blocks:
     """Cluster a 0/1 matrix by random pivots among its rows.
 
     A random row still in play opens a cluster with all its columns still in play. Every other row
@@ -19,7 +19,7 @@ def pivot_bicluster(matrix: csr_array, rng: np.random.Generator) -> Blocks:
     own; otherwise it stays in play. Rows that share nothing with the pivot always stay.
     """
     n, m = matrix.shape
-    by_column = matrix.T.tocsr()
+    by_column = transpose(matrix)
     row_labels, column_labels = np.full(n, -1, dtype=np.int64), np.full(m, -1, dtype=np.int64)
     row_in_play, column_in_play = np.ones(n, dtype=bool), np.ones(m, dtype=bool)
     degrees = np.diff(matrix.indptr).astype(np.int64)
@@ -32,7 +32,7 @@ def pivot_bicluster(matrix: csr_array, rng: np.random.Generator) -> Blocks:
         row_in_play[pivot] = False
         if len(columns) == 0:
             continue
-        rows, shared = _rows_with_any(by_column, columns)
+        rows, shared = _find_rows_with_any(by_column, columns)
         # The columns leave with the cluster: what a row shared is no longer among its own.
         degrees[rows] -= shared
         others = row_in_play[rows]
@@ -46,7 +46,7 @@ def pivot_bicluster(matrix: csr_array, rng: np.random.Generator) -> Blocks:
     return Blocks(row_labels, column_labels)
 
 
-def _rows_with_any(by_column: csr_array, columns: Array) -> tuple[Array, Array]:
+def _find_rows_with_any(by_column: csr_array, columns: Array) -> tuple[Array, Array]:
     """The rows with a one in some of the columns, and in how many."""
     starts, ends = by_column.indptr[columns], by_column.indptr[columns + 1]
     return np.unique(by_column.indices[spread(starts, ends - starts)], return_counts=True)

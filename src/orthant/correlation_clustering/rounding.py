@@ -11,12 +11,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.correlation_clustering.blocks import Blocks, entry_rows
-from orthant.engine.pairs import row_products
+from orthant.engine.pairs import shared_ones
 from orthant.numerics.arrays import Array
 from orthant.numerics.segments import first_largest
 
 
-def nearest_rows(inside: csr_array, blocks: Blocks, direction: Array, scales: Array) -> Array:
+def choose_nearest_patterns(
+    inside: csr_array, blocks: Blocks, direction: Array, scales: Array
+) -> Array:
     """The row i* of every block with the least ``|m_i / w_i - a|``, as Lemma 1 takes it.
 
     Parameters
@@ -32,8 +34,7 @@ def nearest_rows(inside: csr_array, blocks: Blocks, direction: Array, scales: Ar
     """
     rows = np.flatnonzero(blocks.rows >= 0)
     own = np.flatnonzero(blocks.columns >= 0)
-    n_blocks = int(blocks.rows.max(initial=-1)) + 1
-    squares = np.bincount(blocks.columns[own], direction[own] ** 2, n_blocks)
+    squares = np.bincount(blocks.columns[own], direction[own] ** 2, blocks.n_blocks)
     rows_of_ones = entry_rows(inside)
     at_entries = direction[inside.indices]
     # Over the ones of m_i the difference is 1/w_i - a_h, elsewhere it is a_h.
@@ -41,35 +42,23 @@ def nearest_rows(inside: csr_array, blocks: Blocks, direction: Array, scales: Ar
     distances = np.r_[squares, 0.0][blocks.rows] + np.bincount(
         rows_of_ones, change, inside.shape[0]
     )
-    return _best_rows(rows, blocks.rows[rows], -distances[rows])
+    return _choose_rows(rows, blocks.rows[rows], -distances[rows])
 
 
-def cheapest_rows(inside: csr_array, blocks: Blocks) -> Array:
+def choose_best_patterns(inside: csr_array, blocks: Blocks) -> Array:
     """The row of every block that makes the best pattern: every one of them is tried.
 
     With pattern S and the best choice of rows, the disagreements in a block are its ones less
     ``sum_j max(0, 2 |m_j and S| - |S|)``. The row of Lemma 1 is among those tried, so its factor 8
     holds; and the result is within 2 of the best 0/1 fit of the block.
     """
-    n = inside.shape[0]
-    sizes = np.diff(inside.indptr).astype(np.float64)
-    saved = np.zeros(n)
-    for start, block in row_products(inside.astype(np.float64)):
-        # The product covers j >= i only; each entry counts once for i and once for j.
-        if isinstance(block, np.ndarray):
-            i, j = np.nonzero(np.triu(block))
-            shared = block[i, j]
-        else:
-            i = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
-            upper = block.indices >= i
-            i, j, shared = i[upper], block.indices[upper], block.data[upper]
-        i, j = i + start, j + start
-        saved += np.bincount(i, np.maximum(0.0, 2.0 * shared - sizes[i]), n)
-        later = j > i
-        j, shared = j[later], shared[later]
-        saved += np.bincount(j, np.maximum(0.0, 2.0 * shared - sizes[j]), n)
+    sizes = np.diff(inside.indptr).astype(np.int64)
+    saved = sizes.astype(np.float64)  # by the row itself, which is all of its pattern
+    for pairs in shared_ones(inside):
+        for i in (pairs.first, pairs.second):
+            saved += np.bincount(i, np.maximum(0, 2 * pairs.values - sizes[i]), len(sizes))
     rows = np.flatnonzero(blocks.rows >= 0)
-    return _best_rows(rows, blocks.rows[rows], saved[rows])
+    return _choose_rows(rows, blocks.rows[rows], saved[rows])
 
 
 def round_to_patterns(inside: csr_array, blocks: Blocks, pattern_rows: Array) -> Blocks:
@@ -90,7 +79,7 @@ def round_to_patterns(inside: csr_array, blocks: Blocks, pattern_rows: Array) ->
     return Blocks(np.where(stays, blocks.rows, -1), np.where(in_pattern, blocks.columns, -1))
 
 
-def _best_rows(rows: Array, block_of_row: Array, scores: Array) -> Array:
+def _choose_rows(rows: Array, block_of_row: Array, scores: Array) -> Array:
     """The row of every block with the largest score, the first of equals."""
     order = np.argsort(block_of_row, kind="stable")
     indptr = np.r_[0, np.cumsum(np.bincount(block_of_row))]

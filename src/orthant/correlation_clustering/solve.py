@@ -10,21 +10,26 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.certificate import Certificate, round_ratio_up
-from orthant.correlation_clustering.bad_squares import bad_square_bound
 from orthant.correlation_clustering.blocks import (
     Blocks,
+    choose_cheapest,
     count_disagreements,
     renumber,
     restrict_to_blocks,
+    transpose,
 )
 from orthant.correlation_clustering.local_search import (
     free_vertices,
-    improve_biclusters,
+    improve_blocks,
     open_blocks,
 )
-from orthant.correlation_clustering.pivot import pivot_bicluster
-from orthant.correlation_clustering.rounding import cheapest_rows, nearest_rows, round_to_patterns
-from orthant.errors import InvalidInputError
+from orthant.correlation_clustering.packings.bound import bound_disagreements
+from orthant.correlation_clustering.pivot import cluster_by_pivots
+from orthant.correlation_clustering.rounding import (
+    choose_best_patterns,
+    choose_nearest_patterns,
+    round_to_patterns,
+)
 from orthant.numerics.arrays import Array
 from orthant.onmf.full_rank import BY_COUNT, FULL_RANK_RATIO, factorize_full_rank
 
@@ -51,7 +56,7 @@ class CorrelationClustering:
     certificate: Certificate
 
 
-def correlation_clustering(
+def cluster_graph(
     edges: csr_array,
     method: str = "best",
     *,
@@ -74,69 +79,65 @@ def correlation_clustering(
     n_init
         How many random starts "best" makes from each side.
     """
-    if method not in METHODS:
-        raise InvalidInputError(f"method is {method!r}; choose one of {', '.join(METHODS)}.")
     # Theorem 9 compares all pairs of one side: let it be the smaller.
     flipped = edges.shape[0] > edges.shape[1]
-    matrix = _transposed(edges) if flipped else edges
-    blocks = min(
-        METHODS[method](matrix, n_init, rng), key=lambda found: count_disagreements(matrix, found)
-    )
+    matrix = transpose(edges) if flipped else edges
+    blocks = METHODS[method](matrix, n_init, rng)
     disagreements = count_disagreements(matrix, blocks)
     certificate = _certify(matrix, blocks, disagreements, rng)
     rows, columns, n_clusters = _number_clusters(blocks.transposed if flipped else blocks)
     return CorrelationClustering(rows, columns, n_clusters, disagreements, certificate)
 
 
-def _paper_candidates(matrix: csr_array, n_init: int, rng: np.random.Generator) -> Iterator[Blocks]:
+def cluster_as_published(matrix: csr_array, n_init: int, rng: np.random.Generator) -> Blocks:
     """The one clustering of the paper."""
-    blocks, direction, scales = _fractional_blocks(matrix)
-    inside = restrict_to_blocks(matrix, blocks)
-    yield round_to_patterns(inside, blocks, nearest_rows(inside, blocks, direction, scales))
+    return next(_round_factorization(matrix))
 
 
-def _best_candidates(matrix: csr_array, n_init: int, rng: np.random.Generator) -> Iterator[Blocks]:
+def cluster_best(matrix: csr_array, n_init: int, rng: np.random.Generator) -> Blocks:
     """The best of the paper's clustering, others, and what local search makes of them."""
-    transposed = _transposed(matrix)
+    transposed = transpose(matrix)
     found = []
     for start in _starts(matrix, transposed, n_init, rng):
-        found += [start, improve_biclusters(matrix, transposed, start, rng)]
-    best = min(found, key=lambda blocks: count_disagreements(matrix, blocks))
+        found += [start, improve_blocks(matrix, transposed, start, rng)]
+    best = choose_cheapest(matrix, found)
     for _ in range(n_init * min(KICKS, KICKED_EDGES // max(1, matrix.nnz))):
         kicked = open_blocks(matrix, free_vertices(best, rng), rng)
-        kicked = improve_biclusters(matrix, transposed, kicked, rng)
+        kicked = improve_blocks(matrix, transposed, kicked, rng)
         # The first of equals: moving to another clustering of the same cost is a way on.
-        best = min(kicked, best, key=lambda blocks: count_disagreements(matrix, blocks))
-    yield best
+        best = choose_cheapest(matrix, (kicked, best))
+    return best
+
+
+METHODS: dict[str, Callable[[csr_array, int, np.random.Generator], Blocks]] = {
+    "best": cluster_best,
+    "paper": cluster_as_published,
+}
 
 
 def _starts(
     matrix: csr_array, transposed: csr_array, n_init: int, rng: np.random.Generator
 ) -> Iterator[Blocks]:
     """Both roundings of the factorization, then random pivots from either side."""
-    blocks, direction, scales = _fractional_blocks(matrix)
-    inside = restrict_to_blocks(matrix, blocks)
-    yield round_to_patterns(inside, blocks, nearest_rows(inside, blocks, direction, scales))
-    yield round_to_patterns(inside, blocks, cheapest_rows(inside, blocks))
+    yield from _round_factorization(matrix)
     for _ in range(n_init):
-        yield pivot_bicluster(matrix, rng)
-        yield pivot_bicluster(transposed, rng).transposed
+        yield cluster_by_pivots(matrix, rng)
+        yield cluster_by_pivots(transposed, rng).transposed
 
 
-METHODS: dict[str, Callable[[csr_array, int, np.random.Generator], Iterator[Blocks]]] = {
-    "best": _best_candidates,
-    "paper": _paper_candidates,
-}
-
-
-def _fractional_blocks(matrix: csr_array) -> tuple[Blocks, Array, Array]:
-    """The blocks of Theorem 9, with the vectors a on the columns and w on the rows."""
+def _round_factorization(matrix: csr_array) -> Iterator[Blocks]:
+    """The blocks of Theorem 9, rounded as Lemma 1 does it and by the best pattern of each."""
     factors = factorize_full_rank(matrix.astype(np.float64), angles=BY_COUNT)
+    # The vectors a on the columns; those on the rows, w, are the scales.
     by_column = csr_array(factors.directions).tocsc()
     owned = np.flatnonzero(np.diff(by_column.indptr))
     column_blocks, direction = np.full(matrix.shape[1], -1), np.zeros(matrix.shape[1])
     column_blocks[owned], direction[owned] = by_column.indices, by_column.data
-    return renumber(Blocks(factors.labels, column_blocks)), direction, factors.scales
+    blocks = renumber(Blocks(factors.labels, column_blocks))
+    inside = restrict_to_blocks(matrix, blocks)
+    pattern_rows = choose_nearest_patterns(inside, blocks, direction, factors.scales)
+    yield round_to_patterns(inside, blocks, pattern_rows)
+    yield round_to_patterns(inside, blocks, choose_best_patterns(inside, blocks))
 
 
 def _certify(
@@ -144,7 +145,7 @@ def _certify(
 ) -> Certificate:
     """What a packing of bad squares proves about a clustering."""
     started = time.perf_counter()
-    bound = bad_square_bound(matrix, blocks, rng)
+    bound = bound_disagreements(matrix, blocks, rng)
     # A graph without disagreements would have been clustered without: 119.43 times 0 is 0.
     bound = max(bound, min(1, disagreements))
     optimal = bound == disagreements
@@ -162,20 +163,11 @@ def _certify(
 def _number_clusters(blocks: Blocks) -> tuple[Array, Array, int]:
     """Labels of all vertices and the number of clusters that have both sides."""
     blocks = renumber(blocks)
-    sizes = np.bincount(blocks.rows[blocks.rows >= 0])
-    sizes = sizes + np.bincount(blocks.columns[blocks.columns >= 0], minlength=len(sizes))
-    n_clusters = len(sizes)
+    n_clusters = blocks.n_blocks
     ranks = np.full(n_clusters + 1, -1, dtype=np.int64)
-    ranks[np.argsort(-sizes, kind="stable")] = np.arange(n_clusters)
+    ranks[np.argsort(-(blocks.heights + blocks.widths), kind="stable")] = np.arange(n_clusters)
     rows, columns = ranks[blocks.rows], ranks[blocks.columns]
     lone_rows, lone_columns = np.flatnonzero(rows < 0), np.flatnonzero(columns < 0)
     rows[lone_rows] = n_clusters + np.arange(len(lone_rows))
     columns[lone_columns] = n_clusters + len(lone_rows) + np.arange(len(lone_columns))
     return rows, columns, n_clusters
-
-
-def _transposed(matrix: csr_array) -> csr_array:
-    """The transposed matrix, again CSR with sorted indices."""
-    result = matrix.T.tocsr()
-    result.sort_indices()
-    return result

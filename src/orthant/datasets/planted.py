@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from orthant.numerics.arrays import Array
-from orthant.validation.data import as_choice, as_generator, as_n_components, as_tolerance
+from orthant.validation.parameters import as_choice, as_generator, as_n_components, as_tolerance
 
 
 @dataclass(frozen=True, slots=True, eq=False)

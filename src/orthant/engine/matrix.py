@@ -30,8 +30,8 @@ from orthant.engine.passes import (
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source, in_memory
 from orthant.engine.units import Units
-from orthant.files.checkpoint import digest
 from orthant.numerics.arrays import Array
+from orthant.numerics.digest import digest
 
 
 @dataclass(frozen=True, slots=True)

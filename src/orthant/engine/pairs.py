@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.numerics.arrays import Array
+from orthant.numerics.digest import digest_bytes
 
 # Scalar products formed at a time. Bounds the extra memory (about 100 MB) whatever the data.
 PRODUCTS_PER_BLOCK = 1 << 22
@@ -134,24 +134,16 @@ def _rescaled_rows(rows: Array | csr_array) -> Iterator[bytes | None]:
     if isinstance(rows, np.ndarray):
         for row in rows:
             largest = row.max(initial=0.0)
-            yield _digest(row / largest) if largest > 0.0 else None
+            yield digest_bytes(row / largest) if largest > 0.0 else None
         return
     for start, stop in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
         values = rows.data[start:stop]
         present = values != 0
         if present.any():
             values, columns = values[present], rows.indices[start:stop][present]
-            yield _digest(columns.astype(np.int64), values / values.max())
+            yield digest_bytes(columns.astype(np.int64), values / values.max())
         else:
             yield None
-
-
-def _digest(*parts: Array) -> bytes:
-    """128 bits that two different contents share by accident about never."""
-    state = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        state.update(part.tobytes())
-    return state.digest()
 
 
 def row_norms(rows: Array | csr_array) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,15 +9,11 @@ from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orthant.correlation_clustering.graph import Biadjacency, as_biadjacency
-from orthant.correlation_clustering.solve import (
-    DEFAULT_N_INIT,
-    METHODS,
-    correlation_clustering,
-)
+from orthant.correlation_clustering.solve import DEFAULT_N_INIT, METHODS, cluster_graph
 from orthant.engine.executors import one_blas_thread
-from orthant.errors import InvalidInputError, InvalidTypeError
+from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
-from orthant.validation.data import as_choice, as_generator
+from orthant.validation.parameters import as_choice, as_generator, as_n_components
 
 
 class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
@@ -46,7 +41,7 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
         The cluster of every row and column. Clusters with both sides come first, the largest
         first; rows and columns on their own have labels of their own after those.
     rows_, columns_ : ndarray of shape (n_clusters, n_rows) and (n_clusters, n_columns)
-        Members of the clusters with both sides, built anew on every access.
+        Members of the clusters with both sides, built on every access.
     disagreements_ : int
         Ones outside the clusters plus zeros inside.
     certificate_ : Certificate
@@ -89,7 +84,7 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
             validate_data(self, X, skip_check_array=True)
         rng = as_generator(self.random_state)
         with one_blas_thread():
-            result = correlation_clustering(graph.edges, self.method, n_init=self.n_init, rng=rng)
+            result = cluster_graph(graph.edges, self.method, n_init=self.n_init, rng=rng)
         self.row_labels_, self.column_labels_ = result.row_labels, result.column_labels
         self.disagreements_, self.certificate_ = result.disagreements, result.certificate
         self.row_names_, self.column_names_ = graph.row_names, graph.column_names
@@ -111,11 +106,7 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense; the threshold is checked with the data."""
         as_choice(self.method, tuple(METHODS), "method")
-        n_init: Any = self.n_init
-        if isinstance(n_init, bool) or not isinstance(n_init, Integral):
-            raise InvalidTypeError(f"n_init is {n_init!r}; pass an integer.")
-        if int(n_init) < 0:
-            raise InvalidInputError(f"n_init is {n_init}; pass an integer of at least 0.")
+        n_init = as_n_components(self.n_init, "n_init", least=0)
         if self.method == "paper" and n_init != DEFAULT_N_INIT:
             raise InvalidInputError(
                 f"n_init={n_init} would be ignored with method='paper', which has one start; leave "

@@ -11,29 +11,21 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from orthant.certificate import Certificate
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
 from orthant.errors import InvalidInputError
+from orthant.estimators.batches import NO_CLAIM, check_batches, fit_to_coreset, refuse_missing
 from orthant.estimators.callbacks import CallbackSupport, FitTasks, with_callbacks
+from orthant.estimators.documentation import document_parameters_of
 from orthant.factorization import Factorization, Projection, project
 from orthant.fitting import factorize
 from orthant.numerics.arrays import Array
 from orthant.onmf.coreset import Coreset
 from orthant.onmf.publish import squared_error
 from orthant.progress import listening
-from orthant.validation.data import (
-    as_generator,
-    as_matrix,
-    as_n_components,
-    is_of_dask,
-    may_be_missing,
-)
-from orthant.validation.sparse_structure import checked_csr
-
-NO_CLAIM = Certificate(
-    reason="the fit is to a coreset of the rows seen, and no claim is made; fit all rows at once"
-)
+from orthant.validation.data import as_matrix, is_of_dask
+from orthant.validation.parameters import as_generator, may_be_missing
+from orthant.validation.sparse_structure import as_checked_csr
 
 
 def _assigns_samples(model: OrthogonalNMF) -> bool:
@@ -54,48 +46,22 @@ def _takes_batches(model: OrthogonalNMF) -> bool:
     return True
 
 
+@document_parameters_of(factorize)
 class OrthogonalNMF(
     CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """Split a non-negative matrix into parts that do not overlap.
 
     ``X ~ transform(X) @ components_``, where every sample (or every feature, or both) belongs to
-    one component. Orthogonality is exact: a fact of how the answer is stored. All parameters are
-    those of :func:`orthant.factorize`; ``fit(X).transform(X)`` equals ``fit_transform(X)`` bit for
-    bit.
+    one component. Orthogonality is exact: a fact of how the answer is stored. The parameters are
+    those of :func:`orthant.factorize` and ``coreset_size``; ``fit(X).transform(X)`` equals
+    ``fit_transform(X)`` bit for bit. scikit-learn's callbacks (>= 1.9) work independently of
+    ``verbose``.
 
     Parameters
     ----------
-    n_components : int, default=8
-        How many parts.
-    orthogonal : {"samples", "features", "both"}, default="samples"
-        What the parts share none of.
-    algorithm : {"best", "paper"}, default="best"
-        "paper": the published algorithm, step by step.
-    seeding : str or array, default="auto"
-        How the first directions of "best" are chosen.
-    kmeans : str, callable or None, default=None
-        The k-means subroutine of "paper".
-    n_init : int
-        Independent starts; the best is kept.
-    max_iter, tol : int, float
-        At most this many sweeps per start; stop when one lowers the cost by less than this share.
-    certificate : {"svd", "dual"} or None, default="svd"
-        Which lower bound on the error is proven.
-    missing_values : numpy.nan or None, default=None
-        With numpy.nan missing entries are left out of the error (samples and features).
-    max_memory : int, str or None, default=None
-        Most memory for blocks of rows at work, like "1GB"; results do not depend on it.
-    checkpoint : path or None, default=None
-        A file from which a fit that was broken off goes on.
     coreset_size : int, default=1000
         Most rows that ``partial_fit`` keeps; ``fit`` makes no use of it.
-    random_state : int, Generator, RandomState or None, default=None
-        The same seed gives the same bits for any ``n_jobs``.
-    n_jobs : int or None, default=None
-        Threads; None for all cores this process may use.
-    verbose : int, default=0
-        1 shows a progress line; scikit-learn's callbacks (>= 1.9) work independently of it.
 
     Attributes
     ----------
@@ -189,7 +155,7 @@ class OrthogonalNMF(
         self, X: Any, y: Any = None, sample_weight: Any = None, feature_weight: Any = None
     ) -> Any:
         """Learn components and return the loadings of X, the same bits as ``transform(X)``."""
-        return _in_the_form_of(X, self._fit(X, sample_weight, feature_weight).loadings)
+        return _shape_like(X, self._fit(X, sample_weight, feature_weight).loadings)
 
     @with_callbacks
     def _fit(self, X: Any, sample_weight: Any, feature_weight: Any) -> Factorization:
@@ -211,7 +177,7 @@ class OrthogonalNMF(
         At most ``coreset_size`` weighted rows are kept to stand for all rows seen, and the
         components are fitted to them; nothing is claimed about the error. The same seed and
         the same batches give the same bits. A batch that is refused changes nothing. ``fit``
-        forgets all batches, and the first ``partial_fit`` after it starts anew.
+        forgets all batches, and the first ``partial_fit`` after it starts from nothing.
 
         Parameters
         ----------
@@ -221,26 +187,9 @@ class OrthogonalNMF(
         sample_weight : array-like of shape (n_samples,)
             Weights of the squared errors of this batch.
         """
-        k = as_n_components(self.n_components)
-        size = as_n_components(self.coreset_size, "coreset_size")
-        if size < k:
-            raise InvalidInputError(
-                f"coreset_size={size} rows cannot hold n_components={k} directions; allow "
-                "some hundred times as many rows as components"
-            )
-        if self.checkpoint is not None:
-            raise InvalidInputError("partial_fit keeps no checkpoint; leave it out")
-        if self.certificate == "dual":
-            raise InvalidInputError(
-                "certificate='dual' would be ignored by partial_fit, which proves nothing about "
-                "all rows seen; leave it out, or use fit"
-            )
+        k, size = check_batches(self)
         batch = self._as_matrix(X, sample_weight)
-        if isinstance(batch, MaskedMatrix):
-            raise InvalidInputError(
-                "X has missing values, which partial_fit cannot leave out; impute them, or fit "
-                "all rows at once"
-            )
+        refuse_missing(batch)
         earlier = self._coreset
         if earlier is not None:
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -248,28 +197,14 @@ class OrthogonalNMF(
         given = 1.0 if sample_weight is None else sample_weight
         weights = np.broadcast_to(np.asarray(given, dtype=np.float64), batch.shape[:1])
         coreset = begun.merged(batch, weights).reduced(size, k, self.n_jobs)
-        result = self._fitted_to(coreset)
+        components = None if earlier is None else self.components_
+        result = fit_to_coreset(coreset, self._keywords(), components)
         labels = project(batch, result.components, "samples").labels
         if earlier is None:
             validate_data(self, X, skip_check_array=True)
         self._publish(result)
         self.labels_, self.certificate_, self._coreset = labels, NO_CLAIM, coreset
         return self
-
-    def _fitted_to(self, coreset: Coreset) -> Factorization:
-        """A fit to the rows kept: the bits of ``fit`` as long as all are.
-
-        Later also one that starts where the last batch ended, and the better of both: that a
-        single fit may end in a poor local optimum costs more than the drawing of rows.
-        """
-        weighted = {"certificate": None, "sample_weight": coreset.weights}
-        keywords = {**self._keywords(), **weighted}
-        result = factorize(coreset.rows, **keywords)
-        earlier = () if self._coreset is None else self.components_
-        if coreset.n_reductions and self.algorithm == "best" and len(earlier) == self.n_components:
-            warm = factorize(coreset.rows, **{**keywords, "seeding": earlier, "n_init": 1})
-            result = min(result, warm, key=lambda one: one.relative_squared_error)
-        return result
 
     @property
     def n_samples_seen_(self) -> int:
@@ -299,12 +234,12 @@ class OrthogonalNMF(
         row has one entry: a CSR array (or matrix) for sparse X, an array else. Over features the
         loadings are dense.
         """
-        return _in_the_form_of(X, self._projected(X)[1].loadings)
+        return _shape_like(X, self._project(X)[1].loadings)
 
     @available_if(_assigns_samples)
     def predict(self, X: Any) -> Array:
         """The component of every sample, (n_samples,) int32; -1 for a zero one."""
-        labels = self._projected(X)[1].labels
+        labels = self._project(X)[1].labels
         if labels is None:
             raise InvalidInputError("the fit was over features; fit again to assign samples")
         return labels
@@ -312,7 +247,7 @@ class OrthogonalNMF(
     def inverse_transform(self, X: Any) -> Array:
         """The matrix (n_samples, n_features) that loadings X stand for."""
         check_is_fitted(self)
-        given = checked_csr(X) if isinstance(X, sparray | spmatrix) else X
+        given = as_checked_csr(X) if isinstance(X, sparray | spmatrix) else X
         loadings = check_array(
             given, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_features=0
         )
@@ -325,10 +260,10 @@ class OrthogonalNMF(
 
     def score(self, X: Any, y: Any = None) -> float:
         """1 minus the relative squared error of X expressed by the components, at most 1."""
-        matrix, projection = self._projected(X)
+        matrix, projection = self._project(X)
         return 1.0 - _relative_squared_error(matrix, self.components_, projection)
 
-    def _projected(self, X: Any) -> tuple[Matrix, Projection]:
+    def _project(self, X: Any) -> tuple[Matrix, Projection]:
         check_is_fitted(self)
         matrix = self._as_matrix(X, feature_weight=self.feature_weight_)
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -365,7 +300,7 @@ class OrthogonalNMF(
             return False
 
 
-def _in_the_form_of(X: Any, loadings: Any) -> Any:
+def _shape_like(X: Any, loadings: Any) -> Any:
     """Loadings as sparse as X is, in its kind of sparse container; dense ones stay dense.
 
     Of a Dask array, which may have more rows than memory would hold, they stay sparse.

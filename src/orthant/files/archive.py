@@ -13,7 +13,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from orthant.errors import InvalidInputError
-from orthant.files.npy_header import read_npy_header
+from orthant.files.npy_header import NpyHeaderError, read_npy_header
 from orthant.files.whole_files import is_special, replacing
 from orthant.numerics.arrays import Array
 
@@ -74,7 +74,7 @@ def write_archive(
 
 
 @contextmanager
-def refusing_damage(refuse: Callable[[str], InvalidInputError]) -> Iterator[None]:
+def refuse_damage(refuse: Callable[[str], InvalidInputError]) -> Iterator[None]:
     """Turn what a damaged zip file leads to into one error; errors of the disk stay as they are."""
     try:
         yield
@@ -88,8 +88,55 @@ def refusing_damage(refuse: Callable[[str], InvalidInputError]) -> Iterator[None
         raise refuse(str(error)) from error
 
 
-def _refusing(what: str) -> AbstractContextManager[None]:
-    return refusing_damage(lambda why: InvalidInputError(f"{what}: {why}"))
+class Members:
+    """The arrays in an open ``.npz`` file by name; each is checked before memory is taken for it.
+
+    ``fail`` makes the error to raise of a sentence about the file, ``kind`` is what a file is not
+    that cannot be opened.
+    """
+
+    def __init__(self, file: Any, fail: Callable[[str], InvalidInputError], kind: str) -> None:
+        self.fail = fail
+        with refuse_damage(lambda why: fail(f"{kind}: {why}")):
+            self._zip = zipfile.ZipFile(file)
+        listed = self._zip.infolist()
+        if len(listed) > MOST_MEMBERS:
+            raise fail(f"it holds {len(listed)} entries: too many")
+        self.entries = {entry.filename.removesuffix(".npy"): entry for entry in listed}
+        if len(self.entries) < len(listed):
+            raise fail("it holds two entries of one name")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.entries
+
+    def read(
+        self, name: str, kinds: str, check_size: Callable[[int, str], None] | None = None
+    ) -> Array:
+        """An array whose dtype is of one of some kinds; ``check_size`` may refuse its size."""
+        what, entry = f"the array {name!r}", self.entries[name]
+        if entry.compress_type not in PACKED_AS:
+            raise self.fail(f"{what} is packed in a way that NumPy never uses")
+        with (
+            refuse_damage(lambda why: self.fail(f"{what} is damaged: {why}")),
+            self._zip.open(entry) as member,
+        ):
+            try:
+                header = read_npy_header(member)
+            except NpyHeaderError as error:
+                raise self.fail(f"{what}: {error}") from error
+            if header.dtype.kind not in kinds:
+                raise self.fail(f"{what} holds {header.dtype} values, not plain numbers")
+            if check_size is not None:
+                check_size(header.n_bytes, f"{what} of shape {header.shape}")
+            if member.tell() + header.n_bytes != entry.file_size:
+                raise self.fail(
+                    f"{what} is damaged: its shape {header.shape} does not fit its size"
+                )
+            content = member.read(header.n_bytes)
+            if len(content) != header.n_bytes or member.read(1):
+                raise self.fail(f"{what} is damaged: it ends early")
+        order: Any = "F" if header.in_columns else "C"
+        return np.frombuffer(content, header.dtype).reshape(header.shape, order=order)
 
 
 class Archive:
@@ -97,65 +144,36 @@ class Archive:
 
     def __init__(self, file: Any, path: Any, max_bytes: int) -> None:
         self.path = path
-        with _refusing(f"{path} is not an orthant file"):
-            self._zip = zipfile.ZipFile(file)
-        self._entries = self._checked_entries(max_bytes)
-        text = self.array(HEADER).tobytes() if HEADER in self else None
-        if text is None:
-            raise InvalidInputError(f"{path} is not an orthant file: it has no header")
+        self._members = Members(file, self._fail, "it is not an orthant file")
+        declared = sum(entry.file_size for entry in self._members.entries.values())
+        if declared > max_bytes:
+            raise self._fail(
+                f"it declares {declared:,} bytes, more than the {max_bytes:,} allowed; "
+                "if you trust the file, pass a larger max_bytes"
+            )
+        if HEADER not in self:
+            raise self._fail("it is not an orthant file: it has no header")
+        text = self.array(HEADER).tobytes()
         try:
             header = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise InvalidInputError(f"the header of {path} is damaged: {error}") from error
+            raise self._fail(f"its header is damaged: {error}") from error
         if not isinstance(header, dict):
-            raise InvalidInputError(f"the header of {path} is damaged: it is no JSON object")
+            raise self._fail("its header is damaged: it is no JSON object")
         self.header: dict[str, Any] = header
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._entries
+    def _fail(self, why: str) -> InvalidInputError:
+        return InvalidInputError(f"{self.path}: {why}")
 
-    def _checked_entries(self, max_bytes: int) -> dict[str, zipfile.ZipInfo]:
-        """The entries by name, their sizes checked against the limit before any is read."""
-        listed = self._zip.infolist()
-        if len(listed) > MOST_MEMBERS:
-            raise InvalidInputError(f"{self.path} holds {len(listed)} entries: too many")
-        declared = sum(entry.file_size for entry in listed)
-        if declared > max_bytes:
-            raise InvalidInputError(
-                f"{self.path} declares {declared:,} bytes, more than the {max_bytes:,} allowed; "
-                "if you trust the file, pass a larger max_bytes"
-            )
-        if any(entry.compress_type not in PACKED_AS for entry in listed):
-            raise InvalidInputError(f"{self.path} is packed in a way that orthant never uses")
-        entries = {entry.filename.removesuffix(".npy"): entry for entry in listed}
-        if len(entries) < len(listed):
-            raise InvalidInputError(f"{self.path} holds two entries of one name")
-        return entries
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
 
     def array(self, name: str) -> Array:
-        """One array of plain numbers; its size is checked before memory is taken for it."""
-        if name not in self._entries:
-            raise InvalidInputError(f"{self.path} lacks the array {name!r}")
-        with (
-            _refusing(f"the array {name!r} in {self.path} is damaged"),
-            self._zip.open(self._entries[name]) as member,
-        ):
-            return self._read(member, name)
-
-    def _read(self, member: Any, name: str) -> Array:
-        where = f"the array {name!r} in {self.path}"
-        header = read_npy_header(member)
-        shape, dtype, n_bytes = header.shape, header.dtype, header.n_bytes
-        if dtype.kind not in PLAIN_KINDS:
-            raise InvalidInputError(f"{where} has dtype {dtype}; only plain numbers are read")
-        if member.tell() + n_bytes != self._entries[name].file_size:
-            raise InvalidInputError(f"{where} is damaged: shape {shape} does not fit its size")
-        content = member.read(n_bytes)
-        if len(content) != n_bytes or member.read(1):
-            raise InvalidInputError(f"{where} is damaged: it ends early")
-        order: Any = "F" if header.in_columns else "C"
-        array = np.frombuffer(content, dtype=dtype).reshape(shape, order=order)
-        return array.astype(dtype.newbyteorder("="), order="C")
+        """One array of plain numbers."""
+        if name not in self:
+            raise self._fail(f"it lacks the array {name!r}")
+        array = self._members.read(name, PLAIN_KINDS)
+        return array.astype(array.dtype.newbyteorder("="), order="C")
 
 
 @contextmanager

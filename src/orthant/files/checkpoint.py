@@ -8,7 +8,6 @@ one that was never broken off. What is kept is small: some k x m arrays, not the
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import time
@@ -31,11 +30,11 @@ SECONDS_BETWEEN_FLUSHES = 2.0
 
 
 class _Arrays(dict[str, Array]):
-    """Arrays of a file by name; one that is not there is told as damage."""
+    """Arrays of a file by name; one that is not there is damage."""
 
     def __missing__(self, name: str) -> Array:
         raise InvalidInputError(
-            f"the checkpoint lacks the array {name!r} of a step; delete the file to start anew"
+            f"the checkpoint lacks the array {name!r} of a step; delete the file to start again"
         )
 
 
@@ -133,7 +132,7 @@ class FileCheckpoint(Checkpoint):
             "format": FORMAT,
             "identity": self._identity,
             "generator": self._first,
-            "steps": [_described(step) for step in begun],
+            "steps": [_describe(step) for step in begun],
         }
         joined = np.concatenate(values) if values else np.zeros(0)
         # Flushing to the disk takes longer than a sweep of small data: not every time.
@@ -148,7 +147,7 @@ class FileCheckpoint(Checkpoint):
             raise InvalidInputError(
                 f"the checkpoint {self.path} is a device or a pipe; name a file for it"
             )
-        remedy = "delete the file to start anew"
+        remedy = "delete the file to start again"
         try:
             with open_archive(self.path, MOST_BYTES) as archive:
                 header, values = archive.header, archive.array("values")
@@ -156,7 +155,7 @@ class FileCheckpoint(Checkpoint):
                 raise InvalidInputError(f"it is no {FORMAT}")
             found, first = dict(header["identity"]), header["generator"]
             self._steps = list(_steps(self, header["steps"], values))
-            self._check_generators([first, *(step.generator for step in self._finished())])
+            self._check_generators([first, *(step.generator for step in self._finished_steps())])
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise InvalidInputError(
                 f"the checkpoint {self.path} cannot be read: {error}; {remedy}"
@@ -176,7 +175,7 @@ class FileCheckpoint(Checkpoint):
         self._first = first
         self._rng.bit_generator.state = first
 
-    def _finished(self) -> Iterator[Step]:
+    def _finished_steps(self) -> Iterator[Step]:
         return (step for step in self._steps if step.finished)
 
     def _check_generators(self, states: list[Any]) -> None:
@@ -189,16 +188,7 @@ class FileCheckpoint(Checkpoint):
             self._rng.bit_generator.state = own
 
 
-def digest(*arrays: Array | None) -> str:
-    """A short fingerprint of some arrays; None counts."""
-    state = hashlib.sha256()
-    for array in arrays:
-        content = b"none" if array is None else np.ascontiguousarray(array).tobytes()
-        state.update(len(content).to_bytes(8, "little") + content)
-    return state.hexdigest()[:32]
-
-
-def _described(step: Step) -> dict[str, Any]:
+def _describe(step: Step) -> dict[str, Any]:
     return {
         "finished": step.finished,
         "history": list(step.history),

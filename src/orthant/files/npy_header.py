@@ -47,31 +47,31 @@ def read_npy_header(file: Any) -> NpyHeader:
     version = (beginning[-2], beginning[-1])
     if version not in LENGTH_BYTES:
         raise NpyHeaderError(f"it has the unknown version {version} of the array format")
-    length = int.from_bytes(_exactly(file, LENGTH_BYTES[version]), "little")
+    length = int.from_bytes(_read_exactly(file, LENGTH_BYTES[version]), "little")
     if length > LONGEST:
         raise NpyHeaderError(f"its header of {length:,} bytes is longer than any fair one")
-    return _parsed(_exactly(file, length).decode("latin-1"))
+    return _parse(_read_exactly(file, length).decode("latin-1"))
 
 
-def _exactly(file: Any, count: int) -> bytes:
+def _read_exactly(file: Any, count: int) -> bytes:
     content: bytes = file.read(count)
     if len(content) < count:
         raise NpyHeaderError("it ends within its header")
     return content
 
 
-def _parsed(text: str) -> NpyHeader:
+def _parse(text: str) -> NpyHeader:
     """What ``{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`` says, in any order."""
-    held = dict(_items(text.strip()))
+    held = dict(_parse_items(text.strip()))
     if set(held) != KEYS:
         raise NpyHeaderError("its header does not name descr, fortran_order and shape")
     if held["fortran_order"] not in ("True", "False"):
         raise NpyHeaderError(f"its fortran_order is {held['fortran_order'][:80]}")
     in_columns = held["fortran_order"] == "True"
-    return NpyHeader(_shape(held["shape"]), in_columns, _dtype(held["descr"]))
+    return NpyHeader(_parse_shape(held["shape"]), in_columns, _parse_dtype(held["descr"]))
 
 
-def _items(text: str) -> Iterator[tuple[str, str]]:
+def _parse_items(text: str) -> Iterator[tuple[str, str]]:
     if not (text.startswith("{") and text.endswith("}")):
         raise NpyHeaderError("its header is not closed")
     place = 1
@@ -83,13 +83,13 @@ def _items(text: str) -> Iterator[tuple[str, str]]:
         place = found.end()
 
 
-def _shape(text: str) -> tuple[int, ...]:
+def _parse_shape(text: str) -> tuple[int, ...]:
     if not re.fullmatch(r"\(\s*(\d{1,19}L?\s*(,\s*|(?=\))))*\)", text):  # Python 2 wrote 10L
         raise NpyHeaderError(f"the declared shape {text[:80]} makes no sense")
     return tuple(int(size) for size in re.findall(r"\d+", text))
 
 
-def _dtype(described: str) -> np.dtype:
+def _parse_dtype(described: str) -> np.dtype:
     """A dtype of one value per entry; records are refused, as are names NumPy would look up."""
     name = described.strip("'\"")
     try:

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written beside their place, flushed, then renamed."""
+"""Files that are whole or not there: written next to their place, flushed, then renamed."""
 
 from __future__ import annotations
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthant.engine.points import Points, Sweep
-from orthant.files.checkpoint import Checkpoint, Step, digest
+from orthant.files.checkpoint import Checkpoint, Step
 from orthant.kmeans.alternation import Update, alternate, move_idle
 from orthant.kmeans.clustering import Clustering, cluster_weights, means
 from orthant.numerics.arrays import Array
+from orthant.numerics.digest import digest
 
 
 def lloyd(

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.files.archive import open_archive, write_archive
-from orthant.numerics.arrays import Array
-from orthant.persistence.content import Content
+from orthant.persistence.content import Content, Packed
 from orthant.persistence.kinds import KINDS, Kind
 
 __all__ = ["load", "save"]
@@ -28,7 +24,7 @@ MAX_BYTES = 2**32
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
     """Write a Factorization or a fitted estimator to a file.
 
-    The file is written beside ``path`` and renamed over it at the end, so an older file stays
+    The file is written next to ``path`` and renamed over it at the end, so an older file stays
     intact if writing fails or the process is killed.
 
     Parameters
@@ -57,22 +53,6 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
             write_archive(path, header, arrays)
             return
     raise InvalidTypeError(f"cannot save a {type(obj).__name__}; pass one of {', '.join(KINDS)}")
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """An archive that is not written yet: the same header and arrays that a reader would find."""
-
-    path: Any
-    header: dict[str, Any]
-    arrays: dict[str, Array]
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.arrays
-
-    def array(self, name: str) -> Array:
-        """The array of this name."""
-        return np.asarray(self.arrays[name])
 
 
 def _refuse_unreadable(packed: Packed, kind: Kind) -> None:

@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from orthant.certificate import Certificate
 from orthant.errors import InvalidInputError
+from orthant.files.archive import Archive
 from orthant.numerics.arrays import Array
 
 LARGEST = float(np.finfo(np.float64).max)
 UNIT_LENGTH = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}
 
 
-class Named(Protocol):
-    """A header and arrays by name: an archive that was opened, or one that is not written yet."""
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """An archive that is not written yet: the same header and arrays that a reader would find."""
 
-    @property
-    def path(self) -> Any:
-        """Where it lies, for messages."""
+    path: Any
+    header: dict[str, Any]
+    arrays: dict[str, Array]
 
-    @property
-    def header(self) -> dict[str, Any]:
-        """The values that are not arrays."""
-
-    def __contains__(self, name: str) -> bool: ...
+    def __contains__(self, name: str) -> bool:
+        return name in self.arrays
 
     def array(self, name: str) -> Array:
         """The array of this name."""
+        return np.asarray(self.arrays[name])
 
 
 class Content:
     """The content of an archive, handed out after checks; unknown keys are ignored."""
 
-    def __init__(self, archive: Named, values: Any = None) -> None:
+    def __init__(self, archive: Archive | Packed, values: Any = None) -> None:
         self._archive = archive
         given = archive.header.get("content") if values is None else values
         if not isinstance(given, dict):
@@ -79,6 +79,10 @@ class Content:
     def inner(self, name: str) -> Content:
         """A part of the content that has values of its own."""
         return Content(self._archive, self.value(name, dict))
+
+    def text(self, name: str) -> str:
+        """A text."""
+        return str(self.value(name, str))
 
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of texts."""
@@ -141,10 +145,10 @@ class Content:
             raise self.wrong(f"orthogonal is {found!r}")
         return str(found)
 
-    def certificate(self) -> Certificate:
+    def certificate(self, name: str) -> Certificate:
         """The certificate; keys that a later version may add are ignored."""
         known = {f.name for f in fields(Certificate)}
-        inner = self.inner("certificate")
+        inner = self.inner(name)
         values = {name: value for name, value in inner.items().items() if name in known}
         texts = {"method", "a_priori_kind", "reason", "quantity"}
         for name, value in values.items():
@@ -162,7 +166,9 @@ def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it; NaN, which JSON has not, becomes ``{"float": "nan"}``."""
+    """A value as JSON can hold it; NaN, which JSON does not have, becomes ``{"float": "nan"}``."""
+    if isinstance(value, Certificate):
+        value = asdict(value)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,28 +17,49 @@ from orthant.numerics.arrays import Array
 from orthant.persistence.content import Content, plain, unplain
 from orthant.persistence.coresets import pack_coreset, unpack_coreset
 
+# The values of each kind in the order in which files hold them, and how they are read back.
+Fields = dict[str, Callable[[Content, str], Any]]
+CERTIFICATE: Fields = {"certificate": Content.certificate}
+FACTORIZATION: Fields = {
+    "n_components": Content.count,
+    "error": Content.number,
+    "relative_squared_error": Content.number,
+    "history": Content.numbers,
+    "n_sweeps": Content.count,
+    "steps_run": Content.texts,
+    **CERTIFICATE,
+    "seconds": Content.number,
+    "shortage": Content.text,
+}
+NMF: Fields = {
+    "reconstruction_err": Content.number,
+    "relative_squared_error": Content.number,
+    "n_iter": Content.count,
+    **CERTIFICATE,
+}
+CLUSTERING: Fields = {"disagreements": Content.count, **CERTIFICATE}
+
+
+def _values(obj: Any, fields: Fields, suffix: str = "") -> dict[str, Any]:
+    return {name: plain(getattr(obj, f"{name}{suffix}")) for name in fields}
+
+
+def _read(content: Content, fields: Fields) -> dict[str, Any]:
+    return {name: read(content, name) for name, read in fields.items()}
+
+
+def _arrays(obj: Any, *names: str, suffix: str = "") -> dict[str, Array]:
+    """The arrays of an object by name, those that it has."""
+    found = {name: getattr(obj, f"{name}{suffix}") for name in names}
+    return {name: array for name, array in found.items() if array is not None}
+
 
 def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str, Array]]:
-    content = {
-        "orthogonal": result.orthogonal,
-        "n_components": result.n_components,
-        "error": result.error,
-        "relative_squared_error": result.relative_squared_error,
-        "history": [float(error) for error in result.history],
-        "n_sweeps": int(result.n_sweeps),
-        "steps_run": list(result.steps_run),
-        "certificate": plain(asdict(result.certificate)),
-        "seconds": result.seconds,
-        "shortage": result.shortage,
-    }
-    arrays = {"components": result.components}
-    if result.labels is None:
-        arrays["loadings"] = result.loadings
-    # One entry per row: the labels and scales are the loadings.
-    for name in ("labels", "scales", "feature_labels", "feature_scales", "feature_weight"):
-        if getattr(result, name) is not None:
-            arrays[name] = getattr(result, name)
-    return content, arrays
+    content = {"orthogonal": result.orthogonal, **_values(result, FACTORIZATION)}
+    # Where there are labels and scales, one entry per row, they are the loadings.
+    loadings = () if result.labels is not None else ("loadings",)
+    others = ("labels", "scales", "feature_labels", "feature_scales", "feature_weight")
+    return content, _arrays(result, "components", *loadings, *others)
 
 
 def _unpack_factorization(content: Content) -> Factorization:
@@ -48,29 +69,21 @@ def _unpack_factorization(content: Content) -> Factorization:
     if setting == "features":
         loadings: Any = content.amounts("loadings", (None, k))
     else:
-        labels, scales = _checked_labels(content, "", None, k)
+        labels, scales = _check_labels(content, "", None, k)
         loadings = one_per_row(labels, scales, k)
     if setting != "samples":
-        feature_labels, feature_scales = _checked_labels(content, "feature_", m, k)
+        feature_labels, feature_scales = _check_labels(content, "feature_", m, k)
         _check_columns(content, components, feature_labels, feature_scales)
     return Factorization(
         orthogonal=setting,
-        n_components=content.count("n_components"),
         components=components,
         loadings=loadings,
         labels=labels,
         scales=scales,
         feature_labels=feature_labels,
         feature_scales=feature_scales,
-        error=content.number("error"),
-        relative_squared_error=content.number("relative_squared_error"),
-        history=content.numbers("history"),
-        n_sweeps=content.count("n_sweeps"),
-        steps_run=content.texts("steps_run"),
-        certificate=content.certificate(),
-        seconds=content.number("seconds"),
-        shortage=content.value("shortage", str),
         feature_weight=_feature_weight(content, m),
+        **_read(content, FACTORIZATION),
     )
 
 
@@ -84,7 +97,7 @@ def _feature_weight(content: Content, m: int) -> Array | None:
     return weights
 
 
-def _checked_labels(content: Content, prefix: str, size: int | None, k: int) -> tuple[Array, Array]:
+def _check_labels(content: Content, prefix: str, size: int | None, k: int) -> tuple[Array, Array]:
     labels = content.labels(f"{prefix}labels", size, k)
     scales = content.amounts(f"{prefix}scales", labels.shape)
     if np.any((labels < 0) != (scales == 0)):
@@ -104,22 +117,15 @@ def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
     check_is_fitted(model)
     parameters, arrays = _pack_parameters(model)
     coreset, kept = pack_coreset(model._coreset)
-    arrays |= kept
     content = {
         "parameters": parameters,
         "coreset": coreset,
         "orthogonal": _setting_of(model),
-        "reconstruction_err": float(model.reconstruction_err_),
-        "relative_squared_error": float(model.relative_squared_error_),
-        "n_iter": int(model.n_iter_),
-        "certificate": plain(asdict(model.certificate_)),
+        **_values(model, NMF, "_"),
         "feature_names": _names(model),
     }
-    arrays["components"] = model.components_
-    for name in ("labels", "feature_labels", "feature_weight"):
-        if getattr(model, f"{name}_") is not None:
-            arrays[name] = getattr(model, f"{name}_")
-    return content, arrays
+    names = ("components", "labels", "feature_labels", "feature_weight")
+    return content, arrays | kept | _arrays(model, *names, suffix="_")
 
 
 def _setting_of(model: OrthogonalNMF) -> str:
@@ -137,14 +143,10 @@ def _unpack_nmf(content: Content) -> OrthogonalNMF:
         feature_labels = content.labels("feature_labels", m, k)
         scales = components.max(axis=0, initial=0.0)
         _check_columns(content, components, feature_labels, scales)
-    model: OrthogonalNMF = _with_parameters(OrthogonalNMF, content)
+    model: OrthogonalNMF = _make(OrthogonalNMF, content, NMF)
     model.components_, model.labels_, model.feature_labels_ = components, labels, feature_labels
     model.feature_weight_ = _feature_weight(content, m)
-    model.reconstruction_err_ = content.number("reconstruction_err")
-    model.relative_squared_error_ = content.number("relative_squared_error")
-    model.certificate_ = content.certificate()
     model.n_components_, model.n_features_in_ = k, m
-    model.n_iter_ = content.count("n_iter")
     model._coreset = unpack_coreset(content, m)
     _set_names(model, content, m)
     return model
@@ -159,33 +161,26 @@ def _pack_clustering(
         "parameters": parameters,
         "disagreements": int(model.disagreements_),
         "n_clusters": len(model.rows_),
-        "certificate": plain(asdict(model.certificate_)),
+        **_values(model, CERTIFICATE, "_"),
         "feature_names": _names(model),
-        "row_names": _listed(model.row_names_, "row_names_"),
-        "column_names": _listed(model.column_names_, "column_names_"),
+        "row_names": _list_names(model.row_names_, "row_names_"),
+        "column_names": _list_names(model.column_names_, "column_names_"),
     }
-    return content, {
-        **arrays,
-        "row_labels": model.row_labels_,
-        "column_labels": model.column_labels_,
-    }
+    return content, arrays | _arrays(model, "row_labels", "column_labels", suffix="_")
 
 
 def _unpack_clustering(content: Content) -> BipartiteCorrelationClustering:
     rows = content.array("row_labels").shape
     columns = content.array("column_labels").shape
     n, m = (rows[0], columns[0]) if len(rows) == len(columns) == 1 else (0, 0)
-    model: BipartiteCorrelationClustering = _with_parameters(
-        BipartiteCorrelationClustering, content
+    model: BipartiteCorrelationClustering = _make(
+        BipartiteCorrelationClustering, content, CLUSTERING
     )
     model.row_labels_ = content.labels("row_labels", n, n + m, lowest=0)
     model.column_labels_ = content.labels("column_labels", m, n + m, lowest=0)
-    model.disagreements_ = content.count("disagreements")
-    model.certificate_ = content.certificate()
-    n_clusters = content.count("n_clusters")
-    if n_clusters > n + m:
-        raise content.wrong(f"n_clusters is {n_clusters}")
-    model._n_clusters = n_clusters
+    model._n_clusters = content.count("n_clusters")
+    if model._n_clusters > n + m:
+        raise content.wrong(f"n_clusters is {model._n_clusters}")
     for name, size in (("row_names", n), ("column_names", m)):
         given = content.scalars(name, size)
         setattr(model, f"{name}_", None if given is None else _objects(given))
@@ -212,7 +207,8 @@ def _pack_parameters(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     return values, arrays
 
 
-def _with_parameters(kind: type, content: Content) -> Any:
+def _make(kind: type, content: Content, fields: Fields) -> Any:
+    """A model with its parameters and with the attributes that are plain values."""
     model = kind()
     known = model.get_params(deep=False)
     stored = content.inner("parameters").items()
@@ -220,6 +216,8 @@ def _with_parameters(kind: type, content: Content) -> Any:
     for name in known:
         if content.has_array(f"parameter_{name}"):
             given[name] = content.array(f"parameter_{name}")
+    for name, value in _read(content, fields).items():
+        setattr(model, f"{name}_", value)
     return model.set_params(**given)
 
 
@@ -234,7 +232,7 @@ def _set_names(model: Any, content: Content, size: int) -> None:
         model.feature_names_in_ = _objects(names)
 
 
-def _listed(names: Array | None, what: str) -> list[Any] | None:
+def _list_names(names: Array | None, what: str) -> list[Any] | None:
     """Names as JSON can hold them and give them back: texts and numbers, not tuples."""
     if names is None:
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass
 from functools import cache, lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from orthant.datasets import load_uci, make_planted
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
+from orthant.numerics.digest import digest_bytes
 from orthant.reproduction.definition import PLANTED, Run, Setting
 
 
@@ -36,7 +36,7 @@ def data_of(run: Run, data_home: Path | None = None) -> Data:
 def generator_of(*words: object) -> np.random.Generator:
     """A generator that depends on these words alone, on every machine."""
     text = "\n".join(map(str, words))
-    return np.random.default_rng(int.from_bytes(blake2b(text.encode(), digest_size=16).digest()))
+    return np.random.default_rng(int.from_bytes(digest_bytes(text.encode())))
 
 
 def method_generator(run: Run) -> np.random.Generator:

@@ -17,7 +17,8 @@ from orthant.progress import count_progress
 from orthant.selection.choice import Selection, suggest, sum_up
 from orthant.selection.journal import TrialJournal
 from orthant.selection.trial import Trial, run_trial
-from orthant.validation.data import as_generator, as_matrix, as_n_components, as_n_jobs
+from orthant.validation.data import as_matrix
+from orthant.validation.parameters import as_generator, as_n_components, as_n_jobs
 
 __all__ = ["Selection", "select_n_components"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ import numpy as np
 
 from orthant.errors import InvalidInputError
 from orthant.files.journal import Journal
+from orthant.numerics.digest import digest_bytes
 from orthant.selection.trial import Trial
 
 TITLE = "orthant select_n_components"
@@ -25,12 +25,9 @@ LARGEST = 2.0**62
 
 def fingerprint(data: Any) -> str:
     """A digest of an array or a CSR array."""
-    state = hashlib.blake2b(digest_size=16)
-    parts = (data,) if isinstance(data, np.ndarray) else (data.data, data.indices, data.indptr)
-    state.update(repr((data.shape, str(data.dtype))).encode())
-    for part in parts:
-        state.update(np.ascontiguousarray(part).view(np.uint8).data)
-    return state.hexdigest()
+    arrays = (data,) if isinstance(data, np.ndarray) else (data.data, data.indices, data.indptr)
+    about = repr((data.shape, str(data.dtype))).encode()
+    return digest_bytes(about, *map(np.ascontiguousarray, arrays)).hex()
 
 
 class TrialJournal:

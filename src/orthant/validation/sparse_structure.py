@@ -21,13 +21,13 @@ Shape = tuple[int, int]
 COMPRESSED = ("data", "indices", "indptr")
 
 
-def checked_csr(X: Any) -> csr_array:
+def as_checked_csr(X: Any) -> csr_array:
     """The (n, m) CSR array of a SciPy sparse matrix or array; X is never modified.
 
     Parts are shared where X is CSR. Entries stored twice are left as they are.
     """
     try:
-        shape = _checked_shape(X.shape)
+        shape = _check_shape(X.shape)
         return csr_from_parts(STORED_AS.get(X.format, X.format), _PARTS[X.format](X), shape)
     except (ValueError, IndexError, TypeError, ArithmeticError, AttributeError) as error:
         raise InvalidInputError(f"the sparse structure of X is corrupt: {error}") from error
@@ -38,7 +38,7 @@ def csr_from_parts(kind: str, parts: Parts, shape: Shape) -> csr_array:
     return _BUILDERS[kind](parts, shape)
 
 
-def _checked_shape(shape: Any) -> Shape:
+def _check_shape(shape: Any) -> Shape:
     n, m = (int(size) for size in shape)
     if min(n, m) < 0:
         raise ValueError(f"the shape is {n} x {m}")
@@ -56,7 +56,7 @@ def _whole(name: str, numbers: Array) -> Array:
     return numbers
 
 
-def _compressed(parts: Parts, extents: Shape) -> Parts:
+def _cut_compressed(parts: Parts, extents: Shape) -> Parts:
     """Parts of so many lists of numbers below so many, cut to what they use.
 
     SciPy's own check looks no further when the last entry of ``indptr`` is 0, whatever stands
@@ -80,12 +80,12 @@ def _compressed(parts: Parts, extents: Shape) -> Parts:
 
 def _csr(parts: Parts, shape: Shape) -> csr_array:
     _check_one_dimension(parts[0])
-    return csr_array(tuple(_compressed(parts, shape)), shape=shape)
+    return csr_array(tuple(_cut_compressed(parts, shape)), shape=shape)
 
 
 def _csc(parts: Parts, shape: Shape) -> csr_array:
     _check_one_dimension(parts[0])
-    return csc_array(tuple(_compressed(parts, shape[::-1])), shape=shape).tocsr()
+    return csc_array(tuple(_cut_compressed(parts, shape[::-1])), shape=shape).tocsr()
 
 
 def _check_one_dimension(data: Array) -> None:
@@ -101,7 +101,7 @@ def _bsr(parts: Parts, shape: Shape) -> csr_array:
     if shape[0] % height or shape[1] % width:
         raise ValueError(f"blocks of {height} x {width} do not fill {shape[0]} x {shape[1]}")
     blocks = (shape[0] // height, shape[1] // width)
-    return bsr_array(tuple(_compressed(parts, blocks)), shape=shape).tocsr()
+    return bsr_array(tuple(_cut_compressed(parts, blocks)), shape=shape).tocsr()
 
 
 def _coo(parts: Parts, shape: Shape) -> csr_array:

@@ -11,11 +11,10 @@ import os
 from pathlib import Path
 
 from orthant.datasets.readers.formats import FORMATS, format_of
-from orthant.datasets.readers.limits import default_max_bytes
 from orthant.datasets.readers.names import read_names
 from orthant.datasets.readers.place import STDIN, readable
-from orthant.datasets.readers.record import FileError, NamedMatrix, Request
-from orthant.validation.data import as_choice
+from orthant.datasets.readers.record import FileError, NamedMatrix, Request, default_max_bytes
+from orthant.validation.parameters import as_choice
 
 __all__ = [
     "FORMATS",
@@ -46,7 +45,7 @@ def read_matrix(
     Parameters
     ----------
     path
-        ``.npy``, ``.npz`` (dense or SciPy sparse), ``.mtx`` (10x names beside it are used),
+        ``.npy``, ``.npz`` (dense or SciPy sparse), ``.mtx`` (10x names next to it are used),
         ``.csv`` and ``.tsv``, all text also as ``.gz``, ``.parquet``, ``.h5ad``, ``.h5``,
         ``.zarr``, ``.edges``; ``-`` for standard input.
     format

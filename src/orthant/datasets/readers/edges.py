@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import zlib
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
@@ -12,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array
 
-from orthant.datasets.readers.names import unshielded
-from orthant.datasets.readers.packed import bounded_lines, open_text
+from orthant.datasets.readers.names import unshield
+from orthant.datasets.readers.packed import open_lines
 from orthant.datasets.readers.record import NamedMatrix, Request
 from orthant.datasets.readers.text import as_number
 
@@ -30,16 +28,14 @@ def read_edges(request: Request) -> NamedMatrix:
     places: dict[tuple[int, int], float] = {}
     left: dict[str, int] = {}
     right: dict[str, int] = {}
-    try:
-        for number, cells in _cells(request):
-            row = left.setdefault(unshielded(cells[0]), len(left))
-            column = right.setdefault(unshielded(cells[1]), len(right))
+    with open_lines(request) as lines:
+        for number, cells in _cells(lines, request):
+            row = left.setdefault(unshield(cells[0]), len(left))
+            column = right.setdefault(unshield(cells[1]), len(right))
             weight = _weight(cells, number, request)
             places[row, column] = max(weight, places.get((row, column), 0.0))
             if not number % 65536:
                 request.check_size(BYTES_PER_EDGE * len(places), "the list of edges so far")
-    except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile, csv.Error) as error:
-        raise request.error(f"this is no UTF-8 text: {error}") from error
     if not places:
         raise request.error("the list of edges is empty")
     numbers = np.array(list(places), dtype=np.int64).T
@@ -48,30 +44,28 @@ def read_edges(request: Request) -> NamedMatrix:
     return request.matrix(edges, tuple(left), tuple(right))
 
 
-def _cells(request: Request) -> Iterator[tuple[int, list[str]]]:
+def _cells(text: Iterator[str], request: Request) -> Iterator[tuple[int, list[str]]]:
     """Lines split at tabs, commas or semicolons if the first has them, at blanks otherwise."""
-    with open_text(request.path) as file:
-        text = bounded_lines(file, request)
-        numbered = enumerate(text, start=1)
-        telling = (one for one in numbered if one[1].strip() and not one[1].startswith(COMMENTS))
-        number, first = next(telling, (0, ""))
-        delimiter = next((one for one in "\t,;" if one in first), None)
-        lines = chain([first], text)
-        rows: Any = csv.reader(lines, delimiter=delimiter) if delimiter else map(str.split, lines)
-        header = request.header
-        for line, cells in enumerate(rows, start=number):
-            cells = [cell.strip() for cell in cells]
-            if not any(cells) or cells[0].startswith(COMMENTS):
-                continue
-            if header or (header is None and line == number and _names_columns(cells)):
-                header = False
-                continue
-            header = False if header is None else header
-            if len(cells) not in (2, 3) or not cells[0] or not cells[1]:
-                raise request.error(
-                    f"an edge is two names and maybe a weight, found {len(cells)} cells", line
-                )
-            yield line, cells
+    numbered = enumerate(text, start=1)
+    telling = (one for one in numbered if one[1].strip() and not one[1].startswith(COMMENTS))
+    number, first = next(telling, (0, ""))
+    delimiter = next((one for one in "\t,;" if one in first), None)
+    lines = chain([first], text)
+    rows: Any = csv.reader(lines, delimiter=delimiter) if delimiter else map(str.split, lines)
+    header = request.header
+    for line, cells in enumerate(rows, start=number):
+        cells = [cell.strip() for cell in cells]
+        if not any(cells) or cells[0].startswith(COMMENTS):
+            continue
+        if header or (header is None and line == number and _names_columns(cells)):
+            header = False
+            continue
+        header = False if header is None else header
+        if len(cells) not in (2, 3) or not cells[0] or not cells[1]:
+            raise request.error(
+                f"an edge is two names and maybe a weight, found {len(cells)} cells", line
+            )
+        yield line, cells
 
 
 def _names_columns(cells: list[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Matrix Market: ``.mtx`` and ``.mtx.gz``, with the names that 10x Genomics puts beside them.
+"""Matrix Market: ``.mtx`` and ``.mtx.gz``, with the names that 10x Genomics puts next to them.
 
 The entries are read by NumPy, some ten thousand lines at a time, so that no text can do harm and no
 more memory is taken than the entries need; a line that cannot be read is named.
@@ -6,10 +6,8 @@ more memory is taken than the entries need; a line that cannot be read is named.
 
 from __future__ import annotations
 
-import gzip
 import re
 import warnings
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -19,7 +17,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from orthant.datasets.readers.names import tenx_neighbors
-from orthant.datasets.readers.packed import is_packed, open_text
+from orthant.datasets.readers.packed import DAMAGED_TEXT, is_packed, open_text
 from orthant.datasets.readers.record import NamedMatrix, Request
 from orthant.numerics.arrays import Array
 
@@ -49,8 +47,8 @@ class _Lines:
 
     def number(self, place: int) -> int:
         """The number of a line in the file."""
-        told = (number for number, line in enumerate(self.read, self.first) if not line.isspace())
-        return next(islice(told, place, None))
+        filled = (number for number, line in enumerate(self.read, self.first) if not line.isspace())
+        return next(islice(filled, place, None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +74,19 @@ def read_mtx(request: Request) -> NamedMatrix:
     try:
         with open_text(request.path, errors="replace") as file:
             lines = iter(lambda: file.readline(LONGEST_COMMENT), "")
-            header = _header(lines, request)
+            header = _read_header(lines, request)
             _check_room(header, request)
-            X = (_coordinates if header.layout == "coordinate" else _dense)(lines, header, request)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            X = (_read_coordinates if header.layout == "coordinate" else _read_dense)(
+                lines, header, request
+            )
+    except DAMAGED_TEXT as error:
         raise request.error(f"the packed file is damaged: {error}") from error
-    return _named(X, request)
+    return _add_names(X, request)
 
 
-def _header(lines: Iterator[str], request: Request) -> _Header:
+def _read_header(lines: Iterator[str], request: Request) -> _Header:
     """The banner and the line of sizes; everything is checked that does not need the entries."""
-    layout, kind, mirrored = _banner(next(lines, ""), request)
+    layout, kind, mirrored = _read_banner(next(lines, ""), request)
     for number, line in enumerate(lines, start=2):
         if line.startswith("%") or not line.strip():
             if number > LONGEST_HEADER:
@@ -109,7 +109,7 @@ def _header(lines: Iterator[str], request: Request) -> _Header:
     raise request.error("it ends before the line of sizes")
 
 
-def _banner(line: str, request: Request) -> tuple[str, str | None, bool]:
+def _read_banner(line: str, request: Request) -> tuple[str, str | None, bool]:
     """The layout, the type of the values, and whether one triangle stands for both."""
     words = line.lower().split()
     if not words or not words[0].startswith("%%matrixmarket"):
@@ -140,11 +140,11 @@ def _check_room(header: _Header, request: Request) -> None:
         raise request.error(f"the file is too short for the {what}", header.line)
 
 
-def _coordinates(lines: Iterator[str], header: _Header, request: Request) -> csr_array:
+def _read_coordinates(lines: Iterator[str], header: _Header, request: Request) -> csr_array:
     n, m = header.shape
     places = np.empty((2, header.n_entries), dtype=np.int32 if max(n, m) < 2**31 else np.int64)
     values = np.ones(header.n_entries, dtype=header.type or np.float64)
-    for start, block, told in _blocks(lines, header, request):
+    for start, block, filled in _read_blocks(lines, header, request):
         here = slice(start, start + len(block))
         for axis, (name, size) in enumerate((("row", n), ("column", m))):
             found = block[name]
@@ -152,7 +152,7 @@ def _coordinates(lines: Iterator[str], header: _Header, request: Request) -> csr
             if bad.any():
                 first = int(bad.argmax())
                 raise request.error(
-                    f"the {name} {found[first]} is outside 1 to {size}", told.number(first)
+                    f"the {name} {found[first]} is outside 1 to {size}", filled.number(first)
                 )
             places[axis, here] = found - 1
         if header.type is not None:
@@ -164,9 +164,9 @@ def _coordinates(lines: Iterator[str], header: _Header, request: Request) -> csr
     return coo_array((values, tuple(places)), shape=header.shape).tocsr()
 
 
-def _dense(lines: Iterator[str], header: _Header, request: Request) -> Array:
+def _read_dense(lines: Iterator[str], header: _Header, request: Request) -> Array:
     values = np.empty(header.n_entries, dtype=header.type)
-    for start, block, _ in _blocks(lines, header, request):
+    for start, block, _ in _read_blocks(lines, header, request):
         values[start : start + len(block)] = block["value"]
     n, m = header.shape
     if not header.mirrored:
@@ -178,22 +178,22 @@ def _dense(lines: Iterator[str], header: _Header, request: Request) -> Array:
     return X
 
 
-def _blocks(
+def _read_blocks(
     lines: Iterator[str], header: _Header, request: Request
 ) -> Iterator[tuple[int, Array, _Lines]]:
     """Where a block of entries starts, the block, and the lines that it stands in."""
     start, number = 0, header.line + 1
     while listed := list(islice(lines, LINES_AT_ONCE)):
-        told = _Lines([line for line in listed if not line.isspace()], number, listed)
-        if start + len(told.texts) > header.n_entries:
-            extra = told.number(header.n_entries - start)
+        filled = _Lines([line for line in listed if not line.isspace()], number, listed)
+        if start + len(filled.texts) > header.n_entries:
+            extra = filled.number(header.n_entries - start)
             raise request.error(f"{header.n_entries:,} entries were declared, here is more", extra)
-        if told.texts:
-            block = _parsed(told, header, request)
+        if filled.texts:
+            block = _parse(filled, header, request)
             if header.type is not None:
-                _check_values(block["value"], told, request)
-            yield start, block, told
-        start += len(told.texts)
+                _check_values(block["value"], filled, request)
+            yield start, block, filled
+        start += len(filled.texts)
         number += len(listed)
     if start < header.n_entries:
         raise request.error(
@@ -201,20 +201,20 @@ def _blocks(
         )
 
 
-def _parsed(told: _Lines, header: _Header, request: Request) -> Array:
+def _parse(filled: _Lines, header: _Header, request: Request) -> Array:
     dtype = np.dtype(header.columns)
-    if max(map(len, told.texts)) <= LONGEST_ENTRY:
+    if max(map(len, filled.texts)) <= LONGEST_ENTRY:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # a fraction where an integer belongs only warns
-                return np.loadtxt(told.texts, dtype=dtype, comments=None, ndmin=1)
+                return np.loadtxt(filled.texts, dtype=dtype, comments=None, ndmin=1)
         except (ValueError, OverflowError, DeprecationWarning):
             pass
-    for place, text in enumerate(told.texts):
+    for place, text in enumerate(filled.texts):
         why = _why_unreadable(text, header)
         if why is not None:
-            raise request.error(why, told.number(place))
-    raise request.error("the entries cannot be read", told.number(0))
+            raise request.error(why, filled.number(place))
+    raise request.error("the entries cannot be read", filled.number(0))
 
 
 def _why_unreadable(text: str, header: _Header) -> str | None:
@@ -232,21 +232,19 @@ def _why_unreadable(text: str, header: _Header) -> str | None:
     return None
 
 
-def _check_values(values: Array, told: _Lines, request: Request) -> None:
-    bad = ~(np.isfinite(values) & (values >= 0))
-    if request.allow_missing:
-        bad &= ~np.isnan(values)
+def _check_values(values: Array, filled: _Lines, request: Request) -> None:
+    bad = request.find_unusable(values)
     if bad.any():
         first = int(bad.argmax())
+        value = filled.texts[first].split()[-1]
         raise request.error(
-            f"the value {told.texts[first].split()[-1]} is not usable: entries must be finite and "
-            "not negative",
-            told.number(first),
+            f"the value {value} is not usable: entries must be finite and not negative",
+            filled.number(first),
         )
 
 
-def _named(X: Any, request: Request) -> NamedMatrix:
-    """Names from the files beside a 10x matrix, which is turned so that cells are rows."""
+def _add_names(X: Any, request: Request) -> NamedMatrix:
+    """Names from the files next to a 10x matrix, which is turned so that cells are rows."""
     neighbors = tenx_neighbors(request.path)
     if neighbors is None:
         return request.matrix(X)
@@ -257,6 +255,6 @@ def _named(X: Any, request: Request) -> NamedMatrix:
     if X.shape == (len(cells), len(genes)):
         return request.matrix(X, cells, genes)
     raise request.error(
-        f"its shape {X.shape[0]} x {X.shape[1]} does not fit the files beside it: "
+        f"its shape {X.shape[0]} x {X.shape[1]} does not fit the files next to it: "
         f"{len(cells)} barcodes and {len(genes)} features"
     )

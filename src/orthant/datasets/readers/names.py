@@ -1,15 +1,13 @@
-"""Lists of names: one per line, and those that 10x Genomics puts beside a matrix."""
+"""Lists of names: one per line, and those that 10x Genomics puts next to a matrix."""
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
-import zlib
 from collections import Counter
 from pathlib import Path
 
-from orthant.datasets.readers.packed import open_text
+from orthant.datasets.readers.packed import DAMAGED_TEXT, open_text
 from orthant.datasets.readers.place import readable
 from orthant.datasets.readers.record import FileError
 
@@ -21,17 +19,17 @@ LONGEST_LIST = 2**28
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
-def shielded(name: str) -> str:
+def shield(name: str) -> str:
     """A name for a table: with a quote before it where a spreadsheet would take it for a formula.
 
-    Numbers are no formulas and stay as they are. :func:`unshielded` gives every name back.
+    Numbers are no formulas and stay as they are. :func:`unshield` gives every name back.
     """
     if not FORMULA.match(name) or _is_number(name):
         return name
     return f"'{name}"
 
 
-def unshielded(cell: str) -> str:
+def unshield(cell: str) -> str:
     """The name that a cell of a table stands for."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
 
@@ -57,7 +55,7 @@ def read_lines(path: Path) -> list[str]:
     try:
         with readable(path, LONGEST_LIST) as place, open_text(place) as file:
             text = file.read(LONGEST_LIST + 1)
-    except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except DAMAGED_TEXT as error:
         raise FileError(f"{path}: this is no UTF-8 text: {error}") from error
     if len(text) > LONGEST_LIST:
         raise FileError(f"{path}: it holds more than {LONGEST_LIST:,} characters of names")
@@ -68,7 +66,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def tenx_neighbors(path: Path) -> tuple[Names, Names] | None:
-    """Barcodes and features beside ``[PREFIX]matrix.mtx[.gz]``; None if they are not there."""
+    """Barcodes and features next to ``[PREFIX]matrix.mtx[.gz]``; None if they are not there."""
     name = path.name.removesuffix(".gz")
     if not name.endswith("matrix.mtx"):
         return None

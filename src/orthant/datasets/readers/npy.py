@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from orthant.datasets.readers.record import NamedMatrix, Request
-from orthant.files.npy_header import NpyHeader, NpyHeaderError, read_npy_header
+from orthant.datasets.readers.record import NUMBERS, NamedMatrix, Request
+from orthant.files.npy_header import NpyHeaderError, read_npy_header
 from orthant.numerics.arrays import Array
-
-NUMBERS = "biuf"
 
 
 def read_npy(request: Request) -> NamedMatrix:
     """Map the array of a ``.npy`` file, or read it when it is small enough to be in memory."""
     with open(request.path, "rb") as file:
-        header = read_header(file, request)
+        try:
+            header = read_npy_header(file)
+        except NpyHeaderError as error:
+            raise request.error(str(error)) from error
         start = file.tell()
         held = file.seek(0, 2) - start
     if header.dtype.kind not in NUMBERS:
@@ -33,12 +34,3 @@ def read_npy(request: Request) -> NamedMatrix:
         return request.matrix(mapped)
     request.check_size(header.n_bytes, "the array")
     return request.matrix(np.array(mapped, order="K", subok=False))
-
-
-def read_header(file: Any, request: Request, name: str = "") -> NpyHeader:
-    """The header of an array; pickled objects and shapes that make no sense are refused."""
-    try:
-        return read_npy_header(file)
-    except NpyHeaderError as error:
-        where = f"the array {name!r}: " if name else ""
-        raise request.error(f"{where}{error}") from error

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ from orthant.datasets.readers.record import Request
 
 MAGIC = b"\x1f\x8b"
 LONGEST_LINE = 2**28
+# What reading text raises that is not UTF-8, or packed and damaged.
+DAMAGED_TEXT = (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile)
 
 
 def is_packed(path: Path) -> bool:
@@ -27,7 +31,19 @@ def open_text(path: Path, errors: str = "strict") -> Any:
     return open(path, encoding="utf-8-sig", errors=errors, newline="")
 
 
-def bounded_lines(file: Any, request: Request) -> Iterator[str]:
+@contextmanager
+def open_lines(request: Request) -> Iterator[Iterator[str]]:
+    """The lines of a UTF-8 file; what damage leads to while they are read is one error."""
+    try:
+        with open_text(request.path) as file:
+            yield bound_lines(file, request)
+    except csv.Error as error:
+        raise request.error(f"it cannot be split into cells: {error}") from error
+    except DAMAGED_TEXT as error:
+        raise request.error(f"this is no UTF-8 text: {error}") from error
+
+
+def bound_lines(file: Any, request: Request) -> Iterator[str]:
     """The lines of a text, none of them long enough to fill the memory."""
     longest = min(LONGEST_LINE, request.max_bytes)
     for number, line in enumerate(iter(lambda: file.readline(longest), ""), start=1):

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from orthant.engine.memory import in_words, memory_limit
 from orthant.errors import InvalidInputError, MissingExtraError
 from orthant.numerics.arrays import Array
+from orthant.validation.sparse_structure import csr_from_parts
 
 # No fair file unpacks to more times its size than this; gzip cannot do much more.
 MOST_UNPACKED = 1000
+# What a machine is taken to have that does not say how much memory it has.
+WITHOUT_KNOWLEDGE = 2**33
+# Kinds of dtypes: real numbers, and what holds text.
+NUMBERS, TEXTS = "biuf", "SOU"
+Names = tuple[str, ...] | None
 
 
 class FileError(InvalidInputError):
@@ -40,8 +48,8 @@ class NamedMatrix:
     """
 
     X: Any
-    row_names: tuple[str, ...] | None
-    column_names: tuple[str, ...] | None
+    row_names: Names
+    column_names: Names
     source: str
     opened: ExitStack | None = None
 
@@ -59,29 +67,10 @@ class NamedMatrix:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A file to read and how.
-
-    Attributes
-    ----------
-    path, shown
-        Where it lies, and how messages call it.
-    max_bytes
-        Refuse to take more memory than this for the matrix.
-    key
-        Which array of a file that holds several.
-    header, index
-        For text, whether the first line and the first column are names; None to find out.
-    allow_missing
-        Whether NaN and empty cells are missing values rather than errors.
-    map_above
-        A ``.npy`` file larger than this is mapped into memory rather than read.
-    stream_above
-        A dense matrix larger than this in HDF5 or Zarr is left there, to be read in slices; None
-        to read all of any.
-    """
+    """A file to read and how, as `read_matrix` describes it; what all readers check."""
 
     path: Path
-    shown: str
+    shown: str  # how messages call the file
     max_bytes: int
     key: str | None = None
     header: bool | None = None
@@ -101,7 +90,7 @@ class Request:
     def error(self, why: str, line: int | None = None) -> FileError:
         """The error to raise for this file."""
         place = "" if line is None else f" line {line}:"
-        return FileError(f"{self.shown}:{place} {_one_line(why)}")
+        return FileError(f"{self.shown}:{place} {' '.join(why.split())}")
 
     @contextmanager
     def decoding(self, what: str) -> Iterator[None]:
@@ -120,7 +109,7 @@ class Request:
         """Refuse a declared size above the limit, before any memory is taken for it."""
         if n_bytes > self.max_bytes:
             raise self.error(
-                f"{what} would take {in_units(n_bytes)}, more than the {in_units(self.max_bytes)} "
+                f"{what} would take {in_words(n_bytes)}, more than the {in_words(self.max_bytes)} "
                 "allowed; if the file can be trusted, raise --max-bytes",
                 line,
             )
@@ -137,18 +126,37 @@ class Request:
         self.check_size(16 * (n + m), f"a matrix of declared shape {n} x {m}", line)
         return n, m
 
+    def find_unusable(self, values: Array) -> Array:
+        """Which values are not finite or negative, but for missing ones where they may be."""
+        bad = ~(np.isfinite(values) & (values >= 0))
+        return bad & ~np.isnan(values) if self.allow_missing else bad
+
+    def only_one(self, names: Sequence[str], what: str) -> str:
+        """The one name, or the error that there are several arrays of a kind, or none."""
+        if len(names) == 1:
+            return names[0]
+        if not names:
+            raise self.error(f"it holds no {what}")
+        listed = ", ".join(names[:10])
+        raise self.error(f"it holds several arrays, name one of them with --key: {listed}")
+
+    def sparse(self, kind: str, parts: Sequence[Array], shape: tuple[int, int]) -> csr_array:
+        """The CSR array of the parts of a sparse matrix, once all its indices have been checked."""
+        try:
+            return csr_from_parts(kind, parts, shape)
+        except (ValueError, IndexError, TypeError, ArithmeticError) as error:
+            raise self.error(f"the sparse structure is corrupt: {error}") from error
+
     def matrix(
         self,
         X: Any,
-        row_names: tuple[str, ...] | None = None,
-        column_names: tuple[str, ...] | None = None,
+        row_names: Names = None,
+        column_names: Names = None,
     ) -> NamedMatrix:
         """The result, after a last look at its shape and the number of names."""
         self.check_shape(X.shape)
-        for names, size, what in (
-            (row_names, X.shape[0], "row"),
-            (column_names, X.shape[1], "column"),
-        ):
+        both = (row_names, column_names)
+        for names, size, what in zip(both, X.shape, ("row", "column"), strict=True):
             if names is not None and len(names) != size:
                 raise self.error(f"there are {len(names)} {what} names for {size} {what}s")
         return NamedMatrix(X, row_names, column_names, self.shown)
@@ -167,15 +175,6 @@ class StoredRows:
             return np.asarray(self._stored[rows])
 
 
-def in_units(n_bytes: int) -> str:
-    """A number of bytes for people."""
-    size, units = float(n_bytes), ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"]
-    while size >= 1000 and len(units) > 1:
-        size, units = size / 1000, units[1:]
-    if size >= 1000:
-        return "an absurd number of bytes"
-    return f"{size:.3g} {units[0]}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def default_max_bytes() -> int:
+    """Half of the memory that this process may use."""
+    return (memory_limit() or WITHOUT_KNOWLEDGE) // 2

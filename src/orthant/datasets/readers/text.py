@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import math
 import re
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
 
-from orthant.datasets.readers.names import unshielded
-from orthant.datasets.readers.packed import bounded_lines, open_text
-from orthant.datasets.readers.record import NamedMatrix, Request
+from orthant.datasets.readers.names import unshield
+from orthant.datasets.readers.packed import open_lines
+from orthant.datasets.readers.record import NamedMatrix, Names, Request
 from orthant.numerics.arrays import Array
 
 ROWS_AT_ONCE = 1024
@@ -29,24 +26,16 @@ Line = tuple[int, list[str]]
 
 def read_text(request: Request) -> NamedMatrix:
     """A table of numbers; names in its first line and first column are kept."""
-    try:
-        with _rows(request) as rows:
-            return _table(rows, request)
-    except csv.Error as error:
-        raise request.error(f"it cannot be split into cells: {error}") from error
-    except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise request.error(f"this is no UTF-8 text: {error}") from error
+    with open_lines(request) as lines:
+        return _table(_rows(lines, request), request)
 
 
-@contextmanager
-def _rows(request: Request) -> Iterator[Iterator[Line]]:
+def _rows(lines: Iterator[str], request: Request) -> Iterator[Line]:
     """Lines with their numbers, split into cells; lines without anything are left out."""
-    with open_text(request.path) as file:
-        lines = bounded_lines(file, request)
-        numbered = ((skipped, line) for skipped, line in enumerate(lines) if line.strip())
-        skipped, first = next(numbered, (0, ""))
-        reader = csv.reader(chain([first], lines), delimiter=delimiter_of(first, request.path))
-        yield ((skipped + reader.line_num, cells) for cells in reader if any(map(str.strip, cells)))
+    numbered = ((skipped, line) for skipped, line in enumerate(lines) if line.strip())
+    skipped, first = next(numbered, (0, ""))
+    reader = csv.reader(chain([first], lines), delimiter=delimiter_of(first, request.path))
+    return ((skipped + reader.line_num, cells) for cells in reader if any(map(str.strip, cells)))
 
 
 def delimiter_of(line: str, path: Path) -> str:
@@ -76,7 +65,7 @@ def _table(rows: Iterator[Line], request: Request) -> NamedMatrix:
     while lines := list(islice(body, ROWS_AT_ONCE)):
         blocks.append(_block(lines, width, has_index, column_names, request))
         if has_index:
-            row_names.extend(unshielded(cells[0].strip()) for _, cells in lines)
+            row_names.extend(unshield(cells[0].strip()) for _, cells in lines)
         n_cells += blocks[-1].size
         request.check_size(16 * n_cells, "the table so far")
     return request.matrix(
@@ -120,12 +109,10 @@ def as_number(cell: str) -> float | None:
         return None
 
 
-def _column_names(
-    header: list[str] | None, width: int, has_index: bool, request: Request
-) -> tuple[str, ...] | None:
+def _column_names(header: list[str] | None, width: int, has_index: bool, request: Request) -> Names:
     if header is None:
         return None
-    names = [unshielded(name.strip()) for name in header]
+    names = [unshield(name.strip()) for name in header]
     if has_index and len(names) == width:
         names = names[1:]
     if len(names) != width - has_index:
@@ -137,7 +124,7 @@ def _block(
     lines: list[Line],
     width: int,
     has_index: bool,
-    names: tuple[str, ...] | None,
+    names: Names,
     request: Request,
 ) -> Array:
     """Some lines as numbers, all of them finite and not negative."""
@@ -148,15 +135,12 @@ def _block(
             raise request.error(f"it has {len(cells)} cells, the lines above {width}", number)
         try:
             row = [float(cell) for cell in cells[first:]]
+            plain = "_" not in "".join(cells[first:])  # Python reads 1_000 as a number
         except ValueError:
-            row = _slowly(number, cells, first, names, request)
-        if "_" in "".join(cells[first:]):  # Python reads 1_000 as a number
-            row = _slowly(number, cells, first, names, request)
-        values.append(row)
+            plain = False
+        values.append(row if plain else _slowly(number, cells, first, names, request))
     block = np.array(values, dtype=np.float64)
-    bad = ~(np.isfinite(block) & (block >= 0))
-    if request.allow_missing:
-        bad &= ~np.isnan(block)
+    bad = request.find_unusable(block)
     if bad.any():
         row, column = np.argwhere(bad)[0]
         number, cells = lines[row]
@@ -165,7 +149,7 @@ def _block(
 
 
 def _slowly(
-    number: int, cells: list[str], first: int, names: tuple[str, ...] | None, request: Request
+    number: int, cells: list[str], first: int, names: Names, request: Request
 ) -> list[float]:
     """Cell by cell, for a line that holds something else than numbers."""
     values = []
@@ -181,7 +165,7 @@ def _slowly(
 
 
 def _bad_cell(
-    cell: str, number: int, column: int, names: tuple[str, ...] | None, first: int, request: Request
+    cell: str, number: int, column: int, names: Names, first: int, request: Request
 ) -> Exception:
     name = "" if names is None else f" ({names[column - first][:40]!r})"
     where = f"column {column + 1}{name}"

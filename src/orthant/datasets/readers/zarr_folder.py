@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from orthant.datasets.readers.npy import NUMBERS
-from orthant.datasets.readers.record import NamedMatrix, Request, StoredRows
+from orthant.datasets.readers.record import NUMBERS, NamedMatrix, Request
+from orthant.datasets.readers.store import Store
 from orthant.extras import import_extra
-from orthant.numerics.arrays import Array
-from orthant.validation.sparse_structure import csr_from_parts
 
 BLOSC_HEADER = 16  # bytes
 # More pieces than this, and than so many for each that is stored, are an empty claim.
@@ -36,108 +34,89 @@ def read_zarr(request: Request) -> NamedMatrix:
     if not request.path.is_dir():
         raise request.error("a Zarr store is a folder")
     with request.decoding("this is no Zarr store, or a damaged one"):
-        root = zarr.open(str(request.path), mode="r", use_consolidated=False)
-        if isinstance(root, zarr.Array):
-            return request.matrix(_matrix(root, request, zarr))
-        name = request.key or _only_matrix(root, request, zarr)
-        if name not in root:
-            raise request.error(f"there is no {name!r} in it")
-        X = _matrix(root[name], request, zarr)
-        sizes = {"obs": X.shape[0], "var": X.shape[1]}
-        names = [_index(root, part, size, request, zarr) for part, size in sizes.items()]
-        return request.matrix(X, *names)
+        store = _Zarr(request, zarr.open(str(request.path), mode="r", use_consolidated=False))
+        if isinstance(store.root, store.array_type):
+            return request.matrix(store.matrix(store.root))
+        X = store.matrix(store.at(store.root, request.key or store.find_only_matrix()))
+        return store.named(X)
 
 
-def _only_matrix(root: Any, request: Request, zarr: Any) -> str:
-    if "X" in root:
-        return "X"
-    found = [name for name, one in root.members() if isinstance(one, zarr.Array) and one.ndim == 2]
-    if len(found) == 1:
-        return str(found[0])
-    listed = ", ".join(sorted(found)[:10])
-    raise request.error(
-        f"it holds several matrices, name one of them with --key: {listed}"
-        if found
-        else "it holds no two-dimensional array"
-    )
+class _Zarr(Store):
+    """An open Zarr folder; only codecs that cannot do harm are let through."""
 
+    def __init__(self, request: Request, root: Any) -> None:
+        super().__init__(request, root)
+        zarr = import_extra("zarr", "files")
+        self.array_type, self.group_type = zarr.Array, zarr.Group
 
-def _matrix(here: Any, request: Request, zarr: Any) -> Any:
-    if isinstance(here, zarr.Array):
-        request.check_shape(here.shape)
-        if request.streams(prod(here.shape) * here.dtype.itemsize, here.nbytes_stored()):
-            _check_pieces(here, request, NUMBERS)
-            _check_count(here, request)
-            return StoredRows(here, request)
-        return _values(here, request)
-    shape = here.attrs.get("shape")
-    if not isinstance(shape, list) or not {"data", "indices", "indptr"} <= set(here):
-        raise request.error(f"{here.name!r} is neither an array nor a sparse matrix")
-    n, m = request.check_shape(tuple(shape))
-    parts = [_values(here[name], request) for name in ("data", "indices", "indptr")]
-    by_column = str(here.attrs.get("encoding-type", "")).startswith("csc")
-    try:
-        return csr_from_parts("csc" if by_column else "csr", parts, (n, m))
-    except (ValueError, IndexError, TypeError, ArithmeticError) as error:
-        raise request.error(f"the sparse structure is corrupt: {error}") from error
+    def at(self, group: Any, path: str) -> Any:
+        """The array or group at a path."""
+        if path not in group:
+            raise self.request.error(f"there is no {path!r} in it")
+        return group[path]
 
+    def attribute(self, group: Any, *names: str) -> Any:
+        """The first of some attributes that is there, or None."""
+        return next((group.attrs[name] for name in names if name in group.attrs), None)
 
-def _values(array: Any, request: Request, kinds: str = NUMBERS) -> Array:
-    """All of an array, its codecs and its size checked first."""
-    _check_pieces(array, request, kinds)
-    _check_size(array, array.shape, "declared shape", request)
-    _check_count(array, request)
-    return np.asarray(array[...])
+    def stored_bytes(self, array: Any) -> int:
+        """How much of an array the files of the folder hold."""
+        return int(array.nbytes_stored())
 
+    def find_only_matrix(self) -> str:
+        """The name of the array or group called X, or of the one array of two dimensions."""
+        if "X" in self.root:
+            return "X"
+        arrays = ((name, one) for name, one in self.root.members())
+        found = [name for name, one in arrays if isinstance(one, self.array_type) and one.ndim == 2]
+        return self.request.only_one(sorted(found), "two-dimensional array")
 
-def _check_pieces(array: Any, request: Request, kinds: str) -> None:
-    """Refuse strange codecs, values of another kind, and pieces of an unfair size."""
-    _check_codecs(array, request)
-    if kinds == NUMBERS and np.dtype(array.dtype).kind not in NUMBERS:
-        raise request.error(f"{array.name!r} holds {array.dtype} values, not numbers")
-    _check_size(array, array.chunks, "chunks of shape", request)
+    def check_content(self, array: Any, kinds: str) -> None:
+        """Refuse strange codecs, values that are no numbers, and pieces of an unfair size."""
+        self._check_codecs(array)
+        if kinds == NUMBERS and np.dtype(array.dtype).kind not in NUMBERS:
+            raise self.request.error(f"{array.name!r} holds {array.dtype} values, not numbers")
+        self.check_size(array, array.chunks, "chunks of shape")
 
+    def check(self, array: Any, kinds: str, *, whole: bool) -> None:
+        """Refuse many pieces that are not stored: they hold zeros, but each has to be asked for."""
+        super().check(array, kinds, whole=whole)
+        sizes = array.chunks if array.shards is None else array.shards
+        claimed = prod(
+            -(-extent // max(1, size)) for extent, size in zip(array.shape, sizes, strict=True)
+        )
+        if claimed <= MOST_EMPTY:
+            return
+        stored = sum(path.is_file() for path in (self.request.path / array.path).rglob("*"))
+        if claimed > PIECES_PER_STORED * stored:
+            raise self.request.error(
+                f"{array.name!r} claims {claimed:,} pieces, {stored:,} files are there"
+            )
 
-def _check_count(array: Any, request: Request) -> None:
-    """Refuse many pieces that are not stored: they hold zeros, but each has to be asked for."""
-    sizes = array.chunks if array.shards is None else array.shards
-    claimed = prod(
-        -(-extent // max(1, size)) for extent, size in zip(array.shape, sizes, strict=True)
-    )
-    if claimed <= MOST_EMPTY:
-        return
-    stored = sum(path.is_file() for path in (request.path / array.path).rglob("*"))
-    if claimed > PIECES_PER_STORED * stored:
-        raise request.error(f"{array.name!r} claims {claimed:,} pieces, {stored:,} files are there")
+    def _check_codecs(self, array: Any) -> None:
+        described = array.metadata.to_dict()
+        keys = ("filters", "compressor", "codecs")
+        used = set(_codec_names([described.get(key) for key in keys]))
+        if not used <= HARMLESS:
+            strange = ", ".join(sorted(used - HARMLESS))
+            raise self.request.error(
+                f"{array.name!r} is packed with {strange}, which is not trusted"
+            )
+        if any(name.endswith("blosc") for name in used) and "sharding_indexed" not in used:
+            self._check_blosc(array)
 
-
-def _check_blosc(array: Any, request: Request) -> None:
-    """Refuse pieces whose header lies about their length: Blosc believes it and reads on."""
-    for path in (request.path / array.path).rglob("*"):
-        if not path.is_file() or path.name.startswith((".z", "zarr.json")):
-            continue
-        size = path.stat().st_size
-        with open(path, "rb") as file:
-            header = file.read(BLOSC_HEADER)
-        unpacked, block, packed = struct.unpack_from("<III", header.ljust(BLOSC_HEADER, b"\0"), 4)
-        if packed != size or block > max(unpacked, 1):
-            raise request.error(f"the piece {path.name!r} of {array.name!r} is damaged")
-        request.check_size(unpacked, f"the piece {path.name!r} of {array.name!r}")
-
-
-def _check_size(array: Any, shape: Any, what: str, request: Request) -> None:
-    size = prod(shape) * max(1, np.dtype(array.dtype).itemsize)
-    request.check_size(size, f"the array {array.name!r} with {what} {shape}")
-
-
-def _check_codecs(array: Any, request: Request) -> None:
-    described = array.metadata.to_dict()
-    used = set(_codec_names([described.get(key) for key in ("filters", "compressor", "codecs")]))
-    if not used <= HARMLESS:
-        strange = ", ".join(sorted(used - HARMLESS))
-        raise request.error(f"{array.name!r} is packed with {strange}, which is not trusted")
-    if any(name.endswith("blosc") for name in used) and "sharding_indexed" not in used:
-        _check_blosc(array, request)
+    def _check_blosc(self, array: Any) -> None:
+        """Refuse pieces whose header lies about their length: Blosc believes it and reads on."""
+        for path in (self.request.path / array.path).rglob("*"):
+            if not path.is_file() or path.name.startswith((".z", "zarr.json")):
+                continue
+            what = f"the piece {path.name!r} of {array.name!r}"
+            with open(path, "rb") as file:
+                header = file.read(BLOSC_HEADER).ljust(BLOSC_HEADER, b"\0")
+            unpacked, block, packed = struct.unpack_from("<III", header, 4)
+            if packed != path.stat().st_size or block > max(unpacked, 1):
+                raise self.request.error(f"{what} is damaged")
+            self.request.check_size(unpacked, what)
 
 
 def _codec_names(described: Any) -> Iterator[str]:
@@ -152,16 +131,3 @@ def _codec_names(described: Any) -> Iterator[str]:
     elif isinstance(described, list | tuple):
         for one in described:
             yield from _codec_names(one)
-
-
-def _index(root: Any, part: str, size: int, request: Request, zarr: Any) -> tuple[str, ...] | None:
-    """Names of rows (obs) or columns (var), where the folder is an AnnData store."""
-    if part not in root or not isinstance(root[part], zarr.Group):
-        return None
-    name = root[part].attrs.get("_index", "_index")
-    if not isinstance(name, str) or name not in root[part]:
-        return None
-    array = root[part][name]
-    if not isinstance(array, zarr.Array) or array.shape != (size,):
-        return None
-    return tuple(str(one) for one in _values(array, request, "any"))

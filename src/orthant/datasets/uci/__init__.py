@@ -13,7 +13,7 @@ from orthant.datasets.uci.fetch import fetch
 from orthant.datasets.uci.record import Content, UciSet
 from orthant.extras import import_extra
 from orthant.numerics.arrays import Array
-from orthant.validation.data import as_choice
+from orthant.validation.parameters import as_choice
 
 __all__ = ["DownloadError", "UciSet", "load_uci"]
 

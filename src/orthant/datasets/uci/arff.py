@@ -10,12 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.datasets.readers.record import Request
-from orthant.datasets.uci.lines import (
-    check_last_row,
-    check_one_more_row,
-    numbered_lines,
-    numbers,
-)
+from orthant.datasets.uci.lines import number_lines, parse_lines, parse_numbers
 from orthant.datasets.uci.record import Content, Shape
 from orthant.numerics.arrays import Array
 
@@ -37,21 +32,17 @@ class _Header:
 def read_arff(request: Request, shape: Shape) -> Content:
     """Values as CSR, classes numbered in the order in which they appear, names of attributes."""
     n, m = shape
-    lines = ((line, text) for line, text in numbered_lines(request) if not _is_comment(text))
-    header = _header(lines, request, m)
+    lines = ((line, text) for line, text in number_lines(request) if not _is_comment(text))
+    header = _read_header(lines, request, m)
     codes: dict[str, int] = {}
-    labels: list[int] = []
-    data: list[Array] = []
-    columns: list[Array] = []
-    line = header.n_lines
-    for line, text in lines:
-        check_one_more_row(len(labels), n, request, line)
-        values, name = _row(text.strip(), header, request, line)
+
+    def parse(text: str, line: int) -> tuple[Array, Array, int]:
+        values, name = _parse_row(text.strip(), header, request, line)
         held = np.flatnonzero(values)
-        data.append(values[held])
-        columns.append(held)
-        labels.append(codes.setdefault(name, len(codes)))
-    check_last_row(len(labels), n, request, line)
+        return values[held], held, codes.setdefault(name, len(codes))
+
+    rows = parse_lines(lines, n, request, parse, header.n_lines)
+    data, columns, labels = zip(*rows, strict=True)
     starts = np.concatenate([[0], np.cumsum([len(held) for held in columns])])
     X = csr_array((np.concatenate(data), np.concatenate(columns), starts), shape=shape)
     return Content(X, np.array(labels), header.names)
@@ -61,7 +52,7 @@ def _is_comment(text: str) -> bool:
     return not text.strip() or text.startswith("%")
 
 
-def _header(lines: Lines, request: Request, n_numeric: int) -> _Header:
+def _read_header(lines: Lines, request: Request, n_numeric: int) -> _Header:
     """Everything down to ``@data``: the numeric attributes, then the class."""
     names: list[str] = []
     classes: frozenset[str] | None = None
@@ -76,9 +67,9 @@ def _header(lines: Lines, request: Request, n_numeric: int) -> _Header:
         if classes is not None:
             raise request.error("@data was expected after the class", line)
         if found := NUMERIC.fullmatch(text):
-            names.append(_unquoted(found[1]))
+            names.append(_unquote(found[1]))
         elif found := NOMINAL.fullmatch(text):
-            classes = frozenset(_unquoted(one[1]) for one in CLASS.finditer(found[2]) if one[1])
+            classes = frozenset(_unquote(one[1]) for one in CLASS.finditer(found[2]) if one[1])
         else:
             raise request.error(f"this is no numeric or nominal attribute: {text[:60]!r}", line)
     else:
@@ -92,14 +83,14 @@ def _header(lines: Lines, request: Request, n_numeric: int) -> _Header:
     return _Header(tuple(names), classes, line)
 
 
-def _row(text: str, header: _Header, request: Request, line: int) -> tuple[Array, str]:
+def _parse_row(text: str, header: _Header, request: Request, line: int) -> tuple[Array, str]:
     """The numbers of a row and its class."""
     if text.startswith("{"):
         raise request.error("this is a row of a sparse .arff; a dense one is needed", line)
     # The class is what is left after the numbers: its name may hold a comma.
     fields = text.split(",", len(header.names))
-    name = _unquoted(fields.pop()) if len(fields) > len(header.names) else ""
-    values = numbers(fields, len(header.names), request, line)
+    name = _unquote(fields.pop()) if len(fields) > len(header.names) else ""
+    values = parse_numbers(fields, len(header.names), request, line)
     if not name:
         raise request.error("there is no class after the values", line)
     if name not in header.classes:
@@ -107,7 +98,7 @@ def _row(text: str, header: _Header, request: Request, line: int) -> tuple[Array
     return values, name
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     text = text.strip()
     if QUOTED.fullmatch(text):
         return re.sub(r"\\(.)", r"\1", text[1:-1])

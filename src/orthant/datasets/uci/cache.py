@@ -9,10 +9,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.datasets.readers import FileError, read_matrix
+from orthant.datasets.readers.record import NUMBERS
 from orthant.datasets.uci.catalog import Entry
 from orthant.datasets.uci.record import Content
-from orthant.datasets.uci.verification import differences
-from orthant.files.archive import DAMAGE
+from orthant.files.archive import Members
 from orthant.files.whole_files import replacing
 from orthant.numerics.arrays import Array
 
@@ -25,8 +25,8 @@ def read_cache(path: Path, entry: Entry) -> Content:
         held = read_matrix(path, format="npz")
     except FileError as error:
         raise FileError(f"{error}; {REMEDY}") from error
-    y = _labels(path)
-    wrong = differences(entry, held.X)
+    y = _read_labels(path)
+    wrong = entry.find_differences(held.X)
     if y is not None and (y.shape != held.X.shape[:1] or y.dtype.kind not in "iu"):
         wrong.append(f"its labels are not {held.X.shape[0]} whole numbers")
     if wrong:
@@ -69,9 +69,10 @@ def smallest(values: Array) -> Array:
     return values.astype(np.min_scalar_type(high if low >= 0 else min(low, -1 - high)))
 
 
-def _labels(path: Path) -> Array | None:
-    try:
-        with np.load(path, allow_pickle=False) as held:
-            return held.get("y")
-    except DAMAGE as error:
-        raise FileError(f"{path}: the labels are damaged: {error}; {REMEDY}") from error
+def _read_labels(path: Path) -> Array | None:
+    def fail(why: str) -> FileError:
+        return FileError(f"{path}: the labels are damaged: {why}; {REMEDY}")
+
+    with open(path, "rb") as file:
+        members = Members(file, fail, "this is no .npz archive")
+        return members.read("y", NUMBERS) if "y" in members else None

@@ -1,7 +1,7 @@
 """The six sets as data: where their files lie, how they are read, and what is known of them.
 
 The addresses could not be tried where this was written. Norms and numbers of non-zeros were
-measured on copies; of PEMS-SF no copy was at hand, so only its shape is known.
+measured on copies; of PEMS-SF we had no copy, so only its shape is known.
 """
 
 from __future__ import annotations
@@ -9,6 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from math import isclose
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
 
 from orthant.datasets.readers.record import Request
 from orthant.datasets.uci.arff import read_arff
@@ -20,6 +25,7 @@ from orthant.numerics.arrays import Array
 
 ARCHIVE = "https://archive.ics.uci.edu"
 OLD = f"{ARCHIVE}/ml/machine-learning-databases"
+NORM_PRECISION = 1e-7  # the known norms have eight digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,24 @@ class Entry:
     def cache_name(self) -> str:
         """The name of the cached file."""
         return f"{self.name.replace('-', '_')}.npz"
+
+    def find_differences(self, X: Any) -> list[str]:
+        """What distinguishes a matrix from the known one; nothing when it is the same.
+
+        No checksum of the original files is known, so the values are judged.
+        """
+        (n, m), (known_n, known_m) = X.shape, self.shape
+        if X.shape != self.shape:
+            return [f"its shape is {n} x {m}, not {known_n} x {known_m}"]
+        values = X.data if isinstance(X, csr_array) else X
+        found = []
+        nonzeros = int(np.count_nonzero(values))
+        if self.nonzeros is not None and nonzeros != self.nonzeros:
+            found.append(f"it has {nonzeros} non-zeros, not {self.nonzeros}")
+        norm = float(np.linalg.norm(values.astype(np.float64, copy=False)))
+        if self.norm is not None and not isclose(norm, self.norm, rel_tol=NORM_PRECISION):
+            found.append(f"its Frobenius norm is {norm:.8g}, not {self.norm:.8g}")
+        return found
 
 
 def _citation(authors: str, year: int, title: str, doi: str) -> str:

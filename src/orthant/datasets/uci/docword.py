@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from orthant.datasets.readers.record import Request
-from orthant.datasets.uci.lines import numbered_lines, whole_numbers
+from orthant.datasets.uci.lines import number_lines, parse_integers
 from orthant.datasets.uci.record import Content, Shape
 
 HEADER = 3
@@ -17,14 +17,14 @@ HEADER = 3
 
 def read_docword(request: Request, shape: Shape) -> Content:
     """Counts of words (columns) in documents (rows) as a CSR array."""
-    lines = numbered_lines(request)
+    lines = number_lines(request)
     n_entries = _header(lines, request, shape)
     entries = array("q")
     line = HEADER
     for line, text in lines:
         if len(entries) >= 3 * n_entries:
             raise request.error(f"there are more than the {n_entries} entries of line 3", line)
-        entry = whole_numbers(text.split(), 3, request, line)
+        entry = parse_integers(text.split(), 3, request, line)
         _check_entry(entry, request, shape, line)
         entries.extend(entry)
     if len(entries) < 3 * n_entries:
@@ -44,7 +44,7 @@ def _header(lines: Iterator[tuple[int, str]], request: Request, shape: Shape) ->
         line, text = next(lines, (len(sizes) + 1, ""))
         if not text.strip():
             raise request.error(f"the number of {what} is missing", line)
-        sizes += whole_numbers(text.split(), 1, request, line)
+        sizes += parse_integers(text.split(), 1, request, line)
     for line, (size, known) in enumerate(zip(sizes, shape, strict=False), start=1):
         if size != known:
             what = "documents" if line == 1 else "words"

@@ -23,7 +23,7 @@ class DownloadError(OrthantError, OSError):
 
 
 @contextmanager
-def downloaded(entry: Entry, folder: Path) -> Iterator[Path]:
+def download(entry: Entry, folder: Path) -> Iterator[Path]:
     """A folder inside ``folder`` with the original files of a set, for as long as they are read.
 
     Nothing is kept: what is worth keeping goes into the cache, and a download that turned out to

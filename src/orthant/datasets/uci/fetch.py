@@ -1,17 +1,17 @@
-"""From the name of a set to its content: the cache, an original beside it, or a download."""
+"""From the name of a set to its content: the cache, an original next to it, or a download."""
 
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from orthant.datasets.readers import FileError, default_max_bytes, read_names
 from orthant.datasets.readers.record import Request
 from orthant.datasets.uci.cache import compact, read_cache, write_cache
 from orthant.datasets.uci.catalog import Entry, Original
-from orthant.datasets.uci.download import downloaded
+from orthant.datasets.uci.download import download
 from orthant.datasets.uci.record import Content
-from orthant.datasets.uci.verification import differences
 from orthant.errors import InvalidInputError
 
 
@@ -23,25 +23,25 @@ def fetch(entry: Entry, folder: Path) -> Content:
     """
     cache = folder / entry.cache_name
     if cache.exists():
-        return _with_words(read_cache(cache, entry), entry, folder)
+        return _add_words(read_cache(cache, entry), entry, folder)
     _check_writable(folder, entry)
     placed = (folder / entry.data.name).exists()
-    content = _from_placed(entry, folder) if placed else _from_download(entry, folder)
+    content = _read_placed(entry, folder) if placed else _read_downloaded(entry, folder)
     write_cache(cache, content)
     return content
 
 
-def _from_placed(entry: Entry, folder: Path) -> Content:
+def _read_placed(entry: Entry, folder: Path) -> Content:
     try:
-        return _with_words(_parsed(entry, folder, shown_in=folder), entry, folder)
+        return _add_words(_parse(entry, folder, shown_in=folder), entry, folder)
     except FileError as error:
         raise FileError(f"{error}; put the right file there, or remove it to download") from error
 
 
-def _from_download(entry: Entry, folder: Path) -> Content:
-    with downloaded(entry, folder) as place:
+def _read_downloaded(entry: Entry, folder: Path) -> Content:
+    with download(entry, folder) as place:
         try:
-            return _with_words(_parsed(entry, place, shown_in=Path()), entry, place)
+            return _add_words(_parse(entry, place, shown_in=Path()), entry, place)
         except FileError as error:
             raise FileError(
                 f"{error}. It came from {entry.data.url} and has been deleted; load again to "
@@ -49,7 +49,7 @@ def _from_download(entry: Entry, folder: Path) -> Content:
             ) from error
 
 
-def _parsed(entry: Entry, place: Path, shown_in: Path) -> Content:
+def _parse(entry: Entry, place: Path, shown_in: Path) -> Content:
     """The originals that lie in ``place``, verified; messages call them by ``shown_in``."""
 
     def request(original: Original) -> Request:
@@ -61,22 +61,22 @@ def _parsed(entry: Entry, place: Path, shown_in: Path) -> Content:
 
     data = request(entry.data)
     content = entry.read(data, entry.shape)
-    if wrong := differences(entry, content.X):
+    if wrong := entry.find_differences(content.X):
         raise data.error(f"this is not {entry.name}: {', '.join(wrong)}")
     if entry.labels is not None and entry.read_labels is not None:
         y = entry.read_labels(request(entry.labels), entry.shape[0])
-        content = Content(content.X, y, content.feature_names)
+        content = replace(content, y=y)
     return compact(content)
 
 
-def _with_words(content: Content, entry: Entry, place: Path) -> Content:
-    """Names of columns from the list beside the data, if it is there and they have none."""
+def _add_words(content: Content, entry: Entry, place: Path) -> Content:
+    """Names of columns from the list next to the data, if it is there and they have none."""
     if content.feature_names is not None or entry.words is None:
         return content
     path = place / entry.words.name
     if not path.exists():
         return content
-    return Content(content.X, content.y, read_names(path, entry.shape[1], "columns"))
+    return replace(content, feature_names=read_names(path, entry.shape[1], "columns"))
 
 
 def _check_writable(folder: Path, entry: Entry) -> None:

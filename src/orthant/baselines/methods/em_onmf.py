@@ -1,13 +1,15 @@
 """EM-ONMF: labels and directions in turn, exactly orthogonal at every iteration."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
-from scipy import sparse
 
 from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthant.baselines.rank_one import (
-    moved_directions,
+    columns_of,
+    move_directions,
     scatter,
     squared_column_norms,
     top_directions,
@@ -15,18 +17,13 @@ from orthant.baselines.rank_one import (
 )
 from orthant.numerics.arrays import Array
 
-SOURCES = (
-    "F. Pompili, N. Gillis, P.-A. Absil, F. Glineur. Two algorithms for orthogonal nonnegative "
-    "matrix factorization with application to clustering. 2014.",
-)
 
-
-def random_labels(M: Matrix, squared_norms: Array, k: int, rng: np.random.Generator) -> Array:
+def draw_labels(M: Matrix, squared_norms: Array, k: int, rng: np.random.Generator) -> Array:
     """Give every column a component drawn uniformly, as in the paper's comparison."""
     return rng.integers(k, size=M.shape[1])
 
 
-def seeded_labels(M: Matrix, squared_norms: Array, k: int, rng: np.random.Generator) -> Array:
+def seed_labels(M: Matrix, squared_norms: Array, k: int, rng: np.random.Generator) -> Array:
     """Seed with columns of M drawn by how badly the seeds so far represent them.
 
     k-means++ on lines: column i is drawn with probability proportional to l_i (1 - max cos^2);
@@ -41,9 +38,7 @@ def seeded_labels(M: Matrix, squared_norms: Array, k: int, rng: np.random.Genera
         if total <= 1e-12 * squared_norms.sum():
             break
         chosen = rng.choice(n, size=n_candidates, p=residuals / total)
-        seeds = M.T[chosen]
-        candidates = (seeds.toarray() if sparse.issparse(M) else seeds).T
-        products = (candidates / np.sqrt(squared_norms[chosen])).T @ M
+        products = (columns_of(M, chosen) / np.sqrt(squared_norms[chosen])).T @ M
         best = int(np.maximum(captured, products**2).sum(axis=1).argmax())
         gain = products[best] ** 2
         labels = np.where(gain > captured, s, labels)
@@ -52,7 +47,7 @@ def seeded_labels(M: Matrix, squared_norms: Array, k: int, rng: np.random.Genera
     return labels
 
 
-def refilled(labels: Array, residuals: Array, k: int) -> Array:
+def refill(labels: Array, residuals: Array, k: int) -> Array:
     """Give every empty component the column that is represented worst; no error rises."""
     labels, residuals = labels.copy(), residuals.copy()
     sizes = np.bincount(labels, minlength=k)
@@ -68,13 +63,13 @@ def refilled(labels: Array, residuals: Array, k: int) -> Array:
 
 
 INITS: dict[str, Callable[[Matrix, Array, int, np.random.Generator], Array]] = {
-    "random": random_labels,
-    "seeded": seeded_labels,
+    "random": draw_labels,
+    "seeded": seed_labels,
 }
 
 
 def iterates(
-    M: Matrix, k: int, *, rng: np.random.Generator, tol: float = 0.0, init: str = "random"
+    M: Matrix, k: int, *, rng: np.random.Generator, tol: float, init: str = "random"
 ) -> Steps:
     """Alternate best directions for the labels and best labels for the directions.
 
@@ -92,38 +87,32 @@ def iterates(
         yield Iterate(A, scatter(labels, scales, k))
         previous, captured = captured, float(scales @ scales)
         moved, scales = winners(products, labels)
-        moved = refilled(moved, squared_norms - scales**2, k)
+        moved = refill(moved, squared_norms - scales**2, k)
         if np.array_equal(moved, labels):
             return "no column changed its component"
         if abs(captured - previous) <= tol * captured:
             return "converged"
-        A = moved_directions(M, A, labels, moved)
+        A = move_directions(M, A, labels, moved)
         labels = moved
 
 
 EM_ONMF = Baseline(
     name="em-onmf",
     label="EM-ONMF",
-    orthogonal="samples",
     exact=True,
-    sources=SOURCES,
+    sources=(
+        "F. Pompili, N. Gillis, P.-A. Absil, F. Glineur. Two algorithms for orthogonal nonnegative "
+        "matrix factorization with application to clustering. 2014.",
+    ),
     iterates=iterates,
     max_iter=1000,
     tol=0.0,
-    stops_itself=True,
-    options={"init": "random"},
 )
 
-EM_ONMF_SEEDED = Baseline(
+EM_ONMF_SEEDED = replace(
+    EM_ONMF,
     name="em-onmf-seeded",
     label="EM-ONMF, seeded",
-    orthogonal="samples",
-    exact=True,
-    sources=SOURCES,
-    iterates=iterates,
-    max_iter=1000,
-    tol=0.0,
-    stops_itself=True,
+    iterates=partial(iterates, init="seeded"),
     our_reading="The start is ours: greedy k-means++ on lines instead of random labels.",
-    options={"init": "seeded"},
 )

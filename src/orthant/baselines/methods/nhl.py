@@ -1,12 +1,7 @@
 """Non-negative Hebbian learning, the multiplicative form of Oja's subspace rule."""
 
-from orthant.baselines.interface import Baseline, Matrix, repeated
-from orthant.baselines.multiplicative import (
-    floored,
-    of_unit_spectral_norm,
-    positive,
-    projective_start,
-)
+from orthant.baselines.interface import Baseline, Matrix, repeat
+from orthant.baselines.multiplicative import draw_projective, multiply, scale_to_unit_norm
 from orthant.numerics.arrays import Array
 
 
@@ -16,20 +11,15 @@ def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:
     A is M W^T on entry and on exit, so W K = A^T M and W K W^T = A^T A. At a fixed point that is
     positive W K = W K W^T W: the rows of W span what Oja's rule would find.
     """
-    products = A.T @ M
-    products = products * W
-    products /= positive((A.T @ A) @ W)
-    W = of_unit_spectral_norm(floored(products))
+    W = scale_to_unit_norm(multiply(W, A.T @ M, (A.T @ A) @ W))
     return M @ W.T, W
 
 
 NHL = Baseline(
     name="nhl",
     label="NHL",
-    orthogonal="samples",
-    exact=False,
     sources=("Z. Yang, J. Laaksonen. Multiplicative updates for non-negative projections. 2007.",),
-    iterates=repeated(update, projective_start),
+    iterates=repeat(update, draw_projective),
     max_iter=5000,
     tol=1e-4,
     period=5,

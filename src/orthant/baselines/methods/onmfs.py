@@ -57,7 +57,7 @@ def refit(M: Matrix, labels: Array, k: int) -> tuple[Iterate, float]:
     return Iterate(A, scatter(labels, scales, k)), float(scales @ scales)
 
 
-def sampled_labels(low_rank: Array, k: int, rng: np.random.Generator) -> Array:
+def sample_labels(low_rank: Array, k: int, rng: np.random.Generator) -> Array:
     """Return the supports for directions drawn uniformly from the sphere of the subspace."""
     C = rng.standard_normal((low_rank.shape[1], k))
     return local_step(low_rank @ (C / np.linalg.norm(C, axis=0)))[0]
@@ -68,7 +68,7 @@ def iterates(
     k: int,
     *,
     rng: np.random.Generator,
-    tol: float = 0.0,
+    tol: float,
     rank: int | None = None,
 ) -> Steps:
     """Try one sampled C per iteration and keep the supports that capture most of M.
@@ -82,10 +82,10 @@ def iterates(
     r = min(rank or k + 1, *M.shape)
     directions, values = leading_subspace(M, r, rng)
     low_rank = directions * values
-    best, best_captured = refit(M, sampled_labels(low_rank, k, rng), k)
+    best, best_captured = refit(M, sample_labels(low_rank, k, rng), k)
     while True:
         yield best
-        candidate, captured = refit(M, sampled_labels(low_rank, k, rng), k)
+        candidate, captured = refit(M, sample_labels(low_rank, k, rng), k)
         if captured > best_captured:
             best, best_captured = candidate, captured
 
@@ -93,7 +93,6 @@ def iterates(
 ONMFS = Baseline(
     name="onmfs",
     label="ONMFS",
-    orthogonal="samples",
     exact=True,
     sources=(
         "M. Asteris, D. Papailiopoulos, A. Dimakis. Orthogonal NMF through subspace exploration. "
@@ -103,11 +102,9 @@ ONMFS = Baseline(
     max_iter=2000,
     tol=0.0,
     period=100,
-    stops_itself=True,
     our_reading=(
         "Directions are sampled, not taken from a net, as in the authors' program; every sample "
         "is judged after the refit of its supports, where they refit only the best at the end. The "
         "rank is theirs to choose; k + 1 did best for k = 2."
     ),
-    options={"rank": None},
 )

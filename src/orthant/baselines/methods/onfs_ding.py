@@ -1,9 +1,7 @@
 """Orthogonal NMF with one orthogonal factor, after Ding and others."""
 
-import numpy as np
-
-from orthant.baselines.interface import Baseline, Matrix, repeated
-from orthant.baselines.multiplicative import fit_A, floored, positive, uniform_start
+from orthant.baselines.interface import Baseline, Matrix, repeat
+from orthant.baselines.multiplicative import draw_uniform, fit_A, multiply_by_root
 from orthant.numerics.arrays import Array
 
 
@@ -14,22 +12,18 @@ def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:
     may raise the error and orthogonality stays approximate. The second step only lowers it.
     """
     products = A.T @ M
-    divisor = positive((products @ W.T) @ W)
-    ratio = np.divide(products, divisor, out=divisor)
-    W = floored(W * np.sqrt(ratio, out=ratio))
+    W = multiply_by_root(W, products, (products @ W.T) @ W)
     return fit_A(M, A, W), W
 
 
 ONFS_DING = Baseline(
     name="onfs-ding",
     label="ONFS-Ding",
-    orthogonal="samples",
-    exact=False,
     sources=(
         "C. Ding, T. Li, W. Peng, H. Park. Orthogonal nonnegative matrix t-factorizations for "
         "clustering. 2006.",
     ),
-    iterates=repeated(update, uniform_start),
+    iterates=repeat(update, draw_uniform),
     max_iter=5000,
     tol=5e-5,
     period=10,

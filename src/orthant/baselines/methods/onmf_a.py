@@ -1,13 +1,7 @@
 """ONMF-A: multiplicative updates from the gradient on the Stiefel manifold."""
 
-from orthant.baselines.interface import Baseline, Matrix, repeated
-from orthant.baselines.multiplicative import (
-    fit_A,
-    floored,
-    of_unit_spectral_norm,
-    positive,
-    uniform_start,
-)
+from orthant.baselines.interface import Baseline, Matrix, repeat
+from orthant.baselines.multiplicative import draw_uniform, fit_A, multiply, scale_to_unit_norm
 from orthant.numerics.arrays import Array
 
 
@@ -18,20 +12,15 @@ def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:
     much larger errors.
     """
     products = A.T @ M
-    divisor = positive((W @ products.T) @ W)
-    products = products * W
-    products /= divisor
-    W = of_unit_spectral_norm(floored(products))
+    W = scale_to_unit_norm(multiply(W, products, (W @ products.T) @ W))
     return fit_A(M, A, W), W
 
 
 ONMF_A = Baseline(
     name="onmf-a",
     label="ONMF-A",
-    orthogonal="samples",
-    exact=False,
     sources=("S. Choi. Algorithms for orthogonal nonnegative matrix factorization. 2008.",),
-    iterates=repeated(update, uniform_start),
+    iterates=repeat(update, draw_uniform),
     max_iter=1000,
     tol=1.5e-3,
     period=5,

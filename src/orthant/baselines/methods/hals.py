@@ -1,11 +1,10 @@
 """HALS with a penalty on overlaps: approximately orthogonal, one row and one column at a time."""
 
 import numpy as np
-from scipy import sparse
 
 from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
-from orthant.baselines.multiplicative import scaled_start
-from orthant.baselines.rank_one import squared_column_norms
+from orthant.baselines.multiplicative import draw_in_scale
+from orthant.baselines.rank_one import columns_of, squared_column_norms, unit_rows
 from orthant.numerics.arrays import Array
 
 # A component whose energy is below this share of the largest counts as lost.
@@ -26,7 +25,7 @@ def update(M: Matrix, A: Array, W: Array, penalty: float, inner_sweeps: int) -> 
     overlap = penalty * float(np.trace(gram)) / len(gram)
     coupled = gram + overlap * (1.0 - np.eye(len(gram)))
     W = descend(A.T @ M, coupled, W, inner_sweeps)
-    return balanced(A, W)
+    return balance(A, W)
 
 
 def descend(products: Array, gram: Array, rows: Array, inner_sweeps: int) -> Array:
@@ -48,13 +47,13 @@ def descend(products: Array, gram: Array, rows: Array, inner_sweeps: int) -> Arr
     return rows
 
 
-def balanced(A: Array, W: Array) -> tuple[Array, Array]:
+def balance(A: Array, W: Array) -> tuple[Array, Array]:
     """Scale rows of W to length one and columns of A by those lengths; A W stays the same."""
-    lengths = np.linalg.norm(W, axis=1)
-    return A * lengths, W / np.where(lengths > 0, lengths, 1.0)[:, None]
+    W, lengths = unit_rows(W)
+    return A * lengths, W
 
 
-def revived(M: Matrix, squared_norms: Array, A: Array, W: Array) -> tuple[Array, Array]:
+def revive(M: Matrix, squared_norms: Array, A: Array, W: Array) -> tuple[Array, Array]:
     """Give every lost component the column that is represented worst."""
     energies = np.einsum("ij,ij->j", A, A) * np.einsum("ij,ij->i", W, W)
     for s in np.flatnonzero(energies <= LOST * max(float(energies.max()), LOST)):
@@ -64,8 +63,7 @@ def revived(M: Matrix, squared_norms: Array, A: Array, W: Array) -> tuple[Array,
         if residuals[worst] <= 1e-12 * squared_norms.max():
             break
         A, W = A.copy(), W.copy()
-        column = M.T[[worst]]
-        A[:, s] = (column.toarray() if sparse.issparse(M) else column)[0]
+        A[:, s] = columns_of(M, [worst])[:, 0]
         W[:, worst] = 0.0
         W[s] = 0.0
         W[s, worst] = 1.0
@@ -82,18 +80,16 @@ def iterates(
 ) -> Steps:
     """Repeat the update from a uniform start, reviving components that died."""
     squared_norms = squared_column_norms(M)
-    A, W = balanced(*scaled_start(M, k, rng))
+    A, W = balance(*draw_in_scale(M, k, rng))
     while True:
         yield Iterate(A, W)
         A, W = update(M, A, W, penalty, inner_sweeps)
-        A, W = revived(M, squared_norms, A, W)
+        A, W = revive(M, squared_norms, A, W)
 
 
 HALS = Baseline(
     name="hals",
     label="HALS",
-    orthogonal="samples",
-    exact=False,
     sources=(
         "B. Li, G. Zhou, A. Cichocki. Two efficient algorithms for approximately orthogonal "
         "nonnegative matrix factorization. 2014.",
@@ -107,5 +103,4 @@ HALS = Baseline(
         "penalty relative to the mean squared column of A (the authors' schedule is not known "
         "to us), lengths of rows of W carried over to A, lost components restarted."
     ),
-    options={"penalty": 0.003, "inner_sweeps": 5},
 )

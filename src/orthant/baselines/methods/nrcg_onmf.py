@@ -4,12 +4,13 @@ from collections import deque
 
 import numpy as np
 
-from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
-from orthant.baselines.onp_mf import lagrangian, negativity
+from orthant.baselines.interface import Baseline, Matrix, Steps
 from orthant.baselines.stiefel import (
-    leading_subspace,
-    mostly_positive,
+    fit_clipped,
+    mostly_positive_subspace,
     nearest_orthonormal,
+    negativity,
+    penalize,
     tangent,
 )
 from orthant.numerics.arrays import Array
@@ -34,7 +35,7 @@ def conjugate_steps(
     """
     gradient = riemannian_gradient(U, linear, penalty)
     direction = -gradient
-    values = deque([lagrangian(U, linear, penalty)], maxlen=MEMORY)
+    values = deque([penalize(U, linear, penalty)], maxlen=MEMORY)
     for _ in range(n_steps):
         slope = float(np.vdot(gradient, direction))
         if slope >= 0:
@@ -44,7 +45,7 @@ def conjugate_steps(
         length, reference = step, max(values)
         for _ in range(MOST_HALVINGS):
             moved = nearest_orthonormal(U + length * direction)
-            value = lagrangian(moved, linear, penalty)
+            value = penalize(moved, linear, penalty)
             if value <= reference + ARMIJO * length * slope:
                 break
             length /= 2
@@ -69,29 +70,26 @@ def iterates(
     k: int,
     *,
     rng: np.random.Generator,
-    tol: float = 1e-3,
+    tol: float,
     inner_steps: int = 3,
     growth: float = 1.05,
 ) -> Steps:
     """Alternate A = max(M U, 0), exact for orthonormal U = W^T, and steps of U on the manifold."""
-    U, values = leading_subspace(M, k, rng)
-    U = mostly_positive(U)
+    U, values = mostly_positive_subspace(M, k, rng)
     penalty = FIRST_PENALTY * float(np.mean(values**2))
     step = 1.0 / float(values[0] ** 2)
     while True:
-        A = np.maximum(M @ U, 0.0)
-        yield Iterate(A, np.ascontiguousarray(np.maximum(U, 0.0).T))
+        found = fit_clipped(M, U)
+        yield found
         if negativity(U) <= tol:
             return "no negative entries beyond the tolerance"
-        U, step = conjugate_steps(U, M.T @ A, penalty, step, inner_steps)
+        U, step = conjugate_steps(U, M.T @ found.A, penalty, step, inner_steps)
         penalty *= growth
 
 
 NRCG_ONMF = Baseline(
     name="nrcg-onmf",
     label="NRCG-ONMF",
-    orthogonal="samples",
-    exact=False,
     sources=(
         "W. E. Zhang, M. Tan, Q. Z. Sheng, L. Yao, Q. Shi. Efficient orthogonal non-negative "
         "matrix factorization over Stiefel manifold. 2016.",
@@ -100,11 +98,9 @@ NRCG_ONMF = Baseline(
     max_iter=1000,
     tol=1e-3,
     period=5,
-    stops_itself=True,
     our_reading=(
         "Abstract only: U = W^T by conjugate gradients with Barzilai-Borwein steps, A in closed "
-        "form. How U is kept non-negative is not told there; we add a growing penalty on its "
+        "form. How U is kept non-negative is not said there; we add a growing penalty on its "
         "negative entries and report it with those cut off."
     ),
-    options={"inner_steps": 3, "growth": 1.05},
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthant.baselines.rank_one import scatter, squared_column_norms
-from orthant.baselines.stiefel import leading_subspace, mostly_positive
+from orthant.baselines.stiefel import mostly_positive_subspace
 from orthant.numerics.arrays import Array
 
 FIRST_PENALTY, PENALTY_GROWTH, LARGEST_PENALTY = 1e-3, 1.05, 1e5
@@ -15,7 +15,7 @@ MEMORY = 5
 MOST_HALVINGS = 20
 
 
-def projected(W: Array) -> Array:
+def project(W: Array) -> Array:
     """Return the nearest matrix with non-negative rows of length one."""
     clipped = np.maximum(W, 0.0)
     lengths = np.sqrt(np.einsum("ij,ij->i", clipped, clipped))
@@ -55,7 +55,7 @@ def descend(W: Array, coupled: Array, linear: Array, tol: float, n_steps: int) -
     step = 1.0 / float(np.linalg.norm(coupled))
     for _ in range(n_steps):
         for _ in range(MOST_HALVINGS):
-            moved = projected(W - step * slope)
+            moved = project(W - step * slope)
             displacement = moved - W
             squared = float(np.vdot(displacement, displacement))
             value, new_slope = evaluate(moved, coupled, linear)
@@ -74,10 +74,10 @@ def descend(W: Array, coupled: Array, linear: Array, tol: float, n_steps: int) -
     return W
 
 
-def rounded(W: Array) -> Array:
+def round_rows(W: Array) -> Array:
     """Keep the largest entry of every column, and scale the rows to length one."""
     labels = W.argmax(axis=0)
-    return projected(scatter(labels, W[labels, np.arange(W.shape[1])], len(W)))
+    return project(scatter(labels, W[labels, np.arange(W.shape[1])], len(W)))
 
 
 def iterates(
@@ -85,15 +85,14 @@ def iterates(
     k: int,
     *,
     rng: np.random.Generator,
-    tol: float = 1e-8,
+    tol: float,
     inner_steps: int = 20,
 ) -> Steps:
     """Alternate A and W while the penalty grows; round W once its overlaps are below tol.
 
     The start is the top singular vectors, turned to their longer side and clipped.
     """
-    basis, _ = leading_subspace(M, k, rng)
-    W = projected(np.ascontiguousarray(mostly_positive(basis).T))
+    W = project(np.ascontiguousarray(mostly_positive_subspace(M, k, rng)[0].T))
     squared_norm = float(squared_column_norms(M).sum())
     penalty, tolerance = FIRST_PENALTY, FIRST_TOLERANCE
     while True:
@@ -105,7 +104,7 @@ def iterates(
         W = descend(W, coupled, (A.T @ M) / squared_norm, tolerance, inner_steps)
         penalty = min(LARGEST_PENALTY, penalty * PENALTY_GROWTH)
         tolerance = max(SMALLEST_TOLERANCE, tolerance * TOLERANCE_DECAY)
-    W = rounded(W)
+    W = round_rows(W)
     yield Iterate(M @ W.T, W)
     return "orthogonal up to the tolerance, and rounded"
 
@@ -113,8 +112,6 @@ def iterates(
 EP4ORTH = Baseline(
     name="ep4orth",
     label="EP4Orth+",
-    orthogonal="samples",
-    exact=False,
     sources=(
         "B. Jiang, X. Meng, Z. Wen, X. Chen. An exact penalty approach for optimization with "
         "nonnegative orthogonality constraints. 2022.",
@@ -123,11 +120,9 @@ EP4ORTH = Baseline(
     max_iter=300,
     tol=1e-8,
     period=5,
-    stops_itself=True,
     our_reading=(
         "Abstract and the authors' program for this problem: penalty, schedule, start and "
         "rounding are theirs; their inner solver is of second order, ours makes projected "
         "gradient steps."
     ),
-    options={"inner_steps": 20},
 )

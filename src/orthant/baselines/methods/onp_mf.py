@@ -2,9 +2,15 @@
 
 import numpy as np
 
-from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
+from orthant.baselines.interface import Baseline, Matrix, Steps
 from orthant.baselines.rank_one import squared_column_norms
-from orthant.baselines.stiefel import leading_subspace, mostly_positive, nearest_orthonormal
+from orthant.baselines.stiefel import (
+    fit_clipped,
+    mostly_positive_subspace,
+    nearest_orthonormal,
+    negativity,
+    penalize,
+)
 from orthant.numerics.arrays import Array
 
 # The authors' constants are for data with a squared norm of about this; ours follow the data.
@@ -17,12 +23,6 @@ SMALLEST_STEP = 1e-15  # relative to the first
 MOST_STUCK = 5
 
 
-def lagrangian(U: Array, linear: Array, penalty: float) -> float:
-    """Return -<linear, U> + penalty/2 |min(U, 0)|^2; |A U^T| does not depend on U."""
-    negative = np.minimum(U, 0.0)
-    return 0.5 * penalty * float(np.vdot(negative, negative)) - float(np.vdot(linear, U))
-
-
 def search(
     U: Array, direction: Array, linear: Array, penalty: float, step: float, smallest: float
 ) -> tuple[Array, float]:
@@ -30,49 +30,43 @@ def search(
 
     The step grows by a tenth while that helps, and shrinks by a tenth until it does.
     """
-    before = lagrangian(U, linear, penalty)
+    before = penalize(U, linear, penalty)
     candidate = nearest_orthonormal(U + step * direction)
-    value = lagrangian(candidate, linear, penalty)
+    value = penalize(candidate, linear, penalty)
     while value >= before:
         step /= STEP_FACTOR
         if step <= smallest:
             return U, step
         candidate = nearest_orthonormal(U + step * direction)
-        value = lagrangian(candidate, linear, penalty)
+        value = penalize(candidate, linear, penalty)
     while True:
         further = nearest_orthonormal(U + step * STEP_FACTOR * direction)
-        further_value = lagrangian(further, linear, penalty)
+        further_value = penalize(further, linear, penalty)
         if further_value >= value:
             return candidate, step
         step, candidate, value = step * STEP_FACTOR, further, further_value
 
 
-def negativity(U: Array) -> float:
-    """Return the share of the length of U that lies in negative entries."""
-    return float(np.linalg.norm(np.minimum(U, 0.0)) / np.linalg.norm(U))
-
-
-def iterates(M: Matrix, k: int, *, rng: np.random.Generator, tol: float = 1e-3) -> Steps:
+def iterates(M: Matrix, k: int, *, rng: np.random.Generator, tol: float) -> Steps:
     """Alternate A = max(M U, 0), exact for orthonormal U = W^T, and a step of U.
 
     U starts at the top right singular vectors; a growing penalty and multipliers drive its
     negative entries to zero. It ends when their share of U is at most tol.
     """
-    U, values = leading_subspace(M, k, rng)
-    U = mostly_positive(U)
+    U, values = mostly_positive_subspace(M, k, rng)
     unit = float(squared_column_norms(M).sum()) / REFERENCE_SQUARED_NORM
     penalty, multipliers = FIRST_PENALTY * unit, np.zeros_like(U)
     step = 1.0 / float(values[0] ** 2)
     smallest, stuck, iteration = SMALLEST_STEP * step, 0, 0
     while True:
-        A = np.maximum(M @ U, 0.0)
-        yield Iterate(A, np.ascontiguousarray(np.maximum(U, 0.0).T))
+        found = fit_clipped(M, U)
+        yield found
         if iteration and negativity(U) <= tol:
             return "no negative entries beyond the tolerance"
         iteration += 1
         penalty *= PENALTY_GROWTH
-        linear = M.T @ A
-        fit = linear - U @ (A.T @ A)
+        linear = M.T @ found.A
+        fit = linear - U @ (found.A.T @ found.A)
         linear += multipliers
         direction = fit + multipliers - penalty * np.minimum(U, 0.0)
         U, step = search(U, direction, linear, penalty, step, smallest)
@@ -85,8 +79,6 @@ def iterates(M: Matrix, k: int, *, rng: np.random.Generator, tol: float = 1e-3) 
 ONP_MF = Baseline(
     name="onp-mf",
     label="ONP-MF",
-    orthogonal="samples",
-    exact=False,
     sources=(
         "F. Pompili, N. Gillis, P.-A. Absil, F. Glineur. Two algorithms for orthogonal nonnegative "
         "matrix factorization with application to clustering. 2014.",
@@ -95,7 +87,6 @@ ONP_MF = Baseline(
     max_iter=3000,
     tol=1e-3,
     period=10,
-    stops_itself=True,
     our_reading=(
         "Abstract and parts of the authors' program: penalty and multiplier steps are theirs for "
         "data of squared norm 10^6 and scale with the data; signs of the singular vectors are "

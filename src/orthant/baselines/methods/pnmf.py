@@ -1,12 +1,7 @@
 """Projective NMF: M ~ M W^T W, so that W alone is sought."""
 
-from orthant.baselines.interface import Baseline, Matrix, repeated
-from orthant.baselines.multiplicative import (
-    floored,
-    of_unit_spectral_norm,
-    positive,
-    projective_start,
-)
+from orthant.baselines.interface import Baseline, Matrix, repeat
+from orthant.baselines.multiplicative import draw_projective, multiply, scale_to_unit_norm
 from orthant.numerics.arrays import Array
 
 
@@ -19,23 +14,19 @@ def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:
     products = A.T @ M
     divisor = (A.T @ A) @ W
     divisor += (W @ W.T) @ products
-    products = products * W
     products *= 2.0
-    products /= positive(divisor)
-    W = of_unit_spectral_norm(floored(products))
+    W = scale_to_unit_norm(multiply(W, products, divisor))
     return M @ W.T, W
 
 
 PNMF = Baseline(
     name="pnmf",
     label="PNMF",
-    orthogonal="samples",
-    exact=False,
     sources=(
         "Z. Yuan, E. Oja. Projective nonnegative matrix factorization for image compression and "
         "feature extraction. 2005.",
     ),
-    iterates=repeated(update, projective_start),
+    iterates=repeat(update, draw_projective),
     max_iter=5000,
     tol=1e-4,
     period=5,

@@ -1,19 +1,38 @@
-"""Pack bad squares greedily, one pair of rows after the other."""
+"""Bad squares packed greedily, one pair of rows after the other."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from orthant.correlation_clustering.blocks import transpose
 from orthant.engine.pairs import shared_ones
 from orthant.numerics.arrays import Array
 
+# Looking for similar pairs is left out on a side where more than this many pairs share a column.
+WEDGES = 1 << 24
 # Pairs of rows that one packing looks at: the ones that come first in its order.
 PAIRS = 20_000
 
 
-def pairs_by_similarity(matrix: csr_array) -> Array:
-    """Pairs of rows (p x 2) that share a column, the largest Jaccard similarity first."""
+def pack_over_rows(matrix: csr_array, _: Array, rng: np.random.Generator) -> Array:
+    """Squares of pairs of similar rows."""
+    column_sizes = np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.int64)
+    if np.sum(column_sizes**2) > WEDGES:
+        return np.zeros((0, 4), dtype=np.int64)
+    pairs = rank_pairs(matrix)
+    return max(pack_by_pairs(matrix, pairs), pack_by_pairs(matrix, rng.permutation(pairs)), key=len)
+
+
+def pack_over_columns(matrix: csr_array, _: Array, rng: np.random.Generator) -> Array:
+    """Squares of pairs of similar columns."""
+    n, m = matrix.shape
+    columns, rows = np.divmod(pack_over_rows(transpose(matrix), _, rng), n)
+    return rows * m + columns
+
+
+def rank_pairs(matrix: csr_array) -> Array:
+    """Pairs of rows (p, 2) that share a column, the largest Jaccard similarity first."""
     sizes = np.diff(matrix.indptr).astype(np.int64)
     kept = np.zeros((0, 2), dtype=np.int64)
     scores = np.zeros(0)
@@ -29,7 +48,7 @@ def pairs_by_similarity(matrix: csr_array) -> Array:
 
 
 def pack_by_pairs(matrix: csr_array, pairs: Array) -> Array:
-    """Entry-disjoint bad squares (p x 4 entry numbers) from pairs of rows in the order given.
+    """Bad squares (p, 4) that share no entry, from pairs of rows in the order given.
 
     A column with two ones in the pair and a column with a single one make a bad square, so every
     pair of rows yields as many as the rarer kind has columns left.

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps
-from orthant.baselines.multiplicative import scaled_start
+from orthant.baselines.interface import Baseline, Iterate, Matrix, Steps, relative_change
+from orthant.baselines.multiplicative import draw_in_scale
 from orthant.numerics.arrays import Array
 
 FIRST_PENALTY = 1e-4  # times the mean squared column of A
@@ -39,7 +39,7 @@ def overlap(W: Array) -> float:
     return max(0.0, float(sums @ sums) - squares) / squares if squares else 0.0
 
 
-def balanced(A: Array, W: Array) -> tuple[Array, Array]:
+def balance(A: Array, W: Array) -> tuple[Array, Array]:
     """Scale the columns of A to length one and rows of W by those lengths; lost ones stay."""
     lengths = np.linalg.norm(A, axis=0)
     lengths = np.where(lengths > 0, lengths, 1.0)
@@ -51,7 +51,7 @@ def iterates(
     k: int,
     *,
     rng: np.random.Generator,
-    tol: float = 1e-10,
+    tol: float,
     growth: float = 1.1,
     inner_tol: float = 3e-3,
     last_tol: float = 1e-5,
@@ -60,7 +60,7 @@ def iterates(
 
     Ends when the overlap is at most tol and the factors have settled.
     """
-    A, W = balanced(*scaled_start(M, k, rng))
+    A, W = balance(*draw_in_scale(M, k, rng))
     penalty = FIRST_PENALTY
     while True:
         yield Iterate(A, W)
@@ -68,7 +68,7 @@ def iterates(
         if not new_W.any():
             return "W vanished"
         new_A = step_A(M, A, new_W)
-        change = _relative(new_A, A) + _relative(new_W, W)
+        change = relative_change(A, new_A) + relative_change(W, new_W)
         A, W = new_A, new_W
         if change > inner_tol:
             continue
@@ -79,19 +79,13 @@ def iterates(
             continue
         # Balanced factors give the penalty the same meaning in every round: without it W could
         # shrink, and A grow, instead of overlaps going away.
-        A, W = balanced(A, W)
+        A, W = balance(A, W)
         penalty *= growth
-
-
-def _relative(new: Array, old: Array) -> float:
-    return float(np.linalg.norm(new - old) / (np.linalg.norm(old) or 1.0))
 
 
 SNCP = Baseline(
     name="sncp",
     label="SNCP",
-    orthogonal="samples",
-    exact=False,
     sources=(
         "S. Wang, T.-H. Chang, Y. Cui, J.-S. Pang. Clustering by orthogonal NMF model and "
         "non-convex penalty optimization. 2021.",
@@ -100,11 +94,9 @@ SNCP = Baseline(
     max_iter=5000,
     tol=1e-10,
     period=10,
-    stops_itself=True,
     our_reading=(
         "Abstract and parts of the authors' program: rule, growth of the penalty and inner "
         "tolerance are theirs; the first penalty is relative to the columns of A, and the factors "
         "are balanced whenever the penalty grows."
     ),
-    options={"growth": 1.1, "inner_tol": 3e-3, "last_tol": 1e-5},
 )

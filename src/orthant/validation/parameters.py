@@ -1,0 +1,130 @@
+"""Parameters: numbers, choices, sizes, weights and generators, each checked once."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import re
+from typing import Any
+
+import numpy as np
+
+from orthant.errors import InvalidInputError, InvalidTypeError
+from orthant.numerics.arrays import Array
+
+UNITS = {"": 1, "B": 1}
+for _power, _letter in enumerate("KMGT", start=1):
+    UNITS |= {_letter: 1000**_power, f"{_letter}B": 1000**_power}
+    UNITS |= {f"{_letter}I": 1024**_power, f"{_letter}IB": 1024**_power}
+
+
+def as_choice(value: Any, choices: tuple[Any, ...], name: str) -> Any:
+    """One of the given choices."""
+    if not any(
+        value is choice or (isinstance(value, str) and value == choice) for choice in choices
+    ):
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise InvalidInputError(f"{name} must be one of {listed}; got {value!r}")
+    return value
+
+
+def as_n_components(n_components: Any, name: str = "n_components", least: int = 1) -> int:
+    """An integer of at least ``least``; booleans and fractions are refused."""
+    wanted = "a positive integer" if least == 1 else f"an integer of at least {least}"
+    refusal = f"{name} must be {wanted}, got"
+    if isinstance(n_components, bool | np.bool_):
+        raise InvalidTypeError(f"{refusal} {n_components!r}")
+    try:
+        count = operator.index(n_components)
+    except TypeError as error:
+        raise InvalidTypeError(f"{refusal} {n_components!r}") from error
+    if count < least:
+        raise InvalidInputError(f"{refusal} {count}")
+    return count
+
+
+def as_n_jobs(n_jobs: Any) -> int | None:
+    """None (all cores) or a positive integer; -1 also means all cores, as in scikit-learn."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    return as_n_components(n_jobs, "n_jobs")
+
+
+def as_tolerance(tol: Any, name: str = "tol") -> float:
+    """A finite non-negative number."""
+    if isinstance(tol, bool) or not isinstance(tol, numbers.Real):
+        raise InvalidTypeError(f"{name} must be a number, got {tol!r}")
+    number = float(tol)
+    if not (math.isfinite(number) and number >= 0):
+        raise InvalidInputError(f"{name} must be finite and not negative, got {tol!r}")
+    return number
+
+
+def as_bytes(size: Any, name: str = "max_memory") -> int | None:
+    """A number of bytes from a number or a text; None stays None.
+
+    "1G" and "1GB" are 10^9 bytes, "1Gi" and "1GiB" are 2^30.
+    """
+    if size is None:
+        return None
+    if isinstance(size, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*", size)
+        if found is None or found[2].upper() not in UNITS:
+            raise InvalidInputError(
+                f"{name} must be a number of bytes or a text like '1GB' or '500 MiB'; got {size!r}"
+            )
+        size = int(float(found[1]) * UNITS[found[2].upper()])
+    return as_n_components(size, name)
+
+
+def as_weights(weights: Any, n: int, name: str) -> Array | None:
+    """Finite non-negative weights (n,) in float64, at least one of them positive."""
+    if weights is None:
+        return None
+    if isinstance(weights, numbers.Real):
+        weights = np.full(n, float(weights))
+    array = np.asarray(weights)
+    if array.dtype.kind not in "biuf" or array.ndim != 1 or len(array) != n:
+        raise InvalidInputError(
+            f"{name} must hold {n} real numbers in one dimension; got shape {array.shape} of "
+            f"dtype {array.dtype}"
+        )
+    array = array.astype(np.float64)
+    check_amounts(array, name)
+    if not array.any():
+        raise InvalidInputError(f"{name} is zero everywhere; at least one weight must be positive")
+    return array
+
+
+def check_amounts(array: Array, name: str) -> None:
+    """Refuse numbers of any shape that are not finite or negative, and name the first."""
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        place = ", ".join(str(number) for number in np.argwhere(bad)[0])
+        raise InvalidInputError(
+            f"{name} must be finite and non-negative; {name}[{place}] = {array[bad][0]}"
+        )
+
+
+def may_be_missing(missing_values: Any) -> bool:
+    """Whether NaN stands for a missing entry; None (never) and NaN are the two choices."""
+    if missing_values is None:
+        return False
+    if isinstance(missing_values, numbers.Real) and math.isnan(missing_values):
+        return True
+    raise InvalidInputError(f"missing_values must be None or numpy.nan; got {missing_values!r}")
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """A NumPy generator from a seed, a Generator, a RandomState, a SeedSequence or None."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31, size=4, dtype=np.int64))
+    if random_state is np.random:
+        return np.random.default_rng(np.random.randint(0, 2**31, size=4))  # noqa: NPY002
+    if isinstance(random_state, bool | float | str):
+        raise InvalidTypeError(f"random_state cannot be {random_state!r}; pass an integer seed")
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"random_state cannot be {random_state!r}: {error}") from error

@@ -1,0 +1,31 @@
+import hashlib
+
+import numpy as np
+import pytest
+
+from orthant.numerics.digest import digest, digest_bytes
+
+
+@pytest.mark.parametrize(
+    ("arrays", "expected"),
+    [
+        ((np.arange(3.0),), "d4086f26383e4b6d5f11c63e21b71cd4"),
+        ((np.eye(2), None), "7a186ea747ffeea6d682dcda7d7141d0"),
+    ],
+)
+def test_digests_in_files_of_earlier_versions_stay_the_same(arrays, expected):
+    assert digest(*arrays) == expected
+
+
+def test_lengths_count_and_so_do_missing_arrays():
+    a, b = np.arange(3.0), np.arange(3.0, 5.0)
+    assert digest(a, b) != digest(np.concatenate((a, b)))
+    assert digest(a, None) != digest(None, a) != digest(a)
+    assert digest(a[::2]) == digest(a[::2].copy())
+
+
+def test_bytes_and_arrays_are_read_one_after_the_other():
+    content = np.arange(4, dtype=np.int64)
+    expected = hashlib.blake2b(b"about" + content.tobytes(), digest_size=16).digest()
+    assert digest_bytes(b"about", content) == expected
+    assert digest_bytes(b"about", content.reshape(2, 2)) == expected
