@@ -36,6 +36,6 @@ def _column_sets(m: int) -> np.ndarray:
 
 @cache
 def _column_maps(m: int, groups: int) -> np.ndarray:
-    """The set of columns of every group by its number, for every map of m columns, (groups, maps)."""
+    """The number of the column set of every group, for every map of m columns, (groups, maps)."""
     owners = np.array(list(product(range(groups), repeat=m)))
     return np.array([(owners == s) @ (1 << np.arange(m)) for s in range(groups)])
