@@ -20,6 +20,7 @@ def same(X, Y):
     return np.array_equal(X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_a_cached_set_loads_and_its_folder_stays_as_it_is(real_set, name):
     X = real_set(name)
@@ -93,6 +94,7 @@ def write_amazon(X, folder, name):
             file.write(f"{','.join(cells)},Author{49 - i // 30}\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "write"),
     [

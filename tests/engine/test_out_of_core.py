@@ -98,6 +98,7 @@ def fitted(X, **options):
     return bits(orthant.factorize(X, K, **given))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["best", "paper"])
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 def test_every_store_gives_the_same_bits_whoever_works(stores, orthogonal, algorithm):

@@ -169,6 +169,7 @@ def test_a_sample_of_the_points_promises_nothing_and_says_how_to_get_a_promise()
     assert drawn.certificate.a_priori_kind == "expected"
 
 
+@pytest.mark.slow
 def test_a_large_smaller_side_gets_a_sentence_instead_of_a_bound():
     X = csr_array(np.random.default_rng(0).random((4100, 4100)) < 0.002).astype(float)
     found = orthant.factorize(X, 2, random_state=0)

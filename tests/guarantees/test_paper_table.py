@@ -13,6 +13,7 @@ PUBLISHED = [  # set, side, relative squared error as printed, k = 6
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "side", "published"), PUBLISHED)
 def test_forty_single_starts_bracket_the_published_value(real_set, name, side, published):
     X = real_set(name)

@@ -86,6 +86,7 @@ def test_everything_is_written(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_is_written_again_is_the_same(tmp_path):
     rows = (row for row in made_rows() if row.experiment == "experiment-2" and small(row))
     folder = write_results(tmp_path / "r", rows)
