@@ -14,6 +14,7 @@ def test_there_is_one_for_every_kind_of_user():
     assert {"documents", "genes", "images", "bipartite_graph"} <= names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_ends_in_a_picture(path, tmp_path, monkeypatch, capsys):
     pyplot = pytest.importorskip("matplotlib.pyplot")

@@ -426,6 +426,7 @@ def test_feature_weights_do_not_change_the_bits_of_transform():
         np.testing.assert_array_equal(found.transform(X).toarray(), found.loadings.toarray())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("certificate", ["svd", "dual"])
 def test_subnormal_scales_make_no_certificate_false(certificate):
     for seed in range(40):

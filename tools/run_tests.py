@@ -12,6 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 NOTHING_SELECTED = 5
+MARKER = "mark.cluster"
 COUNTED = ("tests", "failures", "errors", "skipped")
 
 
@@ -27,11 +28,19 @@ def run(part: str, workers: str, arguments: list[str]) -> tuple[int, Counter]:
     return status, counts
 
 
+def files_with_clusters(argument: str) -> list[str]:
+    """The files of a folder that have tests of clusters, so that no others are imported again."""
+    files = sorted(Path(argument).rglob("test_*.py"))
+    chosen = [str(one) for one in files if MARKER in one.read_text(encoding="utf-8")]
+    return chosen or [argument]
+
+
 def main(workers: str, arguments: list[str]) -> int:
     """The first status that is not good; a part without tests is, unless both are without."""
     counts, statuses = Counter(), []
-    for part, its_workers in (("not cluster", workers), ("cluster", "0")):
-        status, found = run(part, its_workers, arguments)
+    few = [one for argument in arguments for one in files_with_clusters(argument)]
+    for part, its_workers, chosen in (("not cluster", workers, arguments), ("cluster", "0", few)):
+        status, found = run(part, its_workers, chosen)
         counts += found
         statuses.append(status)
         if status not in (0, 1, NOTHING_SELECTED):  # an interrupt or a wrong argument

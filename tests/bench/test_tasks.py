@@ -19,6 +19,7 @@ def rows_of(task):
     return list(run([task], Progress([task], told.append))), told
 
 
+@pytest.mark.slow
 def test_a_real_set_that_is_not_there_is_skipped_with_a_reason(monkeypatch):
     monkeypatch.delenv("ORTHANT_DATA_HOME", raising=False)
     contest = Contest("sparse", SPARSE[0], (Rival("three lines", 2.0), Rival("sklearn NMF")))
@@ -29,7 +30,8 @@ def test_a_real_set_that_is_not_there_is_skipped_with_a_reason(monkeypatch):
     assert told[0].startswith("[1 of 6, 0:00] sparse: bow-kos k=6 float64")
 
 
-def test_a_rival_that_fails_is_a_row_and_the_next_one_is_measure():
+@pytest.mark.slow
+def test_a_rival_that_fails_is_a_row_and_the_next_one_is_measured():
     data = Data("planted", 60, 8, 2)
     rivals = (Rival("nobody", 3.0, 1), Rival("three lines", 1e9, 1))
     contest = Contest("small", data, rivals, n_seeds=1, n_rounds=1)
@@ -45,6 +47,7 @@ def test_a_rival_that_fails_is_a_row_and_the_next_one_is_measure():
     assert figures["certificate_seconds"] > 0
 
 
+@pytest.mark.slow
 def test_a_process_that_fails_says_why():
     with pytest.raises(MeasurementError, match="KeyError: 'no such job'"):
         measure("no such job")

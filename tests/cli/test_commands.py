@@ -29,6 +29,7 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_fit_writes_a_folder_with_names_and_the_same_numbers_as_python(table, tmp_path, blocks):
     done = fresh("fit", table, "-k", "3", "--seed", "0", "-o", "out", cwd=tmp_path)
     assert done.code == 0, done.err
@@ -58,6 +59,7 @@ def test_fit_writes_a_folder_with_names_and_the_same_numbers_as_python(table, tm
     assert "relative squared error" in done.out
 
 
+@pytest.mark.slow
 def test_the_version_and_the_help_need_nothing(tmp_path, run):
     assert fresh("--version", cwd=tmp_path).out == f"orthant {orthant.__version__}\n"
     for command in COMMANDS:
@@ -229,6 +231,7 @@ def test_bicluster_reads_edges_and_matrices(tmp_path, run):
     assert run("bicluster", "n.csv", "--binarize", 1.5).code == 0
 
 
+@pytest.mark.slow
 def test_demo_writes_three_pages_and_says_what_comes_next(tmp_path, run):
     done = run("demo", "--seed", 0)
     assert done.code == 0, done.err
@@ -240,6 +243,7 @@ def test_demo_writes_three_pages_and_says_what_comes_next(tmp_path, run):
     assert "proven" in done.out
 
 
+@pytest.mark.slow
 def test_h5ad_results_go_into_a_copy_or_into_the_file(tmp_path, run, blocks):
     pytest.importorskip("anndata")
     script = (
@@ -347,6 +351,7 @@ def test_files_that_cannot_be_read_or_written_give_code_1(table, tmp_path, run):
     assert run("transform", "out", table, "-o", ".").code == 1
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_folder_whole(table, tmp_path, run):
     run("fit", table, "-k", 3, "-o", "out", "--report", "--seed", 0)
     before = {one.name: one.read_bytes() for one in (tmp_path / "out").iterdir()}
@@ -365,6 +370,7 @@ def test_a_full_disk_leaves_the_old_folder_whole(table, tmp_path, run):
     assert {one.name: one.read_bytes() for one in (tmp_path / "out").iterdir()} == before
 
 
+@pytest.mark.slow
 def test_a_missing_extra_is_named(tmp_path):
     (tmp_path / "x.h5").write_bytes(b"anything")
     script = "import sys; sys.modules['h5py'] = None; from orthant.cli.main import main; main()"
@@ -402,6 +408,7 @@ def test_a_closed_pipe_is_no_error(table, tmp_path, run):
     os.close(writer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_ends_cleanly(number, code, tmp_path):
     fifo = tmp_path / "x.csv"
@@ -461,6 +468,7 @@ def test_files_of_others_are_not_replaced(table, tmp_path, run):
     assert (tmp_path / "features.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_no_umlauts_is_no_error(tmp_path):
     (tmp_path / "x.csv").write_text("ä,ö\n1,0\n0,2\n", encoding="utf-8")
     done = subprocess.run(

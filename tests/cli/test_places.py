@@ -31,6 +31,7 @@ def test_an_endless_device_is_refused(format, run):
     one_line(run("fit", "/dev/zero", *chosen), 2, "/dev/zero: it is a device")
 
 
+@pytest.mark.slow
 def test_a_pipe_ends_at_the_limit(tmp_path):
     done = orthant("fit", "-", "--max-bytes", "1M", cwd=tmp_path, stdin=b"1,2,3\n" * 500_000)
     one_line(done, 2, "<stdin>: more than the 1,000,000 bytes allowed")
@@ -57,6 +58,7 @@ def test_a_pipe_is_read_once(tmp_path, run, table):
     assert json.loads(done.out)["input"]["row_names"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_a_full_device_is_told_and_stays_what_it_is(tmp_path, run, table):
     before = os.stat("/dev/full")
@@ -153,6 +155,7 @@ def filled(run, table, tmp_path):
     return tmp_path / "d"
 
 
+@pytest.mark.slow
 def test_damaged_summaries_and_selections_are_told_in_one_line(filled, run):
     assert run("report", "d").code == 0
     page = (filled / "report.html").read_bytes()
@@ -246,6 +249,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["numpy", "scipy.sparse", "typer", "orthant.cli.fit", "rich"])
 def test_an_interrupt_while_modules_are_imported_is_one_line(module, tmp_path):
     done = subprocess.run(
@@ -256,6 +260,7 @@ def test_an_interrupt_while_modules_are_imported_is_one_line(module, tmp_path):
     assert done.stderr == "orthant: note: interrupted; nothing was half written\n"
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_options_are_parsed_is_one_line(tmp_path):
     script = """
 import os, signal
@@ -272,6 +277,7 @@ main()
     assert done.stderr == "orthant: note: interrupted; nothing was half written\n"
 
 
+@pytest.mark.slow
 def test_a_command_at_work_takes_the_interrupt_over(tmp_path):
     os.mkfifo(tmp_path / "slow.csv")
     process = subprocess.Popen(

@@ -64,6 +64,7 @@ def test_what_streams_gives_the_bits_of_a_memory_map(name, orthogonal, places, r
     assert len((tmp_path / "out" / "features.csv").read_text().splitlines()) == M + 1
 
 
+@pytest.mark.slow
 def test_an_annotated_file_that_was_streamed_is_closed_and_copied(places, run, tmp_path):
     h5py = pytest.importorskip("h5py")
     fit(run, places / "x.h5ad", "--max-memory", BUDGET, "-o", "out")
@@ -71,6 +72,7 @@ def test_an_annotated_file_that_was_streamed_is_closed_and_copied(places, run, t
         assert file["obsm/X_orthant"].shape[0] == N
 
 
+@pytest.mark.slow
 def test_transform_and_report_read_what_was_streamed(places, run, tmp_path):
     fit(run, places / "x.h5", "--max-memory", BUDGET, "-o", "out")
     done = run("transform", "out", places / "x.h5", "-o", "rows.csv")
@@ -80,6 +82,7 @@ def test_transform_and_report_read_what_was_streamed(places, run, tmp_path):
     assert done.code == 0, done.err
 
 
+@pytest.mark.slow
 def test_a_matrix_on_disk_is_not_turned(places, run, tmp_path):
     for name in ("x.npy", "x.h5", "x.zarr"):
         done = run("fit", places / name, "--max-memory", BUDGET, "--transpose", "-o", "out")

@@ -201,6 +201,7 @@ make(X).write_zarr("dense.zarr")
 """
 
 
+@pytest.mark.slow
 def test_anndata_in_both_of_its_forms(tmp_path, X):
     pytest.importorskip("h5py")
     pytest.importorskip("zarr")

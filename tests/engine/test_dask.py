@@ -243,6 +243,7 @@ def test_integers_and_other_sparse_formats_are_converted():
     np.testing.assert_array_equal(counts.block(1).toarray(), X[2:4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 def test_missing_entries_are_left_out_alike(client, store):
     X = planted()

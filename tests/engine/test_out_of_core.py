@@ -98,6 +98,7 @@ def fitted(X, **options):
     return bits(orthant.factorize(X, K, **given))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["best", "paper"])
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 def test_every_store_gives_the_same_bits_whoever_works(stores, orthogonal, algorithm):
@@ -228,7 +229,7 @@ def test_a_fit_under_a_limit_on_private_memory(tmp_path, capsys):
     The command itself sees to it that one array of the size of the limit is refused.
     """
     command = [sys.executable, "-m", "benchmarks.out_of_core", "--json", "--bare", "--jobs", "1"]
-    command += ["--megabytes", str(LARGE), "--columns", "500", "--components", "4"]
+    command += ["--megabytes", str(LARGE), "--columns", "150", "--components", "4"]
     command += ["--limit", str(DATA_LIMIT), "--max-memory", "128MB", "--max-iter", "2"]
     command += ["--folder", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

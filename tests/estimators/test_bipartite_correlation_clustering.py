@@ -101,6 +101,7 @@ def test_parameters_that_make_no_sense_are_refused_in_fit(parameters, error):
         model.fit(M)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_labels():
     X = (np.random.default_rng(0).random((30, 20)) < 0.3).astype(int)
     first = BipartiteCorrelationClustering(random_state=3).fit(X)
@@ -109,6 +110,7 @@ def test_the_same_seed_gives_the_same_labels():
     assert first.certificate_.lower_bound == second.certificate_.lower_bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeded",
     [np.random.default_rng, np.random.RandomState, np.random.SeedSequence, np.random.PCG64],

@@ -60,6 +60,7 @@ def same(one, other):
     assert one.steps_run == other.steps_run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_init", [1, 3])
 @pytest.mark.parametrize("algorithm", ["best", "paper"])
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])

@@ -29,6 +29,7 @@ class Honest(Cases):
         return chosen, folder / chosen.place
 
 
+@pytest.mark.slow
 def test_every_seed_is_read():
     cases = Honest()
     odd = range(1, 2 * len(cases.every), 2)  # missing values are let through
@@ -37,6 +38,7 @@ def test_every_seed_is_read():
     assert {how for ended in found.counts.values() for how in ended} == {"read"}, found.table()
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_files(tmp_path):
     assert [one.files for one in all_seeds()] == [one.files for one in all_seeds()]
     one, other = Cases(3), Cases(3)
@@ -54,6 +56,7 @@ def contents(folder):
     }
 
 
+@pytest.mark.slow
 def test_damaged_files_are_read_or_refused(tmp_path):
     found = campaign(Cases(0), range(COUNT), keep=tmp_path / "failures")
     assert found.failures == [], found.table()

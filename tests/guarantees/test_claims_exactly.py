@@ -85,6 +85,7 @@ def check(problem, **options):
     return made
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(
     problem=problems(),

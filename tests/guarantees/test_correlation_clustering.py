@@ -125,6 +125,7 @@ def test_the_disagreements_of_blocks_are_found_by_number():
         assert count_disagreements(csr_array(M), blocks) == len(expected)
 
 
+@pytest.mark.slow
 def test_planted_graphs_are_clustered_at_most_at_the_planted_cost_and_proven_optimal():
     proven = 0
     for seed in range(10):

@@ -99,6 +99,7 @@ matrices = hnp.arrays(
 )
 
 
+@pytest.mark.slow
 @given(
     X=matrices,
     k=st.integers(1, 8),

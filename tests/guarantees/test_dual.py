@@ -39,6 +39,7 @@ def test_the_dual_bound_never_exceeds_the_optimum_and_beats_the_tail(seed, k):
         assert dual >= tail_from_gram(gram, k, 4).value * (1 - 1e-9) - 1e-13 * total
 
 
+@pytest.mark.slow
 def test_the_bound_is_that_of_the_relaxation_and_often_the_optimum_itself():
     rng = np.random.default_rng(0)
     ratios = []
@@ -65,6 +66,7 @@ def test_exactly_factorizable_matrices_get_no_bound_though_careless_rounding_fin
     assert careless > 10
 
 
+@pytest.mark.slow
 def test_the_unluckiest_sums_of_the_stated_length_are_covered():
     rng = np.random.default_rng(3)
     careless = 0

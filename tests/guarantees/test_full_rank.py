@@ -47,6 +47,7 @@ def tiny_matrix(seed):
     return X, rng
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(10))
 def test_error_is_within_the_ratio_and_the_packing_never_above_the_optimum(batch):
     for seed in range(batch * 200, batch * 200 + 200):

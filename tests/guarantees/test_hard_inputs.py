@@ -151,6 +151,7 @@ def check(problem):
     return result
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None, derandomize=True)
 @given(problems())
 def test_what_is_said_about_generated_inputs_is_true(problem):

@@ -62,6 +62,7 @@ def test_held_out_entries_are_predicted_nearly_as_well_as_by_the_complete_fit(or
     assert errors[0] <= 1.1 * errors[1]
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10**6),
     share=st.sampled_from([0.1, 0.5, 0.9]),

@@ -41,6 +41,7 @@ def packings(X, rows=None, columns=None):
     return [Fraction(value) * unit for value in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(2))
 def test_packings_of_rows_near_underflow_never_exceed_the_smallest_error(batch):
     positive = 0
@@ -56,6 +57,7 @@ def test_packings_of_rows_near_underflow_never_exceed_the_smallest_error(batch):
     assert positive > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(2))
 def test_packings_count_the_roundings_of_weights(batch):
     positive = 0
@@ -91,6 +93,7 @@ def test_rows_whose_squared_lengths_lost_their_digits_cost_nothing(significand, 
     assert all(value == 0 for value in packings(X.T))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [-1000, -500, -300, 300, 500, 1000])
 def test_scales_of_the_whole_matrix_change_no_claim(exponent):
     for seed in range(20):

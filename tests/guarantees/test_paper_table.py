@@ -1,6 +1,5 @@
 """The paper's table of real data: single starts bracket the published values."""
 
-import numpy as np
 import pytest
 
 import orthant
@@ -14,17 +13,16 @@ PUBLISHED = [  # set, side, relative squared error as printed, k = 6
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "side", "published"), PUBLISHED)
 def test_forty_single_starts_bracket_the_published_value(real_set, name, side, published):
     X = real_set(name)
-    errors = np.array(
-        [
-            orthant.factorize(
-                X, 6, orthogonal=side, algorithm="paper", random_state=seed, certificate=None
-            ).relative_squared_error
-            for seed in range(40)
-        ]
-    )
-    low, middle, high = np.min(errors), np.median(errors), np.max(errors)
-    print(f"{name} over {side}: {low:.5f} {middle:.5f} {high:.5f}, published {published}")
-    assert round(low, 4) <= published <= round(high, 4)
+    errors = []
+    # More starts only widen the range, so no more are made than are needed.
+    while len(errors) < 40 and not (errors and min(errors) <= published <= max(errors)):
+        found = orthant.factorize(
+            X, 6, orthogonal=side, algorithm="paper", random_state=len(errors), certificate=None
+        )
+        errors.append(round(found.relative_squared_error, 4))
+    print(f"{name} over {side}: {sorted(errors)}, published {published}")
+    assert min(errors) <= published <= max(errors)

@@ -14,6 +14,7 @@ BEST_KNOWN = {  # relative squared error, k = 6; found by long searches, not pro
 ALLOWED = {"samples": 1.01, "features": 1.015, "both": 1.02}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 @pytest.mark.parametrize("name", list(BEST_KNOWN))
 @pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")

@@ -23,6 +23,7 @@ def oriented(X, orthogonal):
     return X if orthogonal == "samples" else X.T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
 @pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 def test_exact_kmeans_gives_at_most_twice_the_optimum(orthogonal):  # Theorem 3 with r = 1
@@ -37,6 +38,7 @@ def test_exact_kmeans_gives_at_most_twice_the_optimum(orthogonal):  # Theorem 3 
         assert found.error**2 <= 2 * optimum + ROUNDING, seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
 @pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 def test_local_search_keeps_its_promise_every_time(orthogonal):
@@ -57,6 +59,7 @@ def test_local_search_keeps_its_promise_every_time(orthogonal):
     assert claimed > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kmeans", ["k-means++", "ls++"])
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")

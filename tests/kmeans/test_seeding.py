@@ -32,6 +32,7 @@ def law_of_two_draws(X, distance):
     return probability
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [plain, lines])
 @pytest.mark.parametrize("side", ["samples", "features"])
 def test_pairs_are_drawn_with_the_probability_of_the_law(distance, side):

@@ -72,6 +72,7 @@ def test_sensitivity_is_the_share_of_the_error_and_of_the_cluster():
     np.testing.assert_allclose(found, 0.02, rtol=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_energy_and_weighted_sums_are_right_on_average(form):
     X = planted()

@@ -18,6 +18,7 @@ NUMBERS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(NUMBERS, NUMBERS)
 @example(5e-324, 0.5)
 @example(2.0**-600, 2.0**-600)
@@ -46,6 +47,7 @@ def test_a_fit_without_any_error_is_the_smallest_possible(store, orthogonal, dty
     assert str(certificate) == "squared error the smallest possible; proven by an exact fit"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_an_error_at_the_level_of_rounding_is_called_that_and_no_more(orthogonal, dtype):

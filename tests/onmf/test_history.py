@@ -23,6 +23,7 @@ def awkward(seed, dtype):
     return (X * 10.0 ** rng.choice([-9, 0, 9]) * (rng.random(X.shape) < 0.7)).astype(dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 @pytest.mark.parametrize("algorithm", ["best", "paper"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -91,6 +92,7 @@ def test_the_published_error_of_one_factor_is_that_of_the_labels_of_k_means(orth
     assert lowered == 40
 
 
+@pytest.mark.slow
 def test_the_published_error_of_two_factors_is_never_below_the_error():
     lowered = 0
     for seed in range(60):

@@ -4,7 +4,6 @@ Doubles are integers times a power of two, so everything here is done in Python'
 eigenvalues are irrational; they are enclosed from above to `BITS` binary places.
 """
 
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -12,7 +11,7 @@ from math import lcm
 
 import numpy as np
 
-from tests.oracles.partitions import partitions
+from tests.oracles.partitions import Group, group_sets
 
 BITS = 2600  # squares of doubles that are 2**1200 apart still differ
 Matrix = list[list[Fraction]]
@@ -51,17 +50,21 @@ def smallest_error(X, k: int, orthogonal: str, rows=None, columns=None) -> Fract
     """
     if orthogonal == "features":
         return smallest_error(X.T, k, "samples", columns, rows)
-    values = fractions_of(X)
-    w, v = _weights(rows, len(X)), _weights(columns, X.shape[1])
     total = exact_total(X, rows, columns)
     if not total:
         return total
-    # All is measured in units of the squared norm, so that one number of places is right for all.
-    w = [one / total for one in w]
+    values = _integers([value for row in fractions_of(X) for value in row])
+    values = [values[start : start + X.shape[1]] for start in range(0, X.size, X.shape[1])]
+    w, v = _integers(_weights(rows, len(X))), _integers(_weights(columns, X.shape[1]))
+    unit = sum(
+        p * q * x**2
+        for p, row in zip(w, values, strict=True)
+        for q, x in zip(v, row, strict=True)
+    )  # fmt: skip
 
     @cache
-    def captured(inside: tuple[int, ...], across: tuple[int, ...]) -> int:
-        return _top_eigenvalue(_gram(values, w, v, inside, across))
+    def captured(inside: Group, across: Group) -> int:
+        return _top_eigenvalue(_gram(values, w, v, inside, across), unit)
 
     best = max(
         sum(captured(*block) for block in blocks)
@@ -70,19 +73,27 @@ def smallest_error(X, k: int, orthogonal: str, rows=None, columns=None) -> Fract
     return total * max(Fraction(0), 1 - Fraction(best, 2**BITS))
 
 
-def _block_sets(n: int, m: int, k: int, orthogonal: str) -> Iterator[list[tuple]]:
+def _integers(numbers: list[Fraction]) -> list[int]:
+    """The numbers times the least integer that makes all of them integers."""
+    common = lcm(*(one.denominator for one in numbers))
+    return [one.numerator * (common // one.denominator) for one in numbers]
+
+
+@cache
+def _block_sets(n: int, m: int, k: int, orthogonal: str) -> list[list[tuple[Group, Group]]]:
     """Rows and columns of the blocks of every solution worth trying."""
-    for labels in partitions(n, k):
-        groups = [tuple(np.flatnonzero(labels == s).tolist()) for s in range(labels.max() + 1)]
+    found = []
+    for groups in group_sets(n, k):
         if orthogonal == "samples":
-            yield [(group, tuple(range(m))) for group in groups]
+            found.append([(group, tuple(range(m))) for group in groups])
             continue
         for owner in product(range(len(groups)), repeat=m):
             across = [tuple(j for j in range(m) if owner[j] == s) for s in range(len(groups))]
-            yield list(zip(groups, across, strict=True))
+            found.append(list(zip(groups, across, strict=True)))
+    return found
 
 
-def _gram(values, w, v, inside, across) -> Matrix:
+def _gram(values, w, v, inside, across) -> list[list[int]]:
     """A matrix with the eigenvalues of the smaller Gram matrix of a weighted block.
 
     ``B V B^T W`` has those of ``W^(1/2) B V B^T W^(1/2)`` and needs no roots.
@@ -98,8 +109,8 @@ def _gram(values, w, v, inside, across) -> Matrix:
     ]  # fmt: skip
 
 
-def _top_eigenvalue(gram: Matrix) -> int:
-    """The largest eigenvalue times ``2**BITS``, rounded up by at most a few units.
+def _top_eigenvalue(gram: list[list[int]], unit: int) -> int:
+    """The largest eigenvalue times ``2**BITS / unit``, rounded up by at most a few units.
 
     All roots of the characteristic polynomial are real, so Newton's method from the right of the
     largest never steps over it, and steps that are rounded down do not either.
@@ -108,13 +119,12 @@ def _top_eigenvalue(gram: Matrix) -> int:
         return 0
     coefficients = _characteristic(gram)
     degree = len(coefficients) - 1
-    # p(t / 2**BITS) times a common denominator, in integers.
-    common = lcm(*(one.denominator for one in coefficients))
+    # p(t * unit / 2**BITS) times 2**(BITS * degree), in integers.
     terms = [
-        int(one * common) << (BITS * power) for power, one in enumerate(coefficients)
+        one * unit ** (degree - power) << (BITS * power) for power, one in enumerate(coefficients)
     ]  # of t**(degree - power)
     trace = sum(gram[i][i] for i in range(degree))
-    t = -(-(trace.numerator << BITS) // trace.denominator)
+    t = -(-(trace << BITS) // unit)
     while True:
         value, slope = 0, 0
         for term in terms:
@@ -125,11 +135,11 @@ def _top_eigenvalue(gram: Matrix) -> int:
         t -= value // slope
 
 
-def _characteristic(matrix: Matrix) -> list[Fraction]:
+def _characteristic(matrix: list[list[int]]) -> list[int]:
     """Coefficients of det(t I - matrix), the highest power first (Faddeev and LeVerrier)."""
     size = len(matrix)
-    coefficients = [Fraction(1)]
-    power = [[Fraction(0)] * size for _ in range(size)]
+    coefficients = [1]
+    power = [[0] * size for _ in range(size)]
     for step in range(1, size + 1):
         for i in range(size):
             power[i][i] += coefficients[-1]
@@ -138,7 +148,8 @@ def _characteristic(matrix: Matrix) -> list[Fraction]:
              for column in zip(*power, strict=True)]
             for row in matrix
         ]  # fmt: skip
-        coefficients.append(-sum(power[i][i] for i in range(size)) / step)
+        # Integers have integer coefficients, so nothing is left over.
+        coefficients.append(-sum(power[i][i] for i in range(size)) // step)
     return coefficients
 
 

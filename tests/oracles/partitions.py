@@ -1,8 +1,11 @@
 """Every way to put a few things into groups: the ground of all brute-force answers."""
 
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
+
+Group = tuple[int, ...]
 
 
 def partitions(n: int, k: int) -> Iterator[np.ndarray]:
@@ -21,3 +24,14 @@ def partitions(n: int, k: int) -> Iterator[np.ndarray]:
 
     for labels in extend([], 0):
         yield np.array(labels, dtype=np.int64)
+
+
+@cache
+def group_sets(n: int, k: int) -> list[list[Group]]:
+    """The groups of every partition, in the same order."""
+    return [groups_of(labels) for labels in partitions(n, k)]
+
+
+def groups_of(labels: np.ndarray) -> list[Group]:
+    """The members of every group of one partition."""
+    return [tuple(np.flatnonzero(labels == group).tolist()) for group in np.unique(labels)]

@@ -310,6 +310,7 @@ def npy_bytes(array):
     return stream.getvalue()
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused_before_it_is_decompressed(file, monkeypatch):
     header, arrays = parts_of(file)
     arrays["components"] = np.zeros((64, 2**20))  # half a gigabyte of zeros in half a megabyte
@@ -443,6 +444,7 @@ save(replace(result, components=wide), sys.argv[1])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGXFSZ")
 def test_killed_while_writing_the_old_file_is_intact(tmp_path):
     result, _ = factorized()

@@ -162,6 +162,7 @@ def artifacts(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_it_loads_in_silence_fits_and_has_contrast(browser, written, artifacts, width, theme):

@@ -34,6 +34,7 @@ def test_cells_are_root_mean_squares_on_a_log_scale(setting):
     assert np.array_equal(maps.original.rows.order, np.arange(30))
 
 
+@pytest.mark.slow
 def test_large_matrices_are_cut_into_few_cells():
     X = np.random.default_rng(0).random((1003, 450))
     maps = heat_maps(find(X, factorize(X, 2, certificate=None, random_state=0)))

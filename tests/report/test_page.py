@@ -101,6 +101,7 @@ def test_names_cannot_become_markup_or_script():
     assert data["names"]["rows"]["name"][0] == names[0]
 
 
+@pytest.mark.slow
 def test_large_input_gives_a_page_of_bounded_size():
     rng = np.random.default_rng(0)
     places = rng.integers(12_000, size=30_000), rng.integers(11_000, size=30_000)

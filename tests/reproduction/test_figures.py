@@ -37,6 +37,7 @@ def test_lines_are_medians_and_ours_is_red_and_thick(measured):
     assert red > 2 * max(green, blue)
 
 
+@pytest.mark.slow
 def test_panels_stand_as_in_the_paper(measured):
     figure = figure_of(measured, "experiment-2")
     titles = [axes.get_title(loc="left") for axes in figure.axes]
@@ -80,6 +81,7 @@ def test_cut_runs_have_hollow_markers(measured):
     assert (full, hollow) == ([3], [1])
 
 
+@pytest.mark.slow
 def test_zeros_are_named_exact_and_stand_below_all_else(measured):
     axes = figure_of(measured, "experiment-1").axes[2]
     names = [one.get_text() for one in axes.get_yticklabels()]
@@ -127,6 +129,7 @@ def test_real_data_show_both_sides_and_the_published_values(measured):
     assert names == ["over samples", "over features"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("experiment", ["double-factor", "real-data"])
 def test_files_are_the_same_every_time_and_say_nothing_of_the_day(measured, experiment):
     drawn = [figure_of(measured, experiment) for _ in range(2)]

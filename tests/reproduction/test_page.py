@@ -40,6 +40,7 @@ def written(text, tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_it_is_whole_and_asks_for_nothing(text):
     parsed = Parsed(text)
     assert not {"link", "img", "iframe", "image"} & set(parsed.tags)

@@ -58,6 +58,7 @@ def is_running(number):
         return False
 
 
+@pytest.mark.slow
 def test_every_run_has_one_row_in_the_order_of_the_plan(unbroken):
     assert [row.key for row in unbroken] == [run.key for run in RUNS]
     assert all(row.serial == 1 and row.seconds > 0 for row in unbroken)
@@ -83,6 +84,7 @@ def test_a_killed_runner_goes_on_without_losing_or_repeating_a_row(unbroken, tmp
     assert untimed(read_rows(tmp_path / "results.csv")) == untimed(unbroken)
 
 
+@pytest.mark.slow
 def test_a_row_torn_by_a_kill_is_made_again(unbroken, tmp_path):
     results = ResultsFile(tmp_path / "results.csv")
     for row in unbroken[:5]:

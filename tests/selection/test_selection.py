@@ -35,6 +35,7 @@ def test_the_planted_number_is_suggested_with_a_reason(selection):
     assert "4" in repr(selection)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", ["features", "both"])
 def test_the_planted_number_is_found_in_every_setting(orthogonal):
     data = make_planted(60, 50, 3, 0.1, orthogonal=orthogonal, random_state=0).X

@@ -171,7 +171,7 @@ BUILDS = ["csr_array", "csc_array", "csr_matrix"]
 
 # One process imports everything and forks for every case, since a case may crash.
 CASES = """
-import json, os, scipy.sparse, orthant
+import json, os, scipy.sparse, orthant.fitting
 from tests.validation.test_data import BUILDS, CORRUPTIONS, GOOD
 
 def refused(build, corruption):
