@@ -1,6 +1,6 @@
 """Documents: sort reference pages into topics that do not overlap, and name every topic.
 
-The documents are the docstrings of five SciPy packages: real prose, always at hand, and we know
+The documents are the docstrings of five SciPy packages: real prose, always there, and we know
 which package each page came from, so the topics can be checked.
 
     python examples/documents.py topics.png

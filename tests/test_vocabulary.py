@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 RULED_OUT = ["anew", "at hand", "at_hand", "brought along", "brought_along", "errand", "beside"]
 BRITISH = ["centre", "normalis", "colour", "behaviour", "neighbour", "minimis", "optimis(?!t|m)"]
-BRITISH += ["catalogue", "grey", "licence", "artefact", "labelled", "recognis", "summaris"]
+BRITISH += ["catalogue", r"\bgrey\b", "licence", "artefact", "labelled", "recognis", "summaris"]
 FORBIDDEN = re.compile(rf"\b({'|'.join(RULED_OUT)})\b|{'|'.join(BRITISH)}", re.IGNORECASE)
 FILES = [*ROOT.glob("src/**/*.py"), *ROOT.glob("docs/*.md"), *ROOT.glob("*.md")]
 FILES += [*ROOT.glob("examples/*.py"), *ROOT.glob("benchmarks/*.py")]

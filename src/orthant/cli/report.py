@@ -33,7 +33,7 @@ def report(
     quiet: o.Quiet = False,
     max_bytes: o.MaxBytes = None,
 ) -> None:
-    """Make the page of DIR anew, with the curve over k if select-k wrote into it."""
+    """Make the page of DIR again, with the curve over k if select-k wrote into it."""
     summary = read_summary(folder)
     result = read_model(folder / MODEL, most_bytes(max_bytes))
     file, reading = _source(folder, summary, data)

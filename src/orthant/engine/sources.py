@@ -19,6 +19,7 @@ from orthant.engine.kernels.sparse import SPARSE
 from orthant.engine.unchanged import Unchanged
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
+from orthant.numerics.digest import digest_bytes
 
 # A block should be large enough to hide the cost of handing it to a thread and small enough that
 # the products of one block stay in cache while the next step reads them.
@@ -220,6 +221,14 @@ def append_rows(kept: Array | csr_array, new: Array | csr_array) -> Array | csr_
     else:
         new = csr_array(new)
     return kernel_of(kept).stack([kept, new], False)
+
+
+def digest_rows(rows: Array | csr_array) -> str:
+    """A digest of an array or a CSR array, its shape and its dtype."""
+    dense = isinstance(rows, np.ndarray)
+    arrays = (rows,) if dense else (rows.data, rows.indices, rows.indptr)
+    about = repr((rows.shape, str(rows.dtype))).encode()
+    return digest_bytes(about, *map(np.ascontiguousarray, arrays)).hex()
 
 
 def in_memory(rows: Array | csr_array) -> ArraySource | CsrSource:

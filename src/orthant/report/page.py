@@ -147,7 +147,7 @@ def _footer(story: Story) -> Safe:
         tag("p", f"Made by orthant {story.version}. Steps run: {steps}; {result.n_sweeps} sweeps."),
         tag(
             "p",
-            "Beside this page: assignments.csv (the component of every row), features.csv (of "
+            "Next to this page: assignments.csv (the component of every row), features.csv (of "
             "every feature), components.csv (all weights), model.npz (orthant.load reads it), "
             "summary.json. Rows, features and components are counted from 0.",
         ),

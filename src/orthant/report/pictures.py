@@ -13,7 +13,7 @@ from orthant.report.markup import Safe, tag
 
 MOST_PIXELS = 64
 PNG = b"\x89PNG\r\n\x1a\n"
-GREY_8_BIT = (8, 0, 0, 0, 0)
+GRAY_8_BIT = (8, 0, 0, 0, 0)
 
 
 def tile(values: Array, shape: tuple[int, int], label: str, look: str = "tile") -> Safe:
@@ -33,7 +33,7 @@ def png(levels: Array) -> bytes:
     height, width = levels.shape
     # Every line begins with the number of its filter; 0 is none.
     lines = np.hstack((np.zeros((height, 1), np.uint8), levels))
-    header = struct.pack(">IIBBBBB", width, height, *GREY_8_BIT)
+    header = struct.pack(">IIBBBBB", width, height, *GRAY_8_BIT)
     content = zlib.compress(lines.tobytes(), 9)
     return PNG + _chunk(b"IHDR", header) + _chunk(b"IDAT", content) + _chunk(b"IEND", b"")
 

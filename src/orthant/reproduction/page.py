@@ -162,7 +162,7 @@ def _provenance(measured: Measured, sittings: Sequence[Mapping[str, Any]]) -> li
         else Safe(""),
         tag("p", "Again: ", tag("code", "orthant reproduce all"),
             ". It goes on where it ended; with ", tag("code", "--page-only"),
-            " it runs nothing and makes the figures and this page anew."),
+            " it runs nothing and makes the figures and this page again."),
         tag("p", "All runs: ", tag("a", "results.csv", href="results.csv"),
             ". Medians, smallest, largest and counts: ",
             tag("a", "summary.csv", href="summary.csv"), "."),

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from orthant.engine.sources import digest_rows
 from orthant.errors import InvalidInputError
 from orthant.files.journal import Journal
-from orthant.numerics.digest import digest_bytes
 from orthant.selection.trial import Trial
 
 TITLE = "orthant select_n_components"
@@ -21,13 +21,6 @@ VERSION = 1
 BEGINNING = f'{{"title": "{TITLE}"'  # of the first line
 COUNTS = ("n_components", "repetition", "n_components_found")
 LARGEST = 2.0**62
-
-
-def fingerprint(data: Any) -> str:
-    """A digest of an array or a CSR array."""
-    arrays = (data,) if isinstance(data, np.ndarray) else (data.data, data.indices, data.indptr)
-    about = repr((data.shape, str(data.dtype))).encode()
-    return digest_bytes(about, *map(np.ascontiguousarray, arrays)).hex()
 
 
 class TrialJournal:
@@ -42,7 +35,7 @@ class TrialJournal:
 
         ``entropy`` is None when the caller has no seed: then that of the file goes on.
         """
-        about = {"title": TITLE, "version": VERSION, "data": fingerprint(data), **options}
+        about = {"title": TITLE, "version": VERSION, "data": digest_rows(data), **options}
         foreign = f"{self.path} is not a results file of select_n_components"
         self._journal = Journal(self.path, BEGINNING, foreign)
         if self._journal.lines:
