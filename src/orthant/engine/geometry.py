@@ -13,7 +13,7 @@ nowhere above. Rows expressed by components are what is published, and what new 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -35,8 +35,11 @@ MOST_LIGHT_ENTRIES = 2**20
 class Geometry:
     """The units and weights of a matrix, and its rows expressed by components (k, m)."""
 
+    residual_of_block: Callable[..., float] = staticmethod(residual_block)
+
     def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
         self.source, self.executor = source, executor
+        self.source_as_given = source  # with gaps where entries are missing
         self.shape, self.dtype = source.shape, source.dtype
         self.units, self._units_of_rows = scan.units, scan.units_of_rows
         self.row_weights = scan.row_weights  # (n,) or None
@@ -249,7 +252,8 @@ class Geometry:
             "column_factors": self.column_factors,
         }
         by_row = {"loadings": loadings, "row_weights": self.row_weights}
-        self._fold(with_units(residual_block, self.units, shared, by_row), absorb)
+        work = with_units(type(self).residual_of_block, self.units, shared, by_row)
+        self.executor.fold(self.source_as_given, work, absorb)
         return total
 
     def list_entries(self) -> Iterator[tuple[Array, Array, Array]] | None:

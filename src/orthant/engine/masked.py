@@ -96,6 +96,32 @@ def has_missing(source: Source, executor: Executor) -> bool:
     return any(found)
 
 
+def _residual_block(
+    kernel: Kernel,
+    rows: Rows,
+    components: Array,
+    powers: Array,
+    column_factors: Array | None,
+    units: Units,
+    loadings: Any,
+    row_weights: Array | None,
+) -> float:
+    """Weighted squared distance of rows to ``loadings @ components`` over their observed entries."""
+    given = loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
+    fitted = units.scale_loadings(given, powers)
+    scaled = kernel.scale(rows, units)
+    squares = np.empty(rows.shape[0])
+    size = max(1, CHUNK_ENTRIES // max(1, rows.shape[1]))
+    for start in range(0, rows.shape[0], size):
+        some = slice(start, min(start + size, rows.shape[0]))
+        difference = kernel.take_dense(scaled, some) - fitted[some] @ components
+        difference = np.where(np.isnan(difference), 0.0, difference)
+        if column_factors is not None:
+            difference *= column_factors
+        squares[some] = np.square(difference).sum(axis=1)
+    return float(squares.sum() if row_weights is None else squares @ row_weights)
+
+
 class MaskedMatrix(Matrix):
     """A checked matrix with missing entries.
 
@@ -104,12 +130,13 @@ class MaskedMatrix(Matrix):
     """
 
     complete = False
+    residual_of_block = staticmethod(_residual_block)
 
     def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
         super().__init__(FilledSource(source), executor, scan)
         factors = self.column_factors
         self.column_weights = None if factors is None else np.square(factors)
-        self._with_gaps = source
+        self.source_as_given = source
 
     def masked_sweep(
         self, components: Array, orthogonal: str, fixed: Array | None = None
@@ -200,26 +227,7 @@ class MaskedMatrix(Matrix):
             "column_weights": self.column_weights,
             "units": self._units_of_rows,
         }
-        self.executor.fold(self._with_gaps, Work(_fit_block, shared), absorb)
-
-    def residual(self, loadings: Any, components: Array) -> float:
-        """Weighted squared error of ``X ~ loadings @ components`` over the observed entries."""
-        total = 0.0
-
-        def absorb(part: slice, block: float) -> None:
-            nonlocal total
-            total += block
-
-        shifted, powers = self.shift(components)
-        shared = {
-            "components": shifted,
-            "powers": powers,
-            "column_weights": self.column_weights,
-        }
-        by_row = {"loadings": loadings, "row_weights": self.row_weights}
-        work = with_units(_residual_block, self.units, shared, by_row)
-        self.executor.fold(self._with_gaps, work, absorb)
-        return total
+        self.executor.fold(self.source_as_given, Work(_fit_block, shared), absorb)
 
     def _publish(self, values: Array, first_row: int) -> Array:
         """Loadings of some rows, (b,) or (b, k), in the dtype of X."""
@@ -237,7 +245,7 @@ class MaskedMatrix(Matrix):
     ) -> None:
         """A pass over the scaled blocks with their gaps."""
         work = with_units(function, self.units, shared, by_row)
-        self.executor.fold(self._with_gaps, work, absorb)
+        self.executor.fold(self.source_as_given, work, absorb)
 
 
 def _fit_block(
@@ -333,30 +341,6 @@ def _sweep_block(
         block.multiply_columns(weighted),
         block.sum_observed_rows(weighted * loadings),
     )
-
-
-def _residual_block(
-    kernel: Kernel,
-    rows: Rows,
-    components: Array,
-    powers: Array,
-    column_weights: Array | None,
-    units: Units,
-    loadings: Any,
-    row_weights: Array | None,
-) -> float:
-    given = loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
-    fitted = units.scale_loadings(given, powers)
-    scaled = kernel.scale(rows, units)
-    squares = np.empty(rows.shape[0])
-    size = max(1, CHUNK_ENTRIES // max(1, rows.shape[1]))
-    for start in range(0, rows.shape[0], size):
-        some = slice(start, min(start + size, rows.shape[0]))
-        difference = kernel.take_dense(scaled, some) - fitted[some] @ components
-        difference = np.square(np.where(np.isnan(difference), 0.0, difference))
-        weighted = column_weights is not None
-        squares[some] = difference @ column_weights if weighted else difference.sum(axis=1)
-    return float(squares.sum() if row_weights is None else squares @ row_weights)
 
 
 def _two_largest(scores: Array, axis: int) -> Array:

@@ -225,8 +225,9 @@ def append_rows(kept: Array | csr_array, new: Array | csr_array) -> Array | csr_
 
 def digest_rows(rows: Array | csr_array) -> str:
     """A digest of an array or a CSR array, its shape and its dtype."""
-    dense = isinstance(rows, np.ndarray)
-    arrays = (rows,) if dense else (rows.data, rows.indices, rows.indptr)
+    arrays: tuple[Array, ...] = (rows,)
+    if not isinstance(rows, np.ndarray):
+        arrays = (rows.data, rows.indices, rows.indptr)
     about = repr((rows.shape, str(rows.dtype))).encode()
     return digest_bytes(about, *map(np.ascontiguousarray, arrays)).hex()
 
