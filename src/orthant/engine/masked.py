@@ -106,7 +106,7 @@ def _residual_block(
     loadings: Any,
     row_weights: Array | None,
 ) -> float:
-    """Weighted squared distance of rows to ``loadings @ components`` over their observed entries."""
+    """Weighted squared distance of rows to ``loadings @ components``, missing entries left out."""
     given = loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
     fitted = units.scale_loadings(given, powers)
     scaled = kernel.scale(rows, units)
