@@ -7,8 +7,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import orthant
-from orthant.bench.kernel import kernel_bytes
 from orthant.bench.measuring import clock
+from orthant.bench.system_memory import system_bytes
 
 
 def cluster_planted_graphs(seeds=10):
@@ -38,7 +38,7 @@ def cluster_large_graph(n=20_000, m=5_000, edges=200_000):
     model, seconds = clock(lambda: unfitted.fit(graph))
     print(
         f"{n:,} x {m:,} with {graph.nnz:,} edges: {model.disagreements_:,} disagreements in "
-        f"{seconds:.1f} s, peak {kernel_bytes('VmHWM') / 2**20:.0f} MB; {model.certificate_}"
+        f"{seconds:.1f} s, peak {system_bytes('VmHWM') / 2**20:.0f} MB; {model.certificate_}"
     )
 
 

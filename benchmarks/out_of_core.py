@@ -40,9 +40,9 @@ def write_matrix(path, n_rows, n_columns, n_blocks, seed=0):
 
 def private_memory():
     """(RssAnon, VmData) of this process in bytes: touched, and counted by RLIMIT_DATA."""
-    from orthant.bench.kernel import kernel_bytes
+    from orthant.bench.system_memory import system_bytes
 
-    return kernel_bytes("RssAnon"), kernel_bytes("VmData")
+    return system_bytes("RssAnon"), system_bytes("VmData")
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import coo_array, csc_array, csr_array
 
 from orthant.engine import sources
-from orthant.engine.features import Features
+from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
 from orthant.validation.data import as_matrix
 
@@ -44,7 +44,7 @@ def weights_for(X, which):
 
 def points_over(side, X, rows, columns, store):
     matrix = as_matrix(store(X), sample_weight=rows, feature_weight=columns)
-    return Samples(matrix) if side == "samples" else Features(matrix)
+    return Samples(matrix) if side == "samples" else StreamedColumns(matrix)
 
 
 def plain_points(side, X, rows, columns):
@@ -137,7 +137,7 @@ def test_coordinates_are_the_normalized_points(side, small_blocks):
 
 def test_features_are_the_samples_of_the_transpose(small_blocks):
     X = some_matrix(seed=8)
-    over_features = Features(as_matrix(small_blocks(X)))
+    over_features = StreamedColumns(as_matrix(small_blocks(X)))
     over_samples = Samples(as_matrix(small_blocks(np.ascontiguousarray(X.T))))
     chosen = np.array([0, 3, 5])
     for name in ("sweep_centers", "sweep_directions"):

@@ -10,10 +10,10 @@ from scipy.sparse import csr_array
 from orthant.onmf.full_rank import (
     BY_COSINE,
     BY_COUNT,
-    FULL_RANK_RATIO,
     AngleTests,
     factorize_full_rank,
 )
+from orthant.onmf.promises import FULL_RANK_RATIO
 from tests.oracles.double_factor import best_double_factor_error
 
 ROUNDING = 1e-12

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.engine.features import Features
+from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
 from orthant.kmeans.lloyd import lloyd
 from orthant.kmeans.solve import call_subroutine, weighted_kmeans
@@ -15,7 +15,11 @@ from orthant.validation.data import as_matrix
 from tests.oracles.weighted_kmeans import exact_kmeans, kmeans_cost
 
 
-@given(seed=st.integers(0, 10_000), k=st.integers(1, 6), side=st.sampled_from([Samples, Features]))
+@given(
+    seed=st.integers(0, 10_000),
+    k=st.integers(1, 6),
+    side=st.sampled_from([Samples, StreamedColumns]),
+)
 def test_the_cost_never_rises(seed, k, side):
     rng = np.random.default_rng(seed)
     points = side(as_matrix(rng.exponential(size=(20, 12)) ** 3))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.engine.features import Features
+from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
 from orthant.kmeans import local_search
 from orthant.kmeans.exchanges import WORTHWHILE, Nearest, best_exchanges, most_exchanges
@@ -27,7 +27,7 @@ def cost_of(points, form, distance):
 @given(
     seed=st.integers(0, 10_000),
     k=st.integers(1, 4),
-    side=st.sampled_from([Samples, Features]),
+    side=st.sampled_from([Samples, StreamedColumns]),
     distance=st.sampled_from([plain, lines]),
 )
 def test_gains_are_the_drop_of_the_cost(seed, k, side, distance):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine.features import Features
+from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
 from orthant.kmeans.exchanges import choose_columns
 from orthant.kmeans.seeding import (
@@ -36,7 +36,9 @@ def law_of_two_draws(X, distance):
 @pytest.mark.parametrize("distance", [plain, lines])
 @pytest.mark.parametrize("side", ["samples", "features"])
 def test_pairs_are_drawn_with_the_probability_of_the_law(distance, side):
-    points = Samples(as_matrix(X)) if side == "samples" else Features(as_matrix(csr_array(X.T)))
+    points = (
+        Samples(as_matrix(X)) if side == "samples" else StreamedColumns(as_matrix(csr_array(X.T)))
+    )
     expected = law_of_two_draws(X, distance)
     counts = np.zeros_like(expected)
     rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.datasets import make_planted
-from orthant.engine.features import Features
+from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
 from orthant.onmf.descent import descend, descend_disjoint, split_by_energy
 from orthant.onmf.escapes import breathe, prune, recombine
@@ -46,7 +46,7 @@ def never_rises(history):
     return all(after <= before + 1e-12 for before, after in pairwise(history))
 
 
-@given(**cases, side=st.sampled_from([Samples, Features]))
+@given(**cases, side=st.sampled_from([Samples, StreamedColumns]))
 def test_every_sweep_of_the_descent_captures_more(seed, k, sparse, weighted, side):
     _, points = some_points(seed, sparse=sparse, weighted=weighted, side=side)
     found = descend(points, drawn(points, k, seed), max_iter=30, tol=0.0)

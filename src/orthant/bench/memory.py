@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from orthant.bench.data import Data
-from orthant.bench.kernel import MEMINFO, kernel_bytes
 from orthant.bench.measuring import SkippedError, measure
 from orthant.bench.rows import Goal, Row
+from orthant.bench.system_memory import MEMINFO, system_bytes
 from orthant.bench.tasks import Step, Task
 from orthant.factorization import Factorization
 from orthant.fitting import factorize
@@ -33,11 +33,11 @@ def peak_of_fit(data: Data, orthogonal: str) -> dict[str, int]:
     factorize(X[:WARM_ROWS].copy(), k, **options)
     try:
         CLEAR_REFS.write_text(FORGET_PEAK)
-        before = kernel_bytes("VmRSS")
+        before = system_bytes("VmRSS")
     except OSError as error:
         raise SkippedError(f"this system does not tell peak memory: {error}") from error
     result = factorize(X, k, max_iter=MAX_ITER, **options)
-    extra = kernel_bytes("VmHWM") - before
+    extra = system_bytes("VmHWM") - before
     return {"input": X.nbytes, "result": bytes_of(result), "extra": extra}
 
 
@@ -57,7 +57,7 @@ def bytes_of(result: Factorization) -> int:
 def affordable(bytes_wanted: int, share: float = 0.25) -> int:
     """The size wanted, or this share of the memory that is free now if that is less."""
     try:
-        free = kernel_bytes("MemAvailable", MEMINFO)
+        free = system_bytes("MemAvailable", MEMINFO)
     except OSError:
         return bytes_wanted
     return min(bytes_wanted, int(share * free))

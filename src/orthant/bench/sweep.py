@@ -20,7 +20,7 @@ from orthant.bench.measuring import clock, measure
 from orthant.bench.rows import Goal, Row
 from orthant.bench.tasks import Step, Task
 from orthant.engine.executors import available_cores, one_blas_thread
-from orthant.engine.features import Features
+from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
 from orthant.validation.data import as_matrix
 
@@ -36,7 +36,7 @@ def time_sweep(data: Data, n_repeats: int, n_rounds: int) -> dict[str, Any]:
     form = np.random.default_rng(1).random((data.n_components, data.n_features))
     directions = form.astype(data.dtype)
     matrix = as_matrix(X)
-    samples, features = Samples(matrix), Features(matrix)
+    samples, features = Samples(matrix), StreamedColumns(matrix)
     seconds: dict[str, list[float]] = {"product": [], "sweep": [], "features": [], "scan": []}
     for _ in range(n_rounds):
         with threadpool_limits(available_cores(), user_api="blas"):

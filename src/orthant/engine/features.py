@@ -1,4 +1,4 @@
-"""Features: the columns of a matrix as points."""
+"""The columns of a matrix as points: as rows of its transpose, or streamed with its rows."""
 
 from __future__ import annotations
 
@@ -15,17 +15,37 @@ from orthant.engine.points import (
     square_lengths,
     winners_only,
 )
-from orthant.engine.samples import Columns
+from orthant.engine.samples import Samples
 from orthant.numerics.arrays import Array, divide
 
 
 def columns_of(matrix: Matrix) -> Points:
     """The columns as points: as rows of their own where that is not slow."""
     flipped = matrix.transpose()
-    return Features(matrix) if flipped is None else Columns(flipped)
+    return StreamedColumns(matrix) if flipped is None else TransposedColumns(flipped)
 
 
-class Features(Points):
+class TransposedColumns(Samples):
+    """The columns of a matrix as points: the rows of its transpose, where that can be had."""
+
+    components_are_directions = False
+
+    def directions_of(self, components: Array) -> Array:
+        """The combinations of columns that the components describe."""
+        everyone = np.zeros(components.shape[1], dtype=np.int32)
+        shares = self.matrix.shift_rows(components)
+        return np.concatenate([self.matrix.row_sums(everyone, row, 1) for row in shares])
+
+    def components(self, directions: Array) -> Array:
+        """The product of every column with the unit direction that captures most of it."""
+        swept = self.sweep_directions(directions)
+        components = np.zeros((len(directions), len(swept.labels)))
+        weighted = np.flatnonzero(self.multipliers() > 0)
+        components[swept.labels[weighted], weighted] = swept.products[weighted]
+        return self.matrix.unshift_rows(components)
+
+
+class StreamedColumns(Points):
     """The columns of a matrix as points, streamed over blocks of its rows."""
 
     def __init__(self, matrix: Matrix) -> None:

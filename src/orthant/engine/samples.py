@@ -1,4 +1,4 @@
-"""Samples: the rows of a matrix as points; and columns, where they can be had as rows."""
+"""Samples: the rows of a matrix as points."""
 
 from __future__ import annotations
 
@@ -165,23 +165,3 @@ class Samples(SinglePoints):
     def coordinates(self) -> Any:
         """All normalized rows."""
         return self.matrix.whole(row_scales=divide(np.ones(len(self._lengths)), self._lengths))
-
-
-class Columns(Samples):
-    """The columns of a matrix as points: the rows of its transpose, where that can be had."""
-
-    components_are_directions = False
-
-    def directions_of(self, components: Array) -> Array:
-        """The combinations of columns that the components describe."""
-        everyone = np.zeros(components.shape[1], dtype=np.int32)
-        shares = self.matrix.shift_rows(components)
-        return np.concatenate([self.matrix.row_sums(everyone, row, 1) for row in shares])
-
-    def components(self, directions: Array) -> Array:
-        """The product of every column with the unit direction that captures most of it."""
-        swept = self.sweep_directions(directions)
-        components = np.zeros((len(directions), len(swept.labels)))
-        weighted = np.flatnonzero(self.multipliers() > 0)
-        components[swept.labels[weighted], weighted] = swept.products[weighted]
-        return self.matrix.unshift_rows(components)

@@ -21,7 +21,7 @@ class Update:
     captured: float  # energy that the vectors capture; for costs their negative
     vectors: Array  # (k, m) the next ones, which capture no less
     next_gain: float = math.inf  # what the next update gains at the least; infinite if not known
-    settled: bool = False  # whether the update has changed nothing
+    unchanged: bool = False  # whether the assignment is that of the sweep before
 
 
 UpdateT = TypeVar("UpdateT", bound=Update)
@@ -49,7 +49,7 @@ class Alternated(Generic[UpdateT]):
 
     last: UpdateT
     history: tuple[float, ...]  # captured energy after every sweep, never falling
-    settled: bool  # whether it ended by itself, not by the limit on sweeps
+    converged: bool  # whether it ended by itself, not by the limit on sweeps
 
 
 def alternate(
@@ -74,9 +74,9 @@ def alternate(
         moved = not last and gained >= 0 and method.reuse_idle(vectors, update)
         # What is captured may exceed the total by rounding.
         enough = tol * max(total - captured, 0.0)
-        settled = not moved and (update.settled or min(gained, update.next_gain) <= enough)
-        if settled or last:
-            return Alternated(update, tuple(history), settled)
+        converged = not moved and (update.unchanged or min(gained, update.next_gain) <= enough)
+        if converged or last:
+            return Alternated(update, tuple(history), converged)
         vectors = update.vectors
         step.keep(tuple(history), method.mark(update), vectors=vectors)
 

@@ -62,15 +62,15 @@ class _Averages:
         sweep = points.sweep_centers(vectors)
         costs = point_costs(points, sweep)
         if self._labels is None:
-            settled = bool(self._digest) and self._digest == digest(sweep.labels)
+            unchanged = bool(self._digest) and self._digest == digest(sweep.labels)
         else:
-            settled = np.array_equal(self._labels, sweep.labels)
+            unchanged = np.array_equal(self._labels, sweep.labels)
         self._labels = sweep.labels
         weights = cluster_weights(points, sweep.labels, len(vectors))
         return _Averaged(
             captured=-float(costs.sum()),
             vectors=means(sweep.sums, weights),
-            settled=settled,
+            unchanged=unchanged,
             sweep=sweep,
             costs=costs,
             weights=weights,

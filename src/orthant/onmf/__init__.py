@@ -1,1 +1,1 @@
-"""One file per theorem, each a short recipe of steps."""
+"""Factorization: a file for every theorem, the search, and the way to the result."""

@@ -1,10 +1,12 @@
 """First directions of disjoint blocks: published, unreduced, reordered, from each side, spectral.
 
-The start of the published algorithm is always among them, so its guarantee holds for the answer.
+The start of the published algorithm is always among them, so what its clustering promises holds for
+the answer: in memory that of k-means++; in rounds, for data far away, nothing.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -98,13 +100,13 @@ class _Starts:
         )
 
     def _samples_answer(self) -> Clustering:
-        """The answer over samples alone, as clusters with weights."""
+        """The answer over samples alone: its directions stand for centers; it has no cost."""
         points = self._points
         solution = search_lines(points, self._options)
         self._search.count(solution)
         labels = points.sweep_directions(solution.directions).labels
         energies = np.bincount(labels, points.weights, minlength=len(solution.directions))
-        return Clustering(labels, unit_lengths(solution.directions), energies, 0.0)
+        return Clustering(labels, unit_lengths(solution.directions), energies, cost=math.nan)
 
     def _features_answer(self) -> Start:
         matrix = self._points.matrix
@@ -160,7 +162,7 @@ def spectral_components(points: Points, k: int, rng: np.random.Generator) -> Arr
     both = divide(both, np.linalg.norm(both, axis=1, keepdims=True))
     if len(both) < k:
         return np.zeros((k, m))
-    labels = _cluster(both, k, rng)
+    labels = _cluster_signed(both, k, rng)
     of_rows = np.full(n, -1, dtype=np.int32)
     of_rows[rows] = labels[: len(rows)]
     sums = points.sums(of_rows, k)
@@ -169,7 +171,7 @@ def spectral_components(points: Points, k: int, rng: np.random.Generator) -> Arr
     return np.where(mine, sums, 0.0)
 
 
-def _cluster(vectors: Array, k: int, rng: np.random.Generator) -> Array:
+def _cluster_signed(vectors: Array, k: int, rng: np.random.Generator) -> Array:
     """Labels of vectors of any sign: Lloyd from k vectors that are far from each other."""
     first = int(rng.integers(len(vectors)))
     chosen, distances = [first], np.full(len(vectors), np.inf)

@@ -11,9 +11,9 @@ from orthant.engine.samples import Samples
 from orthant.numerics.arrays import Array
 from orthant.onmf.block_starts import block_starts
 from orthant.onmf.descent import descend_disjoint
-from orthant.onmf.double_factor import solve_full_rank
 from orthant.onmf.escapes import block_escapes
 from orthant.onmf.exact_directions import find_exact_directions
+from orthant.onmf.full_rank import solve_full_rank
 from orthant.onmf.options import Options
 from orthant.onmf.search import Search
 from orthant.onmf.solution import Solution, Start

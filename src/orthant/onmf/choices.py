@@ -15,7 +15,8 @@ from orthant.bounds.table import CERTIFICATES
 from orthant.errors import InvalidInputError
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.onmf.blocks import factorize_blocks
-from orthant.onmf.double_factor import factorize_as_many_as_rows, factorize_double
+from orthant.onmf.double_factor import factorize_double
+from orthant.onmf.full_rank import factorize_without_limit
 from orthant.onmf.masked import factorize_masked
 from orthant.onmf.options import DEFAULTS, Options
 from orthant.onmf.search import factorize_lines
@@ -78,10 +79,16 @@ class Algorithm:
     certificate: Accepted = Accepted(tuple(CERTIFICATES))
     checkpoint: Accepted = Accepted((None,), others=True)
     own: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    without: tuple[str, ...] = ()  # options that have no effect at all
     widest: Callable[[int, int], int] = lambda n_points, k: 7 * k
+
+    def takes(self, option: str, value: Any) -> bool:
+        """Whether a value of an option makes a difference."""
+        return option not in self.without and value in getattr(self, option, (value,))
 
     def ignored(self, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Options that were given and would be ignored, each with the one that is to blame."""
+        yield from ((one, "") for one in self.without if given[one] != DEFAULTS[one])
         for option in ("seeding", "kmeans", "certificate", "checkpoint"):
             value = given[option]
             if value not in getattr(self, option):
@@ -122,7 +129,10 @@ ALGORITHMS: dict[Problem, Algorithm] = {
     Problem("paper", "features"): _PAPER,
     Problem("paper", "both"): replace(_PAPER, solve=factorize_double),
     Problem("paper", "both", FULL_RANK): Algorithm(
-        factorize_as_many_as_rows, checkpoint=NOTHING, widest=_one_per_point
+        factorize_without_limit,
+        checkpoint=NOTHING,
+        widest=_one_per_point,
+        without=("n_init", "max_iter", "tol"),
     ),
     Problem("best", "samples", MISSING): _GAPS,
     Problem("best", "features", MISSING): _GAPS,
@@ -149,7 +159,7 @@ def algorithm_for(problem: Problem, given: Mapping[str, Any]) -> Algorithm:
             raise InvalidInputError(
                 f"{shown} would be ignored, as {culprit} brings its own; leave one of them out"
             )
-        takers = [one for one, other in ALGORITHMS.items() if value in getattr(other, option)]
+        takers = [one for one, other in ALGORITHMS.items() if other.takes(option, value)]
         raise InvalidInputError(
             f"{shown} would be ignored with {_told(problem)}; leave it out, or use "
             f"{_way(problem, takers)}"

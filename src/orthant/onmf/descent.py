@@ -24,8 +24,8 @@ def descend(
 ) -> Solution:
     """Improve directions (k, m) until a sweep lowers the error by less than ``tol`` of itself.
 
-    It also ends when the directions have settled: when one more power step is sure to gain no
-    more than that, whatever points might still change sides.
+    It also ends when the directions have settled: when what one more power step is sure to gain,
+    whatever points might still change sides, is less than that.
 
     One sweep gives every point to the direction that captures most of it (the exact minimizer
     over assignments) and replaces every direction by one power step on its points (the exact
@@ -35,8 +35,7 @@ def descend(
     an earlier attempt came.
 
     Where components are the directions themselves and the descent has come to its end, the
-    solution is what was swept last, with that sweep: publishing it takes no further read, and
-    the step that is not made would have gained no more than ``tol``.
+    solution is what was swept last, with that sweep: publishing it takes no further read.
     """
     step = step or Checkpoint().next_step()
     sweep = None
@@ -44,7 +43,7 @@ def descend(
         powers = _PowerSteps(points)
         found = alternate(powers, directions, max_iter=max_iter, tol=tol, step=step)
         last = found.last
-        if found.settled and points.components_are_directions and last.sweep.unit is not None:
+        if found.converged and points.components_are_directions and last.sweep.unit is not None:
             step.finish(found.history, SETTLED, vectors=last.sweep.unit)
             sweep = last.sweep if points.sweeps_are_final else None
         else:
@@ -78,7 +77,7 @@ def _solution(points: Points, step: Step, sweep: DirectionSweep | None = None) -
         step.history[-1],
         errors_of(step.history, points.total),
         n_sweeps=len(step.history),
-        settled=step.text == SETTLED,
+        swept_last=step.text == SETTLED,
         sweep=sweep,
     )
 

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthant.bounds.lower_bound import LowerBound
-from orthant.certificate import Promise
 from orthant.engine.matrix import Matrix
 from orthant.engine.samples import Samples
 from orthant.numerics.arrays import Array
 from orthant.onmf.as_published import error_as_published
-from orthant.onmf.full_rank import factorize_full_rank
 from orthant.onmf.options import Options
-from orthant.onmf.promises import BAND_RATIO, double_from_means
+from orthant.onmf.promises import double_from_means
 from orthant.onmf.single_factor import cluster
-from orthant.onmf.solution import Solution
+from orthant.onmf.solution import MERGED, SEPARATION, Solution
 from orthant.steps.coordinate_split import split_coordinates
 from orthant.steps.grouping import group_by_angle
 from orthant.steps.weight_reduction import (
@@ -27,9 +24,6 @@ from orthant.steps.weight_reduction import (
     pairwise_cosines,
     reduce_weights,
 )
-
-MERGED = "weight reduction, grouping and the coordinate split left nothing to the others"
-STEPS = ("weight reduction", "grouping", "coordinate split")
 
 
 def factorize_double(matrix: Matrix, options: Options) -> Solution:
@@ -44,7 +38,7 @@ def factorize_double(matrix: Matrix, options: Options) -> Solution:
         separate.directions,
         history=(error_as_published(points, separate.directions, labels),),
         n_sweeps=clusters.n_sweeps,
-        steps=("weighted k-means", *STEPS),
+        steps=("weighted k-means", *SEPARATION),
         promise=double_from_means(clusters.promise),
         unused=MERGED,
     ).finish(points)
@@ -71,26 +65,3 @@ def separate_centers(
     reduced = reduce_weights(weights, pairs if order is None else order(pairs))
     groups = group_by_angle(reduced.weights, pairs_above_band(cosines, slack))
     return SeparateCenters(split_coordinates(centers, reduced.weights, groups), groups)
-
-
-def solve_full_rank(matrix: Matrix) -> Solution:
-    """Theorem 9: as many components as the smaller side has, so no clustering is needed.
-
-    The weight that step 2 cancels is itself paid for by every solution: a lower bound for free.
-    """
-    wide = matrix.shape[0] <= matrix.shape[1]
-    found = factorize_full_rank(matrix.whole(transposed=not wide))
-    if wide:
-        directions = found.dense_directions()
-    else:
-        directions = np.zeros((found.directions.shape[0], matrix.shape[1]))
-        used = np.flatnonzero(found.labels >= 0)
-        directions[found.labels[used], used] = found.scales[used]
-    bound = LowerBound(found.lower_bound, "a packing of pairs")
-    promise = Promise(BAND_RATIO, "always")
-    return Solution(directions, steps=STEPS, promise=promise, bounds=(bound,), unused=MERGED)
-
-
-def factorize_as_many_as_rows(matrix: Matrix, options: Options) -> Solution:
-    """Both factors orthogonal when k reaches the smaller side (Theorem 9)."""
-    return solve_full_rank(matrix).finish(Samples(matrix))

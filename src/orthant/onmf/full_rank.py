@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.removal_packing import removal_packing_bound
+from orthant.certificate import Promise
 from orthant.engine.capture import capture_rows
+from orthant.engine.matrix import Matrix
 from orthant.engine.pairs import (
     close_pairs,
     close_pairs_by_count,
@@ -19,7 +21,11 @@ from orthant.engine.pairs import (
     row_norms,
     to_dense,
 )
+from orthant.engine.samples import Samples
 from orthant.numerics.arrays import Array
+from orthant.onmf.options import Options
+from orthant.onmf.promises import BAND_RATIO
+from orthant.onmf.solution import MERGED, SEPARATION, Solution
 from orthant.steps.coordinate_split import split_coordinates, split_sparse_coordinates
 from orthant.steps.grouping import group_by_angle
 from orthant.steps.weight_reduction import (
@@ -29,9 +35,6 @@ from orthant.steps.weight_reduction import (
     cosine_slack,
     reduce_weights,
 )
-
-# 1 / sin^2(15 degrees) = 8 + 4 sqrt 3, rounded up.
-FULL_RANK_RATIO = math.nextafter(8.0 + 4.0 * math.sqrt(3.0), math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +46,6 @@ class FullRankFactorization:
     scales: Array  # (n,) non-negative
     lower_bound: float  # on the weighted squared error of every such factorization, for every k
 
-    def dense_directions(self) -> Array:
-        """The directions as a dense array."""
-        return to_dense(self.directions)
-
 
 @dataclass(frozen=True, slots=True)
 class AngleTests:
@@ -54,6 +53,29 @@ class AngleTests:
 
     middling: Callable[[Array | csr_array], Iterator[Array]]  # 30 to 60 degrees, lexicographic
     close: Callable[[Array | csr_array], Iterator[Array]]  # under 30, of rows that survived
+
+
+def solve_full_rank(matrix: Matrix) -> Solution:
+    """Theorem 9: as many components as the smaller side has, so no clustering is needed.
+
+    The weight that step 2 cancels is itself paid for by every solution: a lower bound for free.
+    """
+    wide = matrix.shape[0] <= matrix.shape[1]
+    found = factorize_full_rank(matrix.whole(transposed=not wide))
+    if wide:
+        directions = to_dense(found.directions)
+    else:
+        directions = np.zeros((found.directions.shape[0], matrix.shape[1]))
+        used = np.flatnonzero(found.labels >= 0)
+        directions[found.labels[used], used] = found.scales[used]
+    bound = LowerBound(found.lower_bound, "a packing of pairs")
+    promise = Promise(BAND_RATIO, "always")
+    return Solution(directions, steps=SEPARATION, promise=promise, bounds=(bound,), unused=MERGED)
+
+
+def factorize_without_limit(matrix: Matrix, options: Options) -> Solution:
+    """Both factors orthogonal when k reaches the smaller side (Theorem 9)."""
+    return solve_full_rank(matrix).finish(Samples(matrix))
 
 
 def factorize_full_rank(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orthant.certificate import Promise
-from orthant.engine.features import Features
+from orthant.engine.features import StreamedColumns
 from orthant.engine.masked import MaskedMatrix, MaskedSweep
 from orthant.engine.points import Points
 from orthant.engine.samples import Samples
@@ -75,7 +75,7 @@ class _Observed:
         self._k, self._orthogonal = options.n_components, options.orthogonal
         # Rows or columns with zeros in place of missing entries.
         samples = self._orthogonal == "samples"
-        self._points: Points = Samples(matrix) if samples else Features(matrix)
+        self._points: Points = Samples(matrix) if samples else StreamedColumns(matrix)
         self.total = self._points.total
 
     def descend(self, components: Array) -> Solution:

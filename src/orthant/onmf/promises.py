@@ -8,9 +8,10 @@ from dataclasses import replace
 from orthant.certificate import Promise
 from orthant.kmeans.seeding import distance_rounding, seeding_promise
 from orthant.numerics.rounding import UNIT_ROUNDOFF
-from orthant.onmf.full_rank import FULL_RANK_RATIO
 
-# Theorem 9's ratio; the last part pays for the angle band being widened by rounding.
+# 1 / sin^2(15 degrees) = 8 + 4 sqrt 3, rounded up.
+FULL_RANK_RATIO = math.nextafter(8.0 + 4.0 * math.sqrt(3.0), math.inf)
+# The ratio of Theorem 9 in floating point: the rest pays for a wider band of angles.
 BAND_RATIO = FULL_RANK_RATIO * (1.0 + 1e-6)
 
 

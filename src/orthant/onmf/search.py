@@ -1,4 +1,4 @@
-"""The default: several starts, each refined, then escapes from the best; the best is kept.
+"""The default: starts, each refined, then, of several, escapes from the best; the best is kept.
 
 `Search` is the loop of every setting. Over samples, or over features, it starts on lines, and
 refines by descent and single moves; `blocks.py` has what differs over both.
@@ -40,7 +40,7 @@ def factorize_lines(matrix: Matrix, options: Options) -> Solution:
     if exact is not None:
         steps = (*solution.steps, "exact directions")
         solution = replace(solution, directions=exact, sweep=None, steps=steps)
-    elif solution.settled and points.sweeps_are_final:
+    elif solution.swept_last and points.sweeps_are_final:
         # The last sweep is the final assignment, which is counted by itself.
         n_sweeps, history = solution.n_sweeps - 1, solution.history[:-1]
         solution = replace(solution, n_sweeps=n_sweeps, history=history)
@@ -89,7 +89,7 @@ class _Refinement:
             self._points, directions, max_iter=options.max_iter, tol=options.tol, step=step
         )
         # Of several starts no labels are kept: the best one is assigned once more.
-        return found if self._n_init == 1 else replace(found, settled=False, sweep=None)
+        return found if self._n_init == 1 else replace(found, swept_last=False, sweep=None)
 
     def _move(self, points: SinglePoints, solution: Solution) -> Solution:
         """What moving single points makes of a solution."""

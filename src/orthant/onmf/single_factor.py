@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orthant.engine.features import Features
+from orthant.engine.features import StreamedColumns
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Points
 from orthant.engine.samples import Samples
@@ -20,7 +20,7 @@ def factorize_single(matrix: Matrix, options: Options) -> Solution:
     Points are scaled to length one and weighted by their squared length. If the clustering costs
     at most r times the optimum, the squared error is at most 2r times the smallest possible.
     """
-    points: Points = Samples(matrix) if options.orthogonal == "samples" else Features(matrix)
+    points: Points = Samples(matrix) if options.orthogonal == "samples" else StreamedColumns(matrix)
     clusters = cluster(points, options)
     # A k-means cost is the squared error with lengths for scales; at last the scales are the best.
     costs = tuple(cost / points.total for cost in clusters.history[:-1])

@@ -15,6 +15,9 @@ from orthant.numerics.arrays import Array
 
 # Why components may be left over: what happened, not what must be so.
 UNUSED = "no point went to the others; the data may hold no more distinct directions"
+MERGED = "weight reduction, grouping and the coordinate split left nothing to the others"
+# Steps 2 and 3 of the paper.
+SEPARATION = ("weight reduction", "grouping", "coordinate split")
 ZERO = "X is zero wherever it has weight"
 
 
@@ -40,7 +43,7 @@ class Solution:
         Lower bounds on the squared error that came with the fit, for free.
     unused
         Why components may be left over.
-    settled
+    swept_last
         Whether the last sweep was made by these very directions.
     sweep
         That sweep, where it is known.
@@ -56,7 +59,7 @@ class Solution:
     promise: Promise = NOTHING_PROMISED
     bounds: tuple[LowerBound, ...] = ()
     unused: str = UNUSED
-    settled: bool = False
+    swept_last: bool = False
     sweep: DirectionSweep | None = None
     components: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
