@@ -253,6 +253,6 @@ def test_an_estimator_stores_what_it_is_given_and_checks_it_in_fit(kind):
 @pytest.mark.parametrize("option", [{"n_init": 3}, {"max_iter": 7}, {"tol": 0.1}])
 def test_options_that_do_nothing_for_theorem_9_are_refused(option):
     X = np.random.default_rng(0).random((6, 4))
-    with pytest.raises(InvalidInputError, match="would be ignored .* fewer components"):
+    with pytest.raises(InvalidInputError, match=r"would be ignored .* fewer components"):
         orthant.factorize(X, 4, orthogonal="both", algorithm="paper", **option)
     orthant.factorize(X, 4, orthogonal="both", algorithm="best", certificate=None, **option)

@@ -1,9 +1,9 @@
 """Kernel: everything that is ever done with one block of rows.
 
 A kernel for another kind of block (on a device, in another format) provides the abstract methods
-and nothing else; the source of such blocks names it. What is composed here, `sweep`,
-`combine_columns` and `gram`, is for blocks that can be sliced and cast like arrays of NumPy and SciPy;
-a kernel for others, or one that can do them in one go, overrides these three.
+and nothing else; the source of such blocks names it. What is composed here (`sweep`,
+`combine_columns` and `gram`) is for blocks that can be sliced and cast like arrays of NumPy; a
+kernel for others, or one that can do them in one go, overrides these three.
 """
 
 from __future__ import annotations
