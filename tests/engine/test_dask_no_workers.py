@@ -108,7 +108,7 @@ def test_a_fit_whose_workers_all_die_ends_and_the_next_one_finds_new_workers(wor
     workers.fill(1)
     begun = tmp_path / "begun"
 
-    def wait_for_death(kernel, rows):
+    def wait_for_death(rows):
         begun.touch()
         until(lambda: False)
 
@@ -134,7 +134,7 @@ def test_a_fit_whose_workers_all_die_ends_and_the_next_one_finds_new_workers(wor
     until(lambda: not any(workers.client.who_has().values()))  # nothing of either fit is left
 
 
-def late(kernel, rows):
+def late(rows):
     raise TimeoutError("the store did not answer")
 
 

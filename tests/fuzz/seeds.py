@@ -13,8 +13,9 @@ import scipy.sparse as sp
 
 import orthant
 from orthant.cli.folder import MODEL, SELECTION, SUMMARY
+from orthant.engine.sources import digest_rows
 from orthant.progress import listening
-from orthant.selection.journal import TITLE, VERSION, fingerprint
+from orthant.selection.journal import TITLE, VERSION
 from orthant.selection.trial import Trial
 
 X = np.round(np.random.default_rng(5).random((7, 5)) * (np.arange(5) % 2 == np.c_[:7] % 2), 3)
@@ -255,7 +256,7 @@ def checkpoint(path):
 
 
 def journal():
-    about = {"title": TITLE, "version": VERSION, "data": fingerprint(X), **JOURNAL_OPTIONS}
+    about = {"title": TITLE, "version": VERSION, "data": digest_rows(X), **JOURNAL_OPTIONS}
     trials = [Trial(k, 0, k, 0.5 / k, 0.1, 0.9, 0.5, 0.25) for k in (2, 3)]
     listed = [{**about, "entropy": 7}] + [
         {name: getattr(trial, name) for name in Trial.__slots__} for trial in trials

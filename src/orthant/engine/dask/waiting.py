@@ -32,7 +32,7 @@ class Patience:
             try:
                 return future.result(timeout=BETWEEN_LOOKS)
             except TimeoutError:
-                if future.run_block():  # just now, or the error is that of the task itself
+                if future.done():  # just now, or the error is that of the task itself
                     return future.result()
             self._look()
 
