@@ -273,6 +273,7 @@ def test_planted_factors_without_noise_are_found(name, limit, seed):
     assert found.hardened.relative_squared_error <= 1e-25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("noise", [0.1, 0.5, 1.0])
 def test_onmfs_comes_within_a_thousandth_of_the_best_known_error(noise, seed):

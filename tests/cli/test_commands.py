@@ -273,6 +273,7 @@ def test_h5ad_results_go_into_a_copy_or_into_the_file(tmp_path, run, blocks):
     subprocess.run([sys.executable, "-W", "ignore", "-c", check], cwd=tmp_path, check=True)
 
 
+@pytest.mark.slow
 def test_standard_input_is_recognized_by_its_content(table, tmp_path, run, blocks):
     text = table.read_text()
     done = run("fit", "-", "-k", 3, "-o", "out", stdin=text)

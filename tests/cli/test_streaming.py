@@ -46,6 +46,7 @@ def fit(run, path, *more):
     assert done.code == 0, done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.npy", "x.h5", "x.zarr", "x.h5ad"])
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_what_streams_gives_the_bits_of_a_memory_map(name, orthogonal, places, run, tmp_path):

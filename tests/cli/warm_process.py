@@ -6,9 +6,20 @@ import resource
 import signal
 import sys
 import tempfile
+from contextlib import suppress
+from importlib import import_module
 
 import orthant.cli.commands  # noqa: F401  before anything is forked
 from orthant.cli.main import main
+
+# What commands import while they run, where it is installed.
+for name in ("h5py", "zarr"):
+    with suppress(ImportError):
+        import_module(name)
+with suppress(ImportError):
+    from pydantic import TypeAdapter
+
+    TypeAdapter(int)  # typer asks for one at every command, and pydantic imports the rest then
 
 # Only a command that hangs runs this long, on a busy machine as well.
 TIMEOUT = 600

@@ -66,6 +66,7 @@ def bits(result):
     return arrays, result.error, result.history, result.steps_run
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
 @pytest.mark.parametrize(
     ("orthogonal", "algorithm"),

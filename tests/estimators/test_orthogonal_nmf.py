@@ -40,6 +40,7 @@ CHECKED = [for_checks(orthogonal=setting) for setting in SETTINGS] + [
 
 
 # The checks fit single samples and constant data, where fewer components are the right answer.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_contract(estimator, check):

@@ -111,6 +111,7 @@ def test_no_certificate_claims_more_than_the_optimum(certificate, orthogonal, dt
     assert proven > 26
 
 
+@pytest.mark.slow
 def test_weights_enter_the_certificate():
     for seed in range(40):
         rng = np.random.default_rng(seed)

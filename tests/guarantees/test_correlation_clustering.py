@@ -96,6 +96,7 @@ def test_best_is_the_optimum_on_nearly_all_small_graphs():
     assert optimal >= 28
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_every_packing_is_disjoint_and_bad_and_below_the_optimum(seed):
     M = random_graph(seed)
@@ -172,6 +173,7 @@ def test_trivial_graphs_have_no_disagreements(M):
         assert result.certificate.lower_bound == 0
 
 
+@pytest.mark.slow
 def test_pivot_costs_at_most_four_times_the_optimum_on_average():
     for seed in range(12):
         M = random_graph(seed)

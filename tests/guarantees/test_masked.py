@@ -35,6 +35,7 @@ def approximation(result):
     return np.asarray(result.loadings @ result.components)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 @pytest.mark.parametrize("seed", range(4))
 def test_no_partition_with_any_rank_one_fits_is_better(orthogonal, seed):

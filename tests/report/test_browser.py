@@ -308,6 +308,7 @@ def test_names_from_strangers_stay_text(browser, tmp_path):
     assert EVIL[1] in browser.text("h1")
 
 
+@pytest.mark.slow
 def test_a_large_page_is_usable(browser, tmp_path):
     X = np.kron(blocks(60, 40, seed=1), np.ones((20, 20)))
     path = tmp_path / "large.html"

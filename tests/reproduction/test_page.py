@@ -55,6 +55,7 @@ def test_it_is_whole_and_asks_for_nothing(text):
     assert len(text) < 2_000_000
 
 
+@pytest.mark.slow
 def test_names_cannot_become_markup(text):
     parsed = Parsed(text)
     assert parsed.tags.count("script") == 2
@@ -110,6 +111,7 @@ def test_figures_take_the_colors_of_the_page(text):
     assert all("var(--" in one for one in drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_it_loads_in_silence_and_fits(browser, written, width, theme):  # noqa: F811

@@ -97,6 +97,7 @@ def test_a_row_torn_by_a_kill_is_made_again(unbroken, tmp_path):
     assert untimed(read_rows(results.path)) == untimed(unbroken)
 
 
+@pytest.mark.slow
 def test_what_is_done_is_not_done_again(unbroken, tmp_path):
     results = ResultsFile(tmp_path / "results.csv")
     for row in unbroken:
