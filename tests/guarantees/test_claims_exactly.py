@@ -109,12 +109,11 @@ def test_no_claim_is_false(problem, algorithm, certificate, store, seed):
 def test_no_promise_of_local_search_is_false(problem, store, max_iter, tol):
     X, k, orthogonal = problem[:3]
     full_rank = orthogonal == "both" and k >= min(X.shape)  # Theorem 9 has no k-means
-    kmeans = {} if full_rank else {"kmeans": "local-search"}
+    kmeans = {"kmeans": "local-search", "max_iter": max_iter, "tol": tol}
     if X.any():
         check(
-            problem, algorithm="paper", store=store, max_iter=max_iter, tol=tol, random_state=0,
-            **kmeans,
-        )  # fmt: skip
+            problem, algorithm="paper", store=store, random_state=0, **({} if full_rank else kmeans)
+        )
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])

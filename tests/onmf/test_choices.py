@@ -250,6 +250,7 @@ def test_an_estimator_stores_what_it_is_given_and_checks_it_in_fit(kind):
         model.fit(np.eye(4))
 
 
+@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 @pytest.mark.parametrize("option", [{"n_init": 3}, {"max_iter": 7}, {"tol": 0.1}])
 def test_options_that_do_nothing_for_theorem_9_are_refused(option):
     X = np.random.default_rng(0).random((6, 4))
