@@ -49,6 +49,7 @@ from orthant.validation.parameters import (
     as_choice,
     as_generator,
     as_n_components,
+    as_n_init,
     as_tolerance,
     as_weights,
 )
@@ -63,9 +64,9 @@ def factorize(
     algorithm: str = "best",
     seeding: Any = "auto",
     kmeans: str | Callable[..., Any] | None = None,
-    n_init: int = 1,
+    n_init: int | str = "auto",
     max_iter: int = 300,
-    tol: float = 1e-4,
+    tol: float = 3e-5,
     certificate: str | None = "svd",
     sample_weight: Any = None,
     feature_weight: Any = None,
@@ -95,9 +96,10 @@ def factorize(
         then one assignment by the final components that the paper does not have: it can only
         lower the error, and makes ``transform`` give the same bits.
     seeding
-        For "best", where directions start. "auto": drawn by what is not yet captured, from a
-        sample of the points when there are many, or in rounds where any draw costs a read of the
-        data. "lines": from all points, one by one, which keeps the promise of the draws.
+        For "best", where directions start. "auto": the winner of a tournament that plays many
+        starts at once on the products of points with each other: of all points when they are few,
+        of a sample, or of candidates drawn in rounds where any draw costs a read of the data.
+        "lines": from all points, one by one, which keeps the promise of the draws.
         "k-means||": in rounds, a few reads for any number of components. "k-means++": the paper's
         route. Or an array of components (at most ``n_components`` rows, as many columns as X),
         which is one start. Over both only "auto" and components are taken.
@@ -107,7 +109,10 @@ def factorize(
         points), or a function of (normalized points, weights, k, rng) that returns labels and
         stops when it likes: ``max_iter``, ``tol`` and ``checkpoint`` have no effect on it.
     n_init
-        Independent starts; the best is kept. With more than one, "best" also recombines them.
+        For "best", how many tournaments of starts are played; the best answer is kept, and with
+        more than one answers are also recombined. "auto" plays one, which is nearly always near
+        the best answer known; with missing values it makes four starts. For "paper", independent
+        starts; "auto" makes one.
     max_iter, tol
         A descent stops after this many sweeps, or when a sweep lowers the squared error (for
         "paper" the k-means cost) by less than this share of itself.
@@ -163,7 +168,7 @@ def factorize(
         orthogonal=orthogonal,
         seeding=seeding,
         kmeans="k-means++" if kmeans is None else kmeans,
-        n_init=as_n_components(n_init, "n_init"),
+        n_init=1,
         max_iter=as_n_components(max_iter, "max_iter"),
         tol=as_tolerance(tol),
         rng=as_generator(random_state),
@@ -173,7 +178,7 @@ def factorize(
         "kmeans": kmeans,
         "certificate": certificate,
         "checkpoint": None if checkpoint is None else Path(checkpoint),
-        "n_init": options.n_init,
+        "n_init": as_n_init(n_init),
         "max_iter": options.max_iter,
         "tol": options.tol,
     }
@@ -196,6 +201,8 @@ def factorize(
             options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
         options = replace(options, n_components=usable(k, matrix, options))
         solver = algorithm_for(problem_of(matrix, algorithm, options), given)
+        starts = given["n_init"]
+        options = replace(options, n_init=solver.starts if starts == "auto" else starts)
         refuse_large_fit(matrix, solver, options.n_components, orthogonal)
         refuse_large_certificate(matrix, certificate)
         if checkpoint is not None:

@@ -402,7 +402,7 @@ def test_callbacks_see_the_fit_and_its_steps(orthogonal, gap):
     model.set_callbacks(recorder).fit(X)
     assert recorder.seen[0] == "setup"
     assert recorder.seen[-2:] == ["fit", "teardown"]
-    assert recorder.seen.count("sweep") >= 2
+    assert recorder.seen.count("sweep") >= 1
     recorder.seen.clear()
     with pytest.raises(InvalidInputError):
         model.fit(-X)

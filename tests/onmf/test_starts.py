@@ -11,7 +11,7 @@ from orthant.datasets import make_planted
 from orthant.engine.points import unit_lengths
 from orthant.engine.samples import Samples
 from orthant.onmf.descent import descend
-from orthant.onmf.starts import Pool, choose_for_sample
+from orthant.onmf.starts import Pool, play_on_sample
 from orthant.validation.data import as_matrix
 
 
@@ -38,8 +38,8 @@ def test_a_pool_of_few_different_points_is_no_larger_than_they_are():
 def test_groups_stand_for_components_better_than_single_points_do():
     planted = make_planted(2000, 100, 5, 1.0, random_state=0)
     points = Samples(as_matrix(planted.X))
-    form = choose_for_sample(points, 5, np.random.default_rng(0))
-    fitted = points.sweep_directions(form, by_point=False).captured.sum()
+    directions = play_on_sample(points, 5, np.random.default_rng(0))
+    fitted = points.sweep_directions(directions, by_point=False).captured.sum()
     best = descend(points, planted.A_truth.T, max_iter=50, tol=1e-8).captured
     total = points.weights.sum()
     assert total - fitted <= 1.05 * (total - best)

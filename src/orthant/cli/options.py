@@ -12,13 +12,23 @@ import typer
 
 from orthant.bounds.table import CERTIFICATES
 from orthant.datasets.readers import FORMATS
+from orthant.errors import OrthantError
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.onmf.choices import NAMES, SEEDINGS, SETTINGS
 from orthant.onmf.options import DEFAULTS
+from orthant.validation.parameters import as_n_init
 
 READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
 N_INIT, MAX_ITER, TOL = DEFAULTS["n_init"], DEFAULTS["max_iter"], DEFAULTS["tol"]
 LONGEST_LIST = 25
+
+
+def parse_n_init(text: str) -> Any:
+    """A positive integer, or "auto"."""
+    try:
+        return as_n_init(int(text) if text.lstrip("+-").isdigit() else text)
+    except OrthantError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 def one_of(names: Iterable[str | None]) -> dict[str, Any]:
@@ -131,7 +141,15 @@ Proof = Annotated[
         **one_of(CERTIFICATES),
     ),
 ]
-NInit = Annotated[int, solver("--n-init", min=1, help="Independent starts; the best is kept.")]
+NInit = Annotated[
+    str,
+    solver(
+        "--n-init",
+        parser=parse_n_init,
+        metavar="N|auto",
+        help="Tournaments of starts; paper: starts.",
+    ),
+]
 Seed = Annotated[int | None, solver("--seed", min=0, help="Seed: same seed, same bits.")]
 Jobs = Annotated[int | None, solver("--jobs", "-j", help="Threads (default: all cores).")]
 MaxMemory = Annotated[

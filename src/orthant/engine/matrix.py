@@ -18,6 +18,7 @@ from orthant.engine.passes import (
     cells_block,
     column_squares_block,
     columns_block,
+    counts_block,
     draw_block,
     gram_block,
     multiply_block,
@@ -339,9 +340,14 @@ class Matrix(Geometry):
         shared = {"column_factors": self.weigh_columns(np.ones(m))}
         return self._sum(gram_block, (m, m), shared, {"row_weights": self.row_weights})
 
-    def row_gram(self) -> Array:
-        """The Gram matrix of the rows of Y, (n, n) float64, for a matrix of few rows."""
-        return self.source.kernel.gram_rows(self.whole())
+    def row_gram(self, exact: bool = True) -> Array:
+        """The Gram matrix (n, n) of the rows of Y, for few rows; in float32 if not ``exact``."""
+        whole = self.whole()
+        return self.source.kernel.gram_rows(whole if exact else whole.astype(np.float32))
+
+    def count_entries(self) -> Array:
+        """(m,) how many entries of every column are stored."""
+        return self._sum(counts_block, (self.shape[1],), {})
 
     def dense(self) -> Array:
         """Y as one dense float64 array: for small data."""

@@ -75,6 +75,11 @@ def column_squares_block(kernel: Kernel, rows: Rows, units: Units, **keywords: A
     return kernel.square_columns(kernel.scale(rows, units), **keywords)
 
 
+def counts_block(kernel: Kernel, rows: Rows, units: Units) -> Array:
+    """(m,) how many entries of every column are stored."""
+    return kernel.count_entries(rows)
+
+
 def gram_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Array:
     """Gram matrix (m, m) of the weighted columns."""
     return kernel.gram(kernel.scale(rows, units), **keywords)

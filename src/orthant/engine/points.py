@@ -209,8 +209,16 @@ class SinglePoints(Points):
         """Sums (k, m) of coefficient times point over the given points of each label."""
 
     @abstractmethod
-    def gram_of(self, indices: Array) -> Array:
-        """Gram matrix (c, c) of the weighted points at these positions."""
+    def gram_of(self, indices: Array, exact: bool = True) -> Array:
+        """Gram matrix (c, c) of the weighted points at these positions, in float32 if not exact."""
+
+    @abstractmethod
+    def gram_seconds(self) -> float:
+        """About how long the products of all points with each other take, by counting them."""
+
+    @abstractmethod
+    def sweep_seconds(self, k: int) -> float:
+        """About how long one sweep by k directions takes on one core, by counting products."""
 
     @abstractmethod
     def cut(self, slices: list[slice]) -> list[SinglePoints]:

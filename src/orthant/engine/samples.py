@@ -18,6 +18,10 @@ from orthant.engine.points import (
 )
 from orthant.numerics.arrays import Array, divide
 
+# Products per second of one core, to the factor of two that a choice needs.
+DENSE_PER_SECOND = 1.2e10
+SPARSE_PER_SECOND = 2e8
+
 
 class Samples(SinglePoints):
     """The rows of a matrix as points."""
@@ -137,9 +141,22 @@ class Samples(SinglePoints):
         spread[indices] = coefficients
         return self.matrix.row_sums(everyone, spread, k)
 
-    def gram_of(self, indices: Array) -> Array:
-        """Gram matrix (c, c) of the weighted rows at these positions, in float64."""
-        return self.matrix.part(indices).row_gram()
+    def gram_of(self, indices: Array, exact: bool = True) -> Array:
+        """Gram matrix (c, c) of the weighted rows at these positions, in float32 if not exact."""
+        return self.matrix.part(indices).row_gram(exact)
+
+    def gram_seconds(self) -> float:
+        """About how long the products of all rows with each other take, by counting them."""
+        n, m = self.matrix.shape
+        if not self.matrix.source.kernel.sparse:
+            return n * n * m / 2 / DENSE_PER_SECOND
+        counts = self.matrix.count_entries().astype(np.float64)
+        return float(counts @ counts) / SPARSE_PER_SECOND
+
+    def sweep_seconds(self, k: int) -> float:
+        """About how long one sweep by k directions takes on one core, by counting products."""
+        sparse = self.matrix.source.kernel.sparse
+        return self.matrix.n_entries * k / (SPARSE_PER_SECOND if sparse else DENSE_PER_SECOND)
 
     def cut(self, slices: list[slice]) -> list[SinglePoints]:
         """The rows of every slice by themselves."""

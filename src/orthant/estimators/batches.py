@@ -61,6 +61,6 @@ def fit_to_coreset(
     asked, algorithm = parameters["n_components"], parameters["algorithm"]
     starts = components is not None and len(components) == asked
     if coreset.n_reductions and algorithm == "best" and starts:
-        warm = factorize(coreset.rows, **{**keywords, "seeding": components, "n_init": 1})
+        warm = factorize(coreset.rows, **{**keywords, "seeding": components, "n_init": "auto"})
         result = min(result, warm, key=lambda one: one.relative_squared_error)
     return result

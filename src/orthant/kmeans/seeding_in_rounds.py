@@ -8,6 +8,8 @@ the others best are chosen from their Gram matrix alone. No ratio is claimed for
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from orthant.engine.points import Distance, Points
@@ -30,9 +32,29 @@ def seed_in_rounds(
 
     The distance decides chances and the final choice; points of weight zero are never drawn.
     """
+    found = draw_candidates(points, k, rng, distance)
+    distances = distance(found.cosines, np.ones(len(found.weights)))
+    np.fill_diagonal(distances, 0.0)
+    chosen, _ = choose_columns(found.weights, distances, k)
+    return found.centers[chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Points that stand for all, and what each captures."""
+
+    centers: Array  # (c, m) unit vectors, as the points hold them
+    weights: Array  # (c,) energy of the points that each captures best
+    cosines: Array  # (c, c) of the candidates with each other
+
+
+def draw_candidates(
+    points: Points, k: int, rng: np.random.Generator, distance: Distance = lines
+) -> Candidates:
+    """Draw points in rounds, and weigh them by what they capture."""
     key = int(rng.integers(2**63))
     centers = points.at(draw(points.weights, 1, rng))
-    missed = float(points.weights.sum()) * distance(np.zeros((1, 1)), np.ones(1))[0, 0]
+    missed = points.total * distance(np.zeros((1, 1)), np.ones(1))[0, 0]
     for number in range(ROUNDS):
         # What was missed a read ago is at least what is missed now: no read is spent on counting.
         rate = CANDIDATES_PER_CENTER * k / max(missed, LEAST_MISSED)
@@ -40,16 +62,10 @@ def seed_in_rounds(
         if not missed > 0:
             break
         centers = np.concatenate([centers, drawn])
-    return _best_of(points, centers, k, distance)
-
-
-def _best_of(points: Points, centers: Array, k: int, distance: Distance) -> Array:
-    """The k candidates that represent all of them best, weighted by what each captures."""
-    captured, gram = points.sweep_directions(centers, by_point=False).captured, points.gram(centers)
+    captured = points.sweep_directions(centers, by_point=False).captured
+    gram = points.gram(centers)
     lengths = np.sqrt(np.diag(gram))
     kept = np.flatnonzero((captured > 0) & (lengths > 0))
-    cosines = gram[np.ix_(kept, kept)] / np.multiply.outer(lengths[kept], lengths[kept])
-    distances = distance(cosines, np.ones(len(kept)))
-    np.fill_diagonal(distances, 0.0)
-    chosen, _ = choose_columns(captured[kept], distances, k)
-    return centers[kept[chosen]]
+    lengths = lengths[kept]
+    cosines = gram[np.ix_(kept, kept)] / np.multiply.outer(lengths, lengths)
+    return Candidates(centers[kept] / lengths[:, None], captured[kept], cosines)

@@ -20,7 +20,6 @@ from orthant.engine.points import Points, unit_lengths
 from orthant.kmeans.clustering import Clustering
 from orthant.kmeans.solve import TOL, weighted_kmeans
 from orthant.numerics.arrays import Array, divide
-from orthant.onmf.descent import descend_disjoint
 from orthant.onmf.double_factor import separate_centers
 from orthant.onmf.options import Options
 from orthant.onmf.promises import double_from_means
@@ -34,29 +33,10 @@ LLOYD_ITERATIONS = 30
 
 
 def block_starts(points: Points, options: Options, search: Search) -> Iterator[Start]:
-    """The starts over both.
-
-    Where every sweep reads the data from far away, only the start that captures most after one
-    sweep is descended from. That keeps the guarantee of the published start: one sweep from
-    it is no worse than it is, and a descent never loses.
-    """
+    """The starts over both: few where every sweep reads the data from far away."""
     # The searches over one side draw their own directions.
     starts = _Starts(points, replace(options, seeding="auto"), search)
-    if points.access is not None:
-        yield from starts.many()
-        return
-    best, most = None, -1.0
-    for start in starts.few():
-        search.promises.append(start.promise)
-        captured = 0.0
-        if start.directions.any():
-            once = descend_disjoint(points, start.directions, max_iter=1, tol=0.0)
-            search.n_sweeps += 1
-            captured = once.captured
-        if captured > most:
-            best, most = start, captured
-    assert best is not None
-    yield best
+    yield from starts.few() if points.access is None else starts.many()
 
 
 class _Starts:

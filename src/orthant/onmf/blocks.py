@@ -18,8 +18,8 @@ from orthant.onmf.options import Options
 from orthant.onmf.search import Search
 from orthant.onmf.solution import Solution, Start
 
-ESCAPES_PER_START = 6
-PATIENCE = 20
+ESCAPES_PER_START = 24
+PATIENCE = 12
 # What the search found, no more: answers with further blocks may exist that are better.
 FEWER = "the best answer that was found uses fewer blocks, and none found with more is better"
 
@@ -38,7 +38,10 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
             step=options.checkpoint.next_step(),
         )
 
-    search = Search(refine)
+    def look(directions: Array, n_sweeps: int) -> Solution:
+        return descend_disjoint(points, directions, max_iter=n_sweeps, tol=0.0)
+
+    search = Search(refine, look)
     escapes = []
     if points.access is not None and k > 1:
         count = ESCAPES_PER_START * options.n_init

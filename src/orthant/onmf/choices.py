@@ -22,7 +22,7 @@ from orthant.onmf.options import DEFAULTS, Options
 from orthant.onmf.search import factorize_lines
 from orthant.onmf.single_factor import factorize_single
 from orthant.onmf.solution import Solution
-from orthant.onmf.starts import POOL_PER_COMPONENT, WIDE_POOL
+from orthant.onmf.starts import sample_size
 
 SETTINGS = {
     "samples": "every row belongs to one part",
@@ -34,9 +34,9 @@ NAMES = {
     "paper": "as published",
 }
 SEEDINGS = {
-    "auto": "by what is not captured yet, from a sample where there are many points",
-    "lines": "the same from all points, one by one",
-    "k-means||": "the same in a few rounds",
+    "auto": "the winner of a tournament of many starts",
+    "lines": "drawn by what is not captured yet, from all points, one by one",
+    "k-means||": "drawn by the same in a few rounds",
     "k-means++": "the paper's route",
 }
 COMPLETE, MISSING, FULL_RANK = "complete", "missing values", "full rank"
@@ -70,7 +70,8 @@ class Algorithm:
 
     ``own`` names the options that have no effect when a value that is no name is given for
     another: a k-means of the user's stops when it likes. ``widest`` tells how many vectors as
-    long as a point, for so many points and components, it holds at once.
+    long as a point, for so many points and components, it holds at once; ``sample`` of how many
+    points it makes copies as they are stored.
     """
 
     solve: Callable[[Any, Options], Solution]
@@ -80,7 +81,9 @@ class Algorithm:
     checkpoint: Accepted = Accepted((None,), others=True)
     own: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     without: tuple[str, ...] = ()  # options that have no effect at all
+    starts: int = 1  # that n_init="auto" stands for
     widest: Callable[[int, int], int] = lambda n_points, k: 7 * k
+    sample: Callable[[int], int] = lambda k: 0
 
     def takes(self, option: str, value: Any) -> bool:
         """Whether a value of an option makes a difference."""
@@ -88,18 +91,19 @@ class Algorithm:
 
     def ignored(self, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Options that were given and would be ignored, each with the one that is to blame."""
-        yield from ((one, "") for one in self.without if given[one] != DEFAULTS[one])
+        yield from ((one, "") for one in self.without if not is_default(one, given[one]))
         for option in ("seeding", "kmeans", "certificate", "checkpoint"):
             value = given[option]
             if value not in getattr(self, option):
                 yield option, ""
             elif value is not None and not isinstance(value, str):
                 others = self.own.get(option, ())
-                yield from ((one, option) for one in others if given[one] != DEFAULTS[one])
+                yield from ((one, option) for one in others if not is_default(one, given[one]))
 
 
-def _with_pool(n_points: int, k: int) -> int:
-    return 2 * min(n_points, max(WIDE_POOL, POOL_PER_COMPONENT * k)) + 5 * k
+def is_default(option: str, value: Any) -> bool:
+    """Whether an option was left out, or is what leaving it out means."""
+    return bool(value == DEFAULTS[option] or (option == "n_init" and value == 1))
 
 
 def _one_per_point(n_points: int, k: int) -> int:
@@ -108,17 +112,24 @@ def _one_per_point(n_points: int, k: int) -> int:
 
 _BEST = Algorithm(
     factorize_lines,
-    widest=_with_pool,
+    sample=sample_size,
     seeding=Accepted(tuple(SEEDINGS), others=True),
     own=MappingProxyType({"seeding": ("n_init",)}),
 )
-_BLOCKS = Algorithm(factorize_blocks, seeding=Accepted(("auto",), others=True), widest=_with_pool)
+_BLOCKS = Algorithm(
+    factorize_blocks,
+    seeding=Accepted(("auto",), others=True),
+    widest=lambda n_points, k: 14 * k,  # all starts are held until the best are known
+    sample=sample_size,
+)
 _PAPER = Algorithm(
     factorize_single,
     kmeans=Accepted((None, *SUBROUTINES), others=True),
     own=MappingProxyType({"kmeans": ("max_iter", "tol", "checkpoint")}),
 )
-_GAPS = Algorithm(factorize_masked, certificate=Accepted(("svd", None)), checkpoint=NOTHING)
+_GAPS = Algorithm(
+    factorize_masked, starts=4, certificate=Accepted(("svd", None)), checkpoint=NOTHING
+)
 
 ALGORITHMS: dict[Problem, Algorithm] = {
     Problem("best", "samples"): _BEST,

@@ -12,7 +12,7 @@ from orthant.files.checkpoint import Checkpoint
 from orthant.numerics.arrays import Array
 
 # What leaving an option out means; the doors of the library give these as defaults.
-DEFAULTS: dict[str, Any] = {"n_init": 1, "max_iter": 300, "tol": 1e-4, "checkpoint": None}
+DEFAULTS: dict[str, Any] = {"n_init": "auto", "max_iter": 300, "tol": 3e-5, "checkpoint": None}
 
 
 @dataclass(frozen=True, slots=True)

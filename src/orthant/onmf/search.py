@@ -24,7 +24,7 @@ from orthant.onmf.exact_directions import find_exact_directions
 from orthant.onmf.moves import MoveBlocks, move_points, single_points_matter
 from orthant.onmf.options import Options
 from orthant.onmf.solution import Escape, Solution, Start
-from orthant.onmf.starts import line_starts
+from orthant.onmf.starts import is_few, line_starts
 
 MAX_MOVE_PASSES = 20
 # Single moves and escapes look at all products of points and directions at once.
@@ -67,7 +67,9 @@ class _Refinement:
     ) -> None:
         self._points, self._options, self._n_init = points, options, n_init
         moves = n_init > 1 or single_points_matter(points, options.n_components)
-        self._single = single if moves else None
+        # Where all points have played, single ones have been moved already.
+        played = isinstance(options.seeding, str) and options.seeding == "auto" and is_few(points)
+        self._single = single if moves and not (played and n_init == 1) else None
         self._blocks: MoveBlocks | None = None
 
     def __call__(self, directions: Array) -> Solution:
@@ -103,11 +105,25 @@ class _Refinement:
         return Solution(step.arrays["vectors"], float(step.arrays["captured"][0]), step.history)
 
 
-class Search:
-    """What is tried, in that order; settings differ by the starts and escapes they hand in."""
+# With a quick look first: sweeps from every start, and how many of them are then refined; sweeps
+# after an escape, and how far from the best error it may be to be refined.
+FIRST_SWEEPS, REFINED_STARTS = 2, 2
+ESCAPE_SWEEPS, ESCAPE_SLACK = 3, 0.004
 
-    def __init__(self, refine: Callable[[Array], Solution]) -> None:
-        self._refine = refine
+
+class Search:
+    """What is tried, in that order; settings differ by the starts and escapes they hand in.
+
+    With ``look``, a function of directions and a number of sweeps, only what looks best after a
+    few sweeps is refined. No sweep loses, so the best of the starts keeps the promise of any.
+    """
+
+    def __init__(
+        self,
+        refine: Callable[[Array], Solution],
+        look: Callable[[Array, int], Solution] | None = None,
+    ) -> None:
+        self._refine, self._look = refine, look
         self.found: list[Solution] = []  # from every start, the best first once all are run
         self.promises: list[Promise] = []
         self.steps: list[str] = []
@@ -125,16 +141,12 @@ class Search:
         So many escapes in a row that do not lower the error by more than ``least_gain`` of itself,
         and the search is over.
         """
-        for start in starts:
-            self.promises.append(start.promise)
-            if start.directions.any():
-                self.found.append(self.refine(start.step, start.directions))
-        self.found.sort(key=lambda solution: -solution.captured)
+        self.found = self._try_starts(starts)
         best, fruitless = self.found[0], 0
         for escape in escapes:
-            found = self.refine(escape.step, escape.propose(best, self.found))
+            found = self._try_escape(escape, best)
             fruitless += 1
-            if found.captured > best.captured:
+            if found is not None and found.captured > best.captured:
                 gained = best.history[-1] - found.history[-1]
                 fruitless = 0 if gained >= least_gain * best.history[-1] else fruitless
                 best = replace(found, history=(*best.history, found.history[-1]))
@@ -146,6 +158,35 @@ class Search:
             steps=tuple(self.steps),
             promise=strongest(self.promises),
         )
+
+    def _try_starts(self, starts: Iterable[Start]) -> list[Solution]:
+        """What becomes of the starts, the best first."""
+        found: list[Solution] = []
+        for start in starts:
+            self.promises.append(start.promise)
+            if not start.directions.any():
+                continue
+            if self._look is None:
+                found.append(self.refine(start.step, start.directions))
+            else:
+                found.append(self._look(start.directions, FIRST_SWEEPS))
+                self.count(found[-1], start.step)
+        found.sort(key=lambda solution: -solution.captured)
+        if self._look is None:
+            return found
+        refined = [self.refine("descent", one.directions) for one in found[:REFINED_STARTS]]
+        return sorted(refined, key=lambda solution: -solution.captured)
+
+    def _try_escape(self, escape: Escape, best: Solution) -> Solution | None:
+        """What becomes of an escape; None if it does not look like a way to something better."""
+        directions = escape.propose(best, self.found)
+        if self._look is not None:
+            seen = self._look(directions, ESCAPE_SWEEPS)
+            self.count(seen, escape.step)
+            if seen.history[-1] > (1 + ESCAPE_SLACK) * best.history[-1]:
+                return None
+            directions = seen.directions
+        return self.refine(escape.step, directions)
 
     def refine(self, step: str, directions: Array) -> Solution:
         """What the refinement makes of directions (k, m)."""

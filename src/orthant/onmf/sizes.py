@@ -15,6 +15,8 @@ from orthant.onmf.choices import Algorithm
 FLOAT = 8
 # The Gram matrix of the smaller side, its eigenvectors and what finding them takes.
 GRAM_COPIES = 7
+# Normalized, in float64 and in float32.
+COPIES_OF_A_SAMPLE = 2.5
 FEWER = "ask for fewer components, or leave out columns that hold nothing"
 
 
@@ -71,8 +73,10 @@ def fit_bytes(matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str) -> 
     sides = ("samples", "features") if orthogonal == "both" else (orthogonal,)
     points = {"samples": n, "features": m}
     vectors = max(algorithm.widest(points[side], k) * matrix.vector_length(side) for side in sides)
+    shares = (min(1.0, algorithm.sample(k) / points[side]) for side in sides)
+    copied = int(COPIES_OF_A_SAMPLE * max(shares) * matrix.n_entries)
     kept = result_bytes(matrix.shape, k, orthogonal, matrix.dtype.itemsize)
-    return FLOAT * (vectors + 4 * (n + m)) + kept
+    return FLOAT * (vectors + copied + 4 * (n + m)) + kept
 
 
 def certificate_bytes(shape: tuple[int, int], certificate: str | None) -> int:

@@ -1,7 +1,8 @@
-"""First directions: drawn by what the directions so far fail to capture, then exchanged.
+"""First directions: the winner of a tournament, or drawn by what is not captured yet.
 
-k-means++ on lines. Drawing from all points keeps the guarantee of the draws; drawing from a
-weighted sample costs a few sweeps instead of k and keeps none.
+A tournament plays many starts at once on the products of points with each other: of all points
+when they are few, of a weighted sample, or of candidates drawn in rounds. `seeding="lines"` draws
+from all points, one by one, and exchanges: k-means++ on lines.
 """
 
 from __future__ import annotations
@@ -16,17 +17,25 @@ from orthant.certificate import Promise
 from orthant.engine.points import Points, SinglePoints, unit_lengths
 from orthant.kmeans.exchanges import Nearest, best_exchanges, choose_columns
 from orthant.kmeans.seeding import draw_distinct, lines, seed
-from orthant.kmeans.seeding_in_rounds import seed_in_rounds
+from orthant.kmeans.seeding_in_rounds import draw_candidates, seed_in_rounds
 from orthant.kmeans.solve import SUBROUTINES, weighted_kmeans
 from orthant.numerics.arrays import Array
-from orthant.onmf.descent import descend
 from orthant.onmf.moves import single_points_matter
 from orthant.onmf.options import Options
 from orthant.onmf.promises import single_from_lines, single_from_means
 from orthant.onmf.solution import Start
+from orthant.onmf.tournament import Tournament
 
+# So many points or fewer all take part in a tournament, and of so few it is longer.
+FEW = 512
+TINY = 128
+# Products of points may take so long in any case, or as long as the sweeps of a fit.
+ALWAYS_SECONDS = 0.1
+SAMPLE_SECONDS = 0.05
+SWEEPS_OF_A_FIT = 7
+SAMPLE_SHARE = 0.4
 # A sample this size finds the same directions as all points do.
-SMALL_SAMPLE = 500
+SMALL_SAMPLE = 700
 LARGE_SAMPLE = 1000
 SAMPLE_PER_COMPONENT = 20
 # So many groups of points are tried as components.
@@ -36,8 +45,6 @@ WIDE_POOL = 100
 POOL_PER_COMPONENT = 4
 # Exchanges keep the distances of all points to the pool; more than this are too many.
 MOST_DISTANCES = 2**24
-SAMPLE_SWEEPS = 20
-SAMPLE_TOL = 1e-3
 GIVEN = "the first directions were given, not drawn"
 NO_PROMISE = (
     "directions were drawn {}; seeding='lines' draws from all points one by one and keeps the "
@@ -83,24 +90,34 @@ def choose_seeding(
         return Seeding(
             "weighted k-means", lambda: weighted_kmeans(points, k, rng=rng).centers, promise
         )
-    if seeding == "k-means||" or (seeding == "auto" and single is None):
+    if seeding == "k-means||":
         nothing = Promise(reason=NO_PROMISE.format("in rounds"))
         return Seeding("line seeding in rounds", lambda: seed_in_rounds(points, k, rng), nothing)
-    if seeding == "auto" and single is not None and may_sample(points, k):
-        draw = partial(choose_for_sample if exchanges else draw_from_sample, single, k, rng)
+    if seeding == "auto" and single is None:
+        nothing = Promise(reason=NO_PROMISE.format("in rounds"))
+        draw = partial(play_on_candidates, points, k, rng)
+        return Seeding("tournament of candidates", draw, nothing)
+    if seeding == "auto" and single is not None and not all_may_play(single, k):
         nothing = Promise(reason=NO_PROMISE.format("from a sample of the points"))
-        return Seeding("line seeding on a sample", draw, nothing)
+        draw = partial(play_on_sample, single, k, rng)
+        return Seeding("tournament on a sample", draw, nothing)
     promise, access = single_from_lines(k), points.access
+    if seeding == "auto" and single is not None:
+        # The winner captures no less than the one start that is drawn by the plain law.
+        return Seeding("tournament", partial(play_on_all, single, k, rng), promise)
     if exchanges and access is not None and may_exchange(points, k):
         return Seeding("line seeding", partial(draw_and_exchange, access, k, rng), promise)
     return Seeding("line seeding", partial(draw_directions, points, k, rng), promise)
 
 
-def sample_size(points: Points, k: int) -> int:
-    """How many points a sample for k directions holds: more where few points matter."""
-    sixth = min(len(points.weights) // 6, LARGE_SAMPLE)
-    size = max(SMALL_SAMPLE, sixth, SAMPLE_PER_COMPONENT * k)
-    return 2 * size if single_points_matter(points, k) else size
+def is_few(points: Points) -> bool:
+    """Whether the products of all points with each other are few."""
+    return len(points.weights) <= FEW
+
+
+def sample_size(k: int) -> int:
+    """How many points a sample for k directions holds."""
+    return max(SMALL_SAMPLE, min(50 * k, LARGE_SAMPLE), SAMPLE_PER_COMPONENT * k)
 
 
 def pool_size(points: Points, k: int) -> int:
@@ -109,14 +126,62 @@ def pool_size(points: Points, k: int) -> int:
     return max(least, POOL_PER_COMPONENT * k)
 
 
-def may_sample(points: Points, k: int) -> bool:
-    """Whether there are more points than a sample holds."""
-    return len(points.weights) > sample_size(points, k)
+def all_may_play(points: SinglePoints, k: int) -> bool:
+    """Whether all points are few, and their products take no longer than a few sweeps."""
+    if not is_few(points):
+        return False
+    return points.gram_seconds() <= max(ALWAYS_SECONDS, SWEEPS_OF_A_FIT * points.sweep_seconds(k))
 
 
 def may_exchange(points: Points, k: int) -> bool:
     """Whether the distances of all points to a pool fit into memory."""
     return len(points.weights) * pool_size(points, k) <= MOST_DISTANCES
+
+
+def play_on_all(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+    """The directions of a tournament of all points."""
+    heavy = np.flatnonzero(points.weights > 0)
+    n = len(heavy)
+    tournament = Tournament(points.gram_of(heavy), k, rng, tol=1e-4)
+    tiny = n <= TINY
+    won, products = tournament.play(
+        int(np.clip(144 // k, 4, 16)), 6 if tiny else 2, 4 if tiny else 2, all_points=True
+    )
+    labels, cosines = np.full(len(points.weights), -1), np.zeros(len(points.weights))
+    labels[heavy], cosines[heavy] = won, products / np.sqrt(points.weights[heavy])
+    return points.power_step(labels, cosines, k)
+
+
+def play_on_sample(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+    """The directions of a tournament of a weighted sample, where their products are not dear.
+
+    Else groups of points are chosen for the sample, and where it holds fewer different ones than
+    asked for, points are drawn from all.
+    """
+    sample = points.sample(sample_size(k), rng)
+    sweeps = SWEEPS_OF_A_FIT * points.sweep_seconds(k)
+    if sample.gram_seconds() > max(SAMPLE_SECONDS, SAMPLE_SHARE * sweeps):
+        directions = Pool(sample, pool_size(points, k), rng).choose(k)
+    else:
+        gram = sample.gram_of(np.arange(len(sample.weights)), exact=False)
+        tournament = Tournament(gram, k, rng, tol=1e-3)
+        moved = 3 if single_points_matter(points, k) else 0
+        labels, products = tournament.play(int(np.clip(72 // k, 4, 12)), 2, moved, all_points=False)
+        directions = sample.power_step(labels, products / np.sqrt(sample.weights), k)
+    full = len(directions) == k and directions.any(axis=1).all()
+    return directions if full else draw_directions(points, k, rng)
+
+
+def play_on_candidates(points: Points, k: int, rng: np.random.Generator) -> Array:
+    """The directions of a tournament of points that were drawn in rounds, for data far away."""
+    found = draw_candidates(points, k, rng)
+    lengths = np.sqrt(found.weights)
+    tournament = Tournament(found.cosines * np.multiply.outer(lengths, lengths), k, rng, tol=1e-4)
+    labels, products = tournament.play(int(np.clip(144 // k, 4, 16)), 2, 2, all_points=False)
+    members = np.zeros((k, len(labels)))
+    members[labels, np.arange(len(labels))] = products * lengths
+    directions = members @ found.centers
+    return directions[directions.any(axis=1)]
 
 
 def draw_directions(points: Points, k: int, rng: np.random.Generator) -> Array:
@@ -131,23 +196,6 @@ def draw_and_exchange(points: SinglePoints, k: int, rng: np.random.Generator) ->
     """
     drawn = draw_directions(points, k, rng)
     return Pool(points, pool_size(points, k), rng).exchange(drawn)
-
-
-def choose_for_sample(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
-    """Directions of groups of points, chosen for a weighted sample.
-
-    Where the sample holds fewer different ones than that, they are drawn from all points.
-    """
-    sample = points.sample(sample_size(points, k), rng)
-    directions = Pool(sample, pool_size(points, k), rng).choose(k)
-    return directions if len(directions) == k else draw_directions(points, k, rng)
-
-
-def draw_from_sample(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
-    """Directions drawn from a weighted sample and fitted to it."""
-    sample = points.sample(sample_size(points, k), rng)
-    drawn = draw_directions(sample, k, rng)
-    return descend(sample, drawn, max_iter=SAMPLE_SWEEPS, tol=SAMPLE_TOL).directions
 
 
 class Pool:

@@ -31,7 +31,7 @@ def select_n_components(
     *,
     orthogonal: str = "samples",
     algorithm: str = "best",
-    n_init: int = 1,
+    n_init: int | str = "auto",
     n_repetitions: int = 3,
     results: str | os.PathLike[str] | None = None,
     random_state: Any = None,

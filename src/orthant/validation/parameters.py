@@ -44,6 +44,13 @@ def as_n_components(n_components: Any, name: str = "n_components", least: int = 
     return count
 
 
+def as_n_init(n_init: Any) -> int | str:
+    """A positive integer, or "auto"."""
+    if isinstance(n_init, str):
+        return as_choice(n_init, ("auto",), "n_init") or "auto"
+    return as_n_components(n_init, "n_init")
+
+
 def as_n_jobs(n_jobs: Any) -> int | None:
     """None (all cores) or a positive integer; -1 also means all cores, as in scikit-learn."""
     if n_jobs is None or n_jobs == -1:

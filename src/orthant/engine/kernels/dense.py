@@ -184,6 +184,9 @@ class DenseKernel(Kernel):
         places, columns = np.nonzero(rows)
         return places, columns, rows[places, columns].astype(np.float64)
 
+    def count_entries(self, rows: Array) -> Array:
+        return np.full(rows.shape[1], len(rows))
+
     def sum_squares(self, rows: Array, down: Any, across: Any) -> Array:
         return np.asarray(down.T @ (np.square(rows) @ across))
 

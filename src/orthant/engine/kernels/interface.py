@@ -178,6 +178,10 @@ class Kernel(ABC):
         """Rows, columns and values, in float64, of all entries but zeros."""
 
     @abstractmethod
+    def count_entries(self, rows: Rows) -> Array:
+        """(m,) how many entries of every column are stored."""
+
+    @abstractmethod
     def sum_squares(self, rows: Rows, down: Any, across: Any) -> Array:
         """Sums (r, c) of squared entries by indicators of groups of rows (b, r), columns (m, c)."""
 

@@ -160,6 +160,9 @@ class SparseKernel(Kernel):
         places = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[stored]
         return places, rows.indices[stored], rows.data[stored].astype(np.float64)
 
+    def count_entries(self, rows: csr_array) -> Array:
+        return np.bincount(rows.indices, minlength=rows.shape[1])
+
     def sum_squares(self, rows: csr_array, down: Any, across: Any) -> Array:
         found = down.T @ (rows * rows @ across)
         return found.toarray() if hasattr(found, "toarray") else found

@@ -1,0 +1,146 @@
+"""A tournament plays what it says, and one default call nearly always finds the best answer."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import orthant
+from orthant.datasets import make_planted
+from orthant.engine.samples import Samples
+from orthant.onmf.starts import play_on_all, play_on_candidates, play_on_sample
+from orthant.onmf.tournament import Field, Tournament
+from orthant.validation.data import as_matrix
+from tests.oracles.double_factor import best_double_factor_error
+from tests.oracles.single_factor import best_single_factor_error
+
+pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+
+
+def some_rows(n=60, m=12, seed=0):
+    return np.random.default_rng(seed).exponential(size=(n, m)) ** 2
+
+
+def played(X, k, seed=0):
+    return Tournament(X @ X.T, k, np.random.default_rng(seed), tol=1e-9)
+
+
+def captured_by(X, labels, scales, k):
+    """What the power step of labels and scales captures: the definition, on coordinates."""
+    directions = np.stack([(scales * (labels == s)) @ X for s in range(k)])
+    lengths = np.linalg.norm(directions, axis=1, keepdims=True)
+    unit = np.divide(directions, lengths, out=np.zeros_like(directions), where=lengths > 0)
+    return float(np.square((X @ unit.T).max(axis=1)).sum())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sweep_on_products_is_a_sweep_on_coordinates(seed):
+    X, k = some_rows(seed=seed), 4
+    tournament = played(X, k, seed)
+    field = tournament._draw_starts(6, plain_first=True)
+    expected = [captured_by(X, field.labels[:, r], field.scales[:, r], k) for r in range(6)]
+    np.testing.assert_allclose(tournament._assign(tournament._products(field)).captured, expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("k", [1, 3, 7])
+def test_the_winner_captures_no_less_than_any_start(seed, k):
+    X = some_rows(seed=seed)
+    tournament = played(X, k, seed)
+    seen = []
+    draw = tournament._draw_starts
+    tournament._draw_starts = lambda *a, **b: seen.append(draw(*a, **b)) or seen[-1]
+    labels, products = tournament.play(8, 2, 2, all_points=True)
+    assert np.square(products).sum() >= seen[0].captured.max() * (1 - 1e-12)
+    assert captured_by(X, labels, products, k) >= np.square(products).sum() * (1 - 1e-12)
+
+
+def test_moves_never_lose():
+    X = some_rows(seed=3)
+    tournament = played(X, 5)
+    for number in range(6):
+        field = tournament._sweep_to_end(tournament._draw_starts(1, plain_first=False))
+        kept = Field(field.labels.copy(), field.scales.copy(), field.captured.copy())
+        best = kept.join(tournament._move(field)).best(1)
+        assert best.captured[0] >= kept.captured[0], number
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("play", [play_on_all, play_on_sample, play_on_candidates])
+def test_planted_directions_win(play, store):
+    planted = make_planted(400, 30, 5, 0.2, random_state=1)
+    points = Samples(as_matrix(store(planted.X)))
+    found = play(points, 5, np.random.default_rng(0))
+    unit = found / np.linalg.norm(found, axis=1, keepdims=True)
+    truth = planted.A_truth.T / np.linalg.norm(planted.A_truth.T, axis=1, keepdims=True)
+    assert (unit @ truth.T).max(axis=0).min() > 0.95
+
+
+@pytest.mark.parametrize("play", [play_on_all, play_on_sample, play_on_candidates])
+def test_fewer_different_points_than_components(play):
+    points = Samples(as_matrix(np.repeat(np.eye(3), 30, axis=0)))
+    found = play(points, 5, np.random.default_rng(0))
+    assert np.isfinite(found).all()
+    assert np.count_nonzero(found.any(axis=1)) >= 3
+
+
+ORACLES = {
+    "samples": best_single_factor_error,
+    "features": lambda X, k: best_single_factor_error(X.T, k),
+    "both": best_double_factor_error,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_one_default_call_reaches_the_optimum_of_small_matrices(orthogonal, capsys):
+    reached = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = rng.exponential(size=(7, 5) if orthogonal != "both" else (5, 4))
+        k = 3 if orthogonal != "both" else 2
+        found = orthant.factorize(X, k, orthogonal=orthogonal, certificate=None, random_state=seed)
+        smallest = ORACLES[orthogonal](X, k)
+        reached.append(found.error**2 <= smallest * (1 + 1e-9) + 1e-12)
+    with capsys.disabled():
+        print(f"\n{orthogonal}: optimum reached in {100 * np.mean(reached):.0f} % of default calls")
+    assert np.mean(reached) >= 0.95
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+def test_rows_in_another_order_give_the_same_error(orthogonal):
+    X = make_planted(90, 20, 4, 0.5, random_state=0).X
+    order = np.random.default_rng(1).permutation(len(X))
+    options = {"orthogonal": orthogonal, "certificate": None, "random_state": 0, "tol": 1e-9}
+    one, other = orthant.factorize(X, 4, **options), orthant.factorize(X[order], 4, **options)
+    assert one.error == pytest.approx(other.error, rel=1e-6)
+
+
+def test_a_weight_of_two_is_a_row_twice():
+    X = make_planted(60, 15, 3, 0.5, random_state=2).X
+    weights = np.random.default_rng(0).integers(1, 4, size=60)
+    options = {"certificate": None, "random_state": 0, "tol": 1e-9}
+    one = orthant.factorize(X, 3, sample_weight=weights, **options)
+    other = orthant.factorize(np.repeat(X, weights, axis=0), 3, **options)
+    assert one.error == pytest.approx(other.error, rel=1e-6)
+
+
+@pytest.mark.parametrize("power", [-900, 900])
+def test_scale_changes_nothing(power):
+    X = make_planted(300, 20, 4, 0.5, random_state=0).X
+    one = orthant.factorize(X, 4, certificate=None, random_state=0)
+    other = orthant.factorize(np.ldexp(X, power), 4, certificate=None, random_state=0)
+    assert np.array_equal(one.labels, other.labels)
+
+
+def test_seeds_differ_where_there_is_something_to_differ_about():
+    X = np.random.default_rng(0).exponential(size=(3000, 20))
+    errors = {
+        orthant.factorize(X, 6, certificate=None, random_state=seed).error for seed in range(4)
+    }
+    assert len(errors) > 1
+
+
+@pytest.mark.parametrize("n_init", ["many", 0, 1.5, True, None])
+def test_n_init_is_a_positive_integer_or_auto(n_init):
+    with pytest.raises((ValueError, TypeError), match="n_init must be"):
+        orthant.factorize(some_rows(), 3, n_init=n_init)
