@@ -91,8 +91,8 @@ def factorize(
         What the parts share none of: "samples" (every row belongs to one part), "features"
         (every column does) or "both" (disjoint blocks).
     algorithm
-        "best": seeding by lines, descent, single moves and, with several starts, escapes; as
-        good an answer as we can find. "paper": the published algorithm, step by step,
+        "best": a tournament of starts, descent, single moves and, with several of them, escapes;
+        as good an answer as we can find. "paper": the published algorithm, step by step,
         then one assignment by the final components that the paper does not have: it can only
         lower the error, and makes ``transform`` give the same bits.
     seeding
