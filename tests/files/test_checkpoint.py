@@ -84,7 +84,8 @@ def test_a_fit_that_goes_on_ends_with_the_bits_of_an_unbroken_one(
         same(orthant.factorize(X, 5, checkpoint=path, **options), unbroken)
         # The file stays; a third call finds everything done.
         same(orthant.factorize(X, 5, checkpoint=path, **options), unbroken)
-    assert broken >= 2
+    # Twenty columns are so few that a tournament and a short descent are all there is.
+    assert broken >= (1 if orthogonal == "features" else 2)
 
 
 def test_a_fit_may_be_broken_off_again_and_again(tmp_path):

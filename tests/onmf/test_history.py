@@ -32,6 +32,8 @@ def test_the_history_never_rises_and_ends_with_the_error(orthogonal, algorithm, 
         X = awkward(seed, dtype)
         k = (2, 5, 15)[seed % 3]
         options = {"n_init": 1 + 2 * (seed % 2), "max_iter": (300, 1, 3)[seed % 3]}
+        if algorithm == "paper" and orthogonal == "both" and k == 15:
+            options = {}  # Theorem 9 has one answer
         if seed % 4 == 1:
             options["sample_weight"] = np.linspace(0, 2, len(X))
         if seed % 4 == 2:

@@ -151,6 +151,12 @@ class Matrix(Geometry):
         n, m = self.shape
         return n if orthogonal == "features" and self.source.can_transpose else m
 
+    def entries_of(self, count: int, orthogonal: str) -> float:
+        """About how many entries copies of so many points of a setting hold; 0 if none are made."""
+        n_points = self.shape[0 if orthogonal == "samples" else 1]
+        copied = orthogonal == "samples" or self.source.can_transpose
+        return self.n_entries * min(1.0, count / n_points) if copied else 0.0
+
     def _like(
         self,
         source: Source,

@@ -73,8 +73,8 @@ def fit_bytes(matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str) -> 
     sides = ("samples", "features") if orthogonal == "both" else (orthogonal,)
     points = {"samples": n, "features": m}
     vectors = max(algorithm.widest(points[side], k) * matrix.vector_length(side) for side in sides)
-    shares = (min(1.0, algorithm.sample(k) / points[side]) for side in sides)
-    copied = int(COPIES_OF_A_SAMPLE * max(shares) * matrix.n_entries)
+    sample = algorithm.sample(k)
+    copied = int(COPIES_OF_A_SAMPLE * max(matrix.entries_of(sample, side) for side in sides))
     kept = result_bytes(matrix.shape, k, orthogonal, matrix.dtype.itemsize)
     return FLOAT * (vectors + copied + 4 * (n + m)) + kept
 
