@@ -145,5 +145,5 @@ CERTIFICATES: dict[str | None, Kind] = {
         "a stronger one that takes longer",
         (bound_by_singular_values, bound_by_dual, bound_by_pairs),
     ),
-    None: Kind("none, only what the algorithm promises"),
+    None: Kind("no bound, only what the algorithm promises"),
 }

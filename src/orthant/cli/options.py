@@ -21,6 +21,7 @@ from orthant.validation.parameters import as_n_init
 READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
 N_INIT, MAX_ITER, TOL = DEFAULTS["n_init"], DEFAULTS["max_iter"], DEFAULTS["tol"]
 LONGEST_LIST = 25
+KINDS_OF_PROOF = {name or "none": kind.about for name, kind in CERTIFICATES.items()}
 
 
 def parse_n_init(text: str) -> Any:
@@ -74,7 +75,7 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="The matrix: .npy .npz .mtx .csv .tsv (.gz) .parquet .h5ad .h5 .zarr, or - for stdin.",
+        help=f"The matrix: {' '.join(f'.{name}' for name in FORMATS)}, or - for stdin.",
         show_default=False,
     ),
 ]
@@ -137,7 +138,7 @@ Proof = Annotated[
     str,
     solver(
         "--certificate",
-        help="Lower bound: svd, dual (stronger, slower) or none.",
+        help=f"Lower bound. {explain(KINDS_OF_PROOF)}.",
         **one_of(CERTIFICATES),
     ),
 ]
