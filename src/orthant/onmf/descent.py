@@ -1,7 +1,8 @@
 """Exact block coordinate descent: assign all points, update all directions, never lose.
 
 Over samples or features an update is one power step on the points of a direction. Over both every
-coordinate is then given to one direction, so that supports stay disjoint.
+coordinate is then given to one direction, so that supports stay disjoint. The loop around the
+updates is that of `kmeans/alternation.py`.
 """
 
 from __future__ import annotations
