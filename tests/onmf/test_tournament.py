@@ -140,6 +140,16 @@ def test_seeds_differ_where_there_is_something_to_differ_about():
     assert len(errors) > 1
 
 
+def test_points_whose_products_are_dear_do_not_play_and_are_moved_at_the_end(monkeypatch):
+    X = some_rows(90)
+    assert "single moves" not in orthant.factorize(X, 4, certificate=None, random_state=0).steps_run
+    monkeypatch.setattr("orthant.onmf.starts.ALWAYS_SECONDS", 0.0)
+    monkeypatch.setattr("orthant.onmf.starts.SWEEPS_OF_A_FIT", 0)
+    steps = orthant.factorize(X, 4, certificate=None, random_state=0).steps_run
+    assert steps[0] == "line seeding on a sample"
+    assert "single moves" in steps
+
+
 @pytest.mark.parametrize("n_init", ["many", 0, 1.5, True, None])
 def test_n_init_is_a_positive_integer_or_auto(n_init):
     with pytest.raises((ValueError, TypeError), match="n_init must be"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
@@ -14,7 +15,7 @@ from orthant.bench.rows import FAILED, NOT_JUDGED, SKIPPED, Row
 Step = Callable[[str], None]  # says what is measured now
 
 
-class Task:
+class Task(ABC):
     """Some measurements that belong together; most are one process on one matrix."""
 
     benchmark: str  # the name of the benchmark it is part of
@@ -30,9 +31,9 @@ class Task:
         """How many processes it starts."""
         return 1
 
+    @abstractmethod
     def rows(self, step: Step) -> Iterator[Row]:
         """Measure; ``step`` is called before every process."""
-        raise NotImplementedError
 
 
 class Progress:

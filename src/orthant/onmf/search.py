@@ -24,7 +24,7 @@ from orthant.onmf.exact_directions import find_exact_directions
 from orthant.onmf.moves import MoveBlocks, move_points, single_points_matter
 from orthant.onmf.options import Options
 from orthant.onmf.solution import Escape, Solution, Start
-from orthant.onmf.starts import is_few, line_starts
+from orthant.onmf.starts import all_may_play, line_starts
 
 MAX_MOVE_PASSES = 20
 # Single moves and escapes look at all products of points and directions at once.
@@ -68,8 +68,9 @@ class _Refinement:
         self._points, self._options, self._n_init = points, options, n_init
         moves = n_init > 1 or single_points_matter(points, options.n_components)
         # Where all points have played, single ones have been moved already.
-        played = isinstance(options.seeding, str) and options.seeding == "auto" and is_few(points)
-        self._single = single if moves and not (played and n_init == 1) else None
+        if n_init == 1 and isinstance(options.seeding, str) and options.seeding == "auto":
+            moves = moves and not all_may_play(points, options.n_components)
+        self._single = single if moves else None
         self._blocks: MoveBlocks | None = None
 
     def __call__(self, directions: Array) -> Solution:

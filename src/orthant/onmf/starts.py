@@ -24,7 +24,7 @@ from orthant.onmf.moves import single_points_matter
 from orthant.onmf.options import Options
 from orthant.onmf.promises import single_from_lines, single_from_means
 from orthant.onmf.solution import Start
-from orthant.onmf.tournament import Tournament
+from orthant.onmf.tournament import POOL_PER_COMPONENT, POOL_ROUNDS, WIDE_POOL, Tournament
 
 # So many points or fewer all take part in a tournament, and of so few it is longer.
 FEW = 512
@@ -38,11 +38,8 @@ SAMPLE_SHARE = 0.4
 SMALL_SAMPLE = 700
 LARGE_SAMPLE = 1000
 SAMPLE_PER_COMPONENT = 20
-# So many groups of points are tried as components.
-POOL_ROUNDS = 3
+# So many groups of points are tried as components where few points do not matter.
 POOL_SIZE = 40
-WIDE_POOL = 100
-POOL_PER_COMPONENT = 4
 # Exchanges keep the distances of all points to the pool; more than this are too many.
 MOST_DISTANCES = 2**24
 GIVEN = "the first directions were given, not drawn"
@@ -97,10 +94,10 @@ def choose_seeding(
         nothing = Promise(reason=NO_PROMISE.format("in rounds"))
         draw = partial(play_on_candidates, points, k, rng)
         return Seeding("tournament of candidates", draw, nothing)
-    if seeding == "auto" and single is not None and not all_may_play(single, k):
+    if seeding == "auto" and single is not None and not all_may_play(points, k):
         nothing = Promise(reason=NO_PROMISE.format("from a sample of the points"))
         draw = partial(play_on_sample, single, k, rng)
-        return Seeding("tournament on a sample", draw, nothing)
+        return Seeding("line seeding on a sample", draw, nothing)
     promise, access = single_from_lines(k), points.access
     if seeding == "auto" and single is not None:
         # The winner captures no less than the one start that is drawn by the plain law.
@@ -108,11 +105,6 @@ def choose_seeding(
     if exchanges and access is not None and may_exchange(points, k):
         return Seeding("line seeding", partial(draw_and_exchange, access, k, rng), promise)
     return Seeding("line seeding", partial(draw_directions, points, k, rng), promise)
-
-
-def is_few(points: Points) -> bool:
-    """Whether the products of all points with each other are few."""
-    return len(points.weights) <= FEW
 
 
 def sample_size(k: int) -> int:
@@ -126,11 +118,12 @@ def pool_size(points: Points, k: int) -> int:
     return max(least, POOL_PER_COMPONENT * k)
 
 
-def all_may_play(points: SinglePoints, k: int) -> bool:
+def all_may_play(points: Points, k: int) -> bool:
     """Whether all points are few, and their products take no longer than a few sweeps."""
-    if not is_few(points):
+    single = points.draws
+    if single is None or len(points.weights) > FEW:
         return False
-    return points.gram_seconds() <= max(ALWAYS_SECONDS, SWEEPS_OF_A_FIT * points.sweep_seconds(k))
+    return single.gram_seconds() <= max(ALWAYS_SECONDS, SWEEPS_OF_A_FIT * single.sweep_seconds(k))
 
 
 def may_exchange(points: Points, k: int) -> bool:

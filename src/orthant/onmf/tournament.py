@@ -26,9 +26,10 @@ MOST_SWEEPS = 30
 MOVE_ROUNDS = 60
 # Candidates for every point that is drawn; the one that leaves least is taken.
 CANDIDATES = 3
+# Groups of points that may become components: drawn in rounds, so many of them.
 POOL_STARTS = 2
 POOL_ROUNDS = 3
-POOL_SIZE = 100
+WIDE_POOL = 100
 POOL_PER_COMPONENT = 4
 
 
@@ -179,7 +180,7 @@ class Tournament:
 
     def _pool_start(self) -> Field:
         """A set of groups of points that stand for all: chosen one by one, then exchanged."""
-        size = max(POOL_SIZE, POOL_PER_COMPONENT * self._k)
+        size = max(WIDE_POOL, POOL_PER_COMPONENT * self._k)
         gram, weights = self._gram, self._weights
         s, n_seeds = len(weights), 0
         labels, captured = np.zeros(s, dtype=np.intp), np.zeros(s)
