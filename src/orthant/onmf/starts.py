@@ -24,7 +24,13 @@ from orthant.onmf.moves import single_points_matter
 from orthant.onmf.options import Options
 from orthant.onmf.promises import single_from_lines, single_from_means
 from orthant.onmf.solution import Start
-from orthant.onmf.tournament import POOL_PER_COMPONENT, POOL_ROUNDS, WIDE_POOL, Tournament
+from orthant.onmf.tournament import (
+    POOL_PER_COMPONENT,
+    POOL_ROUNDS,
+    WIDE_POOL,
+    Tournament,
+    tournament_seconds,
+)
 
 # So many points or fewer all take part in a tournament, and of so few it is longer.
 FEW = 512
@@ -32,6 +38,7 @@ TINY = 128
 # Products of points may take so long in any case, or as long as the sweeps of a fit.
 ALWAYS_SECONDS = 0.1
 SAMPLE_SECONDS = 0.05
+TOURNAMENT_SECONDS = 0.35
 SWEEPS_OF_A_FIT = 7
 SAMPLE_SHARE = 0.4
 # A sample this size finds the same directions as all points do.
@@ -146,20 +153,23 @@ def play_on_all(points: SinglePoints, k: int, rng: np.random.Generator) -> Array
 
 
 def play_on_sample(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
-    """The directions of a tournament of a weighted sample, where their products are not dear.
+    """The directions of a tournament of a weighted sample, where that is not dear.
 
     Else groups of points are chosen for the sample, and where it holds fewer different ones than
     asked for, points are drawn from all.
     """
     sample = points.sample(sample_size(k), rng)
-    sweeps = SWEEPS_OF_A_FIT * points.sweep_seconds(k)
-    if sample.gram_seconds() > max(SAMPLE_SECONDS, SAMPLE_SHARE * sweeps):
+    n_starts = int(np.clip(72 // k, 4, 12))
+    share = SAMPLE_SHARE * SWEEPS_OF_A_FIT * points.sweep_seconds(k)
+    played = tournament_seconds(len(sample.weights), n_starts, k)
+    dear = sample.gram_seconds() > max(SAMPLE_SECONDS, share)
+    if dear or played > max(TOURNAMENT_SECONDS, share):
         directions = Pool(sample, pool_size(points, k), rng).choose(k)
     else:
         gram = sample.gram_of(np.arange(len(sample.weights)), exact=False)
         tournament = Tournament(gram, k, rng, tol=1e-3)
         moved = 3 if single_points_matter(points, k) else 0
-        labels, products = tournament.play(int(np.clip(72 // k, 4, 12)), 2, moved, all_points=False)
+        labels, products = tournament.play(n_starts, 2, moved, all_points=False)
         directions = sample.power_step(labels, products / np.sqrt(sample.weights), k)
     full = len(directions) == k and directions.any(axis=1).all()
     return directions if full else draw_directions(points, k, rng)

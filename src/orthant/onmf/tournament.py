@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from orthant.engine.samples import DENSE_PER_SECOND
 from orthant.kmeans.exchanges import choose_columns
 from orthant.kmeans.seeding import draw, draw_distinct
 from orthant.numerics.arrays import Array
@@ -23,6 +24,7 @@ from orthant.onmf.moves import net_gains
 SWEEPS_BEFORE_HALVING = 3
 FINALISTS = 3
 MOST_SWEEPS = 30
+USUAL_SWEEPS = 30  # of all starts, in a whole tournament
 MOVE_ROUNDS = 60
 # Candidates for every point that is drawn; the one that leaves least is taken.
 CANDIDATES = 3
@@ -265,6 +267,11 @@ class Tournament:
         scales = members[everyone, labels].astype(gram.dtype)
         moved = Field(labels[:, None], scales[:, None], np.zeros(1))
         return self._sweep_to_end(moved)
+
+
+def tournament_seconds(n_points: int, n_starts: int, k: int) -> float:
+    """About how long a tournament takes on one core, by counting products, never by a clock."""
+    return USUAL_SWEEPS * n_points**2 * (n_starts + POOL_STARTS) * k / DENSE_PER_SECOND
 
 
 def _best_first(field: Field) -> Array:
