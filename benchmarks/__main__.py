@@ -1,10 +1,10 @@
-"""Every study of this folder in turn; speed and memory are measured by ``orthant bench``.
+"""Every study of this folder in turn; speed, memory and quality are those of ``orthant bench``.
 
 ``python -m benchmarks``
 """
 
 import runpy
 
-for name in ("baselines", "graphs", "quality"):
+for name in ("baselines", "graphs"):
     print(f"== {name} ==", flush=True)
     runpy.run_module(f"benchmarks.{name}", run_name="__main__")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from orthant.bench.rows import FAILED, SKIPPED, Row
 
@@ -82,6 +83,47 @@ def _convergence(row: Row) -> Lines:
     return [" ".join(str(one) for one in row.figures.get("sweeps_to_convergence", ["-"]))]
 
 
+def _judged_case(row: Row) -> Lines:
+    """The set; the setting and k; the value that gaps are measured from, and where it is from."""
+    if not row.figures:
+        return [row.case]
+    held = row.figures
+    known = "best known" if held["best_is_known"] else "best here"
+    value = f"{known} {held['best']:.6f}"
+    return [held["set"], f"{held['orthogonal']} k={held['n_components']}", value]
+
+
+def _programs(row: Row) -> Lines:
+    return list(row.figures["programs"]) if row.figures else [row.verdict]
+
+
+def _by_program(name: str, shown: Callable[[Any], str]) -> Callable[[Row], Lines]:
+    """A figure of every program of a row."""
+    return lambda row: [shown(one[name]) for one in row.figures["programs"].values()]
+
+
+def _percent(gap: float) -> str:
+    return f"{100 * gap:z.2f}"
+
+
+def _above(row: Row) -> Lines:
+    programs = row.figures["programs"].values()
+    return [f"{one['n_above']}/{one['n_fits']}" for one in programs]
+
+
+def _marks(row: Row) -> Lines:
+    """Where three lines are better than ours, and where a fit is better than all before."""
+    if not row.figures:
+        return []
+    marks = ["better" if one["is_better"] else "" for one in row.figures["programs"].values()]
+    return [*marks, "new best"] if row.figures["is_new_best"] else marks
+
+
+GAPS = [
+    Column("", _programs, True),
+    Column("median\ngap, %", _by_program("median_gap", _percent)),
+    Column("largest\ngap, %", _by_program("largest_gap", _percent)),
+]
 CASE, VERDICT = Column("case", case_lines, True), Column("goal\nverdict", _verdict, True)
 FITS = [
     CASE,
@@ -134,6 +176,22 @@ COLUMNS: dict[str, list[Column]] = {
         Column("sweeps to\nconvergence", _convergence),
         VERDICT,
     ],
+    "quality": [
+        Column("case", _judged_case, True),
+        *GAPS,
+        Column("above\n1 %", _above),
+        Column("CPU\nseconds", _by_program("seconds", figure)),
+        Column("", _marks, True),
+    ],
+    "quality by setting": [
+        Column("setting", lambda row: [row.case], True),
+        *GAPS,
+        Column("fits", _by_program("n_fits", str)),
+        Column("above\n1 %", _by_program("n_above", str)),
+        Column("share\nabove", _by_program("share_above", lambda share: f"{share:.1%}")),
+        Column("CPU,\nours = 1", _by_program("ratio_of_seconds", figure)),
+        Column("rows\nbetter", _by_program("n_rows_better", str)),
+    ],
 }
 EXPLAINED = {
     "fits": "Medians over seeds, each program in processes of its own, warmed by one fit; ours "
@@ -147,6 +205,12 @@ EXPLAINED = {
     "overhead": "Median and fewest milliseconds of many fits in one process.",
     "growth": "Fewest seconds of a fit with a fixed number of sweeps while one size doubles; "
     "memory beyond input and result.",
+    "quality": "Gap: relative squared error over the best value, minus one. Best known: the value "
+    "of the file; new best: a fit here is below it. Best here: no value is known, so the gap is "
+    "only that to the best fit of this row. Better: the median gap of three lines is more than "
+    "0.05 points below ours. CPU seconds are medians, ours without the certificate.",
+    "quality by setting": "All fits of a setting together; CPU seconds: median over the rows of "
+    "the ratio to ours; rows better: where the median gap is more than 0.05 points below ours.",
     "profile": "Milliseconds and shares of a fit with default settings, certificate included; "
     "what a phase calls counts for it.",
 }

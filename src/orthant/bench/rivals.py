@@ -56,7 +56,7 @@ def three_lines(X: Any, k: int, seed: int) -> Answer:
     """Normalize, weighted KMeans, rescale: what one would write with scikit-learn."""
     if isinstance(X, np.ndarray):
         norms = np.linalg.norm(X, axis=1)
-        unit = X / norms[:, None]
+        unit = X / np.where(norms > 0, norms, 1.0)[:, None]
     else:
         norms = row_norms(X)
         unit = normalize(X)

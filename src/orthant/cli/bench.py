@@ -74,7 +74,8 @@ def bench(
     """Measure orthant against other programs: seconds, errors, memory, growth.
 
     Every program runs in processes of its own; what counts are ratios of one run. Missed goals
-    are told and are no failure of the command.
+    are told and are no failure of the command. How good the default answers are is a command of
+    its own: orthant bench quality.
     """
     tasks = profiles_of(name, tiny=tiny) if profile else tasks_of(name, tiny=tiny)
     document = {"orthant": orthant.__version__, "machine": machine(), "tiny": tiny}

@@ -23,6 +23,7 @@ from orthant.cli.failures import (
     say,
 )
 from orthant.cli.fit import fit
+from orthant.cli.quality import quality
 from orthant.cli.report import report
 from orthant.cli.reproduce import reproduce
 from orthant.cli.select_k import select_k
@@ -44,6 +45,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "bicluster": bicluster,
     "reproduce": reproduce,
     "bench": bench,
+    "bench quality": quality,
 }
 for name, command in COMMANDS.items():
     app.command(name)(guard(command))
@@ -70,7 +72,7 @@ def root(
 
 def run(given: list[str]) -> int:
     """Run the command that these arguments name; returns the exit code."""
-    arguments = _without_debug(given)
+    arguments = _with_whole_name(_without_debug(given))
     try:
         code = app(args=arguments or ["--help"], prog_name="orthant", standalone_mode=False)
         sys.stdout.flush()
@@ -96,6 +98,12 @@ def _without_debug(arguments: list[str]) -> list[str]:
     options, rest = arguments[:end], arguments[end:]
     Debug.wanted = "--debug" in options
     return [one for one in options if one != "--debug"] + rest
+
+
+def _with_whole_name(arguments: list[str]) -> list[str]:
+    """Join the words of a command that has two, such as ``bench quality``."""
+    name = " ".join(arguments[:2])
+    return [name, *arguments[2:]] if name in COMMANDS else arguments
 
 
 def _command(arguments: list[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -14,13 +13,12 @@ from orthant.cli import options as o
 from orthant.cli.data import Reading, read_data, takes_reading
 from orthant.cli.failures import about
 from orthant.cli.folder import SELECTION, write_json
+from orthant.cli.lists import as_numbers
 from orthant.cli.terminal import line, object_line, progress, prose, table
 from orthant.cli.writing import Replacing
-from orthant.errors import InvalidInputError
 from orthant.selection import Selection, select_n_components
 
 TRIALS = "trials.jsonl"
-MOST_CANDIDATES = 1000
 
 
 @takes_reading("missing", "row_names", "feature_names")
@@ -52,7 +50,7 @@ def select_k(
     For every number: the error and what is proven about it, the error in data whose columns
     were permuted, and how well two halves of the rows agree.
     """
-    numbers = as_numbers(k)
+    numbers = as_numbers(k, "--k")
     with progress(f"reading {Path(file).name}", quiet):
         data = read_data(file, reading)
     if output is not None:
@@ -85,21 +83,6 @@ def select_k(
     _tell(found)
     if output is not None:
         line(f"wrote {output}/: {SELECTION} {TRIALS}")
-
-
-def as_numbers(text: str) -> list[int]:
-    """The numbers of 2:20 (20 included), 2:40:2 or 3,5,8."""
-    found = re.fullmatch(r"(\d{1,9}):(\d{1,9})(?::(\d{1,9}))?", text.strip())
-    if found:
-        first, last, step = int(found[1]), int(found[2]), int(found[3] or 1)
-        numbers = range(first, last + 1, step) if step else range(0)
-    elif re.fullmatch(r"\d{1,9}(,\s*\d{1,9})*", text.strip()):
-        numbers = [int(one) for one in text.split(",")]  # type: ignore[assignment]
-    else:
-        raise InvalidInputError(f"--k: {text!r} is no range; write for instance 2:20 or 3,5,8")
-    if not 0 < len(numbers) <= MOST_CANDIDATES or min(numbers) < 1:
-        raise InvalidInputError(f"--k: {text!r} must name 1 to {MOST_CANDIDATES} numbers from 1 on")
-    return list(numbers)
 
 
 def _tell(found: Selection) -> None:

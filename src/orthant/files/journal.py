@@ -6,8 +6,10 @@ its end. Reading ignores it, and the next line that is written takes its place.
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 from orthant.errors import InvalidInputError
 from orthant.files.whole_files import is_special
@@ -47,3 +49,14 @@ class Journal:
             file.write(f"{line}\n".encode())
             file.flush()
             os.fsync(file.fileno())
+
+
+def parse_object(line: str, path: Path | None, number: int) -> dict[str, Any]:
+    """The JSON object of a line; what is none is refused with the number of the line."""
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{path}: line {number} is damaged: {error}") from error
+    if not isinstance(values, dict):
+        raise InvalidInputError(f"{path}: line {number} is no JSON object")
+    return values

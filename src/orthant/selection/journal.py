@@ -13,7 +13,7 @@ import numpy as np
 
 from orthant.engine.sources import digest_rows
 from orthant.errors import InvalidInputError
-from orthant.files.journal import Journal
+from orthant.files.journal import Journal, parse_object
 from orthant.selection.trial import Trial
 
 TITLE = "orthant select_n_components"
@@ -50,7 +50,7 @@ class TrialJournal:
     def _resume(
         self, lines: list[str], about: dict[str, Any], entropy: int | None, foreign: str
     ) -> int:
-        header = self._parse(lines[0], 1)
+        header = parse_object(lines[0], self.path, 1)
         found = header.pop("entropy", None)
         if header.get("title") != TITLE or type(found) is not int or found < 0:
             raise InvalidInputError(foreign)
@@ -63,7 +63,7 @@ class TrialJournal:
                 "name another file, or remove this one"
             )
         for number, line in enumerate(lines[1:], start=2):
-            trial = self._trial(self._parse(line, number), number)
+            trial = self._trial(parse_object(line, self.path, number), number)
             self.trials[trial.n_components, trial.repetition] = trial
         return found
 
@@ -81,15 +81,6 @@ class TrialJournal:
                 raise InvalidInputError(f"{self.path}: line {number}: {name} is {shown}")
             found[name] = value
         return Trial(**found)
-
-    def _parse(self, line: str, number: int) -> dict[str, Any]:
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InvalidInputError(f"{self.path}: line {number} is damaged: {error}") from error
-        if not isinstance(values, dict):
-            raise InvalidInputError(f"{self.path}: line {number} is no JSON object")
-        return values
 
     def add(self, trial: Trial) -> None:
         """Remember a trial, on disk where there is a file."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from orthant.datasets.readers.formats import FORMATS, format_of
+from orthant.datasets.readers.formats import FORMATS, format_by_name, format_of
 from orthant.datasets.readers.names import read_names
 from orthant.datasets.readers.place import STDIN, readable
 from orthant.datasets.readers.record import FileError, NamedMatrix, Request, default_max_bytes
@@ -21,6 +21,7 @@ __all__ = [
     "FileError",
     "NamedMatrix",
     "default_max_bytes",
+    "format_by_name",
     "read_matrix",
     "read_names",
 ]

@@ -48,15 +48,20 @@ BEGINNINGS = {
 
 def format_of(path: Path) -> str:
     """The name of the format of a file."""
-    name = path.name.lower()
-    packed = name.endswith(".gz")
-    ending = Path(name.removesuffix(".gz")).suffix
-    found = ENDINGS.get(ending)
-    if found is not None and (not packed or found in MAY_BE_PACKED):
+    found = format_by_name(path)
+    if found is not None:
         return found
     if path.is_dir():
         return "zarr"
     return format_by_content(path)
+
+
+def format_by_name(path: Path) -> str | None:
+    """The format that the ending of a name stands for; None if it stands for none."""
+    name = path.name.lower()
+    found = ENDINGS.get(Path(name.removesuffix(".gz")).suffix)
+    packed = name.endswith(".gz")
+    return found if not packed or found in MAY_BE_PACKED else None
 
 
 def format_by_content(path: Path) -> str:
