@@ -84,3 +84,10 @@ def test_every_contestant_gives_an_answer_with_an_error(name):
     X = make_planted(60, 12, 3, 0.1, "both", random_state=0).X
     error = error_of(X, CONTESTANTS[name](X, 3, 0))
     assert 0 < error < 1
+
+
+def test_rows_without_entries_do_not_stop_three_lines(X):
+    holes = X.copy()
+    holes[7] = 0.0
+    dense, sparse = three_lines(holes, 3, 0), three_lines(csr_array(holes), 3, 0)
+    assert error_of(holes, dense) == pytest.approx(error_of(csr_array(holes), sparse), rel=1e-9)

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from orthant.errors import InvalidInputError
-from orthant.files.journal import Journal
+from orthant.files.journal import Journal, parse_object
 
 
 def journal(path):
@@ -55,3 +55,11 @@ def test_without_a_path_nothing_is_kept():
     opened = journal(None)
     opened.append("title 1")
     assert opened.lines == []
+
+
+def test_an_object_of_a_line_is_read_and_anything_else_is_refused_with_its_number(tmp_path):
+    path = tmp_path / "lines"
+    assert parse_object('{"a": 1}', path, 2) == {"a": 1}
+    for line in ("", "{", "[1]", "7", "[" * 100_000):
+        with pytest.raises(InvalidInputError, match="lines: line 2 is"):
+            parse_object(line, path, 2)
