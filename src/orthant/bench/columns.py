@@ -208,7 +208,7 @@ EXPLAINED = {
     "quality": "Gap: relative squared error over the best value, minus one. Best known: the value "
     "of the file; new best: a fit here is below it. Best here: no value is known, so the gap is "
     "only that to the best fit of this row. Better: the median gap of three lines is more than "
-    "0.05 points below ours. CPU seconds are medians, ours without the certificate.",
+    "0.05 points below ours. CPU seconds of one thread, medians; ours without the certificate.",
     "quality by setting": "All fits of a setting together; CPU seconds: median over the rows of "
     "the ratio to ours; rows better: where the median gap is more than 0.05 points below ours.",
     "profile": "Milliseconds and shares of a fit with default settings, certificate included; "
