@@ -112,7 +112,7 @@ def _above(row: Row) -> Lines:
 
 
 def _marks(row: Row) -> Lines:
-    """Where three lines are better than ours, and where a fit is better than all before."""
+    """Which program is better than ours, and whether a fit is better than all before."""
     if not row.figures:
         return []
     marks = ["better" if one["is_better"] else "" for one in row.figures["programs"].values()]
@@ -207,7 +207,7 @@ EXPLAINED = {
     "memory beyond input and result.",
     "quality": "Gap: relative squared error over the best value, minus one. Best known: the value "
     "of the file; new best: a fit here is below it. Best here: no value is known, so the gap is "
-    "only that to the best fit of this row. Better: the median gap of three lines is more than "
+    "only that to the best fit of this row. Better: the median gap of this line is more than "
     "0.05 points below ours. CPU seconds of one thread, medians; ours without the certificate.",
     "quality by setting": "All fits of a setting together; CPU seconds: median over the rows of "
     "the ratio to ours; rows better: where the median gap is more than 0.05 points below ours.",
