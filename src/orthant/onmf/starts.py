@@ -15,6 +15,7 @@ import numpy as np
 
 from orthant.certificate import Promise
 from orthant.engine.points import Points, SinglePoints, unit_lengths
+from orthant.engine.products import Products
 from orthant.kmeans.exchanges import Nearest, best_exchanges, choose_columns
 from orthant.kmeans.seeding import draw_distinct, lines, seed
 from orthant.kmeans.seeding_in_rounds import draw_candidates, seed_in_rounds
@@ -29,7 +30,7 @@ from orthant.onmf.tournament import (
     POOL_ROUNDS,
     WIDE_POOL,
     Tournament,
-    tournament_seconds,
+    columns_multiplied,
 )
 
 # So many points or fewer all take part in a tournament, and of so few it is longer.
@@ -45,6 +46,9 @@ SAMPLE_SHARE = 0.4
 SMALL_SAMPLE = 700
 LARGE_SAMPLE = 1000
 SAMPLE_PER_COMPONENT = 20
+# So many points give a rough start.
+ROUGH_SAMPLE = 300
+ROUGH_PER_COMPONENT = 10
 # So many groups of points are tried as components where few points do not matter.
 POOL_SIZE = 40
 # Exchanges keep the distances of all points to the pool; more than this are too many.
@@ -130,7 +134,16 @@ def all_may_play(points: Points, k: int) -> bool:
     single = points.draws
     if single is None or len(points.weights) > FEW:
         return False
-    return single.gram_seconds() <= max(ALWAYS_SECONDS, SWEEPS_OF_A_FIT * single.sweep_seconds(k))
+    formed, _ = single.products_seconds(len(points.weights))
+    return formed <= max(ALWAYS_SECONDS, SWEEPS_OF_A_FIT * single.sweep_seconds(k))
+
+
+def tournament_is_dear(points: SinglePoints, k: int) -> bool:
+    """Whether a tournament of a sample would take more than a share of the fit."""
+    formed, multiplied = points.products_seconds(sample_size(k))
+    played = columns_multiplied(count_starts(k, 72, 12), k) * multiplied
+    share = SAMPLE_SHARE * SWEEPS_OF_A_FIT * points.sweep_seconds(k)
+    return formed > max(SAMPLE_SECONDS, share) or played > max(TOURNAMENT_SECONDS, share)
 
 
 def may_exchange(points: Points, k: int) -> bool:
@@ -142,10 +155,10 @@ def play_on_all(points: SinglePoints, k: int, rng: np.random.Generator) -> Array
     """The directions of a tournament of all points."""
     heavy = np.flatnonzero(points.weights > 0)
     n = len(heavy)
-    tournament = Tournament(points.gram_of(heavy), k, rng, tol=1e-4)
+    tournament = Tournament(points.products_of(heavy), k, rng, tol=1e-4)
     tiny = n <= TINY
     won, products = tournament.play(
-        int(np.clip(144 // k, 4, 16)), 6 if tiny else 2, 4 if tiny else 2, all_points=True
+        count_starts(k, 144, 16), 6 if tiny else 2, 4 if tiny else 2, all_points=True
     )
     labels, cosines = np.full(len(points.weights), -1), np.zeros(len(points.weights))
     labels[heavy], cosines[heavy] = won, products / np.sqrt(points.weights[heavy])
@@ -153,36 +166,62 @@ def play_on_all(points: SinglePoints, k: int, rng: np.random.Generator) -> Array
 
 
 def play_on_sample(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
-    """The directions of a tournament of a weighted sample, where that is not dear.
+    """The directions of a tournament of a sample, where that is not dear.
 
     Else groups of points are chosen for the sample, and where it holds fewer different ones than
     asked for, points are drawn from all.
     """
-    sample = points.sample(sample_size(k), rng)
-    n_starts = int(np.clip(72 // k, 4, 12))
-    share = SAMPLE_SHARE * SWEEPS_OF_A_FIT * points.sweep_seconds(k)
-    played = tournament_seconds(len(sample.weights), n_starts, k)
-    dear = sample.gram_seconds() > max(SAMPLE_SECONDS, share)
-    if dear or played > max(TOURNAMENT_SECONDS, share):
+    if tournament_is_dear(points, k):
+        sample = points.sample(sample_size(k), rng)
         directions = Pool(sample, pool_size(points, k), rng).choose(k)
     else:
-        gram = sample.gram_of(np.arange(len(sample.weights)), exact=False)
-        tournament = Tournament(gram, k, rng, tol=1e-3)
-        moved = 3 if single_points_matter(points, k) else 0
-        labels, products = tournament.play(n_starts, 2, moved, all_points=False)
-        directions = sample.power_step(labels, products / np.sqrt(sample.weights), k)
+        directions = play_on_missed(points, k, rng)
     full = len(directions) == k and directions.any(axis=1).all()
     return directions if full else draw_directions(points, k, rng)
+
+
+def play_on_missed(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+    """The directions of a tournament of points drawn by what a rough start misses of them.
+
+    Half of the chances go by weight. A few points that fit nowhere may be worth a component, and
+    a sample by weight alone would not hold them.
+    """
+    rough = points.sample(max(ROUGH_SAMPLE, ROUGH_PER_COMPONENT * k), rng)
+    first = Pool(rough, pool_size(points, k), rng).choose(k)
+    missed = points.missed(points.sweep_directions(first))
+    # The sums are above zero: the weights' always, and where nothing is missed nothing is added.
+    chances = points.weights / points.total + missed / (missed.sum() or 1.0)
+    sample = points.sample(sample_size(k), rng, chances)
+    lengths = np.sqrt(sample.weights)
+    tournament = Tournament(
+        sample.products_of(np.arange(len(lengths)), exact=False), k, rng, tol=1e-3
+    )
+    given = np.zeros((len(lengths), k))
+    given[:, : len(first)] = sample.rough_cosines_with(unit_lengths(first)) * lengths[:, None]
+    labels, scales = tournament.play(
+        count_starts(k, 72, 12),
+        2,
+        3 if single_points_matter(points, k) else 0,
+        all_points=False,
+        given=given,
+    )
+    return sample.power_step(labels, scales / lengths, k)
+
+
+def count_starts(k: int, n_directions: int, most: int) -> int:
+    """How many starts of k directions are played: about so many directions in all."""
+    return int(np.clip(n_directions // k, 4, most))
 
 
 def play_on_candidates(points: Points, k: int, rng: np.random.Generator) -> Array:
     """The directions of a tournament of points that were drawn in rounds, for data far away."""
     found = draw_candidates(points, k, rng)
     lengths = np.sqrt(found.weights)
-    tournament = Tournament(found.cosines * np.multiply.outer(lengths, lengths), k, rng, tol=1e-4)
-    labels, products = tournament.play(int(np.clip(144 // k, 4, 16)), 2, 2, all_points=False)
+    products = Products(gram=found.cosines * np.multiply.outer(lengths, lengths))
+    tournament = Tournament(products, k, rng, tol=1e-4)
+    labels, scales = tournament.play(count_starts(k, 144, 16), 2, 2, all_points=False)
     members = np.zeros((k, len(labels)))
-    members[labels, np.arange(len(labels))] = products * lengths
+    members[labels, np.arange(len(labels))] = scales * lengths
     directions = members @ found.centers
     return directions[directions.any(axis=1)]
 
