@@ -1,10 +1,10 @@
-"""Products of weighted points with each other: their Gram matrix, or the points where they are short."""
+"""Products of weighted points with each other: a Gram matrix, or the coordinates if they are few."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from orthant.numerics.arrays import Array
+from orthant.numerics.arrays import Array, divide
 
 
 class Products:
@@ -26,7 +26,9 @@ class Products:
         self.energies = energies.astype(np.float64)  # (s,) squared lengths of the points
         lengths = np.sqrt(energies)
         # (s,) what brings a point to length one; 0 for points of length 0
-        self.inverse_lengths = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        self.inverse_lengths = np.divide(
+            1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0
+        )
 
     def times(self, combinations: Array) -> Array:
         """``G @ combinations``, (s, c)."""

@@ -16,6 +16,7 @@ import numpy as np
 from orthant.certificate import Promise
 from orthant.engine.points import Points, SinglePoints, unit_lengths
 from orthant.engine.products import Products
+from orthant.engine.samples import DENSE_PER_SECOND
 from orthant.kmeans.exchanges import Nearest, best_exchanges, choose_columns
 from orthant.kmeans.seeding import draw_distinct, lines, seed
 from orthant.kmeans.seeding_in_rounds import draw_candidates, seed_in_rounds
@@ -39,13 +40,20 @@ TINY = 128
 # Products of points may take so long in any case, or as long as the sweeps of a fit.
 ALWAYS_SECONDS = 0.1
 SAMPLE_SECONDS = 0.05
-TOURNAMENT_SECONDS = 0.35
+TOURNAMENT_SECONDS = 0.25
 SWEEPS_OF_A_FIT = 7
 SAMPLE_SHARE = 0.4
-# A sample this size finds the same directions as all points do.
+# A sample this size finds the same directions as all points do. One that is played on is fitted
+# closely, so it needs more points for every component than one that only offers groups.
 SMALL_SAMPLE = 700
 LARGE_SAMPLE = 1000
-SAMPLE_PER_COMPONENT = 20
+SAMPLE_PER_COMPONENT = 40
+POOL_SAMPLE_PER_COMPONENT = 20
+# Where many points cost no more than that, up to so many times as many play again, unless that
+# is hardly more, or takes too long.
+LARGER_SAMPLE = 3.5
+WORTH_PLAYING_AGAIN = 1.5
+AGAIN_SECONDS = 0.2
 # So many points give a rough start.
 ROUGH_SAMPLE = 300
 ROUGH_PER_COMPONENT = 10
@@ -118,9 +126,9 @@ def choose_seeding(
     return Seeding("line seeding", partial(draw_directions, points, k, rng), promise)
 
 
-def sample_size(k: int) -> int:
+def sample_size(k: int, per_component: int = SAMPLE_PER_COMPONENT) -> int:
     """How many points a sample for k directions holds."""
-    return max(SMALL_SAMPLE, min(50 * k, LARGE_SAMPLE), SAMPLE_PER_COMPONENT * k)
+    return max(SMALL_SAMPLE, min(50 * k, LARGE_SAMPLE), per_component * k)
 
 
 def pool_size(points: Points, k: int) -> int:
@@ -140,10 +148,21 @@ def all_may_play(points: Points, k: int) -> bool:
 
 def tournament_is_dear(points: SinglePoints, k: int) -> bool:
     """Whether a tournament of a sample would take more than a share of the fit."""
-    formed, multiplied = points.products_seconds(sample_size(k))
-    played = columns_multiplied(count_starts(k, 72, 12), k) * multiplied
-    share = SAMPLE_SHARE * SWEEPS_OF_A_FIT * points.sweep_seconds(k)
+    size, share = sample_size(k), tournament_share(points, k)
+    formed, _ = points.products_seconds(size)
+    played = tournament_seconds(points, k, size)
     return formed > max(SAMPLE_SECONDS, share) or played > max(TOURNAMENT_SECONDS, share)
+
+
+def tournament_share(points: SinglePoints, k: int) -> float:
+    """The seconds, by counting, that a start may take of a fit."""
+    return SAMPLE_SHARE * SWEEPS_OF_A_FIT * points.sweep_seconds(k)
+
+
+def tournament_seconds(points: SinglePoints, k: int, size: int) -> float:
+    """About how long a tournament of so many points takes, by counting, never by a clock."""
+    _, multiplied = points.products_seconds(size)
+    return columns_multiplied(count_starts(k, 72, 12), k) * multiplied
 
 
 def may_exchange(points: Points, k: int) -> bool:
@@ -156,10 +175,9 @@ def play_on_all(points: SinglePoints, k: int, rng: np.random.Generator) -> Array
     heavy = np.flatnonzero(points.weights > 0)
     n = len(heavy)
     tournament = Tournament(points.products_of(heavy), k, rng, tol=1e-4)
-    tiny = n <= TINY
-    won, products = tournament.play(
-        count_starts(k, 144, 16), 6 if tiny else 2, 4 if tiny else 2, all_points=True
-    )
+    tiny, n_starts = n <= TINY, count_starts(k, 144, 16)
+    tournament.begin(n_starts, all_points=True)
+    won, products = tournament.play(n_starts, 6 if tiny else 2, 4 if tiny else 2)
     labels, cosines = np.full(len(points.weights), -1), np.zeros(len(points.weights))
     labels[heavy], cosines[heavy] = won, products / np.sqrt(points.weights[heavy])
     return points.power_step(labels, cosines, k)
@@ -172,7 +190,7 @@ def play_on_sample(points: SinglePoints, k: int, rng: np.random.Generator) -> Ar
     asked for, points are drawn from all.
     """
     if tournament_is_dear(points, k):
-        sample = points.sample(sample_size(k), rng)
+        sample = points.sample(sample_size(k, POOL_SAMPLE_PER_COMPONENT), rng)
         directions = Pool(sample, pool_size(points, k), rng).choose(k)
     else:
         directions = play_on_missed(points, k, rng)
@@ -187,25 +205,42 @@ def play_on_missed(points: SinglePoints, k: int, rng: np.random.Generator) -> Ar
     a sample by weight alone would not hold them.
     """
     rough = points.sample(max(ROUGH_SAMPLE, ROUGH_PER_COMPONENT * k), rng)
-    first = Pool(rough, pool_size(points, k), rng).choose(k)
-    missed = points.missed(points.sweep_directions(first))
+    directions = Pool(rough, pool_size(points, k), rng).choose(k)
+    missed = points.missed(points.sweep_directions(directions))
     # The sums are above zero: the weights' always, and where nothing is missed nothing is added.
     chances = points.weights / points.total + missed / (missed.sum() or 1.0)
-    sample = points.sample(sample_size(k), rng, chances)
-    lengths = np.sqrt(sample.weights)
-    tournament = Tournament(
-        sample.products_of(np.arange(len(lengths)), exact=False), k, rng, tol=1e-3
-    )
-    given = np.zeros((len(lengths), k))
-    given[:, : len(first)] = sample.rough_cosines_with(unit_lengths(first)) * lengths[:, None]
-    labels, scales = tournament.play(
-        count_starts(k, 72, 12),
-        2,
-        3 if single_points_matter(points, k) else 0,
-        all_points=False,
-        given=given,
-    )
-    return sample.power_step(labels, scales / lengths, k)
+    n_starts, n_moved = count_starts(k, 72, 12), 3 if single_points_matter(points, k) else 0
+    for size in sample_sizes(points, k):
+        sample = points.sample(size, rng, chances)
+        lengths = np.sqrt(sample.weights)
+        products = sample.products_of(np.arange(len(lengths)), exact=False)
+        tournament = Tournament(products, k, rng, tol=1e-3)
+        given = np.zeros((len(lengths), k))
+        known = sample.rough_cosines_with(unit_lengths(directions))
+        given[:, : len(directions)] = known * lengths[:, None]
+        tournament.begin(n_starts, given=given)
+        labels, scales = tournament.play(n_starts, 2, n_moved)
+        directions = sample.power_step(labels, scales / lengths, k)
+        if tournament.agreed:
+            break
+    return directions
+
+
+def sample_sizes(points: SinglePoints, k: int) -> list[int]:
+    """How many points play, and how many play again if the starts of the first do not agree.
+
+    Again only where points have few coordinates, so that many cost no more than a Gram matrix of
+    few: a larger sample tells answers apart that look the same to a small one.
+    """
+    first = sample_size(k)
+    _, price = points.products_seconds(first)
+    larger = int(first * min(first**2 / DENSE_PER_SECOND / price, LARGER_SAMPLE))
+    larger = min(larger, len(points.weights))
+    if larger < WORTH_PLAYING_AGAIN * first or tournament_seconds(points, k, larger) > max(
+        AGAIN_SECONDS, tournament_share(points, k)
+    ):
+        return [first]
+    return [first, larger]
 
 
 def count_starts(k: int, n_directions: int, most: int) -> int:
@@ -219,7 +254,9 @@ def play_on_candidates(points: Points, k: int, rng: np.random.Generator) -> Arra
     lengths = np.sqrt(found.weights)
     products = Products(gram=found.cosines * np.multiply.outer(lengths, lengths))
     tournament = Tournament(products, k, rng, tol=1e-4)
-    labels, scales = tournament.play(count_starts(k, 144, 16), 2, 2, all_points=False)
+    n_starts = count_starts(k, 144, 16)
+    tournament.begin(n_starts)
+    labels, scales = tournament.play(n_starts, 2, 2)
     members = np.zeros((k, len(labels)))
     members[labels, np.arange(len(labels))] = scales * lengths
     directions = members @ found.centers

@@ -70,33 +70,31 @@ class Tournament:
         self._weights = gram.energies  # (s,)
         self._total = float(self._weights.sum())
 
-    def play(
-        self,
-        n_starts: int,
-        n_rounds: int,
-        n_moved: int,
-        *,
-        all_points: bool,
-        given: Array | None = None,
-    ) -> tuple[Array, Array]:
-        """Labels (s,) of the winner and the products (s,) of the points with its directions.
+    def begin(self, n_starts: int, *, all_points: bool = False, given: Array | None = None) -> None:
+        """Draw starts and sweep them a few times; ``agreed`` says whether most look the same.
 
         With ``all_points`` one of the starts is drawn by the plain law of k-means++ on lines.
         ``given`` are the products (s, k) of the points with the unit directions of one start more.
-        Where most starts come to the same answer, it is the winner, and nothing else is tried.
         """
         starts = self._draw_starts(n_starts, plain_first=all_points)
         if given is not None:
             starts = starts.join(self._assign(given[:, None, :].astype(self._gram.dtype)))
-        starts = self._sweep_often(starts)
-        if self._agree(starts):
-            best = self._finish(starts.best(1), min(n_moved, 1))
+        self._field = self._sweep_often(starts)
+        self.agreed = self._agree(self._field)
+
+    def play(self, n_copies: int, n_rounds: int, n_moved: int) -> tuple[Array, Array]:
+        """Labels (s,) of the winner and the products (s,) of the points with its directions.
+
+        Where most starts came to the same answer, it is the winner, and nothing else is tried.
+        """
+        if self.agreed:
+            best = self._finish(self._field.best(1), min(n_moved, 1))
             return best.labels[:, 0], best.scales[:, 0]
-        for _ in range(POOL_STARTS - (given is not None)):
-            starts = starts.join(self._pool_start())
-        best = self._finish(starts, n_moved)
+        for _ in range(POOL_STARTS):
+            self._field = self._field.join(self._pool_start())
+        best = self._finish(self._field, n_moved)
         for _ in range(n_rounds):
-            best = self._finish(best.join(self._replace(best, n_starts)), n_moved)
+            best = self._finish(best.join(self._replace(best, n_copies)), n_moved)
         return best.labels[:, 0], best.scales[:, 0]
 
     def _agree(self, field: Field) -> bool:
