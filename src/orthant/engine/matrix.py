@@ -28,7 +28,7 @@ from orthant.engine.passes import (
     sums_block,
     sweep_block,
 )
-from orthant.engine.products import Products
+from orthant.engine.products import Products, rows_are_short
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source, in_memory
 from orthant.engine.units import Units
@@ -354,13 +354,10 @@ class Matrix(Geometry):
     def row_products(self, exact: bool = True) -> Products:
         """The products of the rows of Y with each other, for few rows; float32 if not ``exact``."""
         whole = self.whole() if exact else self.whole().astype(np.float32)
-        if self.rows_are_short(len(self.row_squares)):
+        kernel = self.source.kernel
+        if rows_are_short(*self.shape, kernel):
             return Products(rows=whole)
-        return Products(gram=self.source.kernel.gram_rows(whole))
-
-    def rows_are_short(self, n_rows: int) -> bool:
-        """Whether products of so many rows take less time by coordinates than by a Gram matrix."""
-        return 2 * self.shape[1] < n_rows and not self.source.kernel.sparse
+        return Products(gram=kernel.gram_rows(whole))
 
     def count_entries(self) -> Array:
         """(m,) how many entries of every column are stored."""

@@ -1,9 +1,10 @@
-"""Products of weighted points with each other: a Gram matrix, or the coordinates if they are few."""
+"""Products of weighted points with each other: a Gram matrix, or coordinates where they are few."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from orthant.engine.kernels.interface import Kernel
 from orthant.numerics.arrays import Array, divide
 
 
@@ -26,9 +27,7 @@ class Products:
         self.energies = energies.astype(np.float64)  # (s,) squared lengths of the points
         lengths = np.sqrt(energies)
         # (s,) what brings a point to length one; 0 for points of length 0
-        self.inverse_lengths = np.divide(
-            1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0
-        )
+        self.inverse_lengths = divide(np.ones_like(lengths), lengths)
 
     def times(self, combinations: Array) -> Array:
         """``G @ combinations``, (s, c)."""
@@ -47,3 +46,8 @@ class Products:
         """Products (s, c) of all points with the unit vectors of those at the positions (c,)."""
         columns: Array = self.columns(picks)
         return columns * self.inverse_lengths[picks]
+
+
+def rows_are_short(n: int, m: int, kernel: Kernel) -> bool:
+    """Whether products of n rows take less time by m coordinates than by a Gram matrix."""
+    return 2 * m < n and not kernel.sparse

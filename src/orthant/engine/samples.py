@@ -16,7 +16,7 @@ from orthant.engine.points import (
     square_lengths,
     unit_lengths,
 )
-from orthant.engine.products import Products
+from orthant.engine.products import Products, rows_are_short
 from orthant.numerics.arrays import Array, divide
 
 # Products per second of one core, to the factor of two that a choice needs.
@@ -152,12 +152,12 @@ class Samples(SinglePoints):
 
     def products_seconds(self, n_points: int) -> tuple[float, float]:
         """About how long it takes to form the products of some rows, and one product with them."""
-        n, m = self.matrix.shape
+        (n, m), kernel = self.matrix.shape, self.matrix.source.kernel
         n_points = min(n, n_points)
-        if self.matrix.rows_are_short(n_points):
+        if rows_are_short(n_points, m, kernel):
             return n_points * m / DENSE_PER_SECOND, 2 * n_points * m / DENSE_PER_SECOND
         multiplied = n_points**2 / DENSE_PER_SECOND
-        if not self.matrix.source.kernel.sparse:
+        if not kernel.sparse:
             return n_points**2 * m / 2 / DENSE_PER_SECOND, multiplied
         counts = self.matrix.count_entries() * (n_points / n)
         return float(counts @ counts) / SPARSE_PER_SECOND, multiplied

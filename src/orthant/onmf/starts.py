@@ -177,7 +177,7 @@ def play_on_all(points: SinglePoints, k: int, rng: np.random.Generator) -> Array
     tournament = Tournament(points.products_of(heavy), k, rng, tol=1e-4)
     tiny, n_starts = n <= TINY, count_starts(k, 144, 16)
     tournament.begin(n_starts, all_points=True)
-    won, products = tournament.play(n_starts, 6 if tiny else 2, 4 if tiny else 2)
+    won, products = tournament.play(n_starts, 6 if tiny else 4, 4 if tiny else 2)
     labels, cosines = np.full(len(points.weights), -1), np.zeros(len(points.weights))
     labels[heavy], cosines[heavy] = won, products / np.sqrt(points.weights[heavy])
     return points.power_step(labels, cosines, k)

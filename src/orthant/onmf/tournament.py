@@ -69,6 +69,7 @@ class Tournament:
         self._gram, self._k, self._rng, self._tol = gram, k, rng, tol
         self._weights = gram.energies  # (s,)
         self._total = float(self._weights.sum())
+        self._settled = -np.inf  # what the best captures from which no move of a point gains
 
     def begin(self, n_starts: int, *, all_points: bool = False, given: Array | None = None) -> None:
         """Draw starts and sweep them a few times; ``agreed`` says whether most look the same.
@@ -88,12 +89,12 @@ class Tournament:
         Where most starts came to the same answer, it is the winner, and nothing else is tried.
         """
         if self.agreed:
-            best = self._finish(self._field.best(1), min(n_moved, 1))
+            best = self._finish(self._field.best(1), n_moved)
             return best.labels[:, 0], best.scales[:, 0]
-        for _ in range(POOL_STARTS):
+        for _ in range(POOL_STARTS if self._k > 1 else 0):
             self._field = self._field.join(self._pool_start())
         best = self._finish(self._field, n_moved)
-        for _ in range(n_rounds):
+        for _ in range(n_rounds if self._k > 1 else 0):
             best = self._finish(best.join(self._replace(best, n_copies)), n_moved)
         return best.labels[:, 0], best.scales[:, 0]
 
@@ -106,11 +107,26 @@ class Tournament:
     def _finish(self, field: Field, n_moved: int) -> Field:
         """Halve, sweep to the end, move single points of the best, and keep the best."""
         field = self._sweep_to_end(self._halve(field))
-        if n_moved and self._k > 1:
-            moved = [self._move(field.keep(np.array([r]))) for r in _best_first(field)[:n_moved]]
-            for one in moved:
-                field = field.join(one)
-        return field.best(1)
+        for number in self._to_move(field)[:n_moved]:
+            field = field.join(self._move(field.keep(np.array([number]))))
+        best = field.best(1)
+        self._settled = best.captured[0]
+        return best
+
+    def _to_move(self, field: Field) -> list[int]:
+        """Sets whose points may be worth moving, the best first.
+
+        Of those that capture the same only one, and not what was moved to its end before.
+        """
+        if self._k == 1:
+            return []
+        order = np.argsort(-field.captured, kind="stable")
+        captured = np.concatenate([[np.inf], field.captured[order]])
+        least = 1e-12 * self._total
+        new = (captured[:-1] - captured[1:] > least) & (
+            np.abs(captured[1:] - self._settled) > least
+        )
+        return [int(number) for number in order[new]]
 
     def _halve(self, field: Field) -> Field:
         while len(field.captured) > FINALISTS:
@@ -236,7 +252,8 @@ class Tournament:
         energies = np.divide(
             np.square(products), squares, out=np.zeros_like(products), where=squares > 0
         )
-        shares = energies * np.square(gram.inverse_lengths)[:, None]
+        inverse = gram.inverse_lengths[:, None]
+        shares = energies * inverse * inverse  # its square alone may overflow
         distances = np.clip(1.0 - shares, 0.0, 1.0)
         _, nearest_chosen = choose_columns(weights, distances, self._k)
         found = np.sqrt(weights * (1.0 - nearest_chosen.nearest))
@@ -303,10 +320,6 @@ class Tournament:
 def columns_multiplied(n_starts: int, k: int) -> int:
     """About how many columns are multiplied with the products of points in a tournament."""
     return USUAL_SWEEPS * (n_starts + POOL_STARTS) * k
-
-
-def _best_first(field: Field) -> Array:
-    return np.argsort(-field.captured, kind="stable")
 
 
 def _share_no_component(labels: Array, targets: Array, net: Array, least: float) -> Array:
