@@ -45,7 +45,7 @@ class Factorization:
         never rising, the last that of the result; for the paper's algorithm the last but one is
         the error as published.
     n_sweeps
-        Sweeps that assigned all points, over all starts, the final assignment included.
+        Sweeps of all descents, the final assignment included; drawing the starts is not counted.
     steps_run
         Names of the steps the fit went through.
     shortage

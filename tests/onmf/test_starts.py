@@ -164,5 +164,6 @@ def test_every_sweep_is_counted_when_rounding_ends_a_descent(monkeypatch):
 
     monkeypatch.setattr(Samples, "sweep_directions", counted)
     X = np.random.default_rng(0).random((3000, 20)).astype(np.float32)
-    found = orthant.factorize(X, 4, tol=0.0, random_state=0, certificate=None)
+    given = np.random.default_rng(1).random((4, 20))
+    found = orthant.factorize(X, 4, seeding=given, tol=0.0, certificate=None)
     assert found.n_sweeps == len(calls) == len(found.history)

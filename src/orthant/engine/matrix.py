@@ -28,6 +28,7 @@ from orthant.engine.passes import (
     sums_block,
     sweep_block,
 )
+from orthant.engine.products import Products, rows_are_short
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source, in_memory
 from orthant.engine.units import Units
@@ -346,10 +347,17 @@ class Matrix(Geometry):
         shared = {"column_factors": self.weigh_columns(np.ones(m))}
         return self._sum(gram_block, (m, m), shared, {"row_weights": self.row_weights})
 
-    def row_gram(self, exact: bool = True) -> Array:
-        """The Gram matrix (n, n) of the rows of Y, for few rows; in float32 if not ``exact``."""
-        whole = self.whole()
-        return self.source.kernel.gram_rows(whole if exact else whole.astype(np.float32))
+    def row_gram(self) -> Array:
+        """The Gram matrix (n, n) of the rows of Y, for few rows."""
+        return self.source.kernel.gram_rows(self.whole())
+
+    def row_products(self, exact: bool = True) -> Products:
+        """The products of the rows of Y with each other, for few rows; float32 if not ``exact``."""
+        whole = self.whole() if exact else self.whole().astype(np.float32)
+        kernel = self.source.kernel
+        if rows_are_short(*self.shape, kernel):
+            return Products(rows=whole)
+        return Products(gram=kernel.gram_rows(whole))
 
     def count_entries(self) -> Array:
         """(m,) how many entries of every column are stored."""

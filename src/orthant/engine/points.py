@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from orthant.engine.matrix import Matrix
+from orthant.engine.products import Products
 from orthant.engine.vectors import count_equal, draw_evenly
 from orthant.numerics.arrays import Array, divide
 
@@ -209,12 +210,19 @@ class SinglePoints(Points):
         """Sums (k, m) of coefficient times point over the given points of each label."""
 
     @abstractmethod
-    def gram_of(self, indices: Array, exact: bool = True) -> Array:
-        """Gram matrix (c, c) of the weighted points at these positions, in float32 if not exact."""
+    def gram_of(self, indices: Array) -> Array:
+        """Gram matrix (c, c) of the weighted points at these positions."""
 
     @abstractmethod
-    def gram_seconds(self) -> float:
-        """About how long the products of all points with each other take, by counting them."""
+    def products_of(self, indices: Array, exact: bool = True) -> Products:
+        """Products of the weighted points at these positions, in float32 if not exact."""
+
+    @abstractmethod
+    def products_seconds(self, n_points: int) -> tuple[float, float]:
+        """About how long it takes to form the products of some points, and one product with them.
+
+        On one core, by counting products.
+        """
 
     @abstractmethod
     def sweep_seconds(self, k: int) -> float:
@@ -225,11 +233,13 @@ class SinglePoints(Points):
         """The points of every slice by themselves."""
 
     @abstractmethod
-    def sample(self, size: int, rng: np.random.Generator) -> SinglePoints:
-        """About ``size`` normalized points, each as often as its share of the weight says.
+    def sample(
+        self, size: int, rng: np.random.Generator, chances: Array | None = None
+    ) -> SinglePoints:
+        """About ``size`` normalized points, drawn by their weights or by chances (N,).
 
-        Normalized copies weighted by how often they were drawn stand for the weighted points
-        without counting weight twice.
+        Weighted by how often they were drawn, and by weight over chance, they stand for the
+        weighted points: sums over them are right on average.
         """
 
     @abstractmethod

@@ -16,6 +16,7 @@ from orthant.engine.points import (
     square_lengths,
     unit_lengths,
 )
+from orthant.engine.products import Products, rows_are_short
 from orthant.numerics.arrays import Array, divide
 
 # Products per second of one core, to the factor of two that a choice needs.
@@ -141,17 +142,25 @@ class Samples(SinglePoints):
         spread[indices] = coefficients
         return self.matrix.row_sums(everyone, spread, k)
 
-    def gram_of(self, indices: Array, exact: bool = True) -> Array:
-        """Gram matrix (c, c) of the weighted rows at these positions, in float32 if not exact."""
-        return self.matrix.part(indices).row_gram(exact)
+    def gram_of(self, indices: Array) -> Array:
+        """Gram matrix (c, c) of the weighted rows at these positions."""
+        return self.matrix.part(indices).row_gram()
 
-    def gram_seconds(self) -> float:
-        """About how long the products of all rows with each other take, by counting them."""
-        n, m = self.matrix.shape
-        if not self.matrix.source.kernel.sparse:
-            return n * n * m / 2 / DENSE_PER_SECOND
-        counts = self.matrix.count_entries().astype(np.float64)
-        return float(counts @ counts) / SPARSE_PER_SECOND
+    def products_of(self, indices: Array, exact: bool = True) -> Products:
+        """Products of the weighted rows at these positions, in float32 if not exact."""
+        return self.matrix.part(indices).row_products(exact)
+
+    def products_seconds(self, n_points: int) -> tuple[float, float]:
+        """About how long it takes to form the products of some rows, and one product with them."""
+        (n, m), kernel = self.matrix.shape, self.matrix.source.kernel
+        n_points = min(n, n_points)
+        if rows_are_short(n_points, m, kernel):
+            return n_points * m / DENSE_PER_SECOND, 2 * n_points * m / DENSE_PER_SECOND
+        multiplied = n_points**2 / DENSE_PER_SECOND
+        if not kernel.sparse:
+            return n_points**2 * m / 2 / DENSE_PER_SECOND, multiplied
+        counts = self.matrix.count_entries() * (n_points / n)
+        return float(counts @ counts) / SPARSE_PER_SECOND, multiplied
 
     def sweep_seconds(self, k: int) -> float:
         """About how long one sweep by k directions takes on one core, by counting products."""
@@ -162,10 +171,16 @@ class Samples(SinglePoints):
         """The rows of every slice by themselves."""
         return [Samples(self.matrix.part(rows)) for rows in slices]
 
-    def sample(self, size: int, rng: np.random.Generator) -> SinglePoints:
-        """About ``size`` normalized rows, weighted by how often each was drawn."""
-        indices, counts = draw_sample(self.weights, size, rng)
-        return Samples(self.matrix.normalized(indices, counts.astype(np.float64)))
+    def sample(
+        self, size: int, rng: np.random.Generator, chances: Array | None = None
+    ) -> SinglePoints:
+        """About ``size`` normalized rows, each weighted by what it stands for."""
+        drawn_by = self.weights if chances is None else chances
+        indices, weights = draw_sample(drawn_by, size, rng)
+        if chances is not None:
+            weights = weights * (self.weights[indices] / self.total)
+            weights *= chances.sum() / chances[indices]
+        return Samples(self.matrix.normalized(indices, weights.astype(np.float64)))
 
     def whole(self) -> Array:
         """All weighted rows, (N, m) dense float64."""

@@ -15,6 +15,8 @@ import numpy as np
 
 from orthant.certificate import Promise
 from orthant.engine.points import Points, SinglePoints, unit_lengths
+from orthant.engine.products import Products
+from orthant.engine.samples import DENSE_PER_SECOND
 from orthant.kmeans.exchanges import Nearest, best_exchanges, choose_columns
 from orthant.kmeans.seeding import draw_distinct, lines, seed
 from orthant.kmeans.seeding_in_rounds import draw_candidates, seed_in_rounds
@@ -29,7 +31,7 @@ from orthant.onmf.tournament import (
     POOL_ROUNDS,
     WIDE_POOL,
     Tournament,
-    tournament_seconds,
+    columns_multiplied,
 )
 
 # So many points or fewer all take part in a tournament, and of so few it is longer.
@@ -38,13 +40,23 @@ TINY = 128
 # Products of points may take so long in any case, or as long as the sweeps of a fit.
 ALWAYS_SECONDS = 0.1
 SAMPLE_SECONDS = 0.05
-TOURNAMENT_SECONDS = 0.35
+TOURNAMENT_SECONDS = 0.25
 SWEEPS_OF_A_FIT = 7
 SAMPLE_SHARE = 0.4
-# A sample this size finds the same directions as all points do.
+# A sample this size finds the same directions as all points do. One that is played on is fitted
+# closely, so it needs more points for every component than one that only offers groups.
 SMALL_SAMPLE = 700
 LARGE_SAMPLE = 1000
-SAMPLE_PER_COMPONENT = 20
+SAMPLE_PER_COMPONENT = 40
+POOL_SAMPLE_PER_COMPONENT = 20
+# Where many points cost no more than that, up to so many times as many play again, unless that
+# is hardly more, or takes too long.
+LARGER_SAMPLE = 3.5
+WORTH_PLAYING_AGAIN = 1.5
+AGAIN_SECONDS = 0.2
+# So many points give a rough start.
+ROUGH_SAMPLE = 300
+ROUGH_PER_COMPONENT = 10
 # So many groups of points are tried as components where few points do not matter.
 POOL_SIZE = 40
 # Exchanges keep the distances of all points to the pool; more than this are too many.
@@ -114,9 +126,9 @@ def choose_seeding(
     return Seeding("line seeding", partial(draw_directions, points, k, rng), promise)
 
 
-def sample_size(k: int) -> int:
+def sample_size(k: int, per_component: int = SAMPLE_PER_COMPONENT) -> int:
     """How many points a sample for k directions holds."""
-    return max(SMALL_SAMPLE, min(50 * k, LARGE_SAMPLE), SAMPLE_PER_COMPONENT * k)
+    return max(SMALL_SAMPLE, min(50 * k, LARGE_SAMPLE), per_component * k)
 
 
 def pool_size(points: Points, k: int) -> int:
@@ -130,7 +142,27 @@ def all_may_play(points: Points, k: int) -> bool:
     single = points.draws
     if single is None or len(points.weights) > FEW:
         return False
-    return single.gram_seconds() <= max(ALWAYS_SECONDS, SWEEPS_OF_A_FIT * single.sweep_seconds(k))
+    formed, _ = single.products_seconds(len(points.weights))
+    return formed <= max(ALWAYS_SECONDS, SWEEPS_OF_A_FIT * single.sweep_seconds(k))
+
+
+def tournament_is_dear(points: SinglePoints, k: int) -> bool:
+    """Whether a tournament of a sample would take more than a share of the fit."""
+    size, share = sample_size(k), tournament_share(points, k)
+    formed, _ = points.products_seconds(size)
+    played = tournament_seconds(points, k, size)
+    return formed > max(SAMPLE_SECONDS, share) or played > max(TOURNAMENT_SECONDS, share)
+
+
+def tournament_share(points: SinglePoints, k: int) -> float:
+    """The seconds, by counting, that a start may take of a fit."""
+    return SAMPLE_SHARE * SWEEPS_OF_A_FIT * points.sweep_seconds(k)
+
+
+def tournament_seconds(points: SinglePoints, k: int, size: int) -> float:
+    """About how long a tournament of so many points takes, by counting, never by a clock."""
+    _, multiplied = points.products_seconds(size)
+    return columns_multiplied(count_starts(k, 72, 12), k) * multiplied
 
 
 def may_exchange(points: Points, k: int) -> bool:
@@ -142,47 +174,91 @@ def play_on_all(points: SinglePoints, k: int, rng: np.random.Generator) -> Array
     """The directions of a tournament of all points."""
     heavy = np.flatnonzero(points.weights > 0)
     n = len(heavy)
-    tournament = Tournament(points.gram_of(heavy), k, rng, tol=1e-4)
-    tiny = n <= TINY
-    won, products = tournament.play(
-        int(np.clip(144 // k, 4, 16)), 6 if tiny else 2, 4 if tiny else 2, all_points=True
-    )
+    tournament = Tournament(points.products_of(heavy), k, rng, tol=1e-4)
+    tiny, n_starts = n <= TINY, count_starts(k, 144, 16)
+    tournament.begin(n_starts, all_points=True)
+    won, products = tournament.play(n_starts, 6 if tiny else 4, 4 if tiny else 2)
     labels, cosines = np.full(len(points.weights), -1), np.zeros(len(points.weights))
     labels[heavy], cosines[heavy] = won, products / np.sqrt(points.weights[heavy])
     return points.power_step(labels, cosines, k)
 
 
 def play_on_sample(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
-    """The directions of a tournament of a weighted sample, where that is not dear.
+    """The directions of a tournament of a sample, where that is not dear.
 
     Else groups of points are chosen for the sample, and where it holds fewer different ones than
     asked for, points are drawn from all.
     """
-    sample = points.sample(sample_size(k), rng)
-    n_starts = int(np.clip(72 // k, 4, 12))
-    share = SAMPLE_SHARE * SWEEPS_OF_A_FIT * points.sweep_seconds(k)
-    played = tournament_seconds(len(sample.weights), n_starts, k)
-    dear = sample.gram_seconds() > max(SAMPLE_SECONDS, share)
-    if dear or played > max(TOURNAMENT_SECONDS, share):
+    if tournament_is_dear(points, k):
+        sample = points.sample(sample_size(k, POOL_SAMPLE_PER_COMPONENT), rng)
         directions = Pool(sample, pool_size(points, k), rng).choose(k)
     else:
-        gram = sample.gram_of(np.arange(len(sample.weights)), exact=False)
-        tournament = Tournament(gram, k, rng, tol=1e-3)
-        moved = 3 if single_points_matter(points, k) else 0
-        labels, products = tournament.play(n_starts, 2, moved, all_points=False)
-        directions = sample.power_step(labels, products / np.sqrt(sample.weights), k)
+        directions = play_on_missed(points, k, rng)
     full = len(directions) == k and directions.any(axis=1).all()
     return directions if full else draw_directions(points, k, rng)
+
+
+def play_on_missed(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+    """The directions of a tournament of points drawn by what a rough start misses of them.
+
+    Half of the chances go by weight. A few points that fit nowhere may be worth a component, and
+    a sample by weight alone would not hold them.
+    """
+    rough = points.sample(max(ROUGH_SAMPLE, ROUGH_PER_COMPONENT * k), rng)
+    directions = Pool(rough, pool_size(points, k), rng).choose(k)
+    missed = points.missed(points.sweep_directions(directions))
+    # The sums are above zero: the weights' always, and where nothing is missed nothing is added.
+    chances = points.weights / points.total + missed / (missed.sum() or 1.0)
+    n_starts, n_moved = count_starts(k, 72, 12), 3 if single_points_matter(points, k) else 0
+    for size in sample_sizes(points, k):
+        sample = points.sample(size, rng, chances)
+        lengths = np.sqrt(sample.weights)
+        products = sample.products_of(np.arange(len(lengths)), exact=False)
+        tournament = Tournament(products, k, rng, tol=1e-3)
+        given = np.zeros((len(lengths), k))
+        known = sample.rough_cosines_with(unit_lengths(directions))
+        given[:, : len(directions)] = known * lengths[:, None]
+        tournament.begin(n_starts, given=given)
+        labels, scales = tournament.play(n_starts, 2, n_moved)
+        directions = sample.power_step(labels, scales / lengths, k)
+        if tournament.agreed:
+            break
+    return directions
+
+
+def sample_sizes(points: SinglePoints, k: int) -> list[int]:
+    """How many points play, and how many play again if the starts of the first do not agree.
+
+    Again only where points have few coordinates, so that many cost no more than a Gram matrix of
+    few: a larger sample tells answers apart that look the same to a small one.
+    """
+    first = sample_size(k)
+    _, price = points.products_seconds(first)
+    larger = int(first * min(first**2 / DENSE_PER_SECOND / price, LARGER_SAMPLE))
+    larger = min(larger, len(points.weights))
+    if larger < WORTH_PLAYING_AGAIN * first or tournament_seconds(points, k, larger) > max(
+        AGAIN_SECONDS, tournament_share(points, k)
+    ):
+        return [first]
+    return [first, larger]
+
+
+def count_starts(k: int, n_directions: int, most: int) -> int:
+    """How many starts of k directions are played: about so many directions in all."""
+    return int(np.clip(n_directions // k, 4, most))
 
 
 def play_on_candidates(points: Points, k: int, rng: np.random.Generator) -> Array:
     """The directions of a tournament of points that were drawn in rounds, for data far away."""
     found = draw_candidates(points, k, rng)
     lengths = np.sqrt(found.weights)
-    tournament = Tournament(found.cosines * np.multiply.outer(lengths, lengths), k, rng, tol=1e-4)
-    labels, products = tournament.play(int(np.clip(144 // k, 4, 16)), 2, 2, all_points=False)
+    products = Products(gram=found.cosines * np.multiply.outer(lengths, lengths))
+    tournament = Tournament(products, k, rng, tol=1e-4)
+    n_starts = count_starts(k, 144, 16)
+    tournament.begin(n_starts)
+    labels, scales = tournament.play(n_starts, 2, 2)
     members = np.zeros((k, len(labels)))
-    members[labels, np.arange(len(labels))] = products * lengths
+    members[labels, np.arange(len(labels))] = scales * lengths
     directions = members @ found.centers
     return directions[directions.any(axis=1)]
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.engine.samples import DENSE_PER_SECOND
+from orthant.engine.products import Products
 from orthant.kmeans.exchanges import choose_columns
 from orthant.kmeans.seeding import draw, draw_distinct
-from orthant.numerics.arrays import Array
+from orthant.numerics.arrays import Array, divide
 from orthant.onmf.moves import net_gains
 
 SWEEPS_BEFORE_HALVING = 3
@@ -26,6 +26,9 @@ FINALISTS = 3
 MOST_SWEEPS = 30
 USUAL_SWEEPS = 30  # of all starts, in a whole tournament
 MOVE_ROUNDS = 60
+# Starts whose errors differ by no more than this share have come to the same answer.
+SAME_ERROR = 5e-4
+FEWEST_THE_SAME = 4
 # Candidates for every point that is drawn; the one that leaves least is taken.
 CANDIDATES = 3
 # Groups of points that may become components: drawn in rounds, so many of them.
@@ -60,44 +63,80 @@ class Field:
 
 
 class Tournament:
-    """A Gram matrix (s, s) of weighted points, and what is played on it for k components."""
+    """Products of s weighted points, and what is played on them for k components."""
 
-    def __init__(self, gram: Array, k: int, rng: np.random.Generator, tol: float) -> None:
+    def __init__(self, gram: Products, k: int, rng: np.random.Generator, tol: float) -> None:
         self._gram, self._k, self._rng, self._tol = gram, k, rng, tol
-        self._weights = np.diag(gram).astype(np.float64)  # (s,) energies of the points
-        lengths = np.sqrt(np.diag(gram))
-        self._inverse = np.where(lengths > 0, 1.0 / np.where(lengths > 0, lengths, 1.0), 0.0)
+        self._weights = gram.energies  # (s,)
         self._total = float(self._weights.sum())
+        self._settled = -np.inf  # what the best captures from which no move of a point gains
 
-    def play(
-        self, n_starts: int, n_rounds: int, n_moved: int, *, all_points: bool
-    ) -> tuple[Array, Array]:
-        """Labels (s,) of the winner and the products (s,) of the points with its directions.
+    def begin(self, n_starts: int, *, all_points: bool = False, given: Array | None = None) -> None:
+        """Draw starts and sweep them a few times; ``agreed`` says whether most look the same.
 
         With ``all_points`` one of the starts is drawn by the plain law of k-means++ on lines.
+        ``given`` are the products (s, k) of the points with the unit directions of one start more.
         """
         starts = self._draw_starts(n_starts, plain_first=all_points)
+        if given is not None:
+            starts = starts.join(self._assign(given[:, None, :].astype(self._gram.dtype)))
+        self._field = self._sweep_often(starts)
+        self.agreed = self._agree(self._field)
+
+    def play(self, n_copies: int, n_rounds: int, n_moved: int) -> tuple[Array, Array]:
+        """Labels (s,) of the winner and the products (s,) of the points with its directions.
+
+        Where most starts came to the same answer, it is the winner, and nothing else is tried.
+        """
+        if self.agreed:
+            best = self._finish(self._field.best(1), n_moved)
+            return best.labels[:, 0], best.scales[:, 0]
         for _ in range(POOL_STARTS if self._k > 1 else 0):
-            starts = starts.join(self._pool_start())
-        best = self._finish(starts, n_moved)
+            self._field = self._field.join(self._pool_start())
+        best = self._finish(self._field, n_moved)
         for _ in range(n_rounds if self._k > 1 else 0):
-            best = self._finish(best.join(self._replace(best, n_starts)), n_moved)
+            best = self._finish(best.join(self._replace(best, n_copies)), n_moved)
         return best.labels[:, 0], best.scales[:, 0]
+
+    def _agree(self, field: Field) -> bool:
+        """Whether most sets miss as little as the best one does."""
+        missed = self._total - field.captured
+        same = missed <= (1 + SAME_ERROR) * missed.min() + 1e-12 * self._total
+        return bool(same.sum() >= max(FEWEST_THE_SAME, len(same) / 2))
 
     def _finish(self, field: Field, n_moved: int) -> Field:
         """Halve, sweep to the end, move single points of the best, and keep the best."""
         field = self._sweep_to_end(self._halve(field))
-        if n_moved and self._k > 1:
-            moved = [self._move(field.keep(np.array([r]))) for r in _best_first(field)[:n_moved]]
-            for one in moved:
-                field = field.join(one)
-        return field.best(1)
+        for number in self._to_move(field)[:n_moved]:
+            field = field.join(self._move(field.keep(np.array([number]))))
+        best = field.best(1)
+        self._settled = best.captured[0]
+        return best
+
+    def _to_move(self, field: Field) -> list[int]:
+        """Sets whose points may be worth moving, the best first.
+
+        Of those that capture the same only one, and not what was moved to its end before.
+        """
+        if self._k == 1:
+            return []
+        order = np.argsort(-field.captured, kind="stable")
+        captured = np.concatenate([[np.inf], field.captured[order]])
+        least = 1e-12 * self._total
+        new = (captured[:-1] - captured[1:] > least) & (
+            np.abs(captured[1:] - self._settled) > least
+        )
+        return [int(number) for number in order[new]]
 
     def _halve(self, field: Field) -> Field:
         while len(field.captured) > FINALISTS:
-            for _ in range(SWEEPS_BEFORE_HALVING):
-                field = self._sweep(field)
+            field = self._sweep_often(field)
             field = field.best(max(FINALISTS, len(field.captured) // 2))
+        return field
+
+    def _sweep_often(self, field: Field) -> Field:
+        for _ in range(SWEEPS_BEFORE_HALVING):
+            field = self._sweep(field)
         return field
 
     def _sweep_to_end(self, field: Field) -> Field:
@@ -116,14 +155,22 @@ class Tournament:
 
     def _products(self, field: Field) -> Array:
         """(s, R, k) products of all points with the unit directions of every set."""
-        s, n_sets = field.labels.shape
-        members = np.zeros((s, n_sets, self._k), dtype=self._gram.dtype)
-        np.put_along_axis(members, field.labels[:, :, None], field.scales[:, :, None], axis=2)
-        products = (self._gram @ members.reshape(s, -1)).reshape(members.shape)
-        squares = np.einsum("srk,srk->rk", members, products)
+        slots, places = self._find(field.labels)
+        s, width = len(slots), field.labels.shape[1] * self._k
+        members = np.zeros((s, width), dtype=self._gram.dtype)
+        members.reshape(-1)[places] = field.scales
+        products = self._gram.times(members)
+        own = field.scales * products.reshape(-1)[places]
+        squares = np.bincount(slots.reshape(-1), own.reshape(-1), minlength=width)
         lengths = np.sqrt(np.maximum(squares, 0.0))
-        products *= np.where(lengths > 0, 1.0 / np.where(lengths > 0, lengths, 1.0), 0.0)
-        return products
+        products *= divide(np.ones(width), lengths).astype(products.dtype)
+        return products.reshape(s, -1, self._k)
+
+    def _find(self, labels: Array) -> tuple[Array, Array]:
+        """Where labels (s, R) stand among the R k components, and in an array (s, R k)."""
+        s, n_sets = labels.shape
+        slots = labels + self._k * np.arange(n_sets)
+        return slots, slots + (n_sets * self._k) * np.arange(s)[:, None]
 
     def _sweep(self, field: Field) -> Field:
         """One sweep of all sets at once."""
@@ -132,18 +179,18 @@ class Tournament:
         return swept
 
     def _assign(self, products: Array) -> Field:
-        """Give every point to its best direction in every set."""
+        """Give every point to its best direction in every set, by products (s, R, k)."""
         labels = products.argmax(axis=2)
-        scales = np.take_along_axis(products, labels[:, :, None], axis=2)[:, :, 0]
+        scales = products.reshape(-1)[self._find(labels)[1]]
         return Field(labels, scales, np.square(scales, dtype=np.float64).sum(axis=0))
 
     def _reuse_idle(self, field: Field) -> None:
         """Let components without members stand for the points of which most is missed, in place."""
-        for number in range(len(field.captured)):
-            counts = np.bincount(field.labels[:, number], minlength=self._k)
-            idle = np.flatnonzero(counts == 0)
-            if len(idle) == 0:
-                continue
+        n_sets = len(field.captured)
+        slots = self._find(field.labels)[0]
+        counts = np.bincount(slots.reshape(-1), minlength=n_sets * self._k).reshape(n_sets, -1)
+        for number in np.flatnonzero((counts == 0).any(axis=1)):
+            idle = np.flatnonzero(counts[number] == 0)
             missed = self._weights - np.square(field.scales[:, number], dtype=np.float64)
             worth = np.flatnonzero(missed > 1e-6 * self._weights.mean())
             worst = worth[np.argsort(-missed[worth], kind="stable")][: len(idle)]
@@ -159,7 +206,7 @@ class Tournament:
         missed = np.repeat(self._weights[:, None], n_starts, axis=1)
         for number in range(self._k):
             picks = self._draw_each(missed, CANDIDATES if number else 1)  # (R, c)
-            products = gram[:, picks] * self._inverse[picks]  # (s, R, c)
+            products = gram.unit_columns(picks.reshape(-1)).reshape(s, *picks.shape)
             left = np.minimum(missed[:, :, None], self._weights[:, None, None] - products**2)
             taken = left.sum(axis=0).argmin(axis=1)
             if plain_first:
@@ -191,7 +238,7 @@ class Tournament:
             drawn = draw_distinct(missed, -(-size // POOL_ROUNDS), self._rng)
             if len(drawn) == 0:
                 break
-            energies = np.square(gram[:, drawn] * self._inverse[drawn], dtype=np.float64)
+            energies = np.square(gram.unit_columns(drawn), dtype=np.float64)
             nearest = energies.argmax(axis=1)
             largest = energies[np.arange(s), nearest]
             largest[drawn] = weights[drawn]
@@ -200,12 +247,13 @@ class Tournament:
             n_seeds += len(drawn)
         members = np.zeros((s, n_seeds), dtype=gram.dtype)
         members[np.arange(s), labels] = np.sqrt(captured)
-        products = gram @ members
+        products = gram.times(members)
         squares = np.einsum("sp,sp->p", members, products)
         energies = np.divide(
             np.square(products), squares, out=np.zeros_like(products), where=squares > 0
         )
-        shares = energies * self._inverse[:, None] * self._inverse[:, None]
+        inverse = gram.inverse_lengths[:, None]
+        shares = energies * inverse * inverse  # its square alone may overflow
         distances = np.clip(1.0 - shares, 0.0, 1.0)
         _, nearest_chosen = choose_columns(weights, distances, self._k)
         found = np.sqrt(weights * (1.0 - nearest_chosen.nearest))
@@ -236,7 +284,7 @@ class Tournament:
             return best
         picks = draw(missed, n_copies, rng)
         copies = np.repeat(products[:, None, :], n_copies, axis=1)
-        copies[:, np.arange(n_copies), leaving] = self._gram[:, picks] * self._inverse[picks]
+        copies[:, np.arange(n_copies), leaving] = self._gram.unit_columns(picks)
         return self._assign(copies)
 
     def _move(self, one: Field) -> Field:
@@ -246,7 +294,7 @@ class Tournament:
         everyone, labels = np.arange(s), one.labels[:, 0].copy()
         members = np.zeros((s, k))
         members[everyone, labels] = one.scales[:, 0]
-        products = (gram @ members.astype(gram.dtype)).astype(np.float64)
+        products = gram.times(members.astype(gram.dtype)).astype(np.float64)
         for _ in range(MOVE_ROUNDS):
             squares = np.maximum(np.einsum("sk,sk->k", members, products), 0.0)
             norms = np.square(members).sum(axis=0)
@@ -259,7 +307,7 @@ class Tournament:
                 break
             own, new = labels[moving], targets[moving]
             scales = units[moving, new]
-            columns = gram[:, moving].astype(np.float64)
+            columns = gram.columns(moving).astype(np.float64)
             products[:, own] -= columns * members[moving, own]
             products[:, new] += columns * scales
             members[moving, own], members[moving, new] = 0.0, scales
@@ -269,13 +317,9 @@ class Tournament:
         return self._sweep_to_end(moved)
 
 
-def tournament_seconds(n_points: int, n_starts: int, k: int) -> float:
-    """About how long a tournament takes on one core, by counting products, never by a clock."""
-    return USUAL_SWEEPS * n_points**2 * (n_starts + POOL_STARTS) * k / DENSE_PER_SECOND
-
-
-def _best_first(field: Field) -> Array:
-    return np.argsort(-field.captured, kind="stable")
+def columns_multiplied(n_starts: int, k: int) -> int:
+    """About how many columns are multiplied with the products of points in a tournament."""
+    return USUAL_SWEEPS * (n_starts + POOL_STARTS) * k
 
 
 def _share_no_component(labels: Array, targets: Array, net: Array, least: float) -> Array:
