@@ -194,7 +194,10 @@ class SparseKernel(Kernel):
         size = max(1, GRAM_CHUNK // max(1, m))
         columns = rest.T.tocsr()
         for start in range(0, m, size):
-            gram[start : start + size] += (columns[start : start + size] @ rest).toarray()
+            products = (columns[start : start + size] @ rest[:, start:]).toarray()
+            stop = start + len(products)
+            gram[start:stop, start:] += products
+            gram[stop:, start:stop] += products[:, stop - start :].T
         for start in range(0, full_rows.shape[0], size):
             add_product(full_rows[start : start + size].toarray(), gram)
 
