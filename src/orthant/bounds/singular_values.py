@@ -18,8 +18,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from orthant.bounds.eigenpairs import leading_eigenpairs
 from orthant.bounds.eigenvalue_sums import (
-    leading_eigenpairs,
+    pairs_for_sum,
     top_sum_from_squares,
     top_sum_upper_bound,
 )
@@ -72,7 +73,7 @@ def tail_from_ritz(
 
 def _tight_top_sum(matrix: Array, k: int) -> float | None:
     """By a checked factorization; by the norm where no factorization passes its check."""
-    pairs = leading_eigenpairs(matrix, k)
+    pairs = pairs_for_sum(matrix, k)
     top = top_sum_upper_bound(matrix, k, pairs)
     if top is None:
         count = min(pairs.vectors.shape[1], len(matrix) - 1)

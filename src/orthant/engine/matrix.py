@@ -344,8 +344,14 @@ class Matrix(Geometry):
     def gram(self) -> Array:
         """The Gram matrix of the columns of Y, (m, m) float64; transpose first for the rows."""
         m = self.shape[1]
+        gram = np.zeros((m, m))
+
+        def absorb(part: slice, block: Array) -> None:
+            np.add(gram, block, out=gram)
+
         shared = {"column_factors": self.weigh_columns(np.ones(m))}
-        return self._sum(gram_block, (m, m), shared, {"row_weights": self.row_weights})
+        self._pass(gram_block, absorb, shared, {"row_weights": self.row_weights})
+        return gram
 
     def row_gram(self) -> Array:
         """The Gram matrix (n, n) of the rows of Y, for few rows."""

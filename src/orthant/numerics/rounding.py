@@ -1,6 +1,6 @@
 """What rounding may have done to a computed number, so that claims made from it stay true.
 
-Everything here is the classical model of IEEE double precision: every operation returns the
+Everything here is the classical model of IEEE arithmetic, double precision unless said: every operation returns the
 exact result times ``1 + d`` with ``|d| <= u``. A sum, product or inner product of non-negative
 numbers that chains q operations in *any* order, blocked, threaded or fused, is then the exact
 one times a factor between ``1 - g(q)`` and ``1 + g(q)``, and so is its inverse:
@@ -16,6 +16,8 @@ import numpy as np
 from orthant.numerics.arrays import Array
 
 UNIT_ROUNDOFF = 2.0**-53
+SINGLE_ROUNDOFF = 2.0**-24
+"""The same for float32."""
 
 SMALLEST = 2.0**-1074
 """The spacing of the smallest doubles: what an operation that underflows may lose."""
@@ -37,13 +39,13 @@ Above, all that the underflow of single squares can take is less than a rounding
 _SAFE_EXPONENT = 300
 
 
-def growth(operations: float) -> float:
+def growth(operations: float, roundoff: float = UNIT_ROUNDOFF) -> float:
     """g(q) = q u / (1 - q u), the relative error that q chained operations can reach.
 
     One operation more is counted, which pays for rounding inside this function and for the
     multiplication that applies the result. Infinite when so many operations prove nothing.
     """
-    share = (operations + 1.0) * UNIT_ROUNDOFF
+    share = (operations + 1.0) * roundoff
     return share / (1.0 - share) * (1.0 + 4.0 * UNIT_ROUNDOFF) if share < 0.5 else math.inf
 
 
@@ -133,6 +135,8 @@ def symmetric(matrix: Array) -> Array:
     For a Gram matrix of non-negative data either of two mates is within rounding of the truth,
     and the larger one is safe on the side that the bounds need.
     """
-    if np.array_equal(matrix, matrix.T):
+    # By strips, since a transposed matrix is read against the order it is stored in.
+    strips = (slice(start, start + 64) for start in range(0, len(matrix), 64))
+    if all(np.array_equal(matrix[: s.stop, s].T, matrix[s, : s.stop]) for s in strips):
         return matrix
     return np.maximum(matrix, matrix.T)

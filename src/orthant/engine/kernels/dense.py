@@ -21,6 +21,7 @@ from orthant.engine.kernels.missing import ObservedArray
 from orthant.engine.unchanged import add_bits
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
 from orthant.numerics.arrays import Array
+from orthant.numerics.short_products import exact_in_float32
 
 # Rows per step where a float64 copy of a block would not stay in cache.
 CHUNK_ENTRIES = 2**18
@@ -205,8 +206,15 @@ class DenseKernel(Kernel):
     def gram_rows(self, rows: Array) -> Array:
         return rows @ rows.T
 
-    def gram_columns(self, rows: Array) -> Array:
-        return rows.T @ rows
+    def add_gram(self, rows: Array, gram: Array) -> None:
+        if exact_in_float32(rows, lambda: float(self.square_columns(rows, None).max())):
+            rows = rows.astype(np.float32)
+        add_product(rows, gram)
+
+
+def add_product(rows: Array, gram: Array) -> None:
+    """Add ``rows.T @ rows`` to a Gram matrix (m, m), with one place for the products."""
+    gram += np.matmul(rows.T, rows, out=scratch("gram", gram.shape, rows.dtype))
 
 
 def row_dots(one: Array, other: Array, out: Array | None = None) -> Array:

@@ -146,8 +146,8 @@ class Kernel(ABC):
         """
 
     @abstractmethod
-    def gram_columns(self, rows: Rows) -> Array:
-        """``rows.T @ rows`` of float64 rows, dense (m, m)."""
+    def add_gram(self, rows: Rows, gram: Array) -> None:
+        """Add ``rows.T @ rows`` of float64 rows to a dense matrix (m, m)."""
 
     @abstractmethod
     def gram_rows(self, rows: Rows) -> Array:
@@ -251,9 +251,13 @@ class Kernel(ABC):
     def gram(self, rows: Rows, column_factors: Array, row_weights: Array | None) -> Array:
         """Gram matrix of the weighted columns of a block, (m, m) float64."""
         scales = np.ones(rows.shape[0]) if row_weights is None else np.sqrt(row_weights)
+        plain = row_weights is None and bool((column_factors == 1.0).all())
         gram = np.zeros((rows.shape[1], rows.shape[1]))
         for some in self.pieces(rows):
-            gram += self.gram_columns(self.multiply(rows[some], scales[some], column_factors))
+            wide = rows[some].astype(np.float64, copy=False)
+            self.add_gram(
+                wide if plain else self.multiply(wide, scales[some], column_factors), gram
+            )
         return gram
 
     def sum_cells(self, rows: Rows, down: Sequence[Any], across: Sequence[Any]) -> list[Array]:

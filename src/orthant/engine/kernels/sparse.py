@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from orthant.engine.kernels.dense import CHUNK_ENTRIES, DENSE
+from orthant.engine.kernels.dense import CHUNK_ENTRIES, DENSE, add_product
 from orthant.engine.kernels.interface import (
     BlockColumns,
     BlockLook,
@@ -21,9 +21,10 @@ from orthant.engine.kernels.missing import ObservedCsr
 from orthant.engine.unchanged import add_bits
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
 from orthant.numerics.arrays import Array
+from orthant.numerics.short_products import exact_in_float32
 
 # What one multiplication of a sparse product costs, in multiplications of a dense one.
-SPARSE_OVERHEAD = 40
+SPARSE_OVERHEAD = 200
 GRAM_CHUNK = 2**21
 # With more directions than this that share no column, adding up segments beats multiplying.
 SEGMENTS_FROM = 12
@@ -182,17 +183,23 @@ class SparseKernel(Kernel):
     def gram_rows(self, rows: csr_array) -> Array:
         return (rows @ rows.T).toarray()
 
-    def gram_columns(self, rows: csr_array) -> Array:
-        n_rows, n_columns = rows.shape
-        work = int(np.square(np.diff(rows.indptr).astype(np.int64)).sum())
-        if SPARSE_OVERHEAD * work < n_rows * n_columns**2:
-            return (rows.T @ rows).toarray()
-        gram = np.zeros((n_columns, n_columns))
-        size = max(1, GRAM_CHUNK // max(1, n_columns))
-        for start in range(0, n_rows, size):
-            chunk = rows[start : start + size].toarray()
-            gram += chunk.T @ chunk
-        return gram
+    def add_gram(self, rows: csr_array, gram: Array) -> None:
+        m = rows.shape[1]
+        if exact_in_float32(rows.data, lambda: float(self.square_columns(rows, None).max())):
+            rows = rows.astype(np.float32)
+        # A row with c entries takes c^2 products of its own, or m^2 much cheaper dense ones.
+        counts = np.diff(rows.indptr).astype(np.int64)
+        full = SPARSE_OVERHEAD * counts**2 > m**2
+        rest, full_rows = rows[~full], rows[full]
+        size = max(1, GRAM_CHUNK // max(1, m))
+        columns = rest.T.tocsr()
+        for start in range(0, m, size):
+            products = (columns[start : start + size] @ rest[:, start:]).toarray()
+            stop = start + len(products)
+            gram[start:stop, start:] += products
+            gram[stop:, start:stop] += products[:, stop - start :].T
+        for start in range(0, full_rows.shape[0], size):
+            add_product(full_rows[start : start + size].toarray(), gram)
 
 
 def _squared(rows: csr_array) -> csr_array:

@@ -1,0 +1,93 @@
+"""Approximate leading eigenpairs of a stored symmetric matrix: proposals, nothing proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from orthant.numerics.arrays import Array
+
+DIRECT_SIDE = 800
+"""Up to this side LAPACK's eigenproblem is faster than iterating."""
+
+BLOCKS_PER_CYCLE = 6
+MAX_CYCLES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Eigenpairs:
+    """Approximate leading eigenpairs of a symmetric matrix B, largest first.
+
+    ``errors`` estimates R^T R for the residuals R = B V - V diag(values).
+    """
+
+    values: Array  # (l,)
+    vectors: Array  # (p, l), about orthonormal
+    errors: Array  # (l, l)
+
+
+def leading_eigenpairs(
+    matrix: Array,
+    k: int,
+    *,
+    good_enough: Callable[[Eigenpairs], bool] = lambda pairs: False,
+    max_cycles: int = MAX_CYCLES,
+) -> Eigenpairs:
+    """Approximations to the k + 1 or more leading eigenpairs of a symmetric matrix, k < p.
+
+    Direct for small sides, where LAPACK's `evr` stops after the wanted vectors; beyond that by
+    restarted block Krylov iterations with full orthogonalization, always from the same start,
+    until the pairs are ``good_enough``.
+    """
+    p = len(matrix)
+    block = k + 1 + max(8, k // 4)
+    if p <= DIRECT_SIDE or block * BLOCKS_PER_CYCLE > p // 2:
+        values, vectors = eigh(
+            matrix, subset_by_index=[p - k - 1, p - 1], driver="evr", check_finite=False
+        )
+        values, vectors = values[::-1], vectors[:, ::-1]
+        residuals = matrix @ vectors - vectors * values
+        return Eigenpairs(values, vectors, residuals.T @ residuals)
+    rng = np.random.default_rng(0)
+    start = np.linalg.qr(rng.standard_normal((p, block)))[0]
+    for _ in range(max_cycles):
+        pairs = _krylov_cycle(matrix, start, rng)
+        if good_enough(pairs):
+            break
+        start = pairs.vectors
+    return pairs
+
+
+def _krylov_cycle(matrix: Array, start: Array, rng: np.random.Generator) -> Eigenpairs:
+    """Ritz pairs from span(Q, B Q, B^2 Q, ...), as many as ``start`` (p, b) has columns."""
+    p, width = start.shape
+    basis = np.empty((p, width * BLOCKS_PER_CYCLE), order="F")
+    products = np.empty_like(basis)
+    block = start
+    for first in range(0, basis.shape[1], width):
+        if first:
+            block = _new_directions(basis[:, :first], block, rng)
+        basis[:, first : first + width] = block
+        products[:, first : first + width] = matrix @ block
+        block = products[:, first : first + width]
+    projected = basis.T @ products
+    values, rotation = np.linalg.eigh((projected + projected.T) / 2.0)
+    values, rotation = values[: -width - 1 : -1], rotation[:, : -width - 1 : -1]
+    vectors = basis @ rotation
+    residuals = products @ rotation - vectors * values
+    return Eigenpairs(values, vectors, residuals.T @ residuals)
+
+
+def _new_directions(past: Array, block: Array, rng: np.random.Generator) -> Array:
+    """An orthonormal basis of what ``block`` adds to the orthonormal columns of ``past``."""
+    sizes = np.linalg.norm(block, axis=0)
+    block, triangle = np.linalg.qr(block - past @ (past.T @ block))
+    # Columns that add nothing (multiple eigenvalues, low rank) are rounding noise by now.
+    spent = np.abs(np.diagonal(triangle)) <= 1e-10 * sizes.max()
+    block[:, spent] = rng.standard_normal((len(block), int(spent.sum())))
+    for _ in range(2):
+        block = np.linalg.qr(block - past @ (past.T @ block))[0]
+    return block
