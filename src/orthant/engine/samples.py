@@ -159,8 +159,10 @@ class Samples(SinglePoints):
         multiplied = n_points**2 / DENSE_PER_SECOND
         if not kernel.sparse:
             return n_points**2 * m / 2 / DENSE_PER_SECOND, multiplied
+        # A column with c entries takes c^2 sparse products, or all dense ones where that is less.
         counts = self.matrix.count_entries() * (n_points / n)
-        return float(counts @ counts) / SPARSE_PER_SECOND, multiplied
+        columns = np.minimum(np.square(counts) / SPARSE_PER_SECOND, multiplied)
+        return float(columns.sum()), multiplied
 
     def sweep_seconds(self, k: int) -> float:
         """About how long one sweep by k directions takes on one core, by counting products."""

@@ -42,6 +42,7 @@ ALWAYS_SECONDS = 0.1
 SAMPLE_SECONDS = 0.05
 TOURNAMENT_SECONDS = 0.25
 SWEEPS_OF_A_FIT = 7
+SWEEPS_WITH_MOVES = 25
 SAMPLE_SHARE = 0.4
 # A sample this size finds the same directions as all points do. One that is played on is fitted
 # closely, so it needs more points for every component than one that only offers groups.
@@ -156,7 +157,8 @@ def tournament_is_dear(points: SinglePoints, k: int) -> bool:
 
 def tournament_share(points: SinglePoints, k: int) -> float:
     """The seconds, by counting, that a start may take of a fit."""
-    return SAMPLE_SHARE * SWEEPS_OF_A_FIT * points.sweep_seconds(k)
+    sweeps = SWEEPS_WITH_MOVES if single_points_matter(points, k) else SWEEPS_OF_A_FIT
+    return SAMPLE_SHARE * sweeps * points.sweep_seconds(k)
 
 
 def tournament_seconds(points: SinglePoints, k: int, size: int) -> float:
