@@ -147,7 +147,7 @@ EXPLAINED = {
     "overhead": "Median and fewest milliseconds of many fits in one process.",
     "growth": "Fewest seconds of a fit with a fixed number of sweeps while one size doubles; "
     "memory beyond input and result.",
-    "profile": "Milliseconds and shares of a fit with default settings, certificate included; "
+    "profile": "Milliseconds and shares of a fit with default settings and of its certificate; "
     "what a phase calls counts for it.",
 }
 
