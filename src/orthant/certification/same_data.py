@@ -13,11 +13,9 @@ from orthant.engine.unchanged import RowLengths
 from orthant.errors import InvalidInputError, InvalidTypeError, OrthantError, SourceChangedError
 from orthant.factorization import Factorization, Projection, energies_of, project, squared_error
 from orthant.numerics.arrays import Array
-from orthant.numerics.rounding import WEIGHT_ROUNDINGS, growth
+from orthant.numerics.rounding import LIGHT, WEIGHT_ROUNDINGS, growth
 
 REMEDY = "fit again, or call certify(X, method='svd') with the data that were fitted"
-# Lengths below this may have lost digits to underflow.
-SHORTEST = 2.0**-960
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +100,6 @@ def _same_error(matrix: Matrix, result: Factorization, squared: float) -> bool:
     rounding = 8.0 * (m + 16) * float(np.finfo(result.components.dtype).eps) + growth(n * m)
     if not abs(squared / total - wanted) <= rounding:
         return False
-    if not result.error > SHORTEST:
-        return True
+    if not min(wanted, wanted * total, result.error) > LIGHT:
+        return True  # too little error to tell the norm from, and next to none on X either
     return abs(matrix.in_units_of_x(math.sqrt(wanted * total)) / result.error - 1.0) <= rounding
