@@ -79,7 +79,7 @@ class Certificate:
         promised = "" if self.a_priori_ratio is None else self._promised(self.a_priori_ratio)
         proven = self._proven()
         if proven:
-            return f"{proven}; {promised} promised by the algorithm" if promised else proven
+            return f"{proven}; the algorithm promises {promised}" if promised else proven
         if promised:
             claim = f"{self.quantity} {promised} the smallest possible; promised by the algorithm"
             return f"{claim}, nothing more is proven: {self.reason}" if self.reason else claim
