@@ -109,6 +109,7 @@ def fit(options):
             n_jobs=options.jobs,
             random_state=0,
         )
+        lower_bound = result.certificate.lower_bound
     seconds = time.perf_counter() - started
     found = {
         "setting": options.settings[0],
@@ -125,7 +126,7 @@ def fit(options):
         "n_sweeps": result.n_sweeps,
         "steps_run": result.steps_run,
         "relative_squared_error": result.relative_squared_error,
-        "lower_bound": result.certificate.lower_bound,
+        "lower_bound": lower_bound,
     }
     print(json.dumps(found))
 

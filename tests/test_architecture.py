@@ -25,7 +25,7 @@ LEVELS = [
     {"datasets"},
     {"correlation_clustering"},
     {"onmf"},
-    {"factorization"},
+    {"factorization", "certification"},
     {"validation", "measures"},
     {"steps", "kmeans", "bounds"},
     {"engine"},

@@ -11,6 +11,12 @@ LARGE = 1e6
 
 
 KINDS = ("always", "expected")
+# The certificates that may be asked for; the bounds of each are in `bounds/table.py`.
+CERTIFICATES: dict[str | None, str] = {
+    "svd": "from the singular values",
+    "dual": "a stronger one that takes longer",
+    None: "no bound, only what the algorithm promises",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class Certificate:
     quantity
         The cost in words.
     seconds
-        Time spent on the bound.
+        Time it took to compute, reading the data included.
     """
 
     lower_bound: float | None = None
@@ -70,6 +76,17 @@ class Certificate:
         return self.ratio == 1.0
 
     def __str__(self) -> str:
+        promised = "" if self.a_priori_ratio is None else self._promised(self.a_priori_ratio)
+        proven = self._proven()
+        if proven:
+            return f"{proven}; the algorithm promises {promised}" if promised else proven
+        if promised:
+            claim = f"{self.quantity} {promised} the smallest possible; promised by the algorithm"
+            return f"{claim}, nothing more is proven: {self.reason}" if self.reason else claim
+        return f"nothing is proven: {self.reason}" if self.reason else "nothing is proven"
+
+    def _proven(self) -> str:
+        """What is proven of this answer; empty when nothing is."""
         if self.optimal:
             return f"{self.quantity} the smallest possible; proven by {self.method}"
         if self.ratio is not None:
@@ -78,16 +95,27 @@ class Certificate:
         if self.upper_bound is not None and self.lower_bound is None:
             # No error is below zero, so the best one is no further away than this.
             return f"{self.quantity} the smallest possible, to within {self._share()}"
-        if self.a_priori_ratio is not None:
-            on_average = " on average" if self.a_priori_kind == "expected" else ""
-            claim = f"{self.quantity} at most {ratio_text(self.a_priori_ratio)} times the smallest"
-            return f"{claim} possible{on_average}; promised by the algorithm"
-        return f"nothing is proven: {self.reason}" if self.reason else "nothing is proven"
+        return ""
+
+    def _promised(self, ratio: float) -> str:
+        """What was promised before the data were seen."""
+        on_average = " on average" if self.a_priori_kind == "expected" else ""
+        return f"at most {ratio_text(ratio)} times{on_average}"
 
     def _share(self) -> str:
         """The upper bound in words."""
         text = f"{Context(2, ROUND_CEILING).create_decimal(float(self.upper_bound or 0.0)):.1e}"
         return f"{text} of the squared norm"
+
+
+EXACT = Certificate(lower_bound=0.0, upper_bound=0.0, ratio=1.0)
+
+
+def promised_by(promise: Promise) -> Certificate:
+    """A certificate that says what was promised, and no more."""
+    return Certificate(
+        a_priori_ratio=promise.ratio, a_priori_kind=promise.kind, reason=promise.reason
+    )
 
 
 def ratio_text(ratio: float, most_decimals: int = 9) -> str:

@@ -26,7 +26,7 @@ class TooLargeError(OrthantError, MemoryError):
 
 
 class SourceChangedError(OrthantError, RuntimeError):
-    """The data changed between two reads of one fit; the message names the rows."""
+    """The data changed while or since they were fitted; the message names the rows it knows."""
 
 
 class BlockFailedError(OrthantError, RuntimeError):

@@ -8,10 +8,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from orthant.certificate import Certificate
+from orthant.certificate import CERTIFICATES, NOTHING_PROMISED, Certificate, Promise
+from orthant.certification.evidence import Data, Evidence
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
 from orthant.validation.data import as_matrix
+from orthant.validation.parameters import as_choice
+
+# Below this share of the squared norm the difference "norm minus captured" has lost its digits.
+CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,13 +55,16 @@ class Factorization:
         Names of the steps the fit went through.
     shortage
         Why fewer components than asked for are in use; empty when all are.
-    certificate
-        What is proven about the error.
     seconds
-        Time of the fit, without the certificate's.
+        Time of the fit; the certificate has its own.
     feature_weight
         (m,) the weights of the features, the metric in which rows are expressed and errors are
         taken; None where all are 1.
+    promise
+        The ratio that the algorithm promises whatever the data, or why there is none.
+    evidence
+        What ``certificate`` is computed from: the data that were fitted, until it is looked at.
+        Copies and ``dataclasses.replace`` share it; pickles, deep copies and files hold no data.
     """
 
     orthogonal: str
@@ -73,9 +81,10 @@ class Factorization:
     n_sweeps: int = 0
     steps_run: tuple[str, ...] = ()
     shortage: str = ""
-    certificate: Certificate = field(default_factory=Certificate)
     seconds: float = 0.0
     feature_weight: Array | None = None
+    promise: Promise = NOTHING_PROMISED
+    evidence: Evidence = field(default_factory=Evidence)
 
     @property
     def n_components_found(self) -> int:
@@ -91,6 +100,51 @@ class Factorization:
     def W(self) -> Any:
         """The paper's right factor, (k', n): sparse where its rows are orthogonal."""
         return self.loadings.T
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is proven about the error: computed when it is first looked at, and kept.
+
+        The data that were fitted are read again, and let go once it is computed.
+
+        Raises
+        ------
+        SourceChangedError
+            When they changed since the fit, or can no longer be read.
+        TooLargeError
+            When computing it would take more memory than there is.
+        """
+        return self.evidence.look(self)
+
+    def certify(
+        self,
+        X: Any,
+        method: str = "svd",
+        *,
+        sample_weight: Any = None,
+        missing_values: Any = None,
+        n_jobs: int | None = None,
+        max_memory: int | str | None = None,
+    ) -> Certificate:
+        """Compute a certificate from the data that were fitted; ``certificate`` is it from then on.
+
+        Parameters
+        ----------
+        X, sample_weight, missing_values
+            As they were given to the fit. The feature weights are known.
+        method
+            "svd" or "dual", as for :func:`orthant.factorize`.
+        n_jobs, max_memory
+            As for :func:`orthant.factorize`.
+
+        Raises
+        ------
+        SourceChangedError
+            When the error of this result on X is not what it was in the fit.
+        """
+        as_choice(method, tuple(filter(None, CERTIFICATES)), "method")
+        given = Data(X, sample_weight, self.feature_weight, missing_values, n_jobs, max_memory)
+        return self.evidence.compute(self, given, method)
 
     def transform(self, X: Any, *, missing_values: Any = None, n_jobs: int | None = None) -> Any:
         """Loadings of new rows on these components, in closed form.
@@ -154,3 +208,34 @@ def one_per_row(labels: Array, scales: Array, k: int) -> csr_array:
     if starts[-1] < len(labels):  # otherwise the arrays serve as they are
         labels, scales = labels[used], scales[used]
     return csr_array((scales, labels, starts), shape=(len(starts) - 1, k))
+
+
+def energies_of(matrix: Any, components: Array, projection: Projection) -> Array:
+    """(k,) the energy that every component captures, in the units of Y."""
+    labels, scales = projection.labels, projection.scales
+    found: Array = (
+        matrix.energies_of_loadings(projection.loadings, components)
+        if labels is None or scales is None
+        else matrix.energies_of_scales(labels, scales, components)
+    )
+    return found
+
+
+def squared_error(matrix: Any, unit: Array, projection: Projection, energies: Array) -> float:
+    """Squared error in the units of Y, without cancellation."""
+    total = matrix.total
+    squared = total - float(energies.sum())
+    # The short formula needs the products of the error's own geometry, and every entry.
+    weighted = matrix.column_factors is not None or not matrix.complete
+    scales = projection.loadings if projection.scales is None else projection.scales
+    accurate = scales_are_accurate(scales)
+    if weighted or not accurate or squared < CANCELLATION[matrix.dtype] * total:
+        return matrix.residual(projection.loadings, unit)
+    return squared
+
+
+def scales_are_accurate(values: Array) -> bool:
+    """Whether no scale (n,) or loading (n, k) is so small that it has lost digits to underflow."""
+    limits = np.finfo(values.dtype)
+    smallest = np.min(values, initial=np.inf, where=values > 0)
+    return bool(smallest > limits.tiny / limits.eps)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from orthant.bounds.table import CERTIFICATES
-from orthant.certificate import NOTHING_PROMISED
+from orthant.certificate import CERTIFICATES, NOTHING_PROMISED
+from orthant.certification.evidence import Data, gather
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.matrix import Matrix
 from orthant.errors import FewerComponentsWarning
@@ -21,7 +21,6 @@ from orthant.factorization import Factorization
 from orthant.files.checkpoint import Checkpoint, FileCheckpoint
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.numerics.digest import digest
-from orthant.onmf.certify import certify
 from orthant.onmf.choices import (
     COMPLETE,
     FULL_RANK,
@@ -35,16 +34,12 @@ from orthant.onmf.choices import (
 )
 from orthant.onmf.masked import NO_PROMISE
 from orthant.onmf.options import Options
+from orthant.onmf.promises import promise_for
 from orthant.onmf.publish import publish
-from orthant.onmf.sizes import (
-    most_components,
-    refuse_large_certificate,
-    refuse_large_fit,
-    refuse_large_result,
-)
+from orthant.onmf.sizes import most_components, refuse_large_fit, refuse_large_result
 from orthant.onmf.solution import Solution, solve_zero
 from orthant.progress import progress_line
-from orthant.validation.data import as_directions, as_matrix
+from orthant.validation.data import as_directions
 from orthant.validation.parameters import (
     as_choice,
     as_generator,
@@ -117,8 +112,10 @@ def factorize(
         A descent stops after this many sweeps, or when a sweep lowers the squared error (for
         "paper" the k-means cost) by less than this share of itself.
     certificate
-        "svd": a lower bound from the singular values. "dual": a stronger one that takes longer.
-        None: no bound, only what the algorithm promises.
+        What ``result.certificate`` will be, which is computed when it is first looked at. "svd":
+        a lower bound from the singular values. "dual": a stronger one that takes longer. Until
+        then the result holds X and the weights themselves, no copies of them: keep them as they
+        are. None: no bound, only what the algorithm promises; nothing is held.
     sample_weight, feature_weight
         Non-negative weights of the squared errors of rows and columns. Feature weights are the
         metric of the result: loadings, labels and ``transform`` use them too, and a feature of
@@ -150,7 +147,7 @@ def factorize(
     InvalidInputError
         For data or options that cannot be used, and for an option that would be ignored.
     TooLargeError
-        Before any work, when it would take more memory than there is.
+        Before any work, when the fit would take more memory than there is.
     SourceChangedError
         When data that are read from elsewhere change while they are fitted.
     """
@@ -188,15 +185,8 @@ def factorize(
     with progress_line(verbose), one_blas_thread():
         started = time.perf_counter()
         refuse_large_result(X, k, orthogonal)
-        matrix = as_matrix(
-            X,
-            sample_weight=sample_weight,
-            feature_weight=feature_weight,
-            missing_values=missing_values,
-            n_jobs=n_jobs,
-            max_memory=max_memory,
-            columns=orthogonal != "samples",
-        )
+        data = Data(X, sample_weight, feature_weight, missing_values, n_jobs, max_memory)
+        matrix = data.read(orthogonal)
         if not isinstance(seeding, str):
             options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
         options = replace(options, n_components=usable(k, matrix, options))
@@ -204,18 +194,22 @@ def factorize(
         starts = given["n_init"]
         options = replace(options, n_init=solver.starts if starts == "auto" else starts)
         refuse_large_fit(matrix, solver, options.n_components, orthogonal)
-        refuse_large_certificate(matrix, certificate)
         if checkpoint is not None:
             kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
             options = replace(options, checkpoint=kept)
         solution = solve(matrix, solver, options)
-        result = publish(matrix, solution, options)
-        seconds = time.perf_counter() - started
-        proven = certify(matrix, result, solution, certificate, options.rng)
+        found = publish(matrix, solution, options)
+        result = replace(
+            found,
+            feature_weight=as_weights(feature_weight, matrix.shape[1], "feature_weight"),
+            promise=promise_for(matrix, found, solution.promise),
+            seconds=time.perf_counter() - started,
+        )
+        data = replace(data, feature_weight=result.feature_weight)
+        evidence = gather(matrix, result, solution.packed, data, certificate, verbose)
     if result.shortage:
         warnings.warn(result.shortage, FewerComponentsWarning, stacklevel=2)
-    weights = as_weights(feature_weight, matrix.shape[1], "feature_weight")
-    return replace(result, certificate=proven, seconds=seconds, feature_weight=weights)
+    return replace(result, evidence=evidence)
 
 
 def open_checkpoint(

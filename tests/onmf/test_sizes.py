@@ -13,7 +13,7 @@ import orthant
 from orthant.datasets import make_planted
 from orthant.engine.memory import available_memory, in_words, memory_limit
 from orthant.onmf.choices import ALGORITHMS, COMPLETE, Problem
-from orthant.onmf.sizes import certificate_bytes, fit_bytes
+from orthant.onmf.sizes import fit_bytes
 from orthant.validation.data import as_matrix
 
 X = make_planted(20, 12, 4, 1.0, random_state=0).X
@@ -92,12 +92,6 @@ def test_the_estimate_is_near_what_a_fit_takes(case, orthogonal, algorithm):
     print(f"estimated {in_words(estimate)}, taken {in_words(peak)}")
     assert estimate >= found.components.nbytes + found.labels.nbytes + found.scales.nbytes
     assert peak / 2 <= estimate <= 3 * peak
-
-
-def test_a_certificate_counts_its_gram_matrix_where_it_forms_one():
-    assert certificate_bytes((2000, 20_000), "svd") >= 2000**2 * 8
-    assert certificate_bytes((2000, 20_000), None) == 0
-    assert certificate_bytes((50_000, 20_000), "svd") == 0
 
 
 def test_what_is_available_is_no_more_than_there_is():

@@ -211,7 +211,7 @@ EXPLAINED = {
     "0.05 points below ours. CPU seconds of one thread, medians; ours without the certificate.",
     "quality by setting": "All fits of a setting together; CPU seconds: median over the rows of "
     "the ratio to ours; rows better: where the median gap is more than 0.05 points below ours.",
-    "profile": "Milliseconds and shares of a fit with default settings, certificate included; "
+    "profile": "Milliseconds and shares of a fit with default settings and of its certificate; "
     "what a phase calls counts for it.",
 }
 

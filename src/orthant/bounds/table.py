@@ -63,7 +63,7 @@ def find_bounds(case: Case, certificate: str) -> Found:
     """All bounds that a certificate tries, and a sentence when none could be had."""
     bounds: list[LowerBound] = []
     reasons = []
-    for find in CERTIFICATES[certificate].bounds:
+    for find in BOUNDS[certificate]:
         found, reason = find(case)
         bounds += found
         reasons.append(reason)
@@ -131,19 +131,8 @@ def bound_by_pairs_if_open(case: Case) -> Found:
     return bound_by_pairs(case) if far else ([], "")
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A certificate that may be asked for: what it is, and the bounds it tries."""
-
-    about: str
-    bounds: tuple[Callable[[Case], Found], ...] = ()
-
-
-CERTIFICATES: dict[str | None, Kind] = {
-    "svd": Kind("from the singular values", (bound_by_singular_values, bound_by_pairs_if_open)),
-    "dual": Kind(
-        "a stronger one that takes longer",
-        (bound_by_singular_values, bound_by_dual, bound_by_pairs),
-    ),
-    None: Kind("no bound, only what the algorithm promises"),
+# What the certificates that may be asked for (`orthant.certificate.CERTIFICATES`) are made of.
+BOUNDS: dict[str, tuple[Callable[[Case], Found], ...]] = {
+    "svd": (bound_by_singular_values, bound_by_pairs_if_open),
+    "dual": (bound_by_singular_values, bound_by_dual, bound_by_pairs),
 }

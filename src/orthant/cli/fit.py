@@ -14,6 +14,7 @@ from orthant.cli.annotated import annotate
 from orthant.cli.data import Reading, as_image_shape, read_data, read_numbers, takes_reading
 from orthant.cli.failures import about
 from orthant.cli.folder import PAGE, check_folder, read_selection, summary_of, write_folder
+from orthant.cli.proving import prove, times_of
 from orthant.cli.terminal import line, object_line, progress, prose, table
 from orthant.datasets.readers import NamedMatrix
 from orthant.errors import InvalidInputError
@@ -97,6 +98,8 @@ def fit(
         with progress(f"factorizing {_shown_name(data)}", quiet):
             options = {**given, "seeding": start, "checkpoint": checkpoint}
             result = factorize(data.X, **options, **weights)
+        with progress(f"proving {_shown_name(data)}", quiet):
+            result = prove(result)
         with progress("writing", quiet):
             story = Story(
                 result,
@@ -175,8 +178,9 @@ def _tell(story: Story, folder: Path, names: list[str]) -> None:
     ]
     table(("component", "rows", "features", "energy", "heaviest features"), rows)
     line()
-    line(f"relative squared error {result.relative_squared_error:.6g}, in {result.seconds:.2f} s")
+    line(f"relative squared error {result.relative_squared_error:.6g}")
     prose(f"{result.certificate}")
+    line(times_of(result))
     prose(f"wrote {folder}/: {' '.join(names)}")
     if PAGE in names:
         line(f"look at {(folder / PAGE).resolve()}")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from orthant.bounds.table import CERTIFICATES
+from orthant.certificate import CERTIFICATES
 from orthant.datasets.readers import FORMATS
 from orthant.errors import OrthantError
 from orthant.kmeans.solve import SUBROUTINES
@@ -21,7 +21,7 @@ from orthant.validation.parameters import as_n_init
 READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
 N_INIT, MAX_ITER, TOL = DEFAULTS["n_init"], DEFAULTS["max_iter"], DEFAULTS["tol"]
 LONGEST_LIST = 25
-KINDS_OF_PROOF = {name or "none": kind.about for name, kind in CERTIFICATES.items()}
+KINDS_OF_PROOF = {name or "none": about for name, about in CERTIFICATES.items()}
 
 
 def parse_n_init(text: str) -> Any:

@@ -11,17 +11,24 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from orthant.certificate import Certificate, Promise
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
 from orthant.errors import InvalidInputError
 from orthant.estimators.batches import NO_CLAIM, check_batches, fit_to_coreset, refuse_missing
 from orthant.estimators.callbacks import CallbackSupport, FitTasks, with_callbacks
+from orthant.estimators.certified import Certified
 from orthant.estimators.documentation import document_parameters_of
-from orthant.factorization import Factorization, Projection, project
+from orthant.factorization import (
+    Factorization,
+    Projection,
+    energies_of,
+    project,
+    squared_error,
+)
 from orthant.fitting import factorize
 from orthant.numerics.arrays import Array
 from orthant.onmf.coreset import Coreset
-from orthant.onmf.publish import squared_error
 from orthant.progress import listening
 from orthant.validation.data import as_matrix, is_of_dask
 from orthant.validation.parameters import as_generator, may_be_missing
@@ -48,7 +55,7 @@ def _takes_batches(model: OrthogonalNMF) -> bool:
 
 @document_parameters_of(factorize)
 class OrthogonalNMF(
-    CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Certified
 ):
     """Split a non-negative matrix into parts that do not overlap.
 
@@ -78,8 +85,12 @@ class OrthogonalNMF(
         rows kept, it tends to be too low.
     relative_squared_error_ : float
         Its square divided by the squared norm of X; after ``partial_fit`` an estimate too.
+    promise_ : Promise
+        The ratio that the algorithm promises whatever the data, or why there is none.
     certificate_ : Certificate
-        What is proven about the error.
+        What is proven about the error: computed when it is first looked at, from the X and the
+        weights that were given to ``fit``, which the model holds until then, and then kept.
+        Copies, pickles and saved models hold no data; ``certify`` computes one from them.
     feature_weight_ : ndarray of shape (n_features,) or None
         The weights of the features; ``transform``, ``predict`` and ``score`` use them.
     n_components_ : int
@@ -203,7 +214,8 @@ class OrthogonalNMF(
         if earlier is None:
             validate_data(self, X, skip_check_array=True)
         self._publish(result)
-        self.labels_, self.certificate_, self._coreset = labels, NO_CLAIM, coreset
+        self.labels_, self._coreset = labels, coreset
+        self._proof, self.promise_ = NO_CLAIM, Promise(reason=NO_CLAIM.reason)
         return self
 
     @property
@@ -223,9 +235,63 @@ class OrthogonalNMF(
         self.labels_, self.feature_labels_ = result.labels, result.feature_labels
         self.reconstruction_err_ = result.error
         self.relative_squared_error_ = result.relative_squared_error
-        self.certificate_ = result.certificate
+        self.promise_ = result.promise
+        self._proof = result.evidence.settled or result
         self.n_components_ = result.n_components_found
         self.n_iter_ = result.n_sweeps
+
+    def certify(self, X: Any, method: str = "svd", *, sample_weight: Any = None) -> Certificate:
+        """Compute a certificate from the data that were fitted; ``certificate_`` is it then.
+
+        Parameters
+        ----------
+        X, sample_weight
+            As they were given to ``fit``.
+        method : {"svd", "dual"}
+            As ``certificate``.
+        """
+        check_is_fitted(self)
+        if self._coreset is not None:
+            raise InvalidInputError(NO_CLAIM.reason)
+        result = self._proof
+        if not isinstance(result, Factorization):
+            result = self._as_factorization(X)
+        self._proof = result.certify(
+            X,
+            method,
+            sample_weight=sample_weight,
+            missing_values=self.missing_values,
+            n_jobs=self.n_jobs,
+            max_memory=self.max_memory,
+        )
+        return self._proof
+
+    def _as_factorization(self, X: Any) -> Factorization:
+        """The result of the fit, made again from X: the same data give the same loadings."""
+        projection = self._project(X)[1]
+        scales = None if self.feature_labels_ is None else self.components_.max(axis=0, initial=0.0)
+        return Factorization(
+            orthogonal=self._setting,
+            # The parameter may have been changed since; a claim about fewer would be too much.
+            n_components=max(self.n_components, self.n_components_),
+            components=self.components_,
+            loadings=projection.loadings,
+            labels=projection.labels,
+            scales=projection.scales,
+            feature_labels=self.feature_labels_,
+            feature_scales=scales,
+            error=self.reconstruction_err_,
+            relative_squared_error=self.relative_squared_error_,
+            feature_weight=self.feature_weight_,
+            promise=self.promise_,
+        )
+
+    @property
+    def _setting(self) -> str:
+        """What the components of the fit share none of."""
+        if self.labels_ is None:
+            return "features"
+        return "samples" if self.feature_labels_ is None else "both"
 
     def transform(self, X: Any) -> Any:
         """Loadings of X on the components, in closed form.
@@ -267,9 +333,7 @@ class OrthogonalNMF(
         check_is_fitted(self)
         matrix = self._as_matrix(X, feature_weight=self.feature_weight_)
         validate_data(self, X, reset=False, skip_check_array=True)
-        over_features = self.labels_ is None
-        setting = "features" if over_features else "samples"  # both project like samples
-        return matrix, project(matrix, self.components_, setting)
+        return matrix, project(matrix, self.components_, self._setting)
 
     def _as_matrix(self, X: Any, sample_weight: Any = None, feature_weight: Any = None) -> Matrix:
         return as_matrix(
@@ -315,9 +379,5 @@ def _relative_squared_error(matrix: Matrix, components: Array, projection: Proje
         return 0.0
     if isinstance(matrix, MaskedMatrix):
         return matrix.residual(projection.loadings, components) / matrix.total
-    labels, scales = projection.labels, projection.scales
-    if labels is None or scales is None:
-        energies = matrix.energies_of_loadings(projection.loadings, components)
-    else:
-        energies = matrix.energies_of_scales(labels, scales, components)
+    energies = energies_of(matrix, components, projection)
     return squared_error(matrix, components, projection, energies) / matrix.total

@@ -51,8 +51,8 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
     if exact is not None:
         steps = (*solution.steps, "exact directions")
         solution = replace(solution, directions=exact, steps=steps)
-    bounds = () if published is None else published.bounds
-    return replace(solution, unused=FEWER, bounds=bounds).finish(points)
+    packed = 0.0 if published is None else published.packed
+    return replace(solution, unused=FEWER, packed=packed).finish(points)
 
 
 def _starts(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from orthant.bounds.table import CERTIFICATES
+from orthant.certificate import CERTIFICATES
 from orthant.errors import InvalidInputError
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.onmf.blocks import factorize_blocks

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.bounds.lower_bound import LowerBound
-from orthant.bounds.removal_packing import removal_packing_bound
 from orthant.certificate import Promise
 from orthant.engine.capture import capture_rows
 from orthant.engine.matrix import Matrix
@@ -68,9 +66,10 @@ def solve_full_rank(matrix: Matrix) -> Solution:
         directions = np.zeros((found.directions.shape[0], matrix.shape[1]))
         used = np.flatnonzero(found.labels >= 0)
         directions[found.labels[used], used] = found.scales[used]
-    bound = LowerBound(found.lower_bound, "a packing of pairs")
     promise = Promise(BAND_RATIO, "always")
-    return Solution(directions, steps=SEPARATION, promise=promise, bounds=(bound,), unused=MERGED)
+    return Solution(
+        directions, steps=SEPARATION, promise=promise, packed=found.lower_bound, unused=MERGED
+    )
 
 
 def factorize_without_limit(matrix: Matrix, options: Options) -> Solution:
@@ -97,6 +96,8 @@ def factorize_full_rank(
     angles
         `BY_COSINE` if left out; `BY_COUNT` compares 0/1 rows (CSR) exactly, in integers.
     """
+    from orthant.bounds.removal_packing import removal_packing_bound  # other fits need no bounds
+
     angles = angles or BY_COSINE
     norms = row_norms(rows)
     weights = norms**2 if weights is None else np.where(norms > 0.0, weights, 0.0)

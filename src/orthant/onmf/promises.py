@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from orthant.certificate import Promise
+import numpy as np
+
+from orthant.certificate import NOTHING_PROMISED, Promise
+from orthant.engine.matrix import Matrix
+from orthant.factorization import Factorization
 from orthant.kmeans.seeding import distance_rounding, seeding_promise
 from orthant.numerics.rounding import UNIT_ROUNDOFF
 
@@ -40,6 +44,18 @@ def double_from_means(promise: Promise) -> Promise:
         return promise
     r = promise.ratio
     return replace(promise, ratio=2.0 * r + 2.0 * BAND_RATIO * (1.0 + math.sqrt(r)) ** 2)
+
+
+def promise_for(matrix: Matrix, result: Factorization, promise: Promise) -> Promise:
+    """What a promise of exact arithmetic is worth for this result; none for a zero matrix."""
+    if not matrix.complete or promise.ratio is None:
+        return promise
+    if not matrix.total > 0:
+        return NOTHING_PROMISED
+    if matrix.dtype != np.float64:
+        return Promise(reason="the promise covers float64 data; these are float32")
+    error, k = result.relative_squared_error, result.n_components
+    return in_floating_point(promise, error, matrix.shape, k)
 
 
 def in_floating_point(

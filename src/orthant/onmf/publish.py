@@ -15,7 +15,13 @@ import numpy as np
 
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import DirectionSweep, winners_only
-from orthant.factorization import Factorization, Projection, one_per_row, winners
+from orthant.factorization import (
+    Factorization,
+    Projection,
+    one_per_row,
+    squared_error,
+    winners,
+)
 from orthant.numerics.arrays import Array, divide
 from orthant.numerics.rounding import growth
 from orthant.onmf.options import Options
@@ -23,8 +29,6 @@ from orthant.onmf.solution import Solution
 
 # Rows of a large array that are copied at once.
 ROWS_AT_ONCE = 2**14
-# Below this share of the squared norm the difference "norm minus captured" has lost its digits.
-CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}
 
 
 def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorization:
@@ -144,26 +148,6 @@ def in_column_order(loadings: Array, order: Array) -> None:
     for start in range(0, len(loadings), ROWS_AT_ONCE):
         part = slice(start, start + ROWS_AT_ONCE)
         loadings[part] = loadings[part][:, order]
-
-
-def squared_error(matrix: Matrix, unit: Array, projection: Projection, energies: Array) -> float:
-    """Squared error in the units of Y, without cancellation."""
-    total = matrix.total
-    squared = total - float(energies.sum())
-    # The short formula needs the products of the error's own geometry, and every entry.
-    weighted = matrix.column_factors is not None or not matrix.complete
-    scales = projection.loadings if projection.scales is None else projection.scales
-    accurate = scales_are_accurate(scales)
-    if weighted or not accurate or squared < CANCELLATION[matrix.dtype] * total:
-        return matrix.residual(projection.loadings, unit)
-    return squared
-
-
-def scales_are_accurate(values: Array) -> bool:
-    """Whether no scale (n,) or loading (n, k) is so small that it has lost digits to underflow."""
-    limits = np.finfo(values.dtype)
-    smallest = np.min(values, initial=np.inf, where=values > 0)
-    return bool(smallest > limits.tiny / limits.eps)
 
 
 def winners_of_columns(components: Array) -> tuple[Array, Array]:

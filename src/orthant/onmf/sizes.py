@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from orthant.bounds.table import LARGEST_SIDE
 from orthant.engine.matrix import Matrix
 from orthant.engine.memory import refuse_beyond_memory
 from orthant.onmf.choices import Algorithm
 
 FLOAT = 8
-# The Gram matrix of the smaller side, its eigenvectors and what finding them takes.
-GRAM_COPIES = 7
 # Normalized, in float64 and in float32.
 COPIES_OF_A_SAMPLE = 2.5
 FEWER = "ask for fewer components, or leave out columns that hold nothing"
@@ -49,13 +46,6 @@ def refuse_large_fit(matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: s
     )
 
 
-def refuse_large_certificate(matrix: Matrix, certificate: str | None) -> None:
-    """Refuse a certificate whose Gram matrix cannot be held, before the fit it would end."""
-    refuse_beyond_memory(
-        certificate_bytes(matrix.shape, certificate), "the certificate", "ask for certificate=None"
-    )
-
-
 def result_bytes(shape: tuple[int, int], k: int, orthogonal: str, itemsize: int) -> int:
     """Bytes of components (k, m) and of loadings: (n, k) over features, else one per row."""
     n, m = shape
@@ -77,9 +67,3 @@ def fit_bytes(matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str) -> 
     copied = int(COPIES_OF_A_SAMPLE * max(matrix.entries_of(sample, side) for side in sides))
     kept = result_bytes(matrix.shape, k, orthogonal, matrix.dtype.itemsize)
     return FLOAT * (vectors + copied + 4 * (n + m)) + kept
-
-
-def certificate_bytes(shape: tuple[int, int], certificate: str | None) -> int:
-    """About how many bytes the Gram matrix of the smaller side and its eigenvalues take."""
-    side = min(shape)
-    return GRAM_COPIES * FLOAT * side**2 if certificate and side <= LARGEST_SIDE else 0

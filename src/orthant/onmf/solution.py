@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from orthant.bounds.lower_bound import LowerBound
 from orthant.certificate import NOTHING_PROMISED, Promise
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import DirectionSweep, Points
@@ -39,8 +38,8 @@ class Solution:
         Names of the steps.
     promise
         The ratio known before the data were seen.
-    bounds
-        Lower bounds on the squared error that came with the fit, for free.
+    packed
+        No squared error is below this, by a packing of pairs that came with the fit for free.
     unused
         Why components may be left over.
     swept_last
@@ -57,7 +56,7 @@ class Solution:
     n_sweeps: int = 0
     steps: tuple[str, ...] = ()
     promise: Promise = NOTHING_PROMISED
-    bounds: tuple[LowerBound, ...] = ()
+    packed: float = 0.0
     unused: str = UNUSED
     swept_last: bool = False
     sweep: DirectionSweep | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from orthant.certificate import Certificate
+from orthant.certificate import KINDS, Certificate, Promise
 from orthant.errors import InvalidInputError
 from orthant.files.archive import Archive
 from orthant.numerics.arrays import Array
@@ -158,6 +158,19 @@ class Content:
                 raise self.wrong(f"{name} of the certificate is {value!r}")
         return Certificate(**values)
 
+    def promise(self, name: str) -> Promise:
+        """What was promised; older files say it in the certificate alone."""
+        if name not in self._values:
+            known = self.certificate("certificate")
+            return Promise(known.a_priori_ratio, known.a_priori_kind, known.reason)
+        inner = self.inner(name)
+        ratio = inner.value("ratio", float, int, type(None))
+        kind = inner.value("kind", str, type(None))
+        if (ratio is None) != (kind is None) or kind not in (None, *KINDS):
+            raise self.wrong(f"{name} is {inner.items()!r}")
+        given = None if ratio is None else inner.number("ratio")
+        return Promise(given, kind, inner.text("reason"))
+
 
 def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
     return len(shape) == len(wanted) and all(
@@ -167,7 +180,7 @@ def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
 
 def plain(value: Any) -> Any:
     """A value as JSON can hold it; NaN, which JSON does not have, becomes ``{"float": "nan"}``."""
-    if isinstance(value, Certificate):
+    if isinstance(value, Certificate | Promise):
         value = asdict(value)
     if isinstance(value, np.generic):
         value = value.item()

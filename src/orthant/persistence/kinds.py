@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from orthant.certification.evidence import Evidence
 from orthant.errors import InvalidTypeError
 from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 from orthant.estimators.orthogonal_nmf import OrthogonalNMF
@@ -19,7 +20,7 @@ from orthant.persistence.coresets import pack_coreset, unpack_coreset
 
 # The values of each kind in the order in which files hold them, and how they are read back.
 Fields = dict[str, Callable[[Content, str], Any]]
-CERTIFICATE: Fields = {"certificate": Content.certificate}
+PROMISE: Fields = {"promise": Content.promise}
 FACTORIZATION: Fields = {
     "n_components": Content.count,
     "error": Content.number,
@@ -27,17 +28,17 @@ FACTORIZATION: Fields = {
     "history": Content.numbers,
     "n_sweeps": Content.count,
     "steps_run": Content.texts,
-    **CERTIFICATE,
     "seconds": Content.number,
     "shortage": Content.text,
+    **PROMISE,
 }
 NMF: Fields = {
     "reconstruction_err": Content.number,
     "relative_squared_error": Content.number,
     "n_iter": Content.count,
-    **CERTIFICATE,
+    **PROMISE,
 }
-CLUSTERING: Fields = {"disagreements": Content.count, **CERTIFICATE}
+CLUSTERING: Fields = {"disagreements": Content.count, "certificate": Content.certificate}
 
 
 def _values(obj: Any, fields: Fields, suffix: str = "") -> dict[str, Any]:
@@ -55,7 +56,11 @@ def _arrays(obj: Any, *names: str, suffix: str = "") -> dict[str, Array]:
 
 
 def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str, Array]]:
-    content = {"orthogonal": result.orthogonal, **_values(result, FACTORIZATION)}
+    content = {
+        "orthogonal": result.orthogonal,
+        **_values(result, FACTORIZATION),
+        "certificate": plain(result.evidence.without_data()),
+    }
     # Where there are labels and scales, one entry per row, they are the loadings.
     loadings = () if result.labels is not None else ("loadings",)
     others = ("labels", "scales", "feature_labels", "feature_scales", "feature_weight")
@@ -83,6 +88,7 @@ def _unpack_factorization(content: Content) -> Factorization:
         feature_labels=feature_labels,
         feature_scales=feature_scales,
         feature_weight=_feature_weight(content, m),
+        evidence=Evidence(content.certificate("certificate")),
         **_read(content, FACTORIZATION),
     )
 
@@ -120,18 +126,13 @@ def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
     content = {
         "parameters": parameters,
         "coreset": coreset,
-        "orthogonal": _setting_of(model),
+        "orthogonal": model._setting,
         **_values(model, NMF, "_"),
+        "certificate": plain(model._known_without_data()),
         "feature_names": _names(model),
     }
     names = ("components", "labels", "feature_labels", "feature_weight")
     return content, arrays | kept | _arrays(model, *names, suffix="_")
-
-
-def _setting_of(model: OrthogonalNMF) -> str:
-    if model.labels_ is None:
-        return "features"
-    return "samples" if model.feature_labels_ is None else "both"
 
 
 def _unpack_nmf(content: Content) -> OrthogonalNMF:
@@ -148,6 +149,7 @@ def _unpack_nmf(content: Content) -> OrthogonalNMF:
     model.feature_weight_ = _feature_weight(content, m)
     model.n_components_, model.n_features_in_ = k, m
     model._coreset = unpack_coreset(content, m)
+    model._proof = content.certificate("certificate")
     _set_names(model, content, m)
     return model
 
@@ -159,9 +161,8 @@ def _pack_clustering(
     parameters, arrays = _pack_parameters(model)
     content = {
         "parameters": parameters,
-        "disagreements": int(model.disagreements_),
         "n_clusters": len(model.rows_),
-        **_values(model, CERTIFICATE, "_"),
+        **_values(model, CLUSTERING, "_"),
         "feature_names": _names(model),
         "row_names": _list_names(model.row_names_, "row_names_"),
         "column_names": _list_names(model.column_names_, "column_names_"),

@@ -65,7 +65,7 @@ def _figures(story: Story) -> Safe:
         (
             "Time",
             _seconds(result.seconds),
-            f"and {_seconds(certificate.seconds)} for the proof"
+            f"for the fit, {_seconds(certificate.seconds)} for the proof"
             if certificate.seconds
             else f"{result.n_sweeps} sweeps over the data",
         ),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import orthant
-from orthant.onmf.exact_fit import equals_product
+from orthant.certification.exact_fit import equals_product
 
 NUMBERS = st.one_of(
     st.floats(0.0, 1.7e308),
