@@ -26,6 +26,8 @@ FINALISTS = 3
 MOST_SWEEPS = 30
 USUAL_SWEEPS = 30  # of all starts, in a whole tournament
 MOVE_ROUNDS = 60
+# A round of moves that gains less than this share of what ends the sweeps is the last one.
+WORTH_MOVING = 0.1
 # Starts whose errors differ by no more than this share have come to the same answer.
 SAME_ERROR = 5e-4
 FEWEST_THE_SAME = 4
@@ -303,7 +305,8 @@ class Tournament:
             units = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
             targets, net = net_gains(np.square(units), self._weights, labels, energies)
             moving = _share_no_component(labels, targets, net, 1e-9 * self._total / s)
-            if len(moving) == 0:
+            missed = self._total - float(energies.sum())
+            if not net[moving].sum() > WORTH_MOVING * self._tol * missed:
                 break
             own, new = labels[moving], targets[moving]
             scales = units[moving, new]
