@@ -31,7 +31,6 @@ PHASES: dict[str, tuple[str, ...]] = {
     "seeding": ("orthant.onmf.starts:make_start",),
     "sweeps": ("orthant.onmf.descent:descend",),
     "moves and escapes": (
-        "orthant.onmf.moves:MoveBlocks.__init__",
         "orthant.onmf.moves:move_points",
         "orthant.onmf.escapes:recombine",
         "orthant.onmf.escapes:breathe",

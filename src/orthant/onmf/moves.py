@@ -7,9 +7,11 @@ component it leaves can lose, both by the Ritz values of a two-dimensional subsp
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
-from orthant.engine.points import Points, SinglePoints
+from orthant.engine.points import Points, SinglePoints, unit_lengths
 from orthant.numerics.arrays import Array, divide
 from orthant.onmf.solution import Solution, errors_of
 
@@ -17,7 +19,9 @@ from orthant.onmf.solution import Solution, errors_of
 # a component comes or goes at once.
 SHARE_MOVED_AT_ONCE = 0.1
 SMALLEST_SHARE = 1e-4
-MOVE_BLOCKS = 32
+MOVE_BLOCKS = 8
+# Moves are made when they promise so many times the gain that would end them.
+WORTH_A_PASS = 3.0
 FEWEST_POINTS_IN_A_BLOCK = 32
 REFITS = 3
 # A component of fewer equal points than this turns when one of them moves.
@@ -41,7 +45,11 @@ class MoveBlocks:
         n = len(points.weights)
         size = max(FEWEST_POINTS_IN_A_BLOCK, -(-n // MOVE_BLOCKS))
         self.slices = [slice(start, min(start + size, n)) for start in range(0, n, size)]
-        self.blocks = points.cut(self.slices)
+
+    @cached_property
+    def blocks(self) -> list[SinglePoints]:
+        """The points of every block by themselves."""
+        return self.points.cut(self.slices)
 
 
 class Components:
@@ -65,9 +73,12 @@ def move_points(blocks: MoveBlocks, solution: Solution, *, max_passes: int, tol:
     """Pass over all points, moving those that should, until a pass gains less than ``tol``.
 
     ``tol`` is relative to the error. A pass that does not raise the captured energy is undone,
-    so the error never rises.
+    so the error never rises. Where all moves together promise little, none is made.
     """
     points = blocks.points
+    least = WORTH_A_PASS * tol * (points.total - solution.captured)
+    if not promised_gain(points, solution.directions) > least:
+        return solution
     labels = points.sweep_directions(solution.directions).labels
     best = refit(points, solution, labels, REFITS)
     share = SHARE_MOVED_AT_ONCE
@@ -88,6 +99,17 @@ def move_points(blocks: MoveBlocks, solution: Solution, *, max_passes: int, tol:
         if gained <= tol * (points.total - best.captured):
             break
     return best
+
+
+def promised_gain(points: SinglePoints, directions: Array) -> float:
+    """What all moves that help would gain if each were the only one: one read of the points."""
+    products = points.raw_products(unit_lengths(directions))
+    labels = products.argmax(axis=1)
+    alpha = points.multipliers()[:, None] * np.square(products)
+    captured = alpha[np.arange(len(labels)), labels]
+    energies = np.bincount(labels, captured, minlength=len(directions))
+    _, net = net_gains(alpha, points.weights, labels, energies)
+    return float(net[net > 0].sum())
 
 
 def refit(points: Points, solution: Solution, labels: Array, n_steps: int) -> Solution:
