@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from orthant.bounds.table import LARGEST_SIDE
+from orthant.bounds.table import LARGEST_GROUP, LARGEST_SIDE
 from orthant.engine.matrix import Matrix
 from orthant.engine.memory import refuse_beyond_memory
 from orthant.onmf.choices import Algorithm
@@ -80,6 +80,7 @@ def fit_bytes(matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str) -> 
 
 
 def certificate_bytes(shape: tuple[int, int], certificate: str | None) -> int:
-    """About how many bytes the Gram matrix of the smaller side and its eigenvalues take."""
+    """About how many bytes a Gram matrix of the smaller side, or of a group of it, takes in all."""
     side = min(shape)
-    return GRAM_COPIES * FLOAT * side**2 if certificate and side <= LARGEST_SIDE else 0
+    side = side if side <= LARGEST_SIDE else LARGEST_GROUP
+    return GRAM_COPIES * FLOAT * side**2 if certificate else 0

@@ -181,7 +181,9 @@ class SparseKernel(Kernel):
         return bool(np.isnan(rows.data).any())
 
     def gram_rows(self, rows: csr_array) -> Array:
-        return (rows @ rows.T).toarray()
+        gram = np.zeros((rows.shape[0], rows.shape[0]), rows.dtype)
+        self.add_gram(rows.T.tocsr(), gram)
+        return gram
 
     def add_gram(self, rows: csr_array, gram: Array) -> None:
         m = rows.shape[1]
