@@ -14,7 +14,7 @@ DIRECT_SIDE = 800
 """Up to this side LAPACK's eigenproblem is faster than iterating."""
 
 BLOCKS_PER_CYCLE = 6
-MAX_CYCLES = 8
+MAX_CYCLES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,7 @@ def leading_eigenpairs(
     p = len(matrix)
     block = k + 1 + max(8, k // 4)
     if p <= DIRECT_SIDE or block * BLOCKS_PER_CYCLE > p // 2:
-        values, vectors = eigh(
-            matrix, subset_by_index=[p - k - 1, p - 1], driver="evr", check_finite=False
-        )
-        values, vectors = values[::-1], vectors[:, ::-1]
+        values, vectors = _direct(matrix, k + 1)
         residuals = matrix @ vectors - vectors * values
         return Eigenpairs(values, vectors, residuals.T @ residuals)
     rng = np.random.default_rng(0)
@@ -57,12 +54,23 @@ def leading_eigenpairs(
         pairs = _krylov_cycle(matrix, start, rng)
         if good_enough(pairs):
             break
-        start = pairs.vectors
+        start = pairs.vectors[:, :block]
     return pairs
 
 
+def _direct(matrix: Array, count: int) -> tuple[Array, Array]:
+    """So many leading eigenvalues and eigenvectors by LAPACK, largest first."""
+    p = len(matrix)
+    values, vectors = eigh(
+        matrix, subset_by_index=[p - count, p - 1], driver="evr", check_finite=False
+    )
+    if len(values) < count:  # `evr` may find none in a cluster of equal ones, and not say so
+        values, vectors = np.linalg.eigh(matrix)
+    return values[::-1][:count], vectors[:, ::-1][:, :count]
+
+
 def _krylov_cycle(matrix: Array, start: Array, rng: np.random.Generator) -> Eigenpairs:
-    """Ritz pairs from span(Q, B Q, B^2 Q, ...), as many as ``start`` (p, b) has columns."""
+    """Ritz pairs from span(Q, B Q, B^2 Q, ...), twice as many as ``start`` (p, b) has columns."""
     p, width = start.shape
     basis = np.empty((p, width * BLOCKS_PER_CYCLE), order="F")
     products = np.empty_like(basis)
@@ -75,7 +83,7 @@ def _krylov_cycle(matrix: Array, start: Array, rng: np.random.Generator) -> Eige
         block = products[:, first : first + width]
     projected = basis.T @ products
     values, rotation = np.linalg.eigh((projected + projected.T) / 2.0)
-    values, rotation = values[: -width - 1 : -1], rotation[:, : -width - 1 : -1]
+    values, rotation = values[::-1][: 2 * width], rotation[:, ::-1][:, : 2 * width]
     vectors = basis @ rotation
     residuals = products @ rotation - vectors * values
     return Eigenpairs(values, vectors, residuals.T @ residuals)

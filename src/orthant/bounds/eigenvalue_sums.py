@@ -23,7 +23,7 @@ from orthant.numerics.rounding import (
     round_up,
 )
 
-NEGLIGIBLE_LOSS = 2e-5
+NEGLIGIBLE_LOSS = 1e-4
 """Iterations stop once they can improve the rest of the trace by no more than this part."""
 
 SINGLE_SIDE = 1200
@@ -49,11 +49,12 @@ def top_sum_upper_bound(matrix: Array, k: int, pairs: Eigenpairs | None = None) 
     """
     if pairs is None:
         pairs = pairs_for_sum(matrix, k)
-    from_below = float(pairs.values[:k].sum())
-    allowed = from_below + SINGLE_LOSS * (float(np.trace(matrix)) - from_below)
     if len(matrix) >= SINGLE_SIDE and pairs.values[k - 1] > 0.0:
-        bound = _proven_sum(matrix, k, _propose(pairs, k, 1.0, SINGLE_ROUNDOFF), np.float32)
-        if bound is not None and bound <= allowed:
+        cover = _propose(pairs, k, 1.0, SINGLE_ROUNDOFF)
+        proposed = cover.sum_of_largest(k)
+        bound = _proven_sum(matrix, k, cover, np.float32)
+        rest = float(np.trace(matrix)) - proposed
+        if bound is not None and bound <= proposed + SINGLE_LOSS * rest:
             return bound
     for slack in (1.0, 10.0, 100.0, 1000.0):
         bound = _proven_sum(matrix, k, _propose(pairs, k, slack), np.float64)
@@ -68,8 +69,7 @@ def pairs_for_sum(matrix: Array, k: int) -> Eigenpairs:
 
     def good_enough(pairs: Eigenpairs) -> bool:
         from_below = float(pairs.values[:k].sum())
-        cover = _propose(pairs, k, 1.0)
-        loss = k * cover.level + float(cover.excess[:k].sum()) - from_below
+        loss = _propose(pairs, k, 1.0).sum_of_largest(k) - from_below
         return loss <= NEGLIGIBLE_LOSS * (trace - from_below)
 
     return leading_eigenpairs(matrix, k, good_enough=good_enough)

@@ -35,6 +35,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from orthant.bounds.lower_bound import LowerBound
+from orthant.engine.kernels.sparse import SPARSE
 from orthant.engine.pairs import to_dense
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
@@ -43,6 +44,9 @@ METHOD = "a packing of row pairs"
 
 BLOCK_ENTRIES = 2**22
 """Numbers held at once while pairs are compared: 32 MiB of them."""
+
+ROWS_AT_ONCE = 4096
+"""Up to so many rows all cosines are computed at once, 64 MiB of them."""
 
 TOO_SMALL = 1e-280
 """What a pair must cost to be used: below that, squares may have underflowed."""
@@ -89,13 +93,19 @@ def pair_packing_bound(
 
 
 def _promising_pairs(rows: csr_array, n_partners: int) -> tuple[Array, Array]:
-    """For every row the partners of largest min(c, 1 - c), each pair once, as two index arrays."""
+    """For every row the partners of largest min(c, 1 - c), each pair once, as two index arrays.
+
+    The cosines only choose, so they are float32.
+    """
     n, m = rows.shape
     count = min(n_partners, n)
     height = max(1, BLOCK_ENTRIES // max(1, n, m))
     keys = [np.empty(0, dtype=np.int64)]
+    short = rows.astype(np.float32)
+    products = SPARSE.gram_rows(short) if n <= ROWS_AT_ONCE else None
     for start in range(0, n, height):
-        cosines = (rows @ to_dense(rows[start : start + height]).T).T
+        some = slice(start, start + height)
+        cosines = products[some] if products is not None else (short @ to_dense(short[some]).T).T
         promise = np.minimum(cosines, 1.0 - cosines)
         own = np.arange(start, start + len(promise))
         promise[own - start, own] = 0.0

@@ -35,6 +35,10 @@ class Cover:
     excess: Array  # (l,) c >= 0, largest first
     vectors: Array  # (p, l) V, any
 
+    def sum_of_largest(self, k: int) -> float:
+        """About the sum of its k largest eigenvalues, when V is about orthonormal."""
+        return k * self.level + float(self.excess[:k].sum())
+
 
 def how_far_below(matrix: Array, cover: Cover, dtype: type = np.float64) -> float | None:
     """A number e such that  t I + V diag(c) V^T - B >= -E  for some E of norm e at most.
@@ -46,17 +50,18 @@ def how_far_below(matrix: Array, cover: Cover, dtype: type = np.float64) -> floa
     # Float32 has a short range of exponents: the unit brings the level near 1.
     single = dtype is np.float32
     unit = math.ldexp(1.0, math.frexp(cover.level)[1]) if single else 1.0
-    factor = _factor(matrix, cover, unit, dtype)
-    if factor is None:
-        return None
-    defect = _defect(matrix, cover, factor, unit)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        factor = _factor(matrix, cover, unit, dtype)
+        if factor is None:
+            return None
+        defect = _defect(matrix, cover, factor, unit)
     return defect if math.isfinite(defect) else None
 
 
 def _factor(matrix: Array, cover: Cover, unit: float, dtype: type) -> Array | None:
     """The upper Cholesky factor of (t I + V diag(c) V^T - B) / unit."""
     p = len(matrix)
-    difference = np.zeros((p, p), dtype)
+    difference: Array = np.zeros((p, p), dtype)
     for rows in _panels(p):
         right = slice(rows.start, p)
         difference[rows, right] = _difference(matrix, cover, rows, right) / unit

@@ -14,7 +14,7 @@ sqrt(k) |D| <= sqrt(k) g(q) |G| in total (Ky Fan, Cauchy-Schwarz).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -37,21 +37,33 @@ from orthant.numerics.rounding import (
 )
 
 METHOD = "its singular values"
+METHOD_IN_GROUPS = "the singular values of groups of points"
 
 N_RITZ = 40
 
 
 def tail_from_gram(gram: Array, n_components: int, inner_length: int) -> LowerBound:
-    """The tail of the singular values from the Gram matrix of one side, usually tight to 1e-6.
+    """The tail of the singular values from the Gram matrix of one side, usually tight to 1e-4.
 
     ``gram`` (p, p), float64, is the computed Gram matrix of a non-negative matrix, the cheaper
     side of it; ``inner_length`` is the length of its inner products, that is the other side of
     the matrix, plus any roundings that the entries went through before (two for a weight).
     However the products were blocked, the value never exceeds the squared error of any
     factorization with ``n_components`` components, rounding included. Costs one Cholesky
-    factorization of side p and as much again to check it.
+    factorization of side p and as much again to check it, both in float32 where that is enough.
     """
     return _tail(gram, n_components, inner_length, _tight_top_sum)
+
+
+def tail_from_groups(grams: Iterable[Array], n_components: int, inner_length: int) -> LowerBound:
+    """The sum of the tails of groups of rows, or of columns, that share none.
+
+    A factorization restricted to a group is one of the group with no more components, and squared
+    errors add up over rows; so the sum bounds the squared error of the whole. ``grams`` yields the
+    Gram matrix of one group after the other, so that only one is in memory.
+    """
+    values = [tail_from_gram(gram, n_components, inner_length).value for gram in grams]
+    return LowerBound(round_down(math.fsum(values), 1), METHOD_IN_GROUPS)
 
 
 def tail_from_ritz(

@@ -11,7 +11,8 @@ import numpy as np
 from orthant.bounds.dual import dual_bound, dual_bound_in_batches
 from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.pair_packing import pair_packing_bound
-from orthant.bounds.singular_values import tail_from_gram, tail_from_ritz
+from orthant.bounds.singular_values import tail_from_gram, tail_from_groups, tail_from_ritz
+from orthant.engine.executors import one_blas_thread
 from orthant.engine.features import columns_of
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import SinglePoints
@@ -23,6 +24,14 @@ from orthant.numerics.rounding import WEIGHT_ROUNDINGS
 LARGEST_SIDE = 4000
 TIGHT_SIDE = 2000
 TIGHT_COMPONENTS = 20
+# Beyond, groups of points, of at most and at least so many, the latter for every component: so
+# that all their Gram matrices and all proofs take about this many multiplications.
+LARGEST_GROUP = 2000
+SMALLEST_GROUP = 4
+GROUP_WORK = 2**38
+# What a product of a sparse matrix costs at most, and what of a proof, in those of a dense one.
+PRICE_OF_ENTRY = 14
+PRICE_OF_PROOF = 8
 # Points in one batch of the dual bound, and the seconds it may take in all.
 DUAL_BATCH = 250
 DUAL_SECONDS = 60.0
@@ -63,11 +72,12 @@ def find_bounds(case: Case, certificate: str) -> Found:
     """All bounds that a certificate tries, and a sentence when none could be had."""
     bounds: list[LowerBound] = []
     reasons = []
-    for find in BOUNDS[certificate]:
-        found, reason = find(case)
-        bounds += found
-        reasons.append(reason)
-        case = replace(case, best=max((bound.value for bound in bounds), default=0.0))
+    with one_blas_thread():
+        for find in BOUNDS[certificate]:
+            found, reason = find(case)
+            bounds += found
+            reasons.append(reason)
+            case = replace(case, best=max((bound.value for bound in bounds), default=0.0))
     return bounds, "" if bounds else "; ".join(filter(None, reasons))
 
 
@@ -77,10 +87,7 @@ def bound_by_singular_values(case: Case) -> Found:
     n, m = matrix.shape
     side = min(n, m)
     if side > LARGEST_SIDE:
-        return [], (
-            f"the smaller side of X is {side}; the bound from singular values is computed up to "
-            f"{LARGEST_SIDE}. certificate='dual' gives one from batches of points"
-        )
+        return _bound_by_groups(case)
     tall = matrix if m <= n else matrix.transpose(many_passes=False)
     if tall is None:
         return [], "X is wide and not in memory, so the Gram matrix of its rows was not formed"
@@ -88,6 +95,32 @@ def bound_by_singular_values(case: Case) -> Found:
     tight = side <= TIGHT_SIDE or k <= TIGHT_COMPONENTS
     tail = tail_from_gram if tight else tail_from_ritz
     return [tail(gram, k, max(n, m) + WEIGHT_ROUNDINGS)], ""
+
+
+def _bound_by_groups(case: Case) -> Found:
+    """The tails of random groups of the points of the smaller side, as large as work allows.
+
+    A row of a group of b with e entries takes about b e products, but never more than a full one.
+    """
+    matrix, k = case.matrix, case.n_components
+    n, m = matrix.shape
+    side = min(n, m)
+    points = (Samples(matrix) if n <= m else columns_of(matrix)).access
+    if points is None:
+        return [], f"the smaller side of X is {side} and X is not in memory"
+    products = min(n * m, PRICE_OF_ENTRY * matrix.n_entries)
+    size = int(
+        min(LARGEST_GROUP, GROUP_WORK / products, math.sqrt(GROUP_WORK / PRICE_OF_PROOF / side))
+    )
+    if size < SMALLEST_GROUP * k:
+        return [], (
+            f"the smaller side of X is {side}, and groups of {SMALLEST_GROUP * k} points or more "
+            "are too much work. certificate='dual' gives a bound from batches of points"
+        )
+    heavy = np.flatnonzero(points.weights > 0)
+    groups = np.array_split(case.rng.permutation(heavy), max(1, math.ceil(len(heavy) / size)))
+    grams = (points.gram_of(group) for group in groups)
+    return [tail_from_groups(grams, k, max(n, m) + WEIGHT_ROUNDINGS)], ""
 
 
 def bound_by_dual(case: Case) -> Found:

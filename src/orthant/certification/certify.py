@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from orthant.bounds.lower_bound import LowerBound
-from orthant.bounds.table import LARGEST_SIDE, Case, find_bounds
+from orthant.bounds.table import LARGEST_GROUP, LARGEST_SIDE, Case, find_bounds
 from orthant.certificate import EXACT, Certificate, promised_by, round_ratio_up
 from orthant.certification.evidence import ZERO, Data, Held
 from orthant.certification.exact_fit import fits_exactly
@@ -138,4 +138,5 @@ def refuse_large_certificate(shape: tuple[int, int]) -> None:
 def certificate_bytes(shape: tuple[int, int]) -> int:
     """About how many bytes the Gram matrix of the smaller side and its eigenvalues take."""
     side = min(shape)
-    return GRAM_COPIES * FLOAT * side**2 if side <= LARGEST_SIDE else 0
+    side = side if side <= LARGEST_SIDE else LARGEST_GROUP
+    return GRAM_COPIES * FLOAT * side**2

@@ -71,14 +71,13 @@ class Matrix(Geometry):
         by_row: dict[str, Any] | None = None,
     ) -> Array:
         """The sum over all blocks, in block order, of what a function gives for each."""
-        sums: Array | None = None
+        sums = np.zeros(shape)
 
         def absorb(part: slice, block: Array) -> None:
-            nonlocal sums
-            sums = block if sums is None else sums + block
+            np.add(sums, block, out=sums)
 
         self._pass(function, absorb, shared, by_row)
-        return np.zeros(shape) if sums is None else sums
+        return sums
 
     @property
     def column_squares(self) -> Array:
@@ -344,14 +343,8 @@ class Matrix(Geometry):
     def gram(self) -> Array:
         """The Gram matrix of the columns of Y, (m, m) float64; transpose first for the rows."""
         m = self.shape[1]
-        gram = np.zeros((m, m))
-
-        def absorb(part: slice, block: Array) -> None:
-            np.add(gram, block, out=gram)
-
         shared = {"column_factors": self.weigh_columns(np.ones(m))}
-        self._pass(gram_block, absorb, shared, {"row_weights": self.row_weights})
-        return gram
+        return self._sum(gram_block, (m, m), shared, {"row_weights": self.row_weights})
 
     def row_gram(self) -> Array:
         """The Gram matrix (n, n) of the rows of Y, for few rows."""

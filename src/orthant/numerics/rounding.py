@@ -1,10 +1,10 @@
 """What rounding may have done to a computed number, so that claims made from it stay true.
 
-Everything here is the classical model of IEEE arithmetic, double precision unless said: every operation returns the
-exact result times ``1 + d`` with ``|d| <= u``. A sum, product or inner product of non-negative
-numbers that chains q operations in *any* order, blocked, threaded or fused, is then the exact
-one times a factor between ``1 - g(q)`` and ``1 + g(q)``, and so is its inverse:
-``(1 - u)**-q <= 1 / (1 - q u) = 1 + g(q)``.
+Everything here is the classical model of IEEE arithmetic, in double precision unless another
+roundoff is given: every operation returns the exact result times ``1 + d`` with ``|d| <= u``. A
+sum, product or inner product of non-negative numbers that chains q operations in *any* order,
+blocked, threaded or fused, is then the exact one times a factor between ``1 - g(q)`` and
+``1 + g(q)``, and so is its inverse: ``(1 - u)**-q <= 1 / (1 - q u) = 1 + g(q)``.
 """
 
 from __future__ import annotations

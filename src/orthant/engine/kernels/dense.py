@@ -207,7 +207,7 @@ class DenseKernel(Kernel):
         return rows @ rows.T
 
     def add_gram(self, rows: Array, gram: Array) -> None:
-        if exact_in_float32(rows, lambda: float(self.square_columns(rows, None).max())):
+        if exact_in_float32(rows, lambda: float(self.square_columns(rows, None).max(initial=0.0))):
             rows = rows.astype(np.float32)
         add_product(rows, gram)
 

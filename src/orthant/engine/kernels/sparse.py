@@ -187,7 +187,9 @@ class SparseKernel(Kernel):
 
     def add_gram(self, rows: csr_array, gram: Array) -> None:
         m = rows.shape[1]
-        if exact_in_float32(rows.data, lambda: float(self.square_columns(rows, None).max())):
+        if exact_in_float32(
+            rows.data, lambda: float(self.square_columns(rows, None).max(initial=0.0))
+        ):
             rows = rows.astype(np.float32)
         # A row with c entries takes c^2 products of its own, or m^2 much cheaper dense ones.
         counts = np.diff(rows.indptr).astype(np.int64)

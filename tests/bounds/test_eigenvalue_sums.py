@@ -1,0 +1,140 @@
+"""Upper bounds on sums of eigenvalues: true for every proposal, tight for good ones."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orthant.bounds import eigenvalue_sums
+from orthant.bounds.eigenpairs import Eigenpairs, leading_eigenpairs
+from orthant.bounds.eigenvalue_sums import SINGLE_SIDE, pairs_for_sum, top_sum_upper_bound
+from orthant.bounds.singular_values import tail_from_gram
+from orthant.engine.executors import one_blas_thread
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    with one_blas_thread():
+        yield
+
+
+def with_spectrum(values, seed=0):
+    """A symmetric matrix with these eigenvalues, by two reflections."""
+    rng = np.random.default_rng(seed)
+    matrix = np.diag(np.asarray(values, dtype=float))
+    for _ in range(2):
+        axis = rng.standard_normal(len(values))
+        axis /= np.linalg.norm(axis)
+        matrix -= 2.0 * np.outer(axis, axis @ matrix)
+        matrix -= 2.0 * np.outer(matrix @ axis, axis)
+    return (matrix + matrix.T) / 2.0
+
+
+SPECTRA = {
+    "decay": lambda p: 1.0 / np.arange(1, p + 1),
+    "gap": lambda p: np.where(np.arange(p) < 6, 10.0, 1.0) * np.linspace(1.0, 0.9, p),
+    "cluster at k": lambda p: np.where(np.arange(p) < 40, 2.0, 0.5),
+    "all equal": np.ones,
+    "low rank": lambda p: np.where(np.arange(p) < 9, 3.0 - np.arange(p) / 9.0, 0.0),
+    "one dominates": lambda p: np.where(np.arange(p) < 1, 1e6, 1.0 + 1.0 / np.arange(1, p + 1)),
+}
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+@pytest.mark.parametrize("p", [60, SINGLE_SIDE + 10])
+def test_the_sum_is_never_too_small_and_close(spectrum, p):
+    values = np.sort(SPECTRA[spectrum](p))[::-1]
+    matrix = with_spectrum(values)
+    for k in (1, 6, 20):
+        top, rest = values[:k].sum(), values[k:].sum()
+        bound = top_sum_upper_bound(matrix, k)
+        rounding = 1e-12 * values[0] * k
+        assert top - rounding <= bound <= top + 3e-4 * rest + 1e-9 * values[0] * k
+
+
+def test_pairs_that_miss_the_largest_eigenvalues_prove_nothing_false():
+    rng = np.random.default_rng(1)
+    proven = 0
+    for _ in range(100):
+        p, k = 30, int(rng.integers(1, 6))
+        values = np.sort(10.0 ** rng.uniform(-2, 2, p))[::-1]
+        matrix = with_spectrum(values, int(rng.integers(10**6)))
+        found, vectors = np.linalg.eigh(matrix)
+        missed = slice(int(rng.integers(1, 4)), None)
+        found, vectors = found[::-1][missed][: k + 4], vectors[:, ::-1][:, missed][:, : k + 4]
+        bound = top_sum_upper_bound(matrix, k, Eigenpairs(found, vectors, np.zeros((k + 4, k + 4))))
+        if bound is not None:
+            proven += 1
+            assert bound >= values[:k].sum() * (1 - 1e-12)
+    assert proven < 100  # those that miss much find no factor
+
+
+def test_iterations_that_begin_away_from_the_largest_eigenvector_prove_nothing_false(monkeypatch):
+    p, k = SINGLE_SIDE + 10, 5
+    values = np.r_[3.0, np.linspace(2.0, 1.0, p - 1)]
+    matrix = np.diag(values)
+
+    class Away:
+        """Random numbers, but for the first row, where the largest eigenvector lives."""
+
+        def __init__(self, rng):
+            self._rng = rng
+
+        def standard_normal(self, shape):
+            drawn = self._rng.standard_normal(shape)
+            drawn[0] = 0.0
+            return drawn
+
+    away = Away(np.random.default_rng(0))
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: away)
+    pairs = leading_eigenpairs(matrix, k)
+    monkeypatch.undo()
+    assert pairs.values[0] < 2.5
+    bound = top_sum_upper_bound(matrix, k, pairs)
+    assert bound is None or bound >= values[:k].sum()
+
+
+def test_a_factor_in_float32_that_costs_too_much_gives_way_to_float64(monkeypatch):
+    values = SPECTRA["decay"](SINGLE_SIDE)
+    matrix = with_spectrum(values)
+    pairs = pairs_for_sum(matrix, 6)
+    quick = top_sum_upper_bound(matrix, 6, pairs)
+    monkeypatch.setattr(eigenvalue_sums, "SINGLE_LOSS", 0.0)
+    exact = top_sum_upper_bound(matrix, 6, pairs)
+    top = values[:6].sum()
+    assert top * (1 - 1e-13) <= exact < quick <= top + 1e-4 * values[6:].sum()
+
+
+@pytest.mark.parametrize("exponent", [-600, -150, 150, 600])
+def test_float32_follows_the_scale_of_the_matrix(exponent):
+    X = np.random.default_rng(2).integers(0, 3, (SINGLE_SIDE, 80)).astype(float)
+    X[:, 0] += 5.0
+    gram = X @ X.T
+    gram[np.diag_indices(len(gram))] += np.arange(len(gram))
+    at_one = tail_from_gram(gram, 3, 80).value
+    assert at_one > 0
+    scaled = tail_from_gram(np.ldexp(gram, exponent), 3, 80).value
+    assert scaled == pytest.approx(np.ldexp(at_one, exponent), rel=1e-5)
+
+
+@given(
+    p=st.integers(2, 9),
+    seed=st.integers(0, 10**6),
+    noise=st.floats(-14.0, 0.5),
+    data=st.data(),
+)
+def test_any_pairs_of_any_symmetric_matrix_of_whole_numbers(p, seed, noise, data):
+    rng = np.random.default_rng(seed)
+    k = data.draw(st.integers(1, p - 1))
+    half = rng.integers(-3, 4, (p, p)).astype(float)
+    matrix = half + half.T
+    if not matrix.any():
+        return
+    values, vectors = (a[..., ::-1][..., : k + 1] for a in np.linalg.eigh(matrix))
+    top = values[:k].sum()
+    vectors = vectors + 10.0**noise * rng.standard_normal(vectors.shape)
+    values = np.sort(values + 10.0**noise * rng.standard_normal(k + 1))[::-1]
+    residuals = matrix @ vectors - vectors * values
+    bound = top_sum_upper_bound(matrix, k, Eigenpairs(values, vectors, residuals.T @ residuals))
+    if bound is not None:
+        assert bound >= top - 1e-12
