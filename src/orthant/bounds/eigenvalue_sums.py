@@ -104,12 +104,7 @@ def _proven_sum(matrix: Array, k: int, cover: Cover, dtype: type) -> float | Non
     below = how_far_below(matrix, cover, dtype)
     if below is None:
         return None
-    p, count = cover.vectors.shape
-    overlaps = cover.vectors.T @ cover.vectors
-    overlaps.flat[:: count + 1] -= 1.0
-    size = norm_from_above(cover.vectors) ** 2
-    stretch = 1.0 + norm_from_above(overlaps) + growth(p + 4) * size
-    captured = round_up(float(cover.excess[:k].sum()) * stretch, k + 8)
+    captured = round_up(float(cover.excess[:k].sum()) * stretch_of(cover.vectors), k + 8)
     defect = round_up(math.sqrt(k) * below, 2)
     bound = k * cover.level + captured + defect
     return bound + growth(8) * (abs(k * cover.level) + captured + defect)
@@ -130,7 +125,7 @@ def top_sum_from_squares(matrix: Array, k: int, vectors: Array) -> float | None:
     above: the two improve each other. For the first k the division is by 2 b_k.
     """
     p = len(matrix)
-    below = _eigenvalues_from_below(matrix, vectors)
+    below = eigenvalues_from_below(matrix, vectors)
     below = below[below > 0.0]
     if len(below) < k:
         return None
@@ -152,7 +147,7 @@ def top_sum_from_squares(matrix: Array, k: int, vectors: Array) -> float | None:
     return round_up(best, p)
 
 
-def _eigenvalues_from_below(matrix: Array, vectors: Array) -> Array:
+def eigenvalues_from_below(matrix: Array, vectors: Array) -> Array:
     """Proven lower bounds on the leading eigenvalues, largest first; those below 0 are worthless.
 
     For H = V^T B V the j-th eigenvalue of H, when positive, is at most |V^T V| times that of B,
@@ -161,11 +156,17 @@ def _eigenvalues_from_below(matrix: Array, vectors: Array) -> Array:
     """
     p, count = vectors.shape
     projected = vectors.T @ (matrix @ vectors)
-    overlaps = vectors.T @ vectors
-    overlaps.flat[:: count + 1] -= 1.0
     size = norm_from_above(vectors) ** 2
     values = np.sort(np.diagonal(projected))[::-1]
     projected.flat[:: count + 1] = 0.0
     spread = norm_from_above(projected) + growth(2 * p + 4) * size * norm_from_above(matrix)
-    stretch = 1.0 + norm_from_above(overlaps) + growth(p + 4) * size
-    return (values - spread) * (1.0 - growth(6)) / stretch
+    return (values - spread) * (1.0 - growth(6)) / stretch_of(vectors)
+
+
+def stretch_of(vectors: Array) -> float:
+    """An upper bound on 1 + |V^T V - I| for vectors V (p, l)."""
+    p, count = vectors.shape
+    overlaps = vectors.T @ vectors
+    overlaps.flat[:: count + 1] -= 1.0
+    size = norm_from_above(vectors) ** 2
+    return round_up(1.0 + norm_from_above(overlaps) + growth(p + 4) * size, 4)

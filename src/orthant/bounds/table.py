@@ -11,12 +11,14 @@ import numpy as np
 from orthant.bounds.dual import dual_bound, dual_bound_in_batches
 from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.pair_packing import pair_packing_bound
+from orthant.bounds.rough_gram import tail_from_rough_gram
 from orthant.bounds.singular_values import tail_from_gram, tail_from_groups, tail_from_ritz
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.features import columns_of
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import SinglePoints
 from orthant.engine.samples import Samples
+from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import WEIGHT_ROUNDINGS
 
 # Sides up to which the Gram matrix of the smaller side is formed, and up to which its tail is
@@ -24,6 +26,10 @@ from orthant.numerics.rounding import WEIGHT_ROUNDINGS
 LARGEST_SIDE = 4000
 TIGHT_SIDE = 2000
 TIGHT_COMPONENTS = 20
+# A rough Gram matrix is tried first for so many times fewer components than columns, and while the
+# products with them are no more than this.
+FEWER_COMPONENTS = 10
+MOST_PRODUCTS = 2**26
 # Beyond, groups of points, of at most and at least so many, the latter for every component: so
 # that all their Gram matrices and all proofs take about this many multiplications.
 LARGEST_GROUP = 2000
@@ -91,10 +97,35 @@ def bound_by_singular_values(case: Case) -> Found:
     tall = matrix if m <= n else matrix.transpose(many_passes=False)
     if tall is None:
         return [], "X is wide and not in memory, so the Gram matrix of its rows was not formed"
-    gram = tall.gram()
+    inner_length = max(n, m) + WEIGHT_ROUNDINGS
+    rough = _bound_by_rough_gram(tall, k, inner_length)
+    if rough is not None:
+        return [rough], ""
     tight = side <= TIGHT_SIDE or k <= TIGHT_COMPONENTS
     tail = tail_from_gram if tight else tail_from_ritz
-    return [tail(gram, k, max(n, m) + WEIGHT_ROUNDINGS)], ""
+    return [tail(tall.gram(), k, inner_length)], ""
+
+
+def _bound_by_rough_gram(tall: Matrix, k: int, inner_length: int) -> LowerBound | None:
+    """The tail from products in float32, where they save time and prove enough."""
+    summands = tall.short_sums()
+    n, m = tall.shape
+    if summands is None or k * FEWER_COMPONENTS > m or k * n > MOST_PRODUCTS:
+        return None
+
+    def capture(directions: Array) -> Array:
+        products = tall.products(directions)
+        weights = tall.row_weights
+        return products.T @ (products if weights is None else products * weights[:, None])
+
+    return tail_from_rough_gram(
+        tall.gram(exact=False),
+        k,
+        inner_length,
+        summands=summands,
+        total=tall.total,
+        capture=capture,
+    )
 
 
 def _bound_by_groups(case: Case) -> Found:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from orthant.engine.executors import Absorb, Executor, Work, with_units
+from orthant.engine.kernels.interface import piece_rows
 from orthant.engine.passes import LIGHT_PRODUCT, loadings_block, residual_block, winners_block
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
@@ -28,6 +29,8 @@ from orthant.engine.units import Metric, fold_components, metric_of
 from orthant.errors import ScaleOverflowError
 from orthant.numerics.arrays import Array, divide
 
+# Multiplications from which a Gram matrix in float32 is worth a pass of products in float64.
+WORTH_A_ROUGH_GRAM = 2**33
 # So many entries of light rows are looked at by themselves.
 MOST_LIGHT_ENTRIES = 2**20
 
@@ -62,6 +65,13 @@ class Geometry:
         """Squared Frobenius norm of Y."""
         weights = self.row_squares
         return float((weights if self.row_weights is None else weights * self.row_weights).sum())
+
+    def short_sums(self) -> int | None:
+        """How many numbers a rough Gram matrix sums up in float32; None where that saves little."""
+        n, m = self.shape
+        if self.source.kernel.sparse or n * m * m < WORTH_A_ROUGH_GRAM:
+            return None
+        return min(n, piece_rows(m))
 
     def weigh_columns(self, directions: Array) -> Array:
         """Vectors (c, m) over the columns of X as vectors over those of Y."""

@@ -340,10 +340,10 @@ class Matrix(Geometry):
         )
         return self.source.kernel.stack(blocks, transposed)
 
-    def gram(self) -> Array:
-        """The Gram matrix of the columns of Y, (m, m) float64; transpose first for the rows."""
+    def gram(self, exact: bool = True) -> Array:
+        """The Gram matrix of the columns of Y, (m, m); in float32 by `short_sums` if not exact."""
         m = self.shape[1]
-        shared = {"column_factors": self.weigh_columns(np.ones(m))}
+        shared = {"column_factors": self.weigh_columns(np.ones(m)), "exact": exact}
         return self._sum(gram_block, (m, m), shared, {"row_weights": self.row_weights})
 
     def row_gram(self) -> Array:

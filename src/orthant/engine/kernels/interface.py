@@ -70,6 +70,11 @@ class ObservedBlock(ABC):
         """For every column the sums of ``squares`` (b, k) over its observed rows, (k, m)."""
 
 
+def piece_rows(n_columns: int) -> int:
+    """How many rows a piece of a block has at most."""
+    return max(FEWEST_ROWS, PIECE_ENTRIES // max(1, n_columns))
+
+
 class Kernel(ABC):
     """The operations on one block of b rows: arrays in, arrays out, arguments never changed.
 
@@ -147,7 +152,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def add_gram(self, rows: Rows, gram: Array) -> None:
-        """Add ``rows.T @ rows`` of float64 rows to a dense matrix (m, m)."""
+        """Add ``rows.T @ rows``, in the precision of the rows, to a dense matrix (m, m)."""
 
     @abstractmethod
     def gram_rows(self, rows: Rows) -> Array:
@@ -203,7 +208,7 @@ class Kernel(ABC):
 
     def pieces(self, rows: Rows) -> Iterator[slice]:
         """Slices of a block whose float64 copies are small."""
-        size = max(FEWEST_ROWS, PIECE_ENTRIES // max(1, rows.shape[1]))
+        size = piece_rows(rows.shape[1])
         for start in range(0, rows.shape[0], size):
             yield slice(start, min(start + size, rows.shape[0]))
 
@@ -248,16 +253,26 @@ class Kernel(ABC):
             squares += found.squares
         return BlockColumns(products, squares)
 
-    def gram(self, rows: Rows, column_factors: Array, row_weights: Array | None) -> Array:
-        """Gram matrix of the weighted columns of a block, (m, m) float64."""
+    def gram(
+        self, rows: Rows, column_factors: Array, row_weights: Array | None, exact: bool = True
+    ) -> Array:
+        """Gram matrix of the weighted columns of a block, (m, m) float64.
+
+        Unless ``exact``, entries are rounded to float32 and summed in it, a piece at a time.
+        """
         scales = np.ones(rows.shape[0]) if row_weights is None else np.sqrt(row_weights)
         plain = row_weights is None and bool((column_factors == 1.0).all())
         gram = np.zeros((rows.shape[1], rows.shape[1]))
         for some in self.pieces(rows):
-            wide = rows[some].astype(np.float64, copy=False)
-            self.add_gram(
-                wide if plain else self.multiply(wide, scales[some], column_factors), gram
-            )
+            weighted = rows[some]
+            if exact or not plain:
+                weighted = weighted.astype(np.float64, copy=False)
+            if not plain:
+                weighted = self.multiply(weighted, scales[some], column_factors)
+            if not exact:
+                with np.errstate(over="ignore", under="ignore"):
+                    weighted = weighted.astype(np.float32, copy=False)
+            self.add_gram(weighted, gram)
         return gram
 
     def sum_cells(self, rows: Rows, down: Sequence[Any], across: Sequence[Any]) -> list[Array]:
