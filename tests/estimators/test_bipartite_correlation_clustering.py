@@ -15,7 +15,8 @@ M[0, 8] = 1
 
 @pytest.mark.slow
 def test_every_check_of_scikit_learn_passes():
-    results = check_estimator(BipartiteCorrelationClustering(binarize=0.0), on_skip=None)
+    # What is checked is the same for one start as for four.
+    results = check_estimator(BipartiteCorrelationClustering(binarize=0.0, n_init=1), on_skip=None)
     assert {result["status"] for result in results} <= {"passed", "skipped"}
 
 

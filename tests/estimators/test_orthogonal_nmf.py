@@ -30,8 +30,7 @@ SETTINGS = ["samples", "features", "both"]
 
 
 def for_checks(**options):
-    # As many starts as the tiny data of the weight checks need to find the same partition.
-    return OrthogonalNMF(2, n_init=4, random_state=0, n_jobs=1, **options)
+    return OrthogonalNMF(2, random_state=0, n_jobs=1, **options)
 
 
 CHECKED = [for_checks(orthogonal=setting) for setting in SETTINGS] + [
@@ -44,6 +43,9 @@ CHECKED = [for_checks(orthogonal=setting) for setting in SETTINGS] + [
 @pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_contract(estimator, check):
+    if "sample_weight_equivalence" in str(check):
+        # As many starts as these tiny data need to find the same partition.
+        estimator.set_params(n_init=4)
     check(estimator)
 
 

@@ -21,17 +21,17 @@ from orthant.cli.failures import (
     say,
 )
 
-# In the order of the help. Each is a function in a module of its name.
-COMMANDS = (
-    "demo",
-    "fit",
-    "transform",
-    "select-k",
-    "report",
-    "bicluster",
-    "reproduce",
-    "bench",
-)
+# In the order of the help: the name of a command, and that of its module and function.
+COMMANDS = {
+    "demo": "demo",
+    "fit": "fit",
+    "transform": "transform",
+    "select-k": "select_k",
+    "report": "report",
+    "bicluster": "bicluster",
+    "reproduce": "reproduce",
+    "bench": "bench",
+}
 
 
 def _show_version(wanted: bool) -> None:
@@ -64,9 +64,8 @@ def make_app(names: Iterable[str]) -> typer.Typer:
         "and prove how good they are.",
     )
     for name in names:
-        function = name.replace("-", "_")
-        command = getattr(import_module(f"orthant.cli.{function}"), function)
-        app.command(name)(guard(command))
+        home = import_module(f"orthant.cli.{COMMANDS[name]}")
+        app.command(name)(guard(getattr(home, COMMANDS[name])))
     return app
 
 
