@@ -12,6 +12,7 @@ FACTORIZE = "import numpy, orthant; orthant.factorize(numpy.eye(5, 4) + 1, 2).ce
 FIT = "import numpy; numpy.save('X.npy', numpy.eye(5, 4) + 1); "
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "unwanted"),
     [

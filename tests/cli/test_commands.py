@@ -171,6 +171,7 @@ def test_transform_refuses_columns_in_another_order(table, tmp_path, run):
     assert "column 0 is 'f1', but the model has 'f0' there" in done.err
 
 
+@pytest.mark.slow
 def test_select_k_suggests_and_the_report_shows_the_curve(table, tmp_path, run):
     done = run("select-k", table, "--k", "2:4", "--repetitions", 2, "--seed", 0, "-o", "out")
     assert done.code == 0, done.err

@@ -108,6 +108,7 @@ def test_what_is_available_is_no_more_than_there_is():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the size of a process is read from /proc")
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA"])
 def test_a_limit_of_the_process_is_seen(limit):
     code = (
