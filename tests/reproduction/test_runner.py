@@ -164,6 +164,7 @@ def test_what_could_not_be_measured_is_tried_again_and_told_once(tmp_path):
     assert len(seen) == 2 * (1 + 2)
 
 
+@pytest.mark.slow
 def test_a_folder_has_one_runner_at_a_time(unbroken, tmp_path):
     fcntl = pytest.importorskip("fcntl")
     with open(tmp_path / ".lock", "a") as file:
