@@ -1,6 +1,7 @@
 """Imports point one way, and the public names are the promised ones."""
 
 import ast
+from functools import cache
 from inspect import isroutine
 from pathlib import Path
 
@@ -38,8 +39,14 @@ PRIVATE_IS_FORBIDDEN = ("numpy", "scipy", "sklearn", "typer", "rich", "threadpoo
 PRIVATE_IS_FORBIDDEN += ("h5py", "zarr", "pyarrow", "anndata", "pooch", "dask", "distributed")
 
 
+@cache
+def nodes_of(path):
+    """All of the syntax tree of a file."""
+    return tuple(ast.walk(ast.parse(path.read_text())))
+
+
 def imports_of(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -92,8 +99,8 @@ def room_of(path):
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def nodes_of(path, kind):
-    return (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kind))
+def nodes_of_kind(path, kind):
+    return (node for node in nodes_of(path) if isinstance(node, kind))
 
 
 def last_name(node):
@@ -115,7 +122,7 @@ def test_no_code_of_the_core_asks_what_kind_of_array_it_holds():
         f"{path.relative_to(SOURCE)}:{call.lineno}"
         for path in modules()
         if room_of(path) in CORE
-        for call in nodes_of(path, ast.Call)
+        for call in nodes_of_kind(path, ast.Call)
         if asks_for_a_container(call)
     ]
     assert wrong == []
@@ -126,7 +133,7 @@ def test_only_the_engine_asks_where_the_data_lie():
         f"{path.relative_to(SOURCE)}:{node.lineno} .{node.attr}"
         for path in modules()
         if room_of(path) in CORE
-        for node in nodes_of(path, ast.Attribute)
+        for node in nodes_of_kind(path, ast.Attribute)
         if node.attr in PLACES
     ]
     assert wrong == []
@@ -138,7 +145,7 @@ def test_operations_of_kernels_are_called_by_method():
         f"{path.relative_to(SOURCE)}:{call.lineno}"
         for path in modules()
         if room_of(path) == "engine"
-        for call in nodes_of(path, ast.Call)
+        for call in nodes_of_kind(path, ast.Call)
         if last_name(call.func) == "getattr" and not isinstance(call.args[1], ast.Constant)
     ]
     assert wrong == []

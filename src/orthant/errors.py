@@ -13,6 +13,10 @@ class InvalidInputError(OrthantError, ValueError):
     """A value in the data or in a parameter is not acceptable; the message names the place."""
 
 
+class FileError(InvalidInputError):
+    """A file does not hold what it should; the message is ``FILE: line L: why``."""
+
+
 class InvalidTypeError(OrthantError, TypeError):
     """An argument has a type that cannot be used; the message says what to pass instead."""
 

@@ -1,14 +1,9 @@
 """Every command, as users run it."""
 
-import contextlib
 import csv
 import json
-import os
-import signal
-import stat
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -18,7 +13,6 @@ import orthant
 from orthant.cli.commands import COMMANDS
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.onmf.choices import NAMES, SEEDINGS, SETTINGS
-from tests.cli.running import COMMAND, ENVIRONMENT
 from tests.cli.running import orthant as fresh
 
 FILES = {"model.npz", "assignments.csv", "features.csv", "components.csv", "summary.json"}
@@ -177,6 +171,7 @@ def test_transform_refuses_columns_in_another_order(table, tmp_path, run):
     assert "column 0 is 'f1', but the model has 'f0' there" in done.err
 
 
+@pytest.mark.slow
 def test_select_k_suggests_and_the_report_shows_the_curve(table, tmp_path, run):
     done = run("select-k", table, "--k", "2:4", "--repetitions", 2, "--seed", 0, "-o", "out")
     assert done.code == 0, done.err
@@ -297,192 +292,3 @@ def test_odd_file_names_are_ordinary(name, table, tmp_path, run):
     missing = run("fit", "--", f"no {name}")
     assert missing.code == 1
     assert missing.err == f"orthant: error: no {name}: No such file or directory\n"
-
-
-def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path, run):
-    (tmp_path / "x.csv").write_text(",a\x1b[31m,b\nr,1,0\ns,0,2\n")
-    done = run("fit", "x.csv", "-k", 2)
-    assert done.code == 0, done.err
-    assert "\x1b" not in done.out + done.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (["fit"], "Missing argument"),
-        (["fit", "x.csv", "-k", "0"], "-k"),
-        (["fit", "x.csv", "--orthogonal", "rows"], "rows"),
-        (["fit", "x.csv", "--color"], "--color"),
-        (["nothing"], "nothing"),
-        (["fit", "x.csv", "--max-bytes", "lots"], "--max-bytes"),
-        (["fit", "x.csv", "--image-shape", "9x9"], "81 pixels"),
-        (["fit", "x.csv", "--seeding", "nowhere"], "seeding"),
-        (["fit", "x.csv", "--format", "xls"], "format"),
-        (["select-k", "x.csv", "--k", "2-5"], "--k"),
-        (["fit", "x.csv", "--feature-names", "x.csv"], "names for 2 columns"),
-    ],
-)
-def test_wrong_usage_is_told_in_one_line_with_code_2(arguments, why, tmp_path, run):
-    (tmp_path / "x.csv").write_text("1,2\n3,4\n5,6\n7,8\n9,1\n")
-    done = run(*arguments)
-    assert (done.code, done.out) == (2, ""), done.err
-    assert done.err.startswith("orthant: error: ")
-    assert done.err.count("\n") == 1
-    assert why in done.err
-
-
-def test_files_that_cannot_be_read_or_written_give_code_1(table, tmp_path, run):
-    (tmp_path / "file").write_text("in the way")
-    (tmp_path / "folder.npy").mkdir()
-    for arguments in (
-        ["fit", "nowhere.npy"],
-        ["fit", "folder.npy"],
-        ["fit", table, "-o", "file"],
-        ["fit", table, "-o", "file/deeper"],
-        ["transform", "nowhere.npz", table],
-        ["report", "nowhere"],
-        ["fit", table, "--feature-names", "nowhere.txt"],
-    ):
-        done = run(*arguments)
-        assert (done.code, done.out) == (1, ""), (arguments, done)
-        assert done.err.startswith("orthant: error: ")
-        assert done.err.count("\n") == 1
-    assert (tmp_path / "file").read_text() == "in the way"
-    run("fit", table, "-k", 3, "-o", "out")
-    assert run("transform", "out", table, "-o", ".").code == 1
-
-
-@pytest.mark.slow
-def test_a_full_disk_leaves_the_old_folder_whole(table, tmp_path, run):
-    run("fit", table, "-k", 3, "-o", "out", "--report", "--seed", 0)
-    before = {one.name: one.read_bytes() for one in (tmp_path / "out").iterdir()}
-    script = (
-        "import resource, signal, sys\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
-        "from orthant.cli.main import main; main()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, "fit", table, "-k", "2", "-o", "out", "--report"],
-        cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert done.stderr.startswith("orthant: error: out: ")
-    assert {one.name: one.read_bytes() for one in (tmp_path / "out").iterdir()} == before
-
-
-@pytest.mark.slow
-def test_a_missing_extra_is_named(tmp_path):
-    (tmp_path / "x.h5").write_bytes(b"anything")
-    script = "import sys; sys.modules['h5py'] = None; from orthant.cli.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", script, "fit", "x.h5"], cwd=tmp_path, capture_output=True,
-        text=True, env=ENVIRONMENT,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert done.stderr == (
-        "orthant: error: x.h5: this needs h5py, which is not installed: "
-        "pip install 'orthant[files]'\n"
-    )
-
-
-def test_a_traceback_is_shown_only_with_debug(tmp_path, run):
-    (tmp_path / "x.csv").write_text("1,-2\n")
-    assert "Traceback" not in run("fit", "x.csv").err
-    assert "Traceback" in run("fit", "x.csv", "--debug").err
-    assert "Traceback" in run("--debug", "fit", "x.csv").err
-
-
-@pytest.mark.slow
-def test_a_closed_pipe_is_no_error(table, tmp_path, run):
-    run("fit", table, "-k", 3, "-o", "out")
-    big = tmp_path / "big.npy"
-    np.save(big, np.random.default_rng(0).random((20_000, 12)))
-    reader, writer = os.pipe()
-    os.close(reader)
-    for arguments in (["transform", "out", str(big)], ["fit", str(table), "-o", "out"]):
-        done = subprocess.run(
-            [*COMMAND, *arguments], cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE,
-            text=True, env=ENVIRONMENT,
-        )  # fmt: skip
-        assert (done.returncode, done.stderr) == (141, "")
-    os.close(writer)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupt_ends_cleanly(number, code, tmp_path):
-    fifo = tmp_path / "x.csv"
-    os.mkfifo(fifo)  # the command waits here for ever
-    process = subprocess.Popen(
-        [*COMMAND, "fit", "x.csv", "-o", "out"], cwd=tmp_path, stderr=subprocess.PIPE,
-        text=True, env=ENVIRONMENT,
-    )  # fmt: skip
-    writer = None
-    while writer is None:  # until the command has opened it to read
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.1)
-        with contextlib.suppress(OSError):
-            writer = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
-    process.send_signal(number)
-    os.close(writer)
-    _, err = process.communicate()
-    assert process.returncode == code
-    assert "Traceback" not in err
-    assert not (tmp_path / "out").exists()
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from orthant.cli.writing import Replacing
-def write(file):
-    file.write("half of")
-    file.flush()
-    os.kill(os.getpid(), signal.SIGKILL)
-with Replacing(Path("out")) as files:
-    files.text("summary.json", lambda file: file.write("new"))
-    files.text("assignments.csv", write)
-"""
-
-
-def test_a_writer_that_is_killed_leaves_the_old_files(table, tmp_path, run):
-    run("fit", table, "-k", 3, "-o", "out", "--seed", 0)
-    folder = tmp_path / "out"
-    before = {one.name: one.read_bytes() for one in folder.iterdir()}
-    killed = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, env=ENVIRONMENT)
-    assert killed.returncode == -signal.SIGKILL
-    after = {one.name: one.read_bytes() for one in folder.iterdir()}
-    assert {name: after[name] for name in before} == before
-    assert len(after) > len(before)  # what the killed writer left
-    run("fit", table, "-k", 3, "-o", "out", "--seed", 0)
-    assert {one.name for one in folder.iterdir()} == set(before)
-
-
-def test_files_of_others_are_not_replaced(table, tmp_path, run):
-    table.rename(tmp_path / "features.csv")
-    before = (tmp_path / "features.csv").read_bytes()
-    done = run("fit", "features.csv", "-k", 3, "-o", ".")
-    assert (done.code, done.out) == (2, "")
-    assert "a features.csv that orthant did not write" in done.err
-    assert [one.name for one in tmp_path.iterdir()] == ["features.csv"]
-    assert (tmp_path / "features.csv").read_bytes() == before
-
-
-@pytest.mark.slow
-def test_a_terminal_that_knows_no_umlauts_is_no_error(tmp_path):
-    (tmp_path / "x.csv").write_text("ä,ö\n1,0\n0,2\n", encoding="utf-8")
-    done = subprocess.run(
-        [*COMMAND, "fit", "x.csv", "-k", "2"], cwd=tmp_path, capture_output=True, text=True,
-        env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "\\xe4" in done.stdout
-
-
-def test_files_are_readable_by_others_as_usual(table, tmp_path, run):
-    run("fit", table, "-k", 3, "-o", "out")
-    mask = os.umask(0)
-    os.umask(mask)
-    for one in (tmp_path / "out").iterdir():
-        assert stat.S_IMODE(one.stat().st_mode) == 0o666 & ~mask

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import time
+from functools import cache
 
 import numpy as np
 import pytest
@@ -41,6 +42,14 @@ def places(X, tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def of_a_map(places):
+    """The fit of the memory map in a setting, made once."""
+    mapped = np.load(places / "x.npy", mmap_mode="r")
+    options = {"random_state": 2, "certificate": None}
+    return cache(lambda setting: orthant.factorize(mapped, 3, orthogonal=setting, **options))
+
+
 def fit(run, path, *more):
     done = run("fit", path, "-k", 3, "--seed", 2, "--certificate", "none", *more)
     assert done.code == 0, done.err
@@ -49,12 +58,12 @@ def fit(run, path, *more):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.npy", "x.h5", "x.zarr", "x.h5ad"])
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
-def test_what_streams_gives_the_bits_of_a_memory_map(name, orthogonal, places, run, tmp_path):
+def test_what_streams_gives_the_bits_of_a_memory_map(
+    name, orthogonal, places, of_a_map, run, tmp_path
+):
     more = ["--orthogonal", orthogonal, "--max-memory", BUDGET, "--h5ad", "none", "-o", "out"]
     fit(run, places / name, *more)
-    mapped = np.load(places / "x.npy", mmap_mode="r")
-    options = {"orthogonal": orthogonal, "random_state": 2, "certificate": None}
-    expected = orthant.factorize(mapped, 3, **options)
+    expected = of_a_map(orthogonal)
     found = orthant.load(tmp_path / "out" / "model.npz")
     np.testing.assert_array_equal(found.components, expected.components)
     assert found.error == expected.error
@@ -131,10 +140,10 @@ def test_a_fit_that_was_killed_goes_on_to_the_same_files(X, places, run, tmp_pat
     # Many starts and a strict end: there is time to be killed in.
     options = ["-k", "7", "--seed", "4", "--n-init", "8", "--tol", "0", "--max-iter", "40"]
     options += ["--max-memory", BUDGET, "--certificate", "none", "--quiet"]
-    command = [*COMMAND, "fit", str(places / "x.npy"), *options]
+    command = ["fit", str(places / "x.npy"), *options]
     held = tmp_path / "run.ckpt"
     resumed = [*command, "-o", "broken", "--checkpoint", str(held)]
-    process = subprocess.Popen(resumed, cwd=tmp_path, env=ENVIRONMENT)
+    process = subprocess.Popen([*COMMAND, *resumed], cwd=tmp_path, env=ENVIRONMENT)
     while not held.exists():
         assert process.poll() is None, "the fit ended before it could be killed"
         time.sleep(0.005)
@@ -143,7 +152,8 @@ def test_a_fit_that_was_killed_goes_on_to_the_same_files(X, places, run, tmp_pat
     assert not (tmp_path / "broken").exists()
     assert held.stat().st_size > 0
     for arguments in (resumed, [*command, "-o", "whole"]):
-        subprocess.run(arguments, cwd=tmp_path, env=ENVIRONMENT, check=True)
+        done = run(*arguments)
+        assert done.code == 0, done.err
     for name in ("components.csv", "assignments.csv", "features.csv"):
         broken, whole = ((tmp_path / folder / name).read_bytes() for folder in ("broken", "whole"))
         assert broken == whole

@@ -9,11 +9,13 @@ import tempfile
 from contextlib import suppress
 from importlib import import_module
 
-import orthant.cli.commands  # noqa: F401  before anything is forked
+from orthant.cli.commands import COMMANDS, make_app
 from orthant.cli.main import main
 
+make_app(COMMANDS)  # imports all of them
 # What commands import while they run, where it is installed.
-for name in ("h5py", "zarr"):
+LATER = ("orthant.estimators.orthogonal_nmf", "scipy.cluster.vq", "scipy.optimize")
+for name in (*LATER, "sklearn.datasets", "h5py", "zarr"):
     with suppress(ImportError):
         import_module(name)
 with suppress(ImportError):

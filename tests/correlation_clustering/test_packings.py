@@ -60,6 +60,7 @@ PACKINGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", PACKINGS)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_packing_holds_bad_squares_that_share_no_entry(pack, seed):

@@ -156,6 +156,7 @@ def test_float32_stays_float32_in_any_order_of_bytes_and_of_entries(orthogonal, 
     assert result.components.dtype == np.float32
 
 
+@pytest.mark.slow
 def test_weights_and_missing_values_reach_what_is_streamed(X, stores):
     weights = {"sample_weight": np.arange(N) % 3, "feature_weight": np.arange(M) % 4}
     assert fitted(stores["slices"], n_jobs=2, **weights) == fitted(stores["npy"], **weights)

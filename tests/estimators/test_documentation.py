@@ -61,8 +61,22 @@ def test_parameters_that_the_class_does_not_take_stay_out_and_its_own_come_last(
     assert inspect.getdoc(Doer) == f"Does it.\n\n{expected}"
 
 
+DOCSTRING = '"""Do it.\\n\\nParameters\\n----------\\na\\n    One."""'
+
+
 def test_python_may_leave_docstrings_out():
-    code = "import orthant; print(orthant.OrthogonalNMF.__doc__)"
+    # Not an estimator itself: without docstrings all of scikit-learn would be compiled again.
+    code = f"""
+from orthant.estimators.documentation import document_parameters_of
+def function(a):
+    {DOCSTRING}
+@document_parameters_of(function)
+class Doer:
+    {DOCSTRING}
+    def __init__(self, a=1):
+        pass
+print(Doer.__doc__)
+"""
     command = [sys.executable, "-OO", "-c", code]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert done.stdout == "None\n"

@@ -18,7 +18,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import orthant
 from orthant.datasets import make_planted
@@ -27,46 +26,6 @@ from orthant.estimators.orthogonal_nmf import OrthogonalNMF
 from orthant.progress import listening
 
 SETTINGS = ["samples", "features", "both"]
-
-
-def for_checks(**options):
-    # As many starts as the tiny data of the weight checks need to find the same partition.
-    return OrthogonalNMF(2, n_init=4, random_state=0, n_jobs=1, **options)
-
-
-CHECKED = [for_checks(orthogonal=setting) for setting in SETTINGS] + [
-    for_checks(orthogonal=setting, missing_values=np.nan) for setting in SETTINGS[:2]
-]
-
-
-# The checks fit single samples and constant data, where fewer components are the right answer.
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
-@parametrize_with_checks(CHECKED)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize("estimator", CHECKED, ids=str)
-def test_no_tag_silences_the_checks(estimator):
-    checks = [check for _, check in estimator_checks_generator(estimator)]
-    names = {getattr(check, "func", check).__name__ for check in checks}
-    assert len(checks) >= 45
-    assert {
-        "check_sample_weight_equivalence_on_dense_data",
-        "check_sample_weight_equivalence_on_sparse_data",
-        "check_transformer_general",
-        "check_transformer_preserve_dtypes",
-        "check_methods_sample_order_invariance",
-        "check_methods_subset_invariance",
-        "check_fit_non_negative",
-        "check_estimator_sparse_array",
-        "check_transformer_n_iter",
-    } <= names
-    tags = get_tags(estimator)
-    assert not tags.no_validation
-    assert not tags.non_deterministic
-    assert not getattr(tags, "_skip_test", False)
 
 
 def planted(orthogonal="samples", dtype=np.float64, n=80, m=30, k=4):

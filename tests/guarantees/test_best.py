@@ -43,7 +43,7 @@ def is_worse(best, paper):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("orthogonal", "n"), [("samples", 100), ("features", 100), ("both", 60)])
+@pytest.mark.parametrize(("orthogonal", "n"), [("samples", 60), ("features", 60), ("both", 40)])
 def test_three_tournaments_reach_the_optimum_and_the_paper_is_not_better(orthogonal, n):
     reached = worse = 0
     for seed in range(n):
@@ -73,7 +73,7 @@ def test_the_default_is_hardly_ever_worse_than_the_paper(orthogonal):
 
 @pytest.mark.slow
 def test_blocks_are_never_worse_than_the_paper():
-    for seed in range(100):
+    for seed in range(40):
         best, paper = relative_errors(tiny_matrix(seed, "both"), 2 + seed % 3, "both", seed, 1)
         assert not is_worse(best, paper), seed
     for seed in range(12):
@@ -91,9 +91,12 @@ def test_no_certificate_claims_more_than_the_optimum(certificate, orthogonal, dt
     for seed in range(40):
         X, k = tiny_matrix(seed, orthogonal), 2 + seed % 2
         X = (X * 10.0 ** np.random.default_rng(seed).choice([-12, 0, 12])).astype(dtype)
+        # What is proven must hold of good fits and of poor ones.
+        algorithm = ("best", "paper", "paper")[seed % 3]
         found = orthant.factorize(
-            X, k, orthogonal=orthogonal, certificate=certificate, random_state=seed
-        )
+            X, k, orthogonal=orthogonal, algorithm=algorithm, certificate=certificate,
+            random_state=seed,
+        )  # fmt: skip
         exact = X.astype(np.float64)
         total = np.sum(exact**2)
         optimum = optimum_of(exact / np.sqrt(total), k, orthogonal)

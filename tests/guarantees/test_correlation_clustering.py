@@ -74,6 +74,7 @@ def test_rounding_a_block_costs_at_most_eight_times_its_error(rule):  # Lemma 1
         assert cost <= 8 * np.sum((M - np.outer(w, a)) ** 2) + 1e-9, seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(25))
 def test_disagreements_are_within_the_ratio_and_above_the_bound(seed):
     M = random_graph(seed) if seed % 2 else random_graph(seed, 6, 5)

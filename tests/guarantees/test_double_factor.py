@@ -120,6 +120,7 @@ def test_both_factors_are_exactly_orthogonal_whatever_the_data(X, k, algorithm, 
     assert found.certificate.ratio is None or found.certificate.ratio >= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["paper", "best"])
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 @pytest.mark.parametrize("store", [np.asarray, csr_array])

@@ -28,6 +28,7 @@ def planted(n, m, k, noise, seed):
     return X + noise * rng.exponential(size=X.shape), labels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_dual_bound_never_exceeds_the_optimum_and_beats_the_tail(seed, k):

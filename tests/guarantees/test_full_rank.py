@@ -61,6 +61,7 @@ def test_error_is_within_the_ratio_and_the_packing_never_above_the_optimum(batch
             assert result.lower_bound <= optimum + slack, seed
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(arrays(float, (5, 6), elements=st.floats(0, 100).map(partial(np.round, decimals=3))))
 def test_both_factors_are_exactly_orthogonal(X):

@@ -46,6 +46,7 @@ def test_no_partition_with_any_rank_one_fits_is_better(orthogonal, seed):
     assert result.error**2 <= best * (1 + 1e-4) + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 @pytest.mark.parametrize("seed", range(3))
 def test_held_out_entries_are_predicted_nearly_as_well_as_by_the_complete_fit(orthogonal, seed):
@@ -196,6 +197,7 @@ def test_nothing_observed_gives_no_components(orthogonal):
             assert result.error == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 def test_threads_do_not_change_a_bit(orthogonal):
     X, _ = with_holes(np.random.default_rng(0).exponential(size=(3000, 200)), 0.3)

@@ -26,6 +26,7 @@ def test_smallest_errors_agree_with_singular_values(seed):
             assert float(found) == pytest.approx(expected, abs=1e-12 * np.sum(Y**2))
 
 
+@pytest.mark.slow
 def test_multiple_eigenvalues_and_exact_fits_are_exact():
     assert smallest_error(np.eye(4), 3, "samples") == pytest.approx(1, abs=1e-50)
     assert smallest_error(np.eye(3), 3, "both") <= Fraction(1, 2**2500)

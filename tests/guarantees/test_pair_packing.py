@@ -25,6 +25,7 @@ def scaled_to_one(X):
     return X if largest == 0.0 else np.ldexp(X, -np.frexp(largest)[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize(("shape", "k"), [((3, 3), 3), ((4, 3), 2), ((3, 4), 2), ((5, 3), 2)])
 def test_packings_never_exceed_the_optimum(seed, shape, k):

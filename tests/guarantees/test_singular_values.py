@@ -31,6 +31,7 @@ def unguarded_tail(gram, k):
     return float(np.trace(gram) - np.linalg.eigvalsh(gram)[len(gram) - k :].sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_tail_never_exceeds_the_optimum(seed, k):

@@ -34,6 +34,7 @@ def smallest_error(X, setting, row_weights, column_weights):
     return best_single_factor_error(Y if setting == "samples" else Y.T, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -98,6 +99,7 @@ def test_feature_weights_are_used_by_loadings_too():
     assert result.certificate.ratio < 1.0001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_weighted_optimum_is_found_and_never_beaten_by_its_bound(setting, seed):
@@ -180,6 +182,7 @@ def test_the_example_whose_components_overlapped_is_disjoint_and_can_be_loaded(s
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_blocks_of_small_planted_matrices_share_no_column(seed, tmp_path):
     X = orthant.datasets.make_planted(12, 9, 3, 0.3, orthogonal="both", random_state=seed).X

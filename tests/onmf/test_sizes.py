@@ -71,12 +71,14 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(CASES)))
 @pytest.mark.parametrize("orthogonal", ["samples", "both"])
 @pytest.mark.parametrize("algorithm", ["best", "paper"])
 def test_the_estimate_is_near_what_a_fit_takes(case, orthogonal, algorithm):
     data, k = CASES[case]
-    options = {"orthogonal": orthogonal, "algorithm": algorithm, "random_state": 0}
+    # More sweeps would take longer, not more memory.
+    options = {"orthogonal": orthogonal, "algorithm": algorithm, "random_state": 0, "max_iter": 3}
     matrix = as_matrix(data)
     estimate = fit_bytes(
         matrix, ALGORITHMS[Problem(algorithm, orthogonal, COMPLETE)], k, orthogonal
@@ -100,6 +102,7 @@ def test_what_is_available_is_no_more_than_there_is():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the size of a process is read from /proc")
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA"])
 def test_a_limit_of_the_process_is_seen(limit):
     code = (

@@ -149,6 +149,7 @@ def test_drawing_leaves_no_trace_in_the_settings(measured):
     assert dict(mpl.rcParams) == before
 
 
+@pytest.mark.slow
 def test_strange_names_are_drawn_as_they_are(measured):
     rows = [replace(row, method="$\\frac<&") for row in measured.of("experiment-2", "onmfs")]
     text = as_svg(figure_of(Measured(rows), "experiment-2"), "x")

@@ -96,6 +96,7 @@ def test_what_is_written_again_is_the_same(tmp_path):
     assert {path: path.read_bytes() for path in written} == before
 
 
+@pytest.mark.slow
 def test_few_rows_are_enough(tmp_path):
     folder = write_results(tmp_path / "one", [nmf_row(seconds=None)], environment=None)
     names = [path.name for path in publish(folder)]

@@ -87,13 +87,13 @@ def test_a_killed_runner_goes_on_without_losing_or_repeating_a_row(unbroken, tmp
 @pytest.mark.slow
 def test_a_row_torn_by_a_kill_is_made_again(unbroken, tmp_path):
     results = ResultsFile(tmp_path / "results.csv")
-    for row in unbroken[:5]:
+    for row in unbroken[:-2]:
         results.add(row)
     whole = results.path.read_bytes()
     results.path.write_bytes(whole[:-20])
     carry_out(RUNS, tmp_path)
     assert results.path.read_bytes().count(b"\n") == 1 + len(RUNS)
-    assert read_rows(results.path)[:4] == unbroken[:4]
+    assert read_rows(results.path)[:-3] == unbroken[:-3]
     assert untimed(read_rows(results.path)) == untimed(unbroken)
 
 
@@ -110,17 +110,19 @@ def test_what_is_done_is_not_done_again(unbroken, tmp_path):
 
 @pytest.mark.slow
 def test_several_processes_give_the_same_rows_without_times_which_come_later(unbroken, tmp_path):
-    carry_out(RUNS, tmp_path, jobs=2)
+    runs = [run for run in RUNS if run.method != "onmfs"]  # which takes longest
+    expected = untimed(row for row in unbroken if row.method != "onmfs")
+    carry_out(runs, tmp_path, jobs=2)
     rows = read_rows(tmp_path / "results.csv")
     assert all(row.seconds is None and row.serial == 0 for row in rows)
-    assert untimed(rows) == untimed(unbroken)
-    carry_out(RUNS, tmp_path, jobs=2)
-    assert len((tmp_path / "results.csv").read_text().splitlines()) == 1 + len(RUNS)
-    carry_out(RUNS, tmp_path)
+    assert untimed(rows) == expected
+    carry_out(runs, tmp_path, jobs=2)
+    assert len((tmp_path / "results.csv").read_text().splitlines()) == 1 + len(runs)
+    carry_out(runs, tmp_path)
     timed = read_rows(tmp_path / "results.csv")
-    assert len(timed) == len(RUNS)
+    assert len(timed) == len(runs) == 12
     assert all(row.seconds > 0 and row.serial == 1 for row in timed)
-    assert untimed(timed) == untimed(unbroken)
+    assert untimed(timed) == expected
 
 
 @pytest.mark.slow
@@ -162,6 +164,7 @@ def test_what_could_not_be_measured_is_tried_again_and_told_once(tmp_path):
     assert len(seen) == 2 * (1 + 2)
 
 
+@pytest.mark.slow
 def test_a_folder_has_one_runner_at_a_time(unbroken, tmp_path):
     fcntl = pytest.importorskip("fcntl")
     with open(tmp_path / ".lock", "a") as file:

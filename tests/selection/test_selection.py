@@ -30,6 +30,7 @@ def selection():
     return select()
 
 
+@pytest.mark.slow
 def test_the_planted_number_is_suggested_with_a_reason(selection):
     assert selection.suggestion == 4
     assert "permuted" in selection.reason
@@ -63,10 +64,12 @@ def test_the_plot_shows_errors_and_agreement(selection, tmp_path):
     assert (tmp_path / "selection.png").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_the_number_of_workers(selection):
     assert select(n_jobs=1).trials == selection.trials
 
 
+@pytest.mark.slow
 def test_sparse_and_dense_data_give_the_same_numbers():
     data = np.where(X > 0.5, X, 0.0)
     dense, sparse = select(data, [3, 4]), select(csr_array(data), [3, 4])

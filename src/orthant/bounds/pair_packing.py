@@ -31,7 +31,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from orthant.bounds.lower_bound import LowerBound
@@ -166,6 +165,8 @@ def _best_shares(first: Array, second: Array, costs: Array, capacities: Array) -
 
     None when the solver gives up.
     """
+    from scipy.optimize import linprog  # slow to import: only where it is used
+
     pairs = np.arange(len(costs))
     incidence = csr_array(
         (np.ones(2 * len(pairs)), (np.concatenate([first, second]), np.tile(pairs, 2))),

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 import orthant
-from orthant.cli.bench import bench
-from orthant.cli.bicluster import bicluster
-from orthant.cli.demo import demo
 from orthant.cli.failures import (
     BAD_INPUT,
     PIPE_CLOSED,
@@ -22,33 +20,19 @@ from orthant.cli.failures import (
     guard,
     say,
 )
-from orthant.cli.fit import fit
-from orthant.cli.quality import quality
-from orthant.cli.report import report
-from orthant.cli.reproduce import reproduce
-from orthant.cli.select_k import select_k
-from orthant.cli.transform import transform
 
-app = typer.Typer(
-    name="orthant",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Split a non-negative matrix into parts that do not overlap, and prove how good they are.",
-)
-COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": demo,
-    "fit": fit,
-    "transform": transform,
-    "select-k": select_k,
-    "report": report,
-    "bicluster": bicluster,
-    "reproduce": reproduce,
-    "bench": bench,
-    "bench quality": quality,
+# In the order of the help: the name of a command, and that of its module and function.
+COMMANDS = {
+    "demo": "demo",
+    "fit": "fit",
+    "transform": "transform",
+    "select-k": "select_k",
+    "report": "report",
+    "bicluster": "bicluster",
+    "reproduce": "reproduce",
+    "bench": "bench",
+    "bench quality": "quality",
 }
-for name, command in COMMANDS.items():
-    app.command(name)(guard(command))
 
 
 def _show_version(wanted: bool) -> None:
@@ -57,7 +41,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     version: Annotated[
         bool,
@@ -70,11 +53,36 @@ def root(
     """Options that stand before a command."""
 
 
+def make_app(names: Iterable[str]) -> typer.Typer:
+    """The program with the commands of these names, which are imported now."""
+    app = typer.Typer(
+        name="orthant",
+        callback=root,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        help="Split a non-negative matrix into parts that do not overlap, "
+        "and prove how good they are.",
+    )
+    for name in names:
+        home = import_module(f"orthant.cli.{COMMANDS[name]}")
+        app.command(name)(guard(getattr(home, COMMANDS[name])))
+    return app
+
+
+def _needed(arguments: list[str]) -> Iterable[str]:
+    """The commands that must be known: the one named first, all for the help and for mistakes."""
+    if arguments[0] == "--version":
+        return ()
+    return arguments[:1] if arguments[0] in COMMANDS else COMMANDS
+
+
 def run(given: list[str]) -> int:
     """Run the command that these arguments name; returns the exit code."""
-    arguments = _with_whole_name(_without_debug(given))
+    arguments = _with_whole_name(_without_debug(given)) or ["--help"]
     try:
-        code = app(args=arguments or ["--help"], prog_name="orthant", standalone_mode=False)
+        app = make_app(_needed(arguments))
+        code = app(args=arguments, prog_name="orthant", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the help has gone
         close_stdout()
@@ -107,4 +115,4 @@ def _with_whole_name(arguments: list[str]) -> list[str]:
 
 
 def _command(arguments: list[str]) -> str:
-    return f"{arguments[0]} " if arguments and arguments[0] in COMMANDS else ""
+    return f"{arguments[0]} " if arguments[0] in COMMANDS else ""

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
-from sklearn.datasets import load_digits
 
 import orthant
 from orthant.cli import options as o
@@ -31,6 +30,8 @@ def demo(
     output: Annotated[Path, o.output("Folder to write.", panel=None)] = Path("orthant-demo"),
 ) -> None:
     """Factorize 1,797 images of handwritten digits in every setting, and write the pages."""
+    from sklearn.datasets import load_digits
+
     digits = load_digits()
     X = digits.data
     line(f"Handwritten digits: {X.shape[0]:,} images of {X.shape[1]} pixels each.")

@@ -17,8 +17,7 @@ from typing import Any
 
 import typer
 
-from orthant.datasets.readers import FileError
-from orthant.errors import FewerComponentsWarning, MissingExtraError, OrthantError
+from orthant.errors import FewerComponentsWarning, FileError, MissingExtraError, OrthantError
 
 IO_FAILED, BAD_INPUT, INTERRUPTED, PIPE_CLOSED, TERMINATED = 1, 2, 130, 141, 143
 

@@ -83,9 +83,10 @@ def choose_cheapest(matrix: csr_array, candidates: Iterable[Blocks]) -> Blocks:
 
 def indicate(labels: Array, n_labels: int) -> csr_array:
     """The 0/1 matrix (len(labels) x n_labels) with a one at every label that is not -1."""
-    labeled = np.flatnonzero(labels >= 0)
-    ones = np.ones(len(labeled), dtype=np.int32)
-    return csr_array((ones, (labeled, labels[labeled])), shape=(len(labels), n_labels))
+    labeled = labels >= 0
+    indptr = np.concatenate([[0], np.cumsum(labeled)])
+    ones = np.ones(indptr[-1], dtype=np.int32)
+    return csr_array((ones, labels[labeled], indptr), shape=(len(labels), n_labels))
 
 
 def renumber(blocks: Blocks) -> Blocks:

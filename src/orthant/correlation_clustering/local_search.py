@@ -12,6 +12,7 @@ from orthant.correlation_clustering.blocks import (
     choose_cheapest,
     count_disagreements,
     count_labels,
+    entry_rows,
     indicate,
     renumber,
 )
@@ -62,7 +63,7 @@ def assign_rows(matrix: csr_array, column_labels: Array) -> Array:
     """
     n_labels = int(column_labels.max(initial=-1)) + 1
     sizes = count_labels(column_labels, n_labels)
-    shared = (matrix.astype(np.int32) @ indicate(column_labels, n_labels)).tocsr()
+    shared = matrix @ indicate(column_labels, n_labels)
     shared.sort_indices()
     gains = 2 * shared.data.astype(np.int64) - sizes[shared.indices]
     met, positions = first_largest(shared.indptr, gains)
@@ -77,13 +78,10 @@ def merge_blocks(matrix: csr_array, blocks: Blocks) -> Blocks:
     while True:
         blocks = renumber(blocks)
         n_blocks, heights, widths = blocks.n_blocks, blocks.heights, blocks.widths
-        rows, columns = indicate(blocks.rows, n_blocks), indicate(blocks.columns, n_blocks)
-        between = (rows.T @ matrix.astype(np.int32) @ columns).tocsr()
-        between = (between + between.T).tocoo()
-        first, second = between.row, between.col
+        first, second, edges_between = _count_between(matrix, blocks)
         change = heights[first] * widths[second] + heights[second] * widths[first]
-        change = change - 2 * between.data.astype(np.int64)
-        useful = np.flatnonzero((first < second) & (change < 0))
+        change = change - 2 * edges_between
+        useful = np.flatnonzero(change < 0)
         if len(useful) == 0:
             return blocks
         target = np.arange(n_blocks + 1)
@@ -96,6 +94,15 @@ def merge_blocks(matrix: csr_array, blocks: Blocks) -> Blocks:
                 merged[a] = merged[b] = True
                 target[b] = a
         blocks = Blocks(target[blocks.rows], target[blocks.columns])
+
+
+def _count_between(matrix: csr_array, blocks: Blocks) -> tuple[Array, Array, Array]:
+    """The pairs of blocks, the smaller number first, that edges join, and how many they are."""
+    of_rows, of_columns = blocks.rows[entry_rows(matrix)], blocks.columns[matrix.indices]
+    between = (of_rows >= 0) & (of_columns >= 0) & (of_rows != of_columns)
+    ends = np.sort(np.stack([of_rows[between], of_columns[between]]), axis=0)
+    pairs, counts = np.unique(ends[0] * blocks.n_blocks + ends[1], return_counts=True)
+    return *np.divmod(pairs, max(1, blocks.n_blocks)), counts
 
 
 def open_blocks(matrix: csr_array, blocks: Blocks, rng: np.random.Generator) -> Blocks:

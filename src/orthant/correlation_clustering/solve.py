@@ -23,7 +23,8 @@ from orthant.correlation_clustering.local_search import (
     improve_blocks,
     open_blocks,
 )
-from orthant.correlation_clustering.packings.bound import bound_disagreements
+from orthant.correlation_clustering.packings.bound import bound_disagreements, pack_greedily
+from orthant.correlation_clustering.packings.guided import find_disagreements
 from orthant.correlation_clustering.pivot import cluster_by_pivots
 from orthant.correlation_clustering.rounding import (
     choose_best_patterns,
@@ -40,6 +41,8 @@ DEFAULT_N_INIT = 4
 # How often, per random start, the best clustering is disturbed and improved again, and how many
 # edges are looked at in doing so: the second limits the first on large graphs.
 KICKS, KICKED_EDGES = 8, 1 << 19
+# Up to so many edges it is first seen whether that can help at all; beyond, a proof takes too long.
+PROVEN_EDGES = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,8 @@ def cluster_best(matrix: csr_array, n_init: int, rng: np.random.Generator) -> Bl
     for start in _starts(matrix, transposed, n_init, rng):
         found += [start, improve_blocks(matrix, transposed, start, rng)]
     best = choose_cheapest(matrix, found)
+    if _is_proven_quickly(matrix, best, rng):
+        return best
     for _ in range(n_init * min(KICKS, KICKED_EDGES // max(1, matrix.nnz))):
         kicked = open_blocks(matrix, free_vertices(best, rng), rng)
         kicked = improve_blocks(matrix, transposed, kicked, rng)
@@ -159,6 +164,14 @@ def _certify(
         quantity="number of disagreements",
         seconds=time.perf_counter() - started,
     )
+
+
+def _is_proven_quickly(matrix: csr_array, blocks: Blocks, rng: np.random.Generator) -> bool:
+    """Whether a packing found in little time shows that no clustering has fewer disagreements."""
+    if matrix.nnz > PROVEN_EDGES:
+        return False
+    disagreements = find_disagreements(matrix, blocks)
+    return len(pack_greedily(matrix, disagreements, rng)) == len(disagreements)
 
 
 def _number_clusters(blocks: Blocks) -> tuple[Array, Array, int]:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy.cluster.vq import kmeans2
 from scipy.sparse.linalg import ArpackError, svds
 
 from orthant.engine.features import columns_of
@@ -153,6 +152,8 @@ def spectral_components(points: Points, k: int, rng: np.random.Generator) -> Arr
 
 def _cluster_signed(vectors: Array, k: int, rng: np.random.Generator) -> Array:
     """Labels of vectors of any sign: Lloyd from k vectors that are far from each other."""
+    from scipy.cluster.vq import kmeans2  # slow to import: only where it is used
+
     first = int(rng.integers(len(vectors)))
     chosen, distances = [first], np.full(len(vectors), np.inf)
     while len(chosen) < k:

@@ -10,6 +10,7 @@ import json
 import os
 from typing import Any
 
+import orthant
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.files.archive import open_archive, write_archive
 from orthant.persistence.content import Content, Packed
@@ -45,7 +46,7 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
         When the file cannot be written.
     """
     for name, kind in KINDS.items():
-        if type(obj) is kind.type:
+        if type(obj) is getattr(orthant, name):  # imported no sooner than needed
             content, arrays = kind.pack(obj)
             identity = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": name}
             header = json.loads(json.dumps({**identity, "content": content}, allow_nan=False))

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from orthant.certification.evidence import Evidence
 from orthant.errors import InvalidTypeError
-from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
-from orthant.estimators.orthogonal_nmf import OrthogonalNMF
 from orthant.factorization import Factorization, one_per_row
 from orthant.numerics.arrays import Array
 from orthant.persistence.content import Content, plain, unplain
 from orthant.persistence.coresets import pack_coreset, unpack_coreset
+
+# scikit-learn, which the estimators need, is slow to import: only where there is an estimator.
+if TYPE_CHECKING:
+    from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+    from orthant.estimators.orthogonal_nmf import OrthogonalNMF
 
 # The values of each kind in the order in which files hold them, and how they are read back.
 Fields = dict[str, Callable[[Content, str], Any]]
@@ -120,7 +122,6 @@ def _check_columns(content: Content, components: Array, labels: Array, scales: A
 
 
 def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
-    check_is_fitted(model)
     parameters, arrays = _pack_parameters(model)
     coreset, kept = pack_coreset(model._coreset)
     content = {
@@ -136,6 +137,8 @@ def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def _unpack_nmf(content: Content) -> OrthogonalNMF:
+    from orthant.estimators.orthogonal_nmf import OrthogonalNMF
+
     setting, components = content.setting(), content.components()
     k, m = components.shape
     labels = None if setting == "features" else content.labels("labels", None, k)
@@ -157,7 +160,6 @@ def _unpack_nmf(content: Content) -> OrthogonalNMF:
 def _pack_clustering(
     model: BipartiteCorrelationClustering,
 ) -> tuple[dict[str, Any], dict[str, Array]]:
-    check_is_fitted(model)
     parameters, arrays = _pack_parameters(model)
     content = {
         "parameters": parameters,
@@ -171,6 +173,8 @@ def _pack_clustering(
 
 
 def _unpack_clustering(content: Content) -> BipartiteCorrelationClustering:
+    from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+
     rows = content.array("row_labels").shape
     columns = content.array("column_labels").shape
     n, m = (rows[0], columns[0]) if len(rows) == len(columns) == 1 else (0, 0)
@@ -192,6 +196,9 @@ def _unpack_clustering(content: Content) -> BipartiteCorrelationClustering:
 
 def _pack_parameters(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     """Parameters that are plain values, and those that are arrays under ``parameter_`` names."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
     values: dict[str, Any] = {}
     arrays: dict[str, Array] = {}
     for name, value in model.get_params(deep=False).items():
@@ -253,15 +260,13 @@ def _objects(names: list[Any]) -> Array:
 class Kind:
     """How one type is turned into plain values and arrays, and back."""
 
-    type: type
     pack: Callable[[Any], tuple[dict[str, Any], dict[str, Array]]]
     unpack: Callable[[Content], Any]
 
 
+# By the public names of the types.
 KINDS = {
-    "Factorization": Kind(Factorization, _pack_factorization, _unpack_factorization),
-    "OrthogonalNMF": Kind(OrthogonalNMF, _pack_nmf, _unpack_nmf),
-    "BipartiteCorrelationClustering": Kind(
-        BipartiteCorrelationClustering, _pack_clustering, _unpack_clustering
-    ),
+    "Factorization": Kind(_pack_factorization, _unpack_factorization),
+    "OrthogonalNMF": Kind(_pack_nmf, _unpack_nmf),
+    "BipartiteCorrelationClustering": Kind(_pack_clustering, _unpack_clustering),
 }

@@ -9,6 +9,7 @@ from orthant.correlation_clustering.blocks import Blocks
 from orthant.correlation_clustering.packings.by_pairs import pack_over_columns, pack_over_rows
 from orthant.correlation_clustering.packings.exchanges import exchange_squares
 from orthant.correlation_clustering.packings.guided import find_disagreements, pack_around
+from orthant.numerics.arrays import Array
 
 
 def bound_disagreements(matrix: csr_array, blocks: Blocks, rng: np.random.Generator) -> int:
@@ -26,10 +27,16 @@ def bound_disagreements(matrix: csr_array, blocks: Blocks, rng: np.random.Genera
         A clustering, the better the stronger the bound; any gives a valid one.
     """
     disagreements = find_disagreements(matrix, blocks)
+    best = pack_greedily(matrix, disagreements, rng)
+    if len(best) < len(disagreements):
+        best = exchange_squares(matrix, best, disagreements, rng)
+    return len(best)
+
+
+def pack_greedily(matrix: csr_array, disagreements: Array, rng: np.random.Generator) -> Array:
+    """Disjoint bad squares (p, 4), the most of three ways to find some one after the other."""
     best = np.zeros((0, 4), dtype=np.int64)
     for pack in (pack_over_rows, pack_over_columns, pack_around):
         if len(best) < len(disagreements):
             best = max(best, pack(matrix, disagreements, rng), key=len)
-    if len(best) < len(disagreements):
-        best = exchange_squares(matrix, best, disagreements, rng)
-    return len(best)
+    return best

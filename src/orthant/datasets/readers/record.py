@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.engine.memory import in_words, memory_limit
-from orthant.errors import InvalidInputError, MissingExtraError
+from orthant.errors import FileError, MissingExtraError
 from orthant.numerics.arrays import Array
 from orthant.validation.sparse_structure import csr_from_parts
 
@@ -23,10 +23,6 @@ WITHOUT_KNOWLEDGE = 2**33
 # Kinds of dtypes: real numbers, and what holds text.
 NUMBERS, TEXTS = "biuf", "SOU"
 Names = tuple[str, ...] | None
-
-
-class FileError(InvalidInputError):
-    """A file does not hold what it should; the message is ``FILE: line L: why``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

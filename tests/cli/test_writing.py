@@ -1,0 +1,75 @@
+"""Files of a command are written whole or not at all, and those of others stay."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.running import ENVIRONMENT
+
+
+@pytest.mark.slow
+def test_a_full_disk_leaves_the_old_folder_whole(table, tmp_path, run):
+    run("fit", table, "-k", 3, "-o", "out", "--report", "--seed", 0)
+    before = {one.name: one.read_bytes() for one in (tmp_path / "out").iterdir()}
+    script = (
+        "import resource, signal, sys\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
+        "from orthant.cli.main import main; main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "fit", table, "-k", "2", "-o", "out", "--report"],
+        cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("orthant: error: out: ")
+    assert {one.name: one.read_bytes() for one in (tmp_path / "out").iterdir()} == before
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from orthant.cli.writing import Replacing
+def write(file):
+    file.write("half of")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+with Replacing(Path("out")) as files:
+    files.text("summary.json", lambda file: file.write("new"))
+    files.text("assignments.csv", write)
+"""
+
+
+def test_a_writer_that_is_killed_leaves_the_old_files(table, tmp_path, run):
+    run("fit", table, "-k", 3, "-o", "out", "--seed", 0)
+    folder = tmp_path / "out"
+    before = {one.name: one.read_bytes() for one in folder.iterdir()}
+    killed = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, env=ENVIRONMENT)
+    assert killed.returncode == -signal.SIGKILL
+    after = {one.name: one.read_bytes() for one in folder.iterdir()}
+    assert {name: after[name] for name in before} == before
+    assert len(after) > len(before)  # what the killed writer left
+    run("fit", table, "-k", 3, "-o", "out", "--seed", 0)
+    assert {one.name for one in folder.iterdir()} == set(before)
+
+
+def test_files_of_others_are_not_replaced(table, tmp_path, run):
+    table.rename(tmp_path / "features.csv")
+    before = (tmp_path / "features.csv").read_bytes()
+    done = run("fit", "features.csv", "-k", 3, "-o", ".")
+    assert (done.code, done.out) == (2, "")
+    assert "a features.csv that orthant did not write" in done.err
+    assert [one.name for one in tmp_path.iterdir()] == ["features.csv"]
+    assert (tmp_path / "features.csv").read_bytes() == before
+
+
+def test_files_are_readable_by_others_as_usual(table, tmp_path, run):
+    run("fit", table, "-k", 3, "-o", "out")
+    mask = os.umask(0)
+    os.umask(mask)
+    for one in (tmp_path / "out").iterdir():
+        assert stat.S_IMODE(one.stat().st_mode) == 0o666 & ~mask

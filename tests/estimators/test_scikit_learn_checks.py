@@ -1,0 +1,52 @@
+"""OrthogonalNMF passes every check of scikit-learn, and none is silenced."""
+
+import numpy as np
+import pytest
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+
+from orthant.estimators.orthogonal_nmf import OrthogonalNMF
+
+SETTINGS = ["samples", "features", "both"]
+
+
+def for_checks(**options):
+    return OrthogonalNMF(2, random_state=0, n_jobs=1, **options)
+
+
+CHECKED = [for_checks(orthogonal=setting) for setting in SETTINGS] + [
+    for_checks(orthogonal=setting, missing_values=np.nan) for setting in SETTINGS[:2]
+]
+
+
+# The checks fit single samples and constant data, where fewer components are the right answer.
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn_contract(estimator, check):
+    if "sample_weight_equivalence" in str(check):
+        # As many starts as these tiny data need to find the same partition.
+        estimator.set_params(n_init=4)
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", CHECKED, ids=str)
+def test_no_tag_silences_the_checks(estimator):
+    checks = [check for _, check in estimator_checks_generator(estimator)]
+    names = {getattr(check, "func", check).__name__ for check in checks}
+    assert len(checks) >= 45
+    assert {
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+        "check_transformer_general",
+        "check_transformer_preserve_dtypes",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+        "check_fit_non_negative",
+        "check_estimator_sparse_array",
+        "check_transformer_n_iter",
+    } <= names
+    tags = get_tags(estimator)
+    assert not tags.no_validation
+    assert not tags.non_deterministic
+    assert not getattr(tags, "_skip_test", False)

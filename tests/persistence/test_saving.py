@@ -1,0 +1,125 @@
+"""A file is written whole or not at all: what fails or is killed leaves the older one."""
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+import orthant
+from orthant import load, save
+from orthant.files import whole_files
+from tests.persistence.test_persistence import assert_same, factorized
+
+
+def test_errors_of_the_system_stay_what_they_are(tmp_path):
+    result, _ = factorized()
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "absent.npz")
+    with pytest.raises(FileNotFoundError):
+        save(result, tmp_path / "absent" / "x.npz")
+    with pytest.raises(IsADirectoryError):
+        save(result, tmp_path)
+    with pytest.raises(OSError):  # noqa: PT011  (which one depends on the system)
+        load(tmp_path)
+
+
+def test_a_read_only_folder_is_refused_and_keeps_the_old_file(tmp_path, monkeypatch):
+    result, _ = factorized()
+    path = tmp_path / "x.npz"
+    save(result, path)
+    before = path.read_bytes()
+    tmp_path.chmod(0o555)
+    try:
+        if os.access(tmp_path, os.W_OK):  # root may write everywhere: let the system refuse
+
+            def refuse(*given, **options):
+                raise PermissionError(13, "Permission denied")
+
+            monkeypatch.setattr(whole_files, "open", refuse, raising=False)
+        with pytest.raises(PermissionError):
+            save(factorized("features")[0], path)
+    finally:
+        tmp_path.chmod(0o755)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_keeps_the_old_file_and_leaves_nothing_behind(tmp_path, monkeypatch):
+    result, _ = factorized()
+    path = tmp_path / "x.npz"
+    save(result, path)
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save(factorized("features")[0], path)
+    assert list(tmp_path.iterdir()) == [path]
+    assert_same(load(path), result)
+
+
+def test_a_link_is_followed_and_stays_a_link(tmp_path):
+    result, _ = factorized()
+    (tmp_path / "link.npz").symlink_to(tmp_path / "target.npz")
+    save(result, tmp_path / "link.npz")
+    assert (tmp_path / "link.npz").is_symlink()
+    assert_same(load(tmp_path / "target.npz"), result)
+
+
+# A file may grow to a megabyte: the kernel kills who writes more, in the middle of the write.
+WRITER = """
+import resource
+import signal
+import sys
+from dataclasses import replace
+import numpy as np
+from orthant.persistence import load, save
+result = load(sys.argv[1])
+rng = np.random.default_rng(0)
+wide = rng.random((3, 200_000))
+wide /= np.linalg.norm(wide, axis=1, keepdims=True)
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))
+save(replace(result, components=wide), sys.argv[1])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGXFSZ")
+def test_killed_while_writing_the_old_file_is_intact(tmp_path):
+    result, _ = factorized()
+    path = tmp_path / "x.npz"
+    save(result, path)
+    done = subprocess.run([sys.executable, "-c", WRITER, str(path)], check=False)
+    assert done.returncode == -signal.SIGXFSZ
+    assert [entry.stat().st_size for entry in leftovers(tmp_path)] == [2**20]
+    assert_same(load(path), result)
+    save(result, path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def leftovers(folder):
+    return [entry for entry in folder.iterdir() if entry.name.endswith(whole_files.TEMPORARY)]
+
+
+def test_the_temporary_file_of_a_running_writer_is_left_alone(tmp_path):
+    result, _ = factorized()
+    name = f".x.npz.{whole_files.gethostname()}.{os.getpid()}.00{whole_files.TEMPORARY}"
+    (tmp_path / name).write_bytes(b"at work")
+    save(result, tmp_path / "x.npz")
+    assert (tmp_path / name).exists()
+
+
+def test_what_could_not_be_loaded_is_not_written_and_an_older_file_stays(tmp_path):
+    result, _ = factorized("both")
+    path = tmp_path / "model.npz"
+    orthant.save(result, path)
+    before = path.read_bytes()
+    overlapping = result.components + 1e-16
+    with pytest.raises(orthant.OrthantError, match="could not be loaded"):
+        orthant.save(replace(result, components=overlapping), path)
+    assert path.read_bytes() == before

@@ -1,0 +1,34 @@
+"""What is slow to import is imported where it is used, and not by those who do without it."""
+
+import subprocess
+import sys
+
+import pytest
+
+SLOW = ("sklearn", "pandas", "polars", "matplotlib", "dask", "distributed", "h5py", "zarr")
+SLOW += ("pyarrow", "anndata", "networkx", "pooch", "scipy.optimize", "scipy.stats")
+COMMAND = "import sys; from orthant.cli.main import main; sys.argv = ['orthant', {}]; main()"
+FACTORIZE = "import numpy, orthant; orthant.factorize(numpy.eye(5, 4) + 1, 2).certificate"
+FIT = "import numpy; numpy.save('X.npy', numpy.eye(5, 4) + 1); "
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("script", "unwanted"),
+    [
+        (COMMAND.format("'--version'"), ("numpy", "scipy", *SLOW)),
+        (COMMAND.format("'fit', '--help'"), SLOW),
+        (FIT + COMMAND.format("'fit', 'X.npy', '-k', '2'"), SLOW),
+        (FACTORIZE, ("typer", *SLOW)),
+    ],
+    ids=["version", "help", "fit", "factorize"],
+)
+def test_only_what_is_needed_is_imported(script, unwanted, tmp_path):
+    ending = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+    done = subprocess.run(
+        [sys.executable, "-c", ending + script], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert "orthant" in loaded
+    assert loaded & set(unwanted) == set()
