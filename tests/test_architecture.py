@@ -22,7 +22,7 @@ LEVELS = [
     {"report"},
     {"persistence", "selection"},
     {"estimators", "baselines"},
-    {"fitting"},
+    {"fitting", "partitions"},
     {"datasets"},
     {"correlation_clustering"},
     {"onmf"},

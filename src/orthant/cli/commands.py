@@ -28,6 +28,7 @@ COMMANDS = {
     "transform": "transform",
     "select-k": "select_k",
     "report": "report",
+    "certify": "certify",
     "bicluster": "bicluster",
     "reproduce": "reproduce",
     "bench": "bench",

@@ -162,8 +162,10 @@ def as_image_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
     return height, width
 
 
-def read_numbers(path: Path, expected: int, what: str) -> Any:
+def read_weights(path: Path | None, expected: int, what: str) -> Any:
     """One non-negative number per row or column, from any file that holds a matrix."""
+    if path is None:
+        return None
     about(path)
     data = read_matrix(path, header=None, index=False).X
     values = np.asarray(data.toarray() if hasattr(data, "toarray") else data, dtype=np.float64)

@@ -11,7 +11,7 @@ import numpy as np
 import orthant
 from orthant.cli import options as o
 from orthant.cli.annotated import annotate
-from orthant.cli.data import Reading, as_image_shape, read_data, read_numbers, takes_reading
+from orthant.cli.data import Reading, as_image_shape, read_data, read_weights, takes_reading
 from orthant.cli.failures import about
 from orthant.cli.folder import PAGE, check_folder, read_selection, summary_of, write_folder
 from orthant.cli.proving import prove, times_of
@@ -89,8 +89,8 @@ def fit(
         n, m = data.X.shape
         shape = as_image_shape(image_shape, m)
         weights = {
-            "sample_weight": _read_weights(sample_weight, n, "rows"),
-            "feature_weight": _read_weights(feature_weight, m, "columns"),
+            "sample_weight": read_weights(sample_weight, n, "rows"),
+            "feature_weight": read_weights(feature_weight, m, "columns"),
             "missing_values": np.nan if reading.missing else None,
         }
         start = _read_seeding(seeding)
@@ -128,10 +128,6 @@ def _check_checkpoint(path: Path | None) -> None:
     """Find out before hours of work that the file cannot be written."""
     if path is not None and not path.absolute().parent.is_dir():
         raise InvalidInputError(f"--checkpoint: there is no folder {path.absolute().parent}")
-
-
-def _read_weights(path: Path | None, expected: int, what: str) -> Any:
-    return None if path is None else read_numbers(path, expected, what)
 
 
 def _read_seeding(seeding: str) -> Any:

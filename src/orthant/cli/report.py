@@ -36,7 +36,7 @@ def report(
     """Make the page of DIR again, with the curve over k if select-k wrote into it."""
     summary = read_summary(folder)
     result = read_model(folder / MODEL, most_bytes(max_bytes))
-    file, reading = _source(folder, summary, data)
+    file, reading = source_of(folder, summary, data)
     with progress(f"reading {Path(file).name}", quiet):
         held = read_data(file, reading)
         shapes = (result.loadings.shape[0], result.components.shape[1])
@@ -69,7 +69,8 @@ def report(
         line(f"look at {place}")
 
 
-def _source(folder: Path, summary: dict[str, Any], data: str | None) -> tuple[str, Reading]:
+def source_of(folder: Path, summary: dict[str, Any], data: str | None) -> tuple[str, Reading]:
+    """Where the data of a folder are, unless ``data`` names them, and how they are read."""
     given = summary["input"]
     file = data or given["file"]
     if file == "-" and data is None:

@@ -38,10 +38,17 @@ class TransposedColumns(Samples):
 
     def components(self, directions: Array) -> Array:
         """The product of every column with the unit direction that captures most of it."""
-        swept = self.sweep_directions(directions)
-        components = np.zeros((len(directions), len(swept.labels)))
-        weighted = np.flatnonzero(self.multipliers() > 0)
-        components[swept.labels[weighted], weighted] = swept.products[weighted]
+        return self._spread(self.sweep_directions(directions))
+
+    def components_of(self, labels: Array, directions: Array) -> Array:
+        """The product of every column with the unit direction of its label."""
+        return self._spread(self.step(labels, directions))
+
+    def _spread(self, swept: DirectionSweep) -> Array:
+        """Components (k, m) with the product of every column in the row of its label."""
+        components = np.zeros((len(swept.squares), len(swept.labels)))
+        used = np.flatnonzero((self.multipliers() > 0) & (swept.labels >= 0))
+        components[swept.labels[used], used] = swept.products[used]
         return self.matrix.unshift_rows(components)
 
 
@@ -133,6 +140,10 @@ class StreamedColumns(Points):
     def components(self, directions: Array) -> Array:
         """The product of every column with the unit direction that captures most of it."""
         return self.matrix.to_components(self.sweep_directions(directions).sums)
+
+    def components_of(self, labels: Array, directions: Array) -> Array:
+        """The product of every column with the unit direction of its label."""
+        return self.matrix.to_components(self.step(labels, directions).sums)
 
     def coordinates(self) -> Any:
         """All normalized columns, as rows."""

@@ -182,6 +182,10 @@ class Points(ABC):
         """
 
     @abstractmethod
+    def components_of(self, labels: Array, directions: Array) -> Array:
+        """The same with labels (N,) held fixed: a point stays with the direction of its label."""
+
+    @abstractmethod
     def coordinates(self) -> Any:
         """All normalized points as a dense or CSR array: only for code of the user."""
 

@@ -196,6 +196,10 @@ class Samples(SinglePoints):
         """The directions with the column factors taken out again."""
         return self.matrix.to_components(directions)
 
+    def components_of(self, labels: Array, directions: Array) -> Array:
+        """The same: over rows components do not depend on labels."""
+        return self.components(directions)
+
     def coordinates(self) -> Any:
         """All normalized rows."""
         return self.matrix.whole(row_scales=divide(np.ones(len(self._lengths)), self._lengths))

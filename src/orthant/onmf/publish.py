@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import numpy as np
@@ -50,6 +50,39 @@ def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorizati
         unit = unit[found.energies > 0]
         del found  # it may be as large as the result
         found = _assign(matrix, unit, orthogonal)
+    steps = (*solution.steps, "final assignment")
+    solution = replace(solution, steps=steps, n_sweeps=solution.n_sweeps + 1)
+    return _assemble(matrix, unit, found, solution, options)
+
+
+def publish_labels(
+    matrix: Matrix, labels: Array | None, solution: Solution, options: Options
+) -> Factorization:
+    """The same with the rows' labels (n,) held fixed; over features there are none.
+
+    Every row keeps its label, unless its product with that component is zero.
+    """
+    components = unit_rows(solution.components).astype(matrix.dtype)
+    used = np.flatnonzero(components.any(axis=1))
+    unit = components[used]
+    if labels is None:
+        return _assemble(matrix, unit, _assign(matrix, unit, "features"), solution, options)
+    numbers = np.full(len(components) + 1, -1, dtype=np.int32)  # the last one for label -1
+    numbers[used] = np.arange(len(used))
+    labels = numbers[labels]
+    inside = np.flatnonzero(labels >= 0)
+    scales = np.zeros(len(labels), dtype=matrix.dtype)
+    scales[inside] = matrix.loadings(unit)[inside, labels[inside]]
+    labels[scales == 0] = -1
+    energies = matrix.energies_of_scales(labels, scales, unit)
+    return _assemble(matrix, unit, _Assigned(labels, scales, energies), solution, options)
+
+
+def _assemble(
+    matrix: Matrix, unit: Array, found: _Assigned, solution: Solution, options: Options
+) -> Factorization:
+    """Components by the energy they capture, and the error of rows expressed by them."""
+    orthogonal = options.orthogonal
     order = np.argsort(-found.energies, kind="stable")
     unit, energies = unit[order], found.energies[order]
     projection = found.in_order(order)
@@ -71,8 +104,8 @@ def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorizati
         error=matrix.in_units_of_x(math.sqrt(squared)),
         relative_squared_error=error,
         history=fall_to(solution.history, error),
-        n_sweeps=solution.n_sweeps + 1,
-        steps_run=(*solution.steps, "final assignment"),
+        n_sweeps=solution.n_sweeps,
+        steps_run=solution.steps,
         shortage=shortage(len(unit), options.asked, solution.unused),
     )
 

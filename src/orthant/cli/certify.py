@@ -1,0 +1,163 @@
+"""``orthant certify``: how far an answer can be from the best one, now or by other labels."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import orthant
+from orthant.cli import options as o
+from orthant.cli.data import Reading, most_bytes, read_data, read_weights, takes_reading
+from orthant.cli.failures import about
+from orthant.cli.folder import MODEL, PAGE, SUMMARY, read_model, read_summary, write_json
+from orthant.cli.proving import times_of
+from orthant.cli.report import source_of
+from orthant.cli.terminal import line, object_line, progress, prose
+from orthant.cli.writing import Replacing
+from orthant.datasets.readers import read_names
+from orthant.errors import InvalidInputError
+from orthant.factorization import Factorization
+from orthant.persistence import save
+
+
+@takes_reading()
+def certify(
+    place: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|DIR", help="A matrix, or a folder that fit wrote.", show_default=False
+        ),
+    ],
+    reading: Reading,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The group of every row, one a line; empty for none."),
+    ] = None,
+    feature_labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The group of every column, one a line."),
+    ] = None,
+    components: Annotated[
+        int | None,
+        typer.Option(
+            "--components",
+            "-k",
+            min=1,
+            help="How many groups were allowed (default: as many as the labels name).",
+        ),
+    ] = None,
+    certificate: o.Proof = "svd",
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="The data of a folder, if they are no longer where they were."
+        ),
+    ] = None,
+    sample_weight: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="One weight per row.")
+    ] = None,
+    feature_weight: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="One weight per column; a folder knows.")
+    ] = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    jobs: o.Jobs = None,
+) -> None:
+    """Say how far the labels of FILE, or the answer in DIR, can be from the best ones.
+
+    Labels may come from any program: scales are fitted to them, and the error
+    is compared with what no partition into as many groups can go below. The
+    certificate of a folder is kept in its model and summary.
+    """
+    if certificate == "none":
+        raise InvalidInputError("--certificate none proves nothing; leave it out")
+    folder = Path(place)
+    weights = {"sample_weight": sample_weight, "feature_weight": feature_weight}
+    if (folder / SUMMARY).exists():
+        if labels is not None or feature_labels is not None or components is not None:
+            raise InvalidInputError(f"{place}: a folder has labels; give them with a FILE only")
+        result = _certify_folder(folder, data, certificate, weights, jobs, reading, quiet)
+    else:
+        groups = {"labels": labels, "feature_labels": feature_labels}
+        options = {"n_components": components, "method": certificate, "n_jobs": jobs}
+        result = _certify_file(place, reading, groups, weights, options, quiet)
+    proof = result.certificate
+    if json:
+        told = {**asdict(proof), "sentence": str(proof)}
+        error = result.relative_squared_error
+        object_line({"relative_squared_error": error, "certificate": told})
+        return
+    line(f"relative squared error {result.relative_squared_error:.6g}")
+    prose(f"{proof}")
+    line(times_of(result))
+    if (folder / PAGE).exists():
+        line(f"orthant report {place} makes its page again")
+
+
+def _certify_folder(
+    folder: Path,
+    data: str | None,
+    method: str,
+    weights: dict[str, Path | None],
+    jobs: int | None,
+    reading: Reading,
+    quiet: bool,
+) -> Factorization:
+    """The answer in a folder with a certificate, which is written there too."""
+    summary = read_summary(folder)
+    result = read_model(folder / MODEL, most_bytes(reading.max_bytes))
+    file, known = source_of(folder, summary, data)
+    with progress(f"reading {Path(file).name}", quiet):
+        held = read_data(file, replace(known, max_bytes=reading.max_bytes), stream=True)
+    with held, progress(f"proving {Path(file).name}", quiet):
+        about(file)
+        result.certify(
+            held.X,
+            method,
+            sample_weight=read_weights(weights["sample_weight"], held.X.shape[0], "rows"),
+            missing_values=np.nan if known.missing else None,
+            n_jobs=jobs,
+        )
+    about(folder)
+    proof = result.certificate
+    told = {**asdict(proof), "sentence": str(proof)}
+    with Replacing(folder) as files:
+        files.other(MODEL, lambda path: save(result, path))
+        files.text(SUMMARY, lambda written: write_json(written, {**summary, "certificate": told}))
+    return result
+
+
+def _certify_file(
+    place: str,
+    reading: Reading,
+    groups: dict[str, Path | None],
+    weights: dict[str, Path | None],
+    options: dict[str, Any],
+    quiet: bool,
+) -> Factorization:
+    """The partition that label files describe, with its certificate."""
+    if not any(groups.values()):
+        raise InvalidInputError(
+            "give the partition with --labels, --feature-labels or both, or a folder of orthant fit"
+        )
+    with progress(f"reading {Path(place).name}", quiet):
+        held = read_data(place, reading, stream=True)
+    with held, progress(f"proving {Path(place).name}", quiet):
+        sides = dict(zip(groups, ("rows", "columns"), strict=True))
+        counts = dict(zip(sides, held.X.shape, strict=True))
+        given = {
+            name: None if path is None else read_names(path, counts[name], sides[name])
+            for name, path in groups.items()
+        }
+        weighted = {
+            name: read_weights(path, count, side)
+            for (name, path), count, side in zip(
+                weights.items(), held.X.shape, ("rows", "columns"), strict=True
+            )
+        }
+        about(place)
+        return orthant.certify(held.X, **given, **weighted, **options)

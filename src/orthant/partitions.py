@@ -1,0 +1,143 @@
+"""``certify``: how good a partition is that someone else found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from orthant.certificate import CERTIFICATES, Promise
+from orthant.certification.evidence import Data
+from orthant.engine.executors import one_blas_thread
+from orthant.errors import InvalidInputError
+from orthant.factorization import Factorization
+from orthant.numerics.arrays import Array
+from orthant.onmf.options import DEFAULTS, Options
+from orthant.onmf.partition import refit_partition
+from orthant.onmf.publish import publish_labels
+from orthant.onmf.solution import solve_zero
+from orthant.validation.parameters import as_choice, as_n_components, as_weights
+
+GIVEN = Promise(reason="the labels were given, not found")
+
+
+def certify(
+    X: Any,
+    labels: Any = None,
+    feature_labels: Any = None,
+    *,
+    n_components: int | None = None,
+    sample_weight: Any = None,
+    feature_weight: Any = None,
+    method: str = "svd",
+    n_jobs: int | None = None,
+    max_memory: int | str | None = None,
+) -> Factorization:
+    """Say how far a partition can be from the best one, whoever found it.
+
+    The scales are fitted to the labels, which gives the smallest error that the partition allows,
+    and the error is compared with what no partition into as many groups can go below.
+
+    Parameters
+    ----------
+    X
+        (n, m) non-negative matrix, as for :func:`orthant.factorize`; without missing values.
+    labels
+        (n,) the group of every row: integers, negative for rows in no group, or texts, empty for
+        none. Alone, the components may share features: the setting "samples".
+    feature_labels
+        (m,) the same for the columns. Alone, the setting "features". With ``labels``, rows and
+        columns of the same label are a block, and all else is zero: the setting "both".
+    n_components
+        How many groups were allowed; as many as the labels name by default.
+    sample_weight, feature_weight, n_jobs, max_memory
+        As for :func:`orthant.factorize`.
+    method
+        Which certificate: "svd" or "dual".
+
+    Returns
+    -------
+    Factorization
+        With the same groups, its ``certificate`` computed. A row whose product with its
+        component is zero has label -1. Components are ordered by what they capture.
+    """
+    as_choice(method, tuple(filter(None, CERTIFICATES)), "method")
+    if labels is None and feature_labels is None:
+        raise InvalidInputError("give labels, feature_labels, or both: the partition to judge")
+    orthogonal = "samples" if feature_labels is None else "features" if labels is None else "both"
+    with one_blas_thread():
+        started = time.perf_counter()
+        data = Data(X, sample_weight, feature_weight, None, n_jobs, max_memory)
+        matrix = data.read(orthogonal)
+        sides = [
+            None if given is None else _as_names(given, count, name)
+            for given, count, name in (
+                (labels, matrix.shape[0], "labels"),
+                (feature_labels, matrix.shape[1], "feature_labels"),
+            )
+        ]
+        names = _groups(sides)
+        row_groups, column_groups = (None if one is None else _number(one, names) for one in sides)
+        allowed = len(names) if n_components is None else as_n_components(n_components)
+        if allowed < len(names):
+            raise InvalidInputError(
+                f"the labels name {len(names)} groups, but n_components is {allowed}"
+            )
+        options = _options(orthogonal, max(1, allowed), len(names))
+        if matrix.total > 0 and names:
+            found = refit_partition(matrix, row_groups, column_groups, options)
+        else:
+            nothing = None if row_groups is None else np.full_like(row_groups, -1)
+            found = publish_labels(matrix, nothing, solve_zero(matrix, GIVEN), options)
+        weights = as_weights(feature_weight, matrix.shape[1], "feature_weight")
+        seconds = time.perf_counter() - started
+        result = replace(found, feature_weight=weights, promise=GIVEN, seconds=seconds)
+    result.certify(X, method, sample_weight=sample_weight, n_jobs=n_jobs, max_memory=max_memory)
+    return result
+
+
+def _options(orthogonal: str, allowed: int, used: int) -> Options:
+    return Options(
+        asked=allowed,
+        n_components=used,
+        orthogonal=orthogonal,
+        seeding="given",
+        kmeans="none",
+        n_init=1,
+        max_iter=DEFAULTS["max_iter"],
+        tol=DEFAULTS["tol"],
+        rng=np.random.default_rng(0),
+    )
+
+
+def _as_names(given: Any, count: int, name: str) -> list[str]:
+    """Labels as texts, empty for rows or columns in no group."""
+    array = np.asarray(given)
+    if array.shape != (count,):
+        raise InvalidInputError(f"{name} must hold {count:,} labels, not shape {array.shape}")
+    if array.dtype.kind in "fc":
+        whole = np.isfinite(array) & (array == np.floor(array.real))
+        if not whole.all():
+            place = int(np.flatnonzero(~whole)[0])
+            raise InvalidInputError(
+                f"{name}[{place}] is {array[place]}; labels are integers or texts"
+            )
+        array = array.real.astype(np.int64)
+    if array.dtype.kind in "iub":
+        return ["" if one < 0 else str(one) for one in array.astype(np.int64).tolist()]
+    return ["" if one is None else str(one) for one in array.tolist()]
+
+
+def _groups(sides: Sequence[list[str] | None]) -> list[str]:
+    """Names of the groups in use: with two sides those that both have, in order of appearance."""
+    given = [dict.fromkeys(filter(None, one)) for one in sides if one is not None]
+    return [name for name in given[0] if all(name in other for other in given)]
+
+
+def _number(labels: list[str], names: list[str]) -> Array:
+    """The number of every label's group, -1 for none."""
+    numbers = {name: number for number, name in enumerate(names)}
+    return np.array([numbers.get(one, -1) for one in labels], dtype=np.int32)

@@ -1,0 +1,81 @@
+"""``orthant certify``: labels of anyone, and answers that are there already."""
+
+import json
+
+import numpy as np
+import pytest
+
+import orthant
+
+
+@pytest.fixture
+def matrix(tmp_path):
+    X = np.random.default_rng(0).exponential(size=(30, 8))
+    np.save(tmp_path / "x.npy", X)
+    return X
+
+
+def write_labels(path, labels):
+    path.write_text("".join(f"{one}\n" for one in labels))
+    return str(path)
+
+
+def test_labels_of_a_file_are_judged(tmp_path, run, matrix):
+    rows = write_labels(tmp_path / "rows.txt", ["a", "b", "c"] * 10)
+    done = run("certify", str(tmp_path / "x.npy"), "--labels", rows, "--json")
+    assert done.code == 0, done
+    told = json.loads(done.out)
+    expected = orthant.certify(matrix, ["a", "b", "c"] * 10)
+    assert told["relative_squared_error"] == pytest.approx(expected.relative_squared_error)
+    assert told["certificate"]["ratio"] == pytest.approx(expected.certificate.ratio)
+    columns = write_labels(tmp_path / "columns.txt", ["a", "b"] * 4)
+    both = run(
+        "certify", str(tmp_path / "x.npy"), "--labels", rows, "--feature-labels", columns, "-k", "3"
+    )
+    assert "times the smallest possible; proven by" in " ".join(both.out.split()), both
+
+
+def test_a_folder_gets_a_certificate_and_keeps_it(tmp_path, run, matrix):
+    folder = tmp_path / "answer"
+    given = ("-k", "3", "--seed", "0", "--certificate", "none", "-o", str(folder), "--report")
+    assert run("fit", str(tmp_path / "x.npy"), *given).code == 0
+    before = json.loads((folder / "summary.json").read_text())
+    assert before["certificate"]["ratio"] is None
+    done = run("certify", str(folder))
+    assert done.code == 0, done
+    assert "orthant report" in done.out
+    after = json.loads((folder / "summary.json").read_text())
+    assert after["certificate"]["ratio"] > 1
+    assert {**after, "certificate": 0} == {**before, "certificate": 0}
+    assert orthant.load(folder / "model.npz").certificate.ratio == after["certificate"]["ratio"]
+
+
+def test_a_folder_whose_data_changed_is_left_as_it_is(tmp_path, run, matrix):
+    folder = tmp_path / "answer"
+    assert run("fit", str(tmp_path / "x.npy"), "-k", "3", "-o", str(folder)).code == 0
+    before = (folder / "summary.json").read_bytes(), (folder / "model.npz").read_bytes()
+    np.save(tmp_path / "x.npy", matrix[::-1])
+    done = run("certify", str(folder))
+    assert done.code != 0
+    assert done.err.count("\n") == 1
+    assert "not what it was in the fit" in done.err
+    assert ((folder / "summary.json").read_bytes(), (folder / "model.npz").read_bytes()) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "give the partition with --labels"),
+        (("--labels", "short.txt"), "short.txt"),
+        (("--labels", "rows.txt", "-k", "2"), "the labels name 3 groups, but n_components is 2"),
+        (("--labels", "rows.txt", "--certificate", "none"), "--certificate none proves nothing"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path, run, matrix, options, message):
+    write_labels(tmp_path / "rows.txt", ["a", "b", "c"] * 10)
+    write_labels(tmp_path / "short.txt", ["a", "b"])
+    options = [str(tmp_path / one) if one.endswith(".txt") else one for one in options]
+    done = run("certify", str(tmp_path / "x.npy"), *options)
+    assert done.code == 2, done
+    assert done.err.count("\n") == 1
+    assert message in done.err

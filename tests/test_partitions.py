@@ -1,0 +1,136 @@
+"""A given partition is refitted to its smallest error, keeps its groups, and gets a certificate."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.cluster import KMeans
+
+import orthant
+from orthant.datasets import make_planted
+from orthant.errors import InvalidInputError
+
+pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+
+
+def some_matrix(n=40, m=15, seed=0):
+    return np.random.default_rng(seed).exponential(size=(n, m))
+
+
+def error_of_labels(X, labels, feature_labels=None):
+    """The definition: what the best rank-one matrix of every block leaves."""
+    captured = 0.0
+    for group in set(labels.tolist()) - {-1}:
+        block = X[labels == group]
+        if feature_labels is not None:
+            block = block[:, feature_labels == group]
+        if block.size:
+            captured += np.linalg.norm(block, 2) ** 2
+    return 1.0 - captured / np.square(X).sum()
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+def test_row_labels_keep_their_groups_and_get_the_smallest_error(store):
+    X = some_matrix()
+    labels = np.random.default_rng(1).integers(-1, 4, size=len(X))
+    found = orthant.certify(store(X), labels)
+    assert found.orthogonal == "samples"
+    assert found.relative_squared_error == pytest.approx(error_of_labels(X, labels), rel=1e-8)
+    assert len({(a, b) for a, b in zip(labels, found.labels, strict=True)}) == 5
+    assert ((labels < 0) == (found.labels < 0)).all()
+    assert found.certificate.lower_bound <= found.relative_squared_error
+    assert found.certificate.ratio > 1
+
+
+@pytest.mark.parametrize("place", ["memory", "file"])
+def test_column_labels(place, tmp_path):
+    X = some_matrix(n=60, m=12)
+    if place == "file":
+        np.save(tmp_path / "x.npy", X)
+        given = np.load(tmp_path / "x.npy", mmap_mode="r")
+    else:
+        given = X
+    labels = np.arange(12) % 3
+    found = orthant.certify(given, feature_labels=labels)
+    assert found.orthogonal == "features"
+    assert found.relative_squared_error == pytest.approx(error_of_labels(X.T, labels), rel=1e-8)
+    assert len({(a, b) for a, b in zip(labels, found.feature_labels, strict=True)}) == 3
+
+
+def test_blocks_are_rows_and_columns_of_the_same_label():
+    X = some_matrix()
+    rows = np.array(["a", "b", "", "only rows"])[np.arange(40) % 4]
+    columns = np.array(["b", "a", "only columns"])[np.arange(15) % 3]
+    found = orthant.certify(X, rows, columns, n_components=5)
+    numbers = {"a": 0, "b": 1}
+    expected = error_of_labels(
+        X,
+        np.array([numbers.get(one, -1) for one in rows]),
+        np.array([numbers.get(one, -1) for one in columns]),
+    )
+    assert found.orthogonal == "both"
+    assert found.relative_squared_error == pytest.approx(expected, rel=1e-8)
+    assert found.n_components == 5
+    assert found.n_components_found == 2
+    overlap = found.components @ found.components.T
+    assert overlap[0, 1] == 0.0
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_the_labels_of_a_fit_get_its_certificate(orthogonal):
+    X = make_planted(60, 20, 3, 0.3, orthogonal, random_state=0).X
+    weights = np.random.default_rng(0).integers(1, 4, size=60)
+    fit = orthant.factorize(X, 3, orthogonal=orthogonal, sample_weight=weights, random_state=0)
+    found = orthant.certify(X, fit.labels, fit.feature_labels, sample_weight=weights)
+    assert found.relative_squared_error == pytest.approx(fit.relative_squared_error, rel=1e-6)
+    assert found.certificate.lower_bound == pytest.approx(fit.certificate.lower_bound, rel=1e-9)
+
+
+def test_feature_weights_are_the_metric():
+    X, labels = some_matrix(), np.arange(40) % 3
+    weights = np.random.default_rng(2).integers(0, 3, size=15).astype(float)
+    found = orthant.certify(X, labels, feature_weight=weights)
+    expected = error_of_labels(X * np.sqrt(weights), labels)
+    assert found.relative_squared_error == pytest.approx(expected, rel=1e-8)
+
+
+def test_labels_of_scikit_learn_are_judged():
+    X = some_matrix(100, 10)
+    labels = KMeans(4, n_init=1, random_state=0).fit_predict(X)
+    found = orthant.certify(X, labels)
+    best = orthant.factorize(X, 4, random_state=0)
+    assert found.certificate.ratio >= best.certificate.ratio * (1 - 1e-9)
+    assert "given" in found.promise.reason
+    assert found.steps_run == ("refit of given labels",)
+
+
+def test_more_groups_may_have_been_allowed_but_not_fewer():
+    X, labels = some_matrix(), np.arange(40) % 3
+    loose = orthant.certify(X, labels, n_components=6)
+    assert loose.certificate.lower_bound < orthant.certify(X, labels).certificate.lower_bound
+    with pytest.raises(InvalidInputError, match="name 3 groups, but n_components is 2"):
+        orthant.certify(X, labels, n_components=2)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (None, "give labels, feature_labels, or both"),
+        ([0, 1], r"labels must hold 40 labels, not shape \(2,\)"),
+        (np.zeros((40, 1)), r"not shape \(40, 1\)"),
+        ([0.0] * 39 + [np.nan], r"labels\[39\] is nan; labels are integers or texts"),
+        ([0.5] + [0] * 39, r"labels\[0\] is 0.5"),
+    ],
+)
+def test_labels_that_say_nothing_are_refused_with_their_place(labels, message):
+    with pytest.raises(InvalidInputError, match=message):
+        orthant.certify(some_matrix(), labels)
+
+
+def test_nothing_in_any_group_captures_nothing():
+    X = some_matrix()
+    found = orthant.certify(X, np.full(40, -1), n_components=2)
+    assert found.n_components_found == 0
+    assert found.relative_squared_error == 1.0
+    assert found.certificate.ratio > 1
+    zero = orthant.certify(np.zeros((4, 3)), [0, 0, 1, 1])
+    assert zero.certificate.optimal
