@@ -54,7 +54,7 @@ POOL_SAMPLE_PER_COMPONENT = 20
 # is hardly more, or takes too long.
 LARGER_SAMPLE = 3.5
 WORTH_PLAYING_AGAIN = 1.5
-AGAIN_SECONDS = 0.2
+AGAIN_SECONDS = 0.25
 # So many points give a rough start.
 ROUGH_SAMPLE = 300
 ROUGH_PER_COMPONENT = 10
@@ -221,7 +221,7 @@ def play_on_missed(points: SinglePoints, k: int, rng: np.random.Generator) -> Ar
         known = sample.rough_cosines_with(unit_lengths(directions))
         given[:, : len(directions)] = known * lengths[:, None]
         tournament.begin(n_starts, given=given)
-        labels, scales = tournament.play(n_starts, 2, n_moved)
+        labels, scales = tournament.play(n_starts, 2, n_moved, persistent=False)
         directions = sample.power_step(labels, scales / lengths, k)
         if tournament.agreed:
             break

@@ -85,10 +85,13 @@ class Tournament:
         self._field = self._sweep_often(starts)
         self.agreed = self._agree(self._field)
 
-    def play(self, n_copies: int, n_rounds: int, n_moved: int) -> tuple[Array, Array]:
+    def play(
+        self, n_copies: int, n_rounds: int, n_moved: int, *, persistent: bool = True
+    ) -> tuple[Array, Array]:
         """Labels (s,) of the winner and the products (s,) of the points with its directions.
 
         Where most starts came to the same answer, it is the winner, and nothing else is tried.
+        Unless ``persistent``, a round of replacements that gains nothing is the last one.
         """
         if self.agreed:
             best = self._finish(self._field.best(1), n_moved)
@@ -97,7 +100,11 @@ class Tournament:
             self._field = self._field.join(self._pool_start())
         best = self._finish(self._field, n_moved)
         for _ in range(n_rounds if self._k > 1 else 0):
+            before = best.captured[0]
             best = self._finish(best.join(self._replace(best, n_copies)), n_moved)
+            missed = self._total - best.captured[0]
+            if not persistent and not best.captured[0] - before > self._tol * missed:
+                break
         return best.labels[:, 0], best.scales[:, 0]
 
     def _agree(self, field: Field) -> bool:
