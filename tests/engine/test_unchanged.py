@@ -66,8 +66,8 @@ def test_the_row_that_changed_is_named(X, orthogonal, algorithm, dtype, kind, tm
     def change():
         target[ROW, 3] += 1
 
+    limit = NOTHING_KEPT // 2 if dtype == np.float32 else NOTHING_KEPT
     with pytest.raises(SourceChangedError, match=r"row 1,204 of X changed since the first read"):
-        limit = NOTHING_KEPT // 2 if dtype == np.float32 else NOTHING_KEPT
         fit_while(change, stored, orthogonal=orthogonal, algorithm=algorithm, max_memory=limit)
 
 
@@ -90,9 +90,9 @@ def test_rows_that_a_store_hands_out_without_a_copy_are_kept_as_they_were(X):
 
 def test_missing_values_and_new_ones_are_told_too(X):
     X[5, 6] = np.nan
+    options = {"missing_values": np.nan, "max_memory": NOTHING_KEPT}
     with pytest.raises(SourceChangedError, match="row 1,204"):
-        change, options = lambda: X.__setitem__((ROW, 2), np.nan), {"missing_values": np.nan}
-        fit_while(change, Slices(X), max_memory=NOTHING_KEPT, **options)
+        fit_while(lambda: X.__setitem__((ROW, 2), np.nan), Slices(X), **options)
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)

@@ -13,10 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
+from orthant.engine.kept import KeptBlocks
 from orthant.engine.kernels.dense import DENSE
 from orthant.engine.kernels.interface import Kernel
 from orthant.engine.kernels.sparse import SPARSE
-from orthant.engine.kept import KeptBlocks
 from orthant.engine.unchanged import Unchanged
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
