@@ -97,9 +97,9 @@ def read(path, start, hold_at=None):
 
 
 def read_or_die(path, start):
-    """Kill the process at one block, while the block before it is being read there."""
+    """Kill the process at one block, while a block of the task before is being read there."""
     begun, killed = path.with_suffix(".begun"), path.with_suffix(".killed")
-    if start == POISON - 100 and not killed.exists():
+    if start == POISON - 200 and not killed.exists():
         begun.touch()
         until(lambda: False)
     if start == POISON:

@@ -11,15 +11,18 @@ import numpy as np
 import pytest
 
 import orthant
-from orthant.engine.executors import COPIES_OF_A_BLOCK
-from orthant.engine.sources import dense_boundaries
+from orthant.engine.executors import COPIES_OF_A_BLOCK, executor_for
+from orthant.engine.sources import SlicedSource, dense_boundaries
 from orthant.errors import InvalidInputError, InvalidTypeError
 
 ROOT = Path(__file__).resolve().parents[2]
 N, M, K = 20_000, 80, 3
-LARGEST_BLOCK = int(np.diff(dense_boundaries(N, M)).max())
+BOUNDARIES = dense_boundaries(N, M)
+LARGEST_BLOCK = int(np.diff(BOUNDARIES).max())
 # Room for one block and the copies of it, not for two.
 ONE_BLOCK = LARGEST_BLOCK * M * 8 * 4
+# Just what one block takes while it is worked on: nothing is left to keep blocks in.
+AT_WORK = LARGEST_BLOCK * M * 8 * COPIES_OF_A_BLOCK
 SETTINGS = ("samples", "features", "both")
 DATA_LIMIT = 300 * 10**6
 LARGE = int(os.environ.get("ORTHANT_OUT_OF_CORE_MB", "600"))
@@ -124,10 +127,39 @@ def test_the_published_algorithm_gives_the_bits_it_gives_in_memory(X, stores):
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 def test_no_more_than_a_block_is_asked_for_at_once(X, orthogonal):
     watched = Slices(X)
-    fitted(watched, orthogonal=orthogonal, n_jobs=4)
+    fitted(watched, orthogonal=orthogonal, n_jobs=4, max_memory=AT_WORK)
     assert LARGEST_BLOCK < N // 2
     assert watched.most_rows == LARGEST_BLOCK
     assert watched.bytes_read >= 4 * X.nbytes  # a look, some sweeps and the last assignment
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_what_is_left_of_the_budget_keeps_blocks_between_passes(X, orthogonal):
+    def bytes_read(left):
+        watched = Slices(X)
+        found.append(fitted(watched, orthogonal=orthogonal, max_memory=AT_WORK + left))
+        return watched.bytes_read
+
+    found = []
+    none, some, everything = (bytes_read(left) for left in (0, 3 * LARGEST_BLOCK * M * 8, X.nbytes))
+    n_passes = none / X.nbytes
+    assert none - some > 0.9 * (n_passes - 1) * 3 / len(BOUNDARIES) * X.nbytes
+    assert everything <= X.nbytes + 100 * M * 8  # and single rows, before their block is read
+    assert found[0] == found[1] == found[2]
+
+
+def test_no_more_is_kept_than_the_budget_leaves(X):
+    for left in (0, 1, LARGEST_BLOCK * M * 8, X.nbytes // 2, X.nbytes):
+        source = SlicedSource(X)
+        executor_for(source, 1, AT_WORK + left)
+        for _ in range(2):
+            for number in range(len(BOUNDARIES) - 1):
+                np.testing.assert_array_equal(
+                    source.block(number), X[BOUNDARIES[number] : BOUNDARIES[number + 1]]
+                )
+        blocks = [source.kept.find(number) for number in range(len(BOUNDARIES) - 1)]
+        kept = sum(block.nbytes for block in blocks if block is not None)
+        assert left - LARGEST_BLOCK * M * 8 < kept <= left
 
 
 @pytest.mark.parametrize(("budget", "at_once"), [(ONE_BLOCK, 1), (2 * ONE_BLOCK, 2)])

@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.datasets import make_planted
+from orthant.engine.executors import COPIES_OF_A_BLOCK
 from orthant.engine.kernels.sparse import SPARSE
 from orthant.engine.unchanged import Unchanged
 from orthant.errors import SourceChangedError
@@ -13,6 +14,9 @@ from orthant.progress import listening
 
 N, M, ROW = 3000, 40, 1204
 SETTINGS = ["samples", "features", "both"]
+ALL_ROWS = N * M * 8
+# Room for all rows while they are worked on, none to keep them between passes.
+NOTHING_KEPT = COPIES_OF_A_BLOCK * ALL_ROWS
 
 
 @pytest.fixture
@@ -62,14 +66,33 @@ def test_the_row_that_changed_is_named(X, orthogonal, algorithm, dtype, kind, tm
     def change():
         target[ROW, 3] += 1
 
+    limit = NOTHING_KEPT // 2 if dtype == np.float32 else NOTHING_KEPT
     with pytest.raises(SourceChangedError, match=r"row 1,204 of X changed since the first read"):
-        fit_while(change, stored, orthogonal=orthogonal, algorithm=algorithm)
+        fit_while(change, stored, orthogonal=orthogonal, algorithm=algorithm, max_memory=limit)
+
+
+def test_rows_that_are_kept_are_those_of_the_first_read(X):
+    before = fit_while(lambda: None, Slices(X.copy()))
+    limit = NOTHING_KEPT + ALL_ROWS
+    after = fit_while(lambda: X.__setitem__((ROW, 3), 50.0), Slices(X), max_memory=limit)
+    np.testing.assert_array_equal(after.components, before.components)
+
+
+def test_rows_that_a_store_hands_out_without_a_copy_are_kept_as_they_were(X):
+    class Views(Slices):
+        def __getitem__(self, rows):
+            return self.array[rows]
+
+    before = fit_while(lambda: None, Slices(X.copy()))
+    after = fit_while(lambda: X.__setitem__((ROW, 3), 50.0), Views(X))
+    np.testing.assert_array_equal(after.components, before.components)
 
 
 def test_missing_values_and_new_ones_are_told_too(X):
     X[5, 6] = np.nan
+    options = {"missing_values": np.nan, "max_memory": NOTHING_KEPT}
     with pytest.raises(SourceChangedError, match="row 1,204"):
-        fit_while(lambda: X.__setitem__((ROW, 2), np.nan), Slices(X), missing_values=np.nan)
+        fit_while(lambda: X.__setitem__((ROW, 2), np.nan), Slices(X), **options)
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)

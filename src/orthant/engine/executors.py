@@ -18,12 +18,16 @@ import numpy as np
 import scipy.linalg  # noqa: F401  (loads SciPy's own BLAS, so that the limit finds it)
 from threadpoolctl import ThreadpoolController
 
+from orthant.engine.kept import KeptBlocks
+from orthant.engine.memory import available_memory
 from orthant.engine.sources import Source, block_rows
 from orthant.engine.units import Units, UnitsByRow
 from orthant.errors import InvalidInputError
 
 # A block, a copy in the working dtype, and what is computed from it on the way.
 COPIES_OF_A_BLOCK = 3
+# Of the memory that is free one part in so many is for blocks that are kept.
+PART_OF_MEMORY = 4
 
 Absorb = Callable[[slice, Any], None]
 
@@ -73,6 +77,13 @@ class OnCluster(Protocol):
 
     def cluster_executor(self, local: Executor) -> Executor | None:
         """Who works there; ``local`` is for what lies in this process. None without a cluster."""
+
+
+@runtime_checkable
+class Keeping(Protocol):
+    """A source whose blocks are slow to read, so that it keeps some between passes."""
+
+    kept: KeptBlocks
 
 
 def run_block(source: Source, work: Work, index: int) -> Any:
@@ -169,8 +180,9 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
     """Who works on the blocks of a source.
 
     ``n_jobs`` threads, None for every core this process may use; fewer where that many blocks at
-    once would take more than ``max_memory`` bytes. On a cluster its workers and their memory
-    decide instead, and threads work on what is brought here.
+    once would take more than ``max_memory`` bytes. What those leave of it, or without a limit a
+    share of the memory that is free, is for blocks that the source keeps between passes. On a
+    cluster its workers and their memory decide instead, and threads work on what is brought here.
     """
     n_threads = available_cores() if n_jobs is None else n_jobs
     if isinstance(source, OnCluster):
@@ -179,6 +191,8 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
             return on_cluster
     if max_memory is not None:
         n_threads = min(n_threads, blocks_within(source, max_memory))
+    if isinstance(source, Keeping):
+        source.kept.allow(_room_to_keep(source, n_threads, max_memory))
     return _local(n_threads)
 
 
@@ -188,14 +202,25 @@ def _local(n_threads: int) -> Executor:
 
 def blocks_within(source: Source, max_memory: int) -> int:
     """How many blocks of a source may be at work at once within this many bytes."""
-    share = np.diff(source.boundaries).max() / source.shape[0]
-    stored = source.n_entries * share * (source.dtype.itemsize + (8 if source.kernel.sparse else 0))
-    needed = int(stored * COPIES_OF_A_BLOCK)
+    needed = bytes_at_work(source)
     if needed > max_memory:
         raise InvalidInputError(
             f"max_memory is {max_memory:,} bytes, but one block of rows takes up to {needed:,}"
         )
     return max_memory // needed
+
+
+def bytes_at_work(source: Source) -> int:
+    """How many bytes the largest block of a source takes while it is worked on."""
+    share = np.diff(source.boundaries).max() / source.shape[0]
+    stored = source.n_entries * share * (source.dtype.itemsize + (8 if source.kernel.sparse else 0))
+    return int(stored * COPIES_OF_A_BLOCK)
+
+
+def _room_to_keep(source: Source, n_threads: int, max_memory: int | None) -> int:
+    if max_memory is None:
+        return (available_memory() or 0) // PART_OF_MEMORY
+    return max_memory - n_threads * bytes_at_work(source)
 
 
 def available_cores() -> int:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
+from orthant.engine.kept import KeptBlocks
 from orthant.engine.kernels.dense import DENSE
 from orthant.engine.kernels.interface import Kernel
 from orthant.engine.kernels.sparse import SPARSE
@@ -118,7 +119,11 @@ class ArraySource:
 
 
 class SlicedSource:
-    """Rows of anything with a shape, a dtype and slices of rows: HDF5, zarr and their like."""
+    """Rows of anything with a shape, a dtype and slices of rows: HDF5, zarr and their like.
+
+    Unpacking a block may cost many times what a pass computes of it, so blocks are kept where
+    there is room.
+    """
 
     kernel: Kernel = DENSE
     in_memory = False
@@ -132,18 +137,28 @@ class SlicedSource:
         self.dtype = working_dtype(stored.dtype)
         self.boundaries = dense_boundaries(*self.shape)
         self._unchanged = Unchanged()
+        self.kept = KeptBlocks()
 
     def block(self, index: int) -> Array:
-        """Rows of one block, read from where they are stored."""
+        """Rows of one block, kept or read from where they are stored."""
+        kept = self.kept.find(index)
+        if kept is not None:
+            return kept
         rows = block_rows(self, index)
+        found = self._read(rows)
+        kept = self.kept.offer(index, found)
+        if kept is not None:
+            return kept
+        self._unchanged.check_rows(rows.start, found)
+        return found
+
+    def _read(self, rows: slice) -> Array:
         found = np.asarray(self._stored[rows])
         if found.shape != (rows.stop - rows.start, self.shape[1]):
             raise InvalidInputError(
                 f"X[{rows.start}:{rows.stop}] has shape {found.shape}, but X has shape {self.shape}"
             )
-        found = np.ascontiguousarray(found, dtype=self.dtype)
-        self._unchanged.check_rows(rows.start, found)
-        return found
+        return np.ascontiguousarray(found, dtype=self.dtype)
 
     def rows(self, indices: Array) -> Array:
         """Some rows in float64: whole blocks are read where many of their rows are wanted."""
@@ -151,7 +166,7 @@ class SlicedSource:
         places = np.searchsorted(self.boundaries, indices, side="right") - 1
         for number in np.unique(places):
             wanted = np.flatnonzero(places == number)
-            if len(wanted) > FEW_ROWS:
+            if len(wanted) > FEW_ROWS or self.kept.find(number) is not None:
                 found[wanted] = self.block(number)[indices[wanted] - self.boundaries[number]]
                 continue
             for place in wanted:

@@ -10,11 +10,16 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from orthant.engine.dask.failures import failures_in
+from orthant.engine.dask.recipes import follow
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.kernels.interface import Kernel, Rows
 from orthant.engine.sources import kernel_of, working_dtype
 from orthant.errors import InvalidInputError, OrthantError
 from orthant.numerics.arrays import Array
+
+# A task brings back no more than this and one result: small sums of many blocks, large ones alone.
+MOST_BYTES_BACK = 2**25
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +75,47 @@ def _aligned(values: Array, dtype: np.dtype | None = None) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class BlockTask:
-    """Some work on one block, as it is sent to a worker together with the block.
+    """What a task needs to know of one of its blocks.
 
     Keywords travel as pickled bytes: arrays unpacked from those are aligned, and Dask does not
     search them for collections.
     """
 
     expected: ExpectedBlock
-    function: Callable[..., Any]
     slices: bytes  # keywords of this block
+    recipe: bytes | None = None  # how the block is made; None where Dask hands it over
 
-    def __call__(self, found: Any, shared: bytes) -> tuple[Any, int]:
-        """The result of the work on what Dask has computed, and the added bits of that."""
-        rows = self.expected.read(found)
-        kernel = kernel_of(rows)
-        with one_blas_thread():
-            keywords = {**pickle.loads(shared), **pickle.loads(self.slices)}
-            result = self.function(kernel, rows, **keywords)
-        return result, kernel.add_bits(rows)
+
+def work_on_blocks(
+    function: Callable[..., Any], blocks: list[BlockTask], shared: bytes, *found: Any
+) -> list[tuple[Any, int]]:
+    """The results of a function for some blocks, one after the other, each with its added bits.
+
+    Blocks without a recipe are ``found`` already. Ends early once results are many bytes: there
+    is at least one of them, and the blocks of the others are to be asked for again.
+    """
+    keywords = pickle.loads(shared)
+    results: list[tuple[Any, int]] = []
+    size = 0
+    for number, block in enumerate(blocks):
+        if size > MOST_BYTES_BACK:
+            break
+        with failures_in(block.expected.rows):
+            made = found[number] if block.recipe is None else follow(block.recipe)
+            rows = block.expected.read(made)
+            kernel = kernel_of(rows)
+            with one_blas_thread():
+                result = function(kernel, rows, **keywords, **pickle.loads(block.slices))
+            results.append((result, kernel.add_bits(rows)))
+        size += bytes_of(result)
+    return results
+
+
+def bytes_of(result: Any) -> int:
+    """How many bytes a result takes on its way back; its arrays are not copied for that."""
+    arrays: list[pickle.PickleBuffer] = []
+    rest = pickle.dumps(result, protocol=5, buffer_callback=arrays.append)
+    return len(rest) + sum(array.raw().nbytes for array in arrays)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ class Chunks:
         # Each with the part of the graph that it needs: looked up once, not in every pass.
         blocks = array.to_delayed()[:, 0]
         self.delayed = [dask.optimize(blocks[number])[0] for number in numbers]
+        self.recipes: list[bytes] | None = None
         self.boundaries = self._boundaries()
 
     def _boundaries(self) -> Array:
@@ -79,6 +80,8 @@ class Chunks:
         """Some of the blocks, laid end to end: row numbers count from the first of them."""
         some = copy.copy(self)
         some.delayed = [self.delayed[number] for number in numbers]
+        if self.recipes is not None:
+            some.recipes = [self.recipes[number] for number in numbers]
         some._rows = [self._rows[number] for number in numbers]
         some.boundaries = some._boundaries()
         return some

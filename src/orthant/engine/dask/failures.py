@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 
 from orthant.errors import BlockFailedError
+
+NOTE = "This happened in"
 
 
 def killed(error: BaseException, rows: slice) -> BlockFailedError:
@@ -26,8 +30,21 @@ def failure(error: Exception, rows: slice) -> Exception:
             f"{_place(rows)} are lost. Make X from files or functions that Dask can run again: "
             f"scattered data die with their worker. {error}"
         )
-    error.add_note(f"This happened in {_place(rows)}.")
+    if not any(note.startswith(NOTE) for note in getattr(error, "__notes__", ())):
+        error.add_note(f"{NOTE} {_place(rows)}.")
     return error
+
+
+@contextmanager
+def failures_in(rows: slice) -> Iterator[None]:
+    """Name the rows in any error that is raised inside."""
+    try:
+        yield
+    except Exception as error:
+        told = failure(error, rows)
+        if told is error:
+            raise
+        raise told from error
 
 
 def _place(rows: slice) -> str:

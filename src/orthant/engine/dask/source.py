@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from orthant.engine.dask.blocks import Places, describe_block, pick_block
 from orthant.engine.dask.chunks import Chunks
 from orthant.engine.dask.executor import DaskExecutor, current_client
+from orthant.engine.dask.recipes import recipes_of
 from orthant.engine.executors import Executor, Serial, Work
 from orthant.engine.kernels.interface import Rows
 from orthant.engine.sources import ArraySource, CsrSource, in_memory
@@ -33,6 +34,8 @@ class DaskSource(Chunks):
         super().__init__(array, checked)
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self._client = current_client()
+        if self._client is not None:
+            self.recipes = recipes_of(array, self.delayed)
         ((self._kind, n_entries),) = self._describe(np.arange(1))
         if self._kind:
             rest = self._describe(np.arange(1, self.n_blocks))

@@ -16,6 +16,9 @@ TIMEOUT = "orthant.no-workers-timeout"
 DEFAULTS = {WARNING: "30 s", TIMEOUT: "10 minutes"}
 # Seconds between two looks at a cluster that has not answered yet.
 BETWEEN_LOOKS = 0.5
+# Seconds in which a result should come over the network, at first; when it does not, the worker
+# that had it may be gone.
+TRANSFER = 10.0
 
 
 class Patience:
@@ -28,13 +31,29 @@ class Patience:
 
     def result(self, future: Any) -> Any:
         """The result of a task, or its error; NoWorkersError when nobody is left to give one."""
+        limit = TRANSFER
+        while True:
+            self._await_end(future)
+            try:
+                return future.result(timeout=limit)
+            except TimeoutError:
+                if future.status == "error":  # that of the task itself
+                    raise
+            limit *= 2
+
+    def _await_end(self, future: Any) -> None:
+        """Wait until a task is done, well or not; its result is not asked for.
+
+        Dask sends results of several calls together, and one call that is broken off while it
+        waits for them breaks off the next.
+        """
         while True:
             try:
-                return future.result(timeout=BETWEEN_LOOKS)
+                future.exception(timeout=BETWEEN_LOOKS)
             except TimeoutError:
-                if future.done():  # just now, or the error is that of the task itself
-                    return future.result()
-            self._look()
+                self._look()
+            else:
+                return
 
     def _look(self) -> None:
         """See whether the cluster has workers; without any, say so or give up."""

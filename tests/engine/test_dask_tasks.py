@@ -1,0 +1,213 @@
+"""Several blocks to one task of Dask: which arrays allow it, and that nobody can tell."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import orthant
+from orthant.engine.dask import blocks as tasks
+from orthant.engine.dask.executor import MOST_BLOCKS, blocks_per_task
+from orthant.engine.dask.recipes import MOST_BYTES, follow, recipes_of
+from orthant.engine.executors import Serial, Work, executor_for
+from orthant.errors import BlockFailedError, InvalidInputError
+from orthant.validation.data import as_source
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+UNEQUAL = (7, 0, 1, 40, 3, 3, 0, 90, 2, 11, 5, 60, 1, 1, 30, 8, 0, 25, 13)
+M = 12
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Four threads: eight tasks to a pass."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def make_rows(start, stop):
+    """Rows that depend on their numbers alone."""
+    rows = np.arange(start, stop, dtype=float)[:, None]
+    return 1 + np.sin(rows * np.arange(1, M + 1)) + 2 * (rows % 3 == np.arange(M) % 3)
+
+
+def array_of(lengths, make=make_rows):
+    edges = np.concatenate(([0], np.cumsum(lengths))).tolist()
+    delayed = dask.delayed(make, pure=True)
+    parts = [
+        da.from_delayed(delayed(start, stop), (stop - start, M), float)
+        for start, stop in itertools.pairwise(edges)
+    ]
+    return da.concatenate(parts)
+
+
+def first_and_own(kernel, rows, shared, own):
+    return rows[0, 0] * shared[0], own.tolist()
+
+
+def results(source, executor, work):
+    seen = []
+    executor.fold(source, work, lambda *result: seen.append(result))
+    return seen
+
+
+@pytest.mark.parametrize("lengths", [(5,), (5, 5), (3,) * 8, (3,) * 9, (2,) * 23, UNEQUAL], ids=str)
+@pytest.mark.parametrize("n_shared", [1, 10**6])
+def test_results_are_those_of_one_block_after_the_other(client, lengths, n_shared):
+    array, n = array_of(lengths), sum(lengths)
+    work = Work(first_and_own, {"shared": np.full(n_shared, 3.0)}, {"own": np.arange(n)})
+    expected = results(as_source(array), Serial(), work)
+    assert len(expected) == np.count_nonzero(lengths)
+    with client.as_current():
+        source = as_source(array)
+        assert source.recipes is not None
+        assert results(source, executor_for(source, 1), work) == expected
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+def test_a_fit_has_the_same_bits_with_and_without_recipes(client, orthogonal):
+    made = array_of(UNEQUAL)
+    alone = orthant.factorize(made, 3, orthogonal=orthogonal, random_state=0, n_jobs=1)
+    with client.as_current():
+        for X in (made, made.persist()):
+            found = orthant.factorize(X, 3, orthogonal=orthogonal, random_state=0)
+            np.testing.assert_array_equal(found.components, alone.components)
+            np.testing.assert_array_equal(found.labels, alone.labels)
+            assert found.history == alone.history
+
+
+def test_large_results_come_back_a_few_at_a_time(client, monkeypatch):
+    monkeypatch.setattr(tasks, "MOST_BYTES_BACK", 1000)  # in-process workers see it too
+    array, work = array_of((4,) * 23), Work(large_result)
+    expected = results(as_source(array), Serial(), work)
+    with client.as_current():
+        source = as_source(array)
+        found = results(source, executor_for(source, 1), work)
+    for (rows, one), (same_rows, other) in zip(found, expected, strict=True):
+        assert rows == same_rows
+        np.testing.assert_array_equal(one, other)
+
+
+def large_result(kernel, rows):
+    return np.full(100 if rows[0, 0] > 2 else 400, rows[0, 0])
+
+
+def test_a_task_ends_after_the_result_that_is_one_too_many():
+    source = as_source(array_of((4,) * 3))
+    made = [
+        tasks.BlockTask(source.expected(index), pickle.dumps({}))
+        for index in range(source.n_blocks)
+    ]
+    found = [source.block(index) for index in range(3)]
+    shared = pickle.dumps({"size": tasks.MOST_BYTES_BACK // 8 - 1000})
+    assert len(tasks.work_on_blocks(zeros, made, shared, *found)) == 2
+    assert len(tasks.work_on_blocks(zeros, made, pickle.dumps({"size": 1}), *found)) == 3
+
+
+def zeros(kernel, rows, size):
+    return [np.zeros(size), csr_array((3, 3))]
+
+
+def test_the_bytes_of_a_result_are_those_of_its_arrays():
+    assert 8000 <= tasks.bytes_of((np.zeros(1000), "x")) < 8500
+    assert 4000 <= tasks.bytes_of([np.zeros((1000, 2), dtype=np.float32)[:, 0]]) < 4500
+
+
+def fail_at(rows, error):
+    def make(start, stop):
+        if start == rows:
+            raise error
+        return make_rows(start, stop)
+
+    return array_of((4,) * 23, make)
+
+
+def test_an_error_inside_a_task_names_the_rows_of_its_block(client):
+    with client.as_current():
+        with pytest.raises(KeyError, match="no such file") as caught:
+            orthant.factorize(fail_at(68, KeyError("no such file")), 2)
+        assert caught.value.__notes__ == ["This happened in rows 68:72 of X."]
+        with pytest.raises(BlockFailedError, match=r"rows 40:44 of X do not fit.*\{0: 1\}.*1 PiB"):
+            orthant.factorize(fail_at(40, MemoryError("1 PiB")), 2)
+
+
+def test_a_bad_block_inside_a_task_is_named_by_its_rows(client):
+    def short(start, stop):
+        return make_rows(start, stop - (start == 20))
+
+    with client.as_current(), pytest.raises(InvalidInputError, match="rows 20:24 of X have shape"):
+        orthant.factorize(array_of((4,) * 23, short), 2)
+
+
+def test_a_task_is_tried_again_when_one_of_its_blocks_cannot_be_read(client, tmp_path):
+    def make(start, stop):
+        failures = len(list(tmp_path.iterdir()))
+        if start == 20 and failures < 2:
+            (tmp_path / f"{failures}").touch()
+            raise OSError("connection reset")
+        return make_rows(start, stop)
+
+    with client.as_current():
+        source = as_source(array_of((4,) * 23, make))
+        np.testing.assert_array_equal(source.rows(np.arange(92)), make_rows(0, 92))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def recipes(array):
+    return recipes_of(array, [dask.optimize(one)[0] for one in array.to_delayed()[:, 0]])
+
+
+def test_a_recipe_makes_the_chunk():
+    found = recipes(array_of((4, 5, 6)))
+    assert len(found) == 3
+    np.testing.assert_array_equal(follow(found[1]), make_rows(4, 9))
+    joined = recipes(array_of((4, 5, 6, 7)).rechunk(((9, 13), M)) * 2)
+    np.testing.assert_array_equal(follow(joined[1]), 2 * make_rows(9, 22))
+
+
+def test_a_constant_may_be_shared_and_is_in_every_recipe(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    stored = zarr.create_array(str(tmp_path / "x"), shape=(20, M), dtype="f8", chunks=(5, M))
+    stored[:] = make_rows(0, 20)
+    found = recipes(da.from_zarr(stored))
+    np.testing.assert_array_equal(follow(found[3]), make_rows(15, 20))
+
+
+def test_what_the_cluster_holds_or_shares_or_is_long_has_no_recipe(client):
+    made = array_of((4,) * 6)
+    numbers, unsendable = np.zeros(MOST_BYTES), Unsendable()
+    with client.as_current():
+        held = made.persist()
+        piece = dask.delayed(client.scatter(make_rows(0, 4)))
+        assert recipes(held) is None
+        assert recipes(held + 1) is None
+        assert recipes(da.concatenate([da.from_delayed(piece, (4, M), float)])) is None
+    assert recipes(made.rechunk((5, M))) is None  # a chunk of four is in two of five
+    assert recipes(da.from_array(np.zeros((2000, M)), chunks=(1000, M))) is None
+    assert recipes(made.map_blocks(lambda rows: rows + numbers[0])) is None
+    assert recipes(made.map_blocks(lambda rows: (rows, unsendable)[0])) is None
+
+
+class Unsendable:
+    def __reduce__(self):
+        raise TypeError("stays where it is")
+
+
+def test_a_thread_has_two_tasks_a_pass_and_a_task_not_too_many_blocks(client):
+    with client.as_current():
+        one, many = as_source(array_of((1,))), as_source(array_of((1,) * 300))
+        held = as_source(array := array_of((1,) * 300).persist())
+    assert [blocks_per_task(many, n) for n in (1, 4, 100, 150, 1000)] == [MOST_BLOCKS, 38, 2, 1, 1]
+    assert blocks_per_task(one, 4) == 1
+    assert blocks_per_task(held, 1) == 1
+    del array
