@@ -63,16 +63,22 @@ def top_sum_upper_bound(matrix: Array, k: int, pairs: Eigenpairs | None = None) 
     return None
 
 
-def pairs_for_sum(matrix: Array, k: int) -> Eigenpairs:
-    """Leading eigenpairs, more than k, good enough for `top_sum_upper_bound`."""
-    trace = float(np.trace(matrix))
+def pairs_for_sum(
+    matrix: Array, k: int, start: Array | None = None, whole: float | None = None
+) -> Eigenpairs:
+    """Leading eigenpairs, more than k, good enough for `top_sum_upper_bound`.
+
+    ``start`` (p, r), where given, may be near them. What matters is ``whole`` less the sum, with
+    the trace in its place if it is not given.
+    """
+    whole = float(np.trace(matrix)) if whole is None else whole
 
     def good_enough(pairs: Eigenpairs) -> bool:
         from_below = float(pairs.values[:k].sum())
         loss = _propose(pairs, k, 1.0).sum_of_largest(k) - from_below
-        return loss <= NEGLIGIBLE_LOSS * (trace - from_below)
+        return loss <= NEGLIGIBLE_LOSS * (whole - from_below)
 
-    return leading_eigenpairs(matrix, k, good_enough=good_enough)
+    return leading_eigenpairs(matrix, k, start=start, good_enough=good_enough)
 
 
 def _propose(pairs: Eigenpairs, k: int, slack: float, roundoff: float = 0.0) -> Cover:
@@ -104,15 +110,40 @@ def _proven_sum(matrix: Array, k: int, cover: Cover, dtype: type) -> float | Non
     below = how_far_below(matrix, cover, dtype)
     if below is None:
         return None
+    captured = round_up(float(cover.excess[:k].sum()) * _stretch(cover), k + 8)
+    defect = round_up(math.sqrt(k) * below, 2)
+    bound = k * cover.level + captured + defect
+    return bound + growth(8) * (abs(k * cover.level) + captured + defect)
+
+
+def eigenvalues_from_above(matrix: Array, k: int, pairs: Eigenpairs) -> Array | None:
+    """Proven upper bounds (k,) on the k largest eigenvalues, those below 0 replaced by it.
+
+    For t I + V diag(c) V^T - B >= -E the j-th eigenvalue of B is at most the sum of t, |E| and the
+    j-th of V diag(c) V^T (Weyl), which is at most |V^T V| c_j (see `top_sum_upper_bound`).
+    One cover serves all of them, and they never rise. None if no check passed.
+    """
+    for slack in (1.0, 10.0, 100.0, 1000.0):
+        cover = _propose(pairs, k, slack)
+        below = how_far_below(matrix, cover)
+        if below is not None:
+            break
+    else:
+        return None
+    excess = np.zeros(k)
+    count = min(k, len(cover.excess))
+    excess[:count] = np.sort(cover.excess)[::-1][:count] * _stretch(cover) * (1.0 + growth(4))
+    bounds = cover.level + excess + below
+    return np.maximum(bounds + growth(8) * (abs(cover.level) + excess + below), 0.0)
+
+
+def _stretch(cover: Cover) -> float:
+    """An upper bound on |V^T V|."""
     p, count = cover.vectors.shape
     overlaps = cover.vectors.T @ cover.vectors
     overlaps.flat[:: count + 1] -= 1.0
     size = norm_from_above(cover.vectors) ** 2
-    stretch = 1.0 + norm_from_above(overlaps) + growth(p + 4) * size
-    captured = round_up(float(cover.excess[:k].sum()) * stretch, k + 8)
-    defect = round_up(math.sqrt(k) * below, 2)
-    bound = k * cover.level + captured + defect
-    return bound + growth(8) * (abs(k * cover.level) + captured + defect)
+    return 1.0 + norm_from_above(overlaps) + growth(p + 4) * size
 
 
 def top_sum_from_squares(matrix: Array, k: int, vectors: Array) -> float | None:
