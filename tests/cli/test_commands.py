@@ -84,7 +84,8 @@ def test_every_option_of_the_solver_can_be_given(table, tmp_path, run):
     (tmp_path / "v.txt").write_text("\n".join(["2"] * 12) + "\n")
     done = run(
         "fit", table, "-k", 3, "--orthogonal", "features", "--seeding", "lines", "--n-init", 2,
-        "--max-iter", 50, "--tol", 1e-4, "--certificate", "tight", "--seed", 3, "-j", 1,
+        "--max-iter", 50, "--tol", 1e-4, "--certificate", "tight", "--certificate-seconds", 20,
+        "--seed", 3, "-j", 1,
         "--sample-weight", "w.txt", "--feature-weight", "v.txt", "-o", "out", "--quiet",
     )  # fmt: skip
     assert done.code == 0, done.err

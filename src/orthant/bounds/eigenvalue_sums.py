@@ -81,7 +81,9 @@ def pairs_for_sum(
     return leading_eigenpairs(matrix, k, start=start, good_enough=good_enough)
 
 
-def _propose(pairs: Eigenpairs, k: int, slack: float, roundoff: float = 0.0) -> Cover:
+def _propose(
+    pairs: Eigenpairs, k: int, slack: float, roundoff: float = 0.0, size: float = 0.0
+) -> Cover:
     """A matrix that should lie above B, and by as little as the residuals R of the pairs allow.
 
     In coordinates that begin with V let B be [[T, R^T], [R, H]], T the values and H <= h I. As
@@ -89,13 +91,14 @@ def _propose(pairs: Eigenpairs, k: int, slack: float, roundoff: float = 0.0) -> 
     (h + e) I lies above B. With t = h + e at most the k-th value nothing is lost but the k largest
     eigenvalues of T + R^T R / e less those of T: second order in R. The gap that counts is that
     from the k-th value to h, beyond all pairs, not that to the next value. A level above the k-th
-    value costs k times the excess: only a residual may push it there.
+    value costs k times the excess: only a residual may push it there. ``size`` is that of B, where
+    its leading eigenvalues may not be the largest in size.
     """
     values, p = pairs.values, len(pairs.vectors)
     # A guess at h, rather too high; when it is too low no factor will be found.
     beyond = float(values[k - 1] + values[-1]) / 2.0
     # Below this a factorization would fail by its own rounding.
-    floor = growth(4 * p + 64) * float(np.abs(values).max()) + TINY
+    floor = growth(4 * p + 64) * max(float(np.abs(values).max()), size) + TINY
     floor += math.sqrt(p) * roundoff * abs(float(values[k - 1]))
     residual = math.sqrt(max(0.0, float(np.trace(pairs.errors[:k, :k]))))
     level = max(float(values[k - 1]), beyond + slack * max(residual, floor))
@@ -123,8 +126,9 @@ def eigenvalues_from_above(matrix: Array, k: int, pairs: Eigenpairs) -> Array | 
     j-th of V diag(c) V^T (Weyl), which is at most |V^T V| c_j (see `top_sum_upper_bound`).
     One cover serves all of them, and they never rise. None if no check passed.
     """
+    size = norm_from_above(matrix)
     for slack in (1.0, 10.0, 100.0, 1000.0):
-        cover = _propose(pairs, k, slack)
+        cover = _propose(pairs, k, slack, size=size)
         below = how_far_below(matrix, cover)
         if below is not None:
             break
