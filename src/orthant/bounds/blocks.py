@@ -43,7 +43,13 @@ from orthant.bounds.point_groups import EXTRA, group_points, leading_directions
 from orthant.bounds.relaxation import Aim, Multiplier, search
 from orthant.bounds.semidefinite import Cover, how_far_below
 from orthant.numerics.arrays import Array
-from orthant.numerics.rounding import WEIGHT_ROUNDINGS, growth, norm_from_above, round_down
+from orthant.numerics.rounding import (
+    WEIGHT_ROUNDINGS,
+    growth,
+    norm_from_above,
+    round_down,
+    safe_exponent,
+)
 
 METHOD = "sums of the singular values of blocks"
 
@@ -128,8 +134,10 @@ def blocks_bound(
     mattered with one is sought again with the next.
     """
     n, m = X.shape
-    k = min(n_components, n)
     trace = float(np.trace(outer_gram))
+    if not trace > 0.0 or safe_exponent(trace):  # weights may lead out of the safe range
+        return LowerBound(0.0, METHOD)
+    k = min(n_components, n)
     whole = round_down(trace, m + WEIGHT_ROUNDINGS + n) - growth(4) * trace
     error = min(upper, trace)
     tasks, best = all_tasks(k), whole
@@ -236,7 +244,7 @@ def find_dominant(side: Side) -> Dominant | None:
     w = pairs.vectors[:, :1]
     w = w * ((1.0 - growth(8)) / norm_from_above(w))
     level = sigma_2 + ROOM * (sigma_1 - sigma_2)
-    for power in range(-9, -2):
+    for power in range(-7, -2):
         gap = sigma_1 * (1.0 + 10.0**power) - level
         if gap <= 0.0:
             continue

@@ -43,6 +43,7 @@ from orthant.numerics.rounding import (
     growth,
     norm_from_above,
     round_down,
+    safe_exponent,
     symmetric,
 )
 
@@ -89,10 +90,12 @@ def grouped_bound(
     if n_components >= n:
         return LowerBound(0.0, METHOD)
     trace = float(np.trace(inner_gram))
+    if not trace > 0.0 or safe_exponent(trace):  # weights may lead out of the safe range
+        return LowerBound(0.0, METHOD)
     directions = leading_directions(inner_gram)
     groups = group_points(X, directions, n_groups)
     reduced = reduce_rows(X, inner_gram, groups)
-    if reduced is None or n_components >= n:
+    if reduced is None:
         return LowerBound(0.0, METHOD)
     extra = extra_rows(reduced.sums, directions)
     found = _seek(reduced.sums, extra, n_components, trace, upper, max_iter, allowance)

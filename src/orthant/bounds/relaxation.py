@@ -106,7 +106,7 @@ def search(
     Only pairs of the first ``signed`` coordinates (all, if not given) have a multiplier. With
     ``at_most`` the trace of Z may be below k, so that only positive eigenvalues count. It ends by
     its aim, or with what it has when the allowance less ``reserve`` seconds is spent and when the
-    user interrupts. The matrix is scaled in place by powers of two, and back.
+    user interrupts. The matrix is used up.
     """
     state = _Search(matrix, k, len(matrix) if signed is None else signed, at_most)
     checks = [state.top]
@@ -265,11 +265,7 @@ class _Search:
             np.multiply(kept, down, out=kept, where=kept < 0.0)
 
     def finish(self) -> Multiplier:
-        """The best multiplier that was checked, or the last one; the matrix gets its scale back.
-
-        None at all where that is better.
-        """
-        self.scaled *= self.scaled.dtype.type(self.penalty)
+        """The best multiplier that was checked, or the last one; zero where that is better."""
         found = self.best or self._multiplier()
         return found if found.top <= self.top_without else replace(found, penalty=0.0)
 
