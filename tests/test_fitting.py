@@ -10,6 +10,7 @@ from sklearn.cluster import KMeans
 
 import orthant
 from orthant.datasets import make_planted
+from orthant.errors import InvalidInputError
 from tests.published_fits import fit, quiet_fit
 
 SETTINGS = ["samples", "features"]
@@ -339,3 +340,24 @@ def test_nullable_pandas_columns_are_numbers_and_their_gaps_are_missing_values()
     with pytest.raises(ValueError, match=r"NaN.*X\[1, 0\]"):
         fit(frame, 1)
     assert fit(frame, 1, algorithm="best", missing_values=np.nan).n_components_found == 1
+
+
+def test_the_former_name_of_a_certificate_is_taken_with_a_warning():
+    X = np.random.default_rng(0).random((12, 5))
+    with pytest.warns(FutureWarning, match="certificate='dual' is called 'tight' now"):
+        former = orthant.factorize(X, 2, certificate="dual", random_state=0)
+    current = orthant.factorize(X, 2, certificate="tight", random_state=0)
+    assert former.certificate.lower_bound == current.certificate.lower_bound
+    with pytest.warns(FutureWarning, match="method='dual' is called 'tight' now"):
+        assert former.certify(X, "dual").lower_bound == current.certificate.lower_bound
+
+
+def test_seconds_that_would_be_ignored_are_refused():
+    X = np.random.default_rng(0).random((12, 5))
+    with pytest.raises(InvalidInputError, match="certificate_seconds=5 would be ignored with"):
+        orthant.factorize(X, 2, certificate_seconds=5)
+    found = orthant.factorize(X, 2, certificate="tight", certificate_seconds=0, random_state=0)
+    assert found.certificate.ratio >= 1.0
+    with pytest.raises(InvalidInputError, match="seconds=5 would be ignored with method='svd'"):
+        found.certify(X, seconds=5)
+    assert found.certify(X, "tight", seconds=5).ratio <= found.certify(X, "svd").ratio

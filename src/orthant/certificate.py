@@ -14,9 +14,13 @@ KINDS = ("always", "expected")
 # The certificates that may be asked for; the bounds of each are in `bounds/table.py`.
 CERTIFICATES: dict[str | None, str] = {
     "svd": "from the singular values",
-    "dual": "a stronger one that takes longer",
+    "tight": "a much stronger one, from a search that may take a minute",
     None: "no bound, only what the algorithm promises",
 }
+# Names that were given up, and those that took their place; each goes with the next release.
+FORMER = {"dual": "tight"}
+CERTIFICATE_SECONDS = 60.0
+"""What a search for a bound may take, unless it is told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from orthant.certificate import CERTIFICATES, NOTHING_PROMISED, Certificate, Promise
+from orthant.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certificate, Promise
 from orthant.certification.evidence import Data, Evidence
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
 from orthant.validation.data import as_matrix
-from orthant.validation.parameters import as_choice
+from orthant.validation.parameters import as_certificate
 
 # Below this share of the squared norm the difference "norm minus captured" has lost its digits.
 CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}
@@ -121,6 +121,7 @@ class Factorization:
         X: Any,
         method: str = "svd",
         *,
+        seconds: float = CERTIFICATE_SECONDS,
         sample_weight: Any = None,
         missing_values: Any = None,
         n_jobs: int | None = None,
@@ -133,7 +134,9 @@ class Factorization:
         X, sample_weight, missing_values
             As they were given to the fit. The feature weights are known.
         method
-            "svd" or "dual", as for :func:`orthant.factorize`.
+            "svd" or "tight", as for :func:`orthant.factorize`.
+        seconds
+            What the search of "tight" may take; interrupting it gives what it has found.
         n_jobs, max_memory
             As for :func:`orthant.factorize`.
 
@@ -142,9 +145,9 @@ class Factorization:
         SourceChangedError
             When the error of this result on X is not what it was in the fit.
         """
-        as_choice(method, tuple(filter(None, CERTIFICATES)), "method")
+        name, limit = as_certificate(method, seconds, "method")
         given = Data(X, sample_weight, self.feature_weight, missing_values, n_jobs, max_memory)
-        return self.evidence.compute(self, given, method)
+        return self.evidence.compute(self, given, str(name), limit)
 
     def transform(self, X: Any, *, missing_values: Any = None, n_jobs: int | None = None) -> Any:
         """Loadings of new rows on these components, in closed form.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from orthant.certificate import CERTIFICATES, NOTHING_PROMISED
+from orthant.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED
 from orthant.certification.evidence import Data, gather
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.matrix import Matrix
@@ -41,6 +41,7 @@ from orthant.onmf.solution import Solution, solve_zero
 from orthant.progress import progress_line
 from orthant.validation.data import as_directions
 from orthant.validation.parameters import (
+    as_certificate,
     as_choice,
     as_generator,
     as_n_components,
@@ -63,6 +64,7 @@ def factorize(
     max_iter: int = 300,
     tol: float = 3e-5,
     certificate: str | None = "svd",
+    certificate_seconds: float = CERTIFICATE_SECONDS,
     sample_weight: Any = None,
     feature_weight: Any = None,
     missing_values: Any = None,
@@ -113,9 +115,13 @@ def factorize(
         "paper" the k-means cost) by less than this share of itself.
     certificate
         What ``result.certificate`` will be, which is computed when it is first looked at. "svd":
-        a lower bound from the singular values. "dual": a stronger one that takes longer. Until
+        a lower bound from the singular values. "tight": a much stronger one, from a search that
+        may take a minute and may be interrupted: what it found until then is proven. Until
         then the result holds X and the weights themselves, no copies of them: keep them as they
         are. None: no bound, only what the algorithm promises; nothing is held.
+    certificate_seconds
+        What the search of "tight" may take. A bound that was stopped by it says so; one that was
+        not is the same again.
     sample_weight, feature_weight
         Non-negative weights of the squared errors of rows and columns. Feature weights are the
         metric of the result: loadings, labels and ``transform`` use them too, and a feature of
@@ -153,7 +159,7 @@ def factorize(
     """
     as_choice(orthogonal, tuple(SETTINGS), "orthogonal")
     as_choice(algorithm, tuple(NAMES), "algorithm")
-    as_choice(certificate, tuple(CERTIFICATES), "certificate")
+    certificate, seconds = as_certificate(certificate, certificate_seconds)
     if isinstance(seeding, str):
         as_choice(seeding, tuple(SEEDINGS), "seeding")
     if kmeans is not None and not callable(kmeans):
@@ -206,7 +212,7 @@ def factorize(
             seconds=time.perf_counter() - started,
         )
         data = replace(data, feature_weight=result.feature_weight)
-        evidence = gather(matrix, result, solution.packed, data, certificate, verbose)
+        evidence = gather(matrix, result, solution.packed, data, certificate, verbose, seconds)
     if result.shortage:
         warnings.warn(result.shortage, FewerComponentsWarning, stacklevel=2)
     return replace(result, evidence=evidence)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from orthant.certificate import CERTIFICATES, Promise
+from orthant.certificate import CERTIFICATE_SECONDS, Promise
 from orthant.certification.evidence import Data
 from orthant.engine.executors import one_blas_thread
 from orthant.errors import InvalidInputError
@@ -19,7 +19,11 @@ from orthant.onmf.options import DEFAULTS, Options
 from orthant.onmf.partition import refit_partition
 from orthant.onmf.publish import publish_labels
 from orthant.onmf.solution import solve_zero
-from orthant.validation.parameters import as_choice, as_n_components, as_weights
+from orthant.validation.parameters import (
+    as_certificate,
+    as_n_components,
+    as_weights,
+)
 
 GIVEN = Promise(reason="the labels were given, not found")
 
@@ -32,7 +36,8 @@ def certify(
     n_components: int | None = None,
     sample_weight: Any = None,
     feature_weight: Any = None,
-    method: str = "svd",
+    method: str = "tight",
+    seconds: float = CERTIFICATE_SECONDS,
     n_jobs: int | None = None,
     max_memory: int | str | None = None,
 ) -> Factorization:
@@ -56,7 +61,9 @@ def certify(
     sample_weight, feature_weight, n_jobs, max_memory
         As for :func:`orthant.factorize`.
     method
-        Which certificate: "svd" or "dual".
+        Which certificate: "tight", or "svd", which is quick and weaker.
+    seconds
+        What the search of a tight certificate may take.
 
     Returns
     -------
@@ -64,7 +71,7 @@ def certify(
         With the same groups, its ``certificate`` computed. A row whose product with its
         component is zero has label -1. Components are ordered by what they capture.
     """
-    as_choice(method, tuple(filter(None, CERTIFICATES)), "method")
+    name, limit = as_certificate(method, seconds, "method")
     if labels is None and feature_labels is None:
         raise InvalidInputError("give labels, feature_labels, or both: the partition to judge")
     orthogonal = "samples" if feature_labels is None else "features" if labels is None else "both"
@@ -93,9 +100,16 @@ def certify(
             nothing = None if row_groups is None else np.full_like(row_groups, -1)
             found = publish_labels(matrix, nothing, solve_zero(matrix, GIVEN), options)
         weights = as_weights(feature_weight, matrix.shape[1], "feature_weight")
-        seconds = time.perf_counter() - started
-        result = replace(found, feature_weight=weights, promise=GIVEN, seconds=seconds)
-    result.certify(X, method, sample_weight=sample_weight, n_jobs=n_jobs, max_memory=max_memory)
+        taken = time.perf_counter() - started
+        result = replace(found, feature_weight=weights, promise=GIVEN, seconds=taken)
+    result.certify(
+        X,
+        str(name),
+        seconds=limit,
+        sample_weight=sample_weight,
+        n_jobs=n_jobs,
+        max_memory=max_memory,
+    )
     return result
 
 

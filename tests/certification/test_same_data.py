@@ -124,7 +124,7 @@ def test_other_data_are_refused():
         result.certify(some_matrix(shape=(40, 11)))
     with pytest.raises(SourceChangedError, match="the error of the result on X"):
         result.certify(some_matrix(seed=1))
-    with pytest.raises(InvalidInputError, match="method must be one of 'svd', 'dual'; got None"):
+    with pytest.raises(InvalidInputError, match="method must be one of 'svd', 'tight'; got None"):
         result.certify(some_matrix(), method=None)
     assert result.certificate.ratio is None
     with pytest.warns(orthant.FewerComponentsWarning):

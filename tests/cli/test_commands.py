@@ -78,7 +78,8 @@ def test_every_option_of_the_solver_can_be_given(table, tmp_path, run):
     (tmp_path / "v.txt").write_text("\n".join(["2"] * 12) + "\n")
     done = run(
         "fit", table, "-k", 3, "--orthogonal", "features", "--seeding", "lines", "--n-init", 2,
-        "--max-iter", 50, "--tol", 1e-4, "--certificate", "dual", "--seed", 3, "-j", 1,
+        "--max-iter", 50, "--tol", 1e-4, "--certificate", "tight", "--certificate-seconds", 20,
+        "--seed", 3, "-j", 1,
         "--sample-weight", "w.txt", "--feature-weight", "v.txt", "-o", "out", "--quiet",
     )  # fmt: skip
     assert done.code == 0, done.err
@@ -102,7 +103,7 @@ def test_an_option_that_would_be_ignored_is_refused_in_one_line(table, run):
 
 def test_choices_and_help_texts_are_those_of_the_tables(run):
     told = " ".join(run("fit", "--help").out.replace("\u2502", " ").split())
-    for name in (*NAMES, *SETTINGS, *SEEDINGS, *SUBROUTINES, "svd", "dual", "none"):
+    for name in (*NAMES, *SETTINGS, *SEEDINGS, *SUBROUTINES, "svd", "tight", "none"):
         assert name in told
     assert all(len(line) <= 80 for line in run("fit", "--help").out.splitlines())
     for option, table in [("--kmeans", SUBROUTINES), ("--algorithm", NAMES)]:

@@ -111,7 +111,7 @@ def test_a_limit_of_the_user_around_a_fit_is_given_back(X):
     assert set(blas_counts()) == {2}
 
 
-@pytest.mark.parametrize("certificate", ["svd", "dual"])
+@pytest.mark.parametrize("certificate", ["svd", "tight"])
 def test_a_certificate_is_computed_inside_the_limit(certificate, monkeypatch):
     seen = []
     compute = certify.find_bounds

@@ -59,7 +59,7 @@ def problems(draw):
         "k": draw(st.integers(1, 3)),
         "orthogonal": draw(st.sampled_from(["samples", "features", "both"])),
         "algorithm": draw(st.sampled_from(["best", "paper"])),
-        "certificate": draw(st.sampled_from(["svd", "svd", "dual"])),
+        "certificate": draw(st.sampled_from(["svd", "svd", "tight"])),
         "seed": draw(st.integers(0, 5)),
         **weights,
     }

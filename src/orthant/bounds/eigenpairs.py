@@ -33,23 +33,29 @@ def leading_eigenpairs(
     matrix: Array,
     k: int,
     *,
+    start: Array | None = None,
     good_enough: Callable[[Eigenpairs], bool] = lambda pairs: False,
     max_cycles: int = MAX_CYCLES,
 ) -> Eigenpairs:
     """Approximations to the k + 1 or more leading eigenpairs of a symmetric matrix, k < p.
 
     Direct for small sides, where LAPACK's `evr` stops after the wanted vectors; beyond that by
-    restarted block Krylov iterations with full orthogonalization, always from the same start,
-    until the pairs are ``good_enough``.
+    restarted block Krylov iterations with full orthogonalization, from ``start`` (p, r), or always
+    from the same one, until the pairs are ``good_enough``. Where many eigenvalues are all but equal
+    a start with as many vectors is needed.
     """
     p = len(matrix)
-    block = k + 1 + max(8, k // 4)
+    if start is not None and not np.isfinite(start).all():
+        start = None
+    block = max(k + 1 + max(8, k // 4), 0 if start is None else start.shape[1])
     if p <= DIRECT_SIDE or block * BLOCKS_PER_CYCLE > p // 2:
         values, vectors = _direct(matrix, k + 1)
         residuals = matrix @ vectors - vectors * values
         return Eigenpairs(values, vectors, residuals.T @ residuals)
     rng = np.random.default_rng(0)
-    start = np.linalg.qr(rng.standard_normal((p, block)))[0]
+    given = np.empty((p, 0)) if start is None else start.astype(np.float64)
+    padding = rng.standard_normal((p, block - given.shape[1]))
+    start = np.linalg.qr(np.hstack([given, padding]))[0]
     for _ in range(max_cycles):
         pairs = _krylov_cycle(matrix, start, rng)
         if good_enough(pairs):
@@ -77,7 +83,7 @@ def _krylov_cycle(matrix: Array, start: Array, rng: np.random.Generator) -> Eige
     block = start
     for first in range(0, basis.shape[1], width):
         if first:
-            block = _new_directions(basis[:, :first], block, rng)
+            block = new_directions(basis[:, :first], block, rng)
         basis[:, first : first + width] = block
         products[:, first : first + width] = matrix @ block
         block = products[:, first : first + width]
@@ -89,12 +95,13 @@ def _krylov_cycle(matrix: Array, start: Array, rng: np.random.Generator) -> Eige
     return Eigenpairs(values, vectors, residuals.T @ residuals)
 
 
-def _new_directions(past: Array, block: Array, rng: np.random.Generator) -> Array:
+def new_directions(past: Array, block: Array, rng: np.random.Generator) -> Array:
     """An orthonormal basis of what ``block`` adds to the orthonormal columns of ``past``."""
     sizes = np.linalg.norm(block, axis=0)
     block, triangle = np.linalg.qr(block - past @ (past.T @ block))
     # Columns that add nothing (multiple eigenvalues, low rank) are rounding noise by now.
-    spent = np.abs(np.diagonal(triangle)) <= 1e-10 * sizes.max()
+    noise = float(np.finfo(block.dtype).eps) ** 0.65
+    spent = np.abs(np.diagonal(triangle)) <= noise * sizes.max()
     block[:, spent] = rng.standard_normal((len(block), int(spent.sum())))
     for _ in range(2):
         block = np.linalg.qr(block - past @ (past.T @ block))[0]

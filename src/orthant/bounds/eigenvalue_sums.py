@@ -63,19 +63,27 @@ def top_sum_upper_bound(matrix: Array, k: int, pairs: Eigenpairs | None = None) 
     return None
 
 
-def pairs_for_sum(matrix: Array, k: int) -> Eigenpairs:
-    """Leading eigenpairs, more than k, good enough for `top_sum_upper_bound`."""
-    trace = float(np.trace(matrix))
+def pairs_for_sum(
+    matrix: Array, k: int, start: Array | None = None, whole: float | None = None
+) -> Eigenpairs:
+    """Leading eigenpairs, more than k, good enough for `top_sum_upper_bound`.
+
+    ``start`` (p, r), where given, may be near them. What matters is ``whole`` less the sum, with
+    the trace in its place if it is not given.
+    """
+    whole = float(np.trace(matrix)) if whole is None else whole
 
     def good_enough(pairs: Eigenpairs) -> bool:
         from_below = float(pairs.values[:k].sum())
         loss = _propose(pairs, k, 1.0).sum_of_largest(k) - from_below
-        return loss <= NEGLIGIBLE_LOSS * (trace - from_below)
+        return loss <= NEGLIGIBLE_LOSS * (whole - from_below)
 
-    return leading_eigenpairs(matrix, k, good_enough=good_enough)
+    return leading_eigenpairs(matrix, k, start=start, good_enough=good_enough)
 
 
-def _propose(pairs: Eigenpairs, k: int, slack: float, roundoff: float = 0.0) -> Cover:
+def _propose(
+    pairs: Eigenpairs, k: int, slack: float, roundoff: float = 0.0, size: float = 0.0
+) -> Cover:
     """A matrix that should lie above B, and by as little as the residuals R of the pairs allow.
 
     In coordinates that begin with V let B be [[T, R^T], [R, H]], T the values and H <= h I. As
@@ -83,13 +91,14 @@ def _propose(pairs: Eigenpairs, k: int, slack: float, roundoff: float = 0.0) -> 
     (h + e) I lies above B. With t = h + e at most the k-th value nothing is lost but the k largest
     eigenvalues of T + R^T R / e less those of T: second order in R. The gap that counts is that
     from the k-th value to h, beyond all pairs, not that to the next value. A level above the k-th
-    value costs k times the excess: only a residual may push it there.
+    value costs k times the excess: only a residual may push it there. ``size`` is that of B, where
+    its leading eigenvalues may not be the largest in size.
     """
     values, p = pairs.values, len(pairs.vectors)
     # A guess at h, rather too high; when it is too low no factor will be found.
     beyond = float(values[k - 1] + values[-1]) / 2.0
     # Below this a factorization would fail by its own rounding.
-    floor = growth(4 * p + 64) * float(np.abs(values).max()) + TINY
+    floor = growth(4 * p + 64) * max(float(np.abs(values).max()), size) + TINY
     floor += math.sqrt(p) * roundoff * abs(float(values[k - 1]))
     residual = math.sqrt(max(0.0, float(np.trace(pairs.errors[:k, :k]))))
     level = max(float(values[k - 1]), beyond + slack * max(residual, floor))
@@ -108,6 +117,30 @@ def _proven_sum(matrix: Array, k: int, cover: Cover, dtype: type) -> float | Non
     defect = round_up(math.sqrt(k) * below, 2)
     bound = k * cover.level + captured + defect
     return bound + growth(8) * (abs(k * cover.level) + captured + defect)
+
+
+def eigenvalues_from_above(matrix: Array, k: int, pairs: Eigenpairs) -> Array | None:
+    """Proven upper bounds (k,) on the k largest eigenvalues, those below 0 replaced by it.
+
+    For t I + V diag(c) V^T - B >= -E the j-th eigenvalue of B is at most the sum of t, |E| and the
+    j-th of V diag(c) V^T (Weyl), which is at most |V^T V| c_j (see `top_sum_upper_bound`).
+    One cover serves all of them, and they never rise. None if no check passed.
+    """
+    size = norm_from_above(matrix)
+    for slack in (1.0, 10.0, 100.0, 1000.0):
+        cover = _propose(pairs, k, slack, size=size)
+        below = how_far_below(matrix, cover)
+        if below is not None:
+            break
+    else:
+        return None
+    excess = np.zeros(k)
+    count = min(k, len(cover.excess))
+    excess[:count] = (
+        np.sort(cover.excess)[::-1][:count] * stretch_of(cover.vectors) * (1.0 + growth(4))
+    )
+    bounds = cover.level + excess + below
+    return np.maximum(bounds + growth(8) * (abs(cover.level) + excess + below), 0.0)
 
 
 def top_sum_from_squares(matrix: Array, k: int, vectors: Array) -> float | None:

@@ -58,6 +58,22 @@ def how_far_below(matrix: Array, cover: Cover, dtype: type = np.float64) -> floa
     return defect if math.isfinite(defect) else None
 
 
+def checked_factor(matrix: Array, level: float) -> tuple[Array, float] | None:
+    """An upper triangular F, and an upper bound on the norm of  t I - B - F^T F.
+
+    For a symmetric B (p, p), float64, as in `how_far_below`; None if no factor was found.
+    """
+    cover = Cover(level, np.zeros(0), np.zeros((len(matrix), 0)))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        factor = _factor(matrix, cover, 1.0, np.float64)
+        if factor is None:
+            return None
+        diagonal = np.diagonal(factor).copy()
+        defect = _defect(matrix, cover, factor, 1.0)
+    np.fill_diagonal(factor, diagonal)
+    return (np.triu(factor), defect) if math.isfinite(defect) else None
+
+
 def _factor(matrix: Array, cover: Cover, unit: float, dtype: type) -> Array | None:
     """The upper Cholesky factor of (t I + V diag(c) V^T - B) / unit."""
     p = len(matrix)

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from orthant.bounds.dual import dual_bound, dual_bound_in_batches
+from orthant.bounds.allowance import Allowance
 from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.pair_packing import pair_packing_bound
 from orthant.bounds.rough_gram import tail_from_rough_gram
 from orthant.bounds.singular_values import tail_from_gram, tail_from_groups, tail_from_ritz
+from orthant.bounds.tight import Wanted, bound_blocks, bound_side
+from orthant.certificate import CERTIFICATE_SECONDS
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.features import columns_of
 from orthant.engine.matrix import Matrix
@@ -38,9 +40,8 @@ GROUP_WORK = 2**38
 # What a product of a sparse matrix costs at most, and what of a proof, in those of a dense one.
 PRICE_OF_ENTRY = 14
 PRICE_OF_PROOF = 8
-# Points in one batch of the dual bound, and the seconds it may take in all.
-DUAL_BATCH = 250
-DUAL_SECONDS = 60.0
+# For blocks, the part of the time that is theirs; the sides have the rest.
+SHARE_OF_BLOCKS = 0.7
 # For blocks all points are compared with each other (points times entries at most this), and
 # then the entries of the most promising pairs (about this many).
 PACKING_WORK = 2**33
@@ -59,6 +60,7 @@ class Case:
     squared_error: float  # in the units of Y
     rng: np.random.Generator
     best: float = 0.0  # the largest bound so far
+    seconds: float = CERTIFICATE_SECONDS  # for what takes as long as it is given
 
     def sides(self) -> list[SinglePoints]:
         """The points that no two components share, where single ones can be had."""
@@ -146,7 +148,7 @@ def _bound_by_groups(case: Case) -> Found:
     if size < SMALLEST_GROUP * k:
         return [], (
             f"the smaller side of X is {side}, and groups of {SMALLEST_GROUP * k} points or more "
-            "are too much work. certificate='dual' gives a bound from batches of points"
+            "are too much work. certificate='tight' gives a bound from batches of points"
         )
     heavy = np.flatnonzero(points.weights > 0)
     groups = np.array_split(case.rng.permutation(heavy), max(1, math.ceil(len(heavy) / size)))
@@ -154,25 +156,22 @@ def _bound_by_groups(case: Case) -> Found:
     return [tail_from_groups(grams, k, max(n, m) + WEIGHT_ROUNDINGS)], ""
 
 
-def bound_by_dual(case: Case) -> Found:
-    """The dual bound over each side, within the seconds there are."""
+def bound_by_multipliers(case: Case) -> Found:
+    """Multipliers for blocks, and over each side, within the seconds there are."""
+    wanted = Wanted(case.n_components, case.squared_error)
+    allowance = Allowance(case.seconds)
+    bounds: list[LowerBound | None] = []
+    rest = 1.0
+    if case.orthogonal == "both":
+        bounds.append(bound_blocks(case.matrix, wanted, allowance.share(SHARE_OF_BLOCKS)))
+        rest = 1.0 - SHARE_OF_BLOCKS
     sides = case.sides()
-    seconds = DUAL_SECONDS / max(1, len(sides))
-    return [_find_dual(side, case, seconds) for side in sides], ""
-
-
-def _find_dual(points: SinglePoints, case: Case, seconds: float) -> LowerBound:
-    """The dual bound over points, in batches of random points when there are many."""
-    heavy = np.flatnonzero(points.weights > 0)
-    inner_length = points.dimension + WEIGHT_ROUNDINGS
-    k, upper = case.n_components, case.squared_error
-    n_batches = max(1, math.ceil(len(heavy) / DUAL_BATCH))
-    if n_batches == 1:
-        gram = points.gram_of(heavy)
-        return dual_bound(gram, k, inner_length, upper=upper, time_limit=seconds)
-    batches = np.array_split(case.rng.permutation(heavy), n_batches)
-    grams = (points.gram_of(batch) for batch in batches)
-    return dual_bound_in_batches(grams, k, inner_length, n_batches=n_batches, time_limit=seconds)
+    for number, side in enumerate(sides):
+        if not allowance.cut:
+            left = len(sides) - number
+            share = allowance.share(1.0 / left, case.seconds * rest / len(sides))
+            bounds.append(bound_side(side, wanted, share, case.rng))
+    return [bound for bound in bounds if bound is not None], ""
 
 
 def bound_by_pairs(case: Case) -> Found:
@@ -198,5 +197,5 @@ def bound_by_pairs_if_open(case: Case) -> Found:
 # What the certificates that may be asked for (`orthant.certificate.CERTIFICATES`) are made of.
 BOUNDS: dict[str, tuple[Callable[[Case], Found], ...]] = {
     "svd": (bound_by_singular_values, bound_by_pairs_if_open),
-    "dual": (bound_by_singular_values, bound_by_dual, bound_by_pairs),
+    "tight": (bound_by_singular_values, bound_by_multipliers, bound_by_pairs),
 }

@@ -14,7 +14,7 @@ import numpy as np
 
 from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.table import LARGEST_GROUP, LARGEST_SIDE, Case, find_bounds
-from orthant.certificate import EXACT, Certificate, promised_by, round_ratio_up
+from orthant.certificate import CERTIFICATE_SECONDS, EXACT, Certificate, promised_by, round_ratio_up
 from orthant.certification.evidence import ZERO, Data, Held
 from orthant.certification.exact_fit import fits_exactly
 from orthant.certification.same_data import Measured, measure_again, read_again, read_given
@@ -32,7 +32,7 @@ from orthant.progress import announce
 
 # A norm of the residual below so many roundings of each entry is at the level of rounding.
 ROUNDING_LEVEL = 2**10
-# The batches of the dual bound are drawn from this seed: the same data give the same bound.
+# Groups and batches of points are drawn from this seed: the same data give the same bound.
 BATCHES = 0
 # The Gram matrix of the smaller side, its eigenvectors and what finding them takes, in doubles.
 GRAM_COPIES, FLOAT = 7, 8
@@ -45,20 +45,22 @@ def certify_held(held: Held, result: Factorization, known: Certificate) -> Certi
     """The certificate of a result from the data it holds; ``known`` if that proves more."""
     started = time.perf_counter()
     matrix = read_again(held, result)
-    found = certify(matrix, result, held.method)
+    found = certify(matrix, result, held.method, held.seconds)
     if known.ratio is not None and (found.ratio is None or known.ratio < found.ratio):
         found = known
     return replace(found, seconds=time.perf_counter() - started)
 
 
-def certify_given(data: Data, method: str, result: Factorization) -> Certificate:
+def certify_given(data: Data, method: str, result: Factorization, seconds: float) -> Certificate:
     """The certificate of a result from data that are given now."""
     started = time.perf_counter()
-    found = certify(read_given(data, result), result, method)
+    found = certify(read_given(data, result), result, method, seconds)
     return replace(found, seconds=time.perf_counter() - started)
 
 
-def certify(matrix: Matrix, result: Factorization, method: str) -> Certificate:
+def certify(
+    matrix: Matrix, result: Factorization, method: str, seconds: float = CERTIFICATE_SECONDS
+) -> Certificate:
     """What is proven about a factorization of a matrix.
 
     ``ratio`` compares an upper bound on its error, rounding included, with the best lower bound
@@ -75,7 +77,14 @@ def certify(matrix: Matrix, result: Factorization, method: str) -> Certificate:
     if measured.squared == 0 and fits_exactly(matrix, result):
         return replace(EXACT, method="an exact fit")
     rng = np.random.default_rng(BATCHES)
-    case = Case(matrix, result.orthogonal, result.n_components, measured.squared, rng)
+    case = Case(
+        matrix,
+        result.orthogonal,
+        result.n_components,
+        measured.squared,
+        rng,
+        seconds=seconds,
+    )
     return conclude(matrix, result, measured, *find_bounds(case, method))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from orthant.certificate import EXACT, Certificate, promised_by
+from orthant.certificate import CERTIFICATE_SECONDS, EXACT, Certificate, promised_by
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.matrix import Matrix
 from orthant.engine.unchanged import RowLengths
@@ -58,6 +58,7 @@ class Held:
     method: str
     lengths: RowLengths
     verbose: int = 0
+    seconds: float = CERTIFICATE_SECONDS
 
 
 class Evidence:
@@ -104,12 +105,14 @@ class Evidence:
                     self._held = None  # last: who sees no data finds the certificate
         return self._known
 
-    def compute(self, result: Factorization, data: Data, method: str) -> Certificate:
+    def compute(
+        self, result: Factorization, data: Data, method: str, seconds: float
+    ) -> Certificate:
         """The certificate of a result, computed from data given now, and kept."""
         from orthant.certification.certify import certify_given
 
         with one_blas_thread():
-            found = certify_given(data, method, result)
+            found = certify_given(data, method, result, seconds)
         with self._lock:
             self._known, self._held = found, None
         return found
@@ -125,6 +128,7 @@ def gather(
     data: Data,
     method: str | None,
     verbose: int = 0,
+    seconds: float = CERTIFICATE_SECONDS,
 ) -> Evidence:
     """The evidence for a result of a fit to this matrix.
 
@@ -141,4 +145,4 @@ def gather(
     if method is None or not matrix.complete:
         return Evidence(known)
     lengths = RowLengths(matrix.row_squares, matrix.units)
-    return Evidence(known, Held(data, method, lengths, verbose))
+    return Evidence(known, Held(data, method, lengths, verbose, seconds))

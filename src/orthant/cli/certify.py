@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 import orthant
+from orthant.certificate import CERTIFICATE_SECONDS
 from orthant.cli import options as o
 from orthant.cli.data import Reading, most_bytes, read_data, read_weights, takes_reading
 from orthant.cli.failures import about
@@ -50,7 +51,8 @@ def certify(
             help="How many groups were allowed (default: as many as the labels name).",
         ),
     ] = None,
-    certificate: o.Proof = "svd",
+    certificate: o.Proof = "tight",
+    certificate_seconds: o.ProofSeconds = CERTIFICATE_SECONDS,
     data: Annotated[
         str | None,
         typer.Option(
@@ -80,19 +82,25 @@ def certify(
     if (folder / SUMMARY).exists():
         if labels is not None or feature_labels is not None or components is not None:
             raise InvalidInputError(f"{place}: a folder has labels; give them with a FILE only")
-        result = _certify_folder(folder, data, certificate, weights, jobs, reading, quiet)
+        proof = {"method": certificate, "seconds": certificate_seconds, "n_jobs": jobs}
+        result = _certify_folder(folder, data, proof, weights["sample_weight"], reading, quiet)
     else:
         groups = {"labels": labels, "feature_labels": feature_labels}
-        options = {"n_components": components, "method": certificate, "n_jobs": jobs}
+        options = {
+            "n_components": components,
+            "method": certificate,
+            "seconds": certificate_seconds,
+            "n_jobs": jobs,
+        }
         result = _certify_file(place, reading, groups, weights, options, quiet)
-    proof = result.certificate
+    found = result.certificate
     if json:
-        told = {**asdict(proof), "sentence": str(proof)}
+        told = {**asdict(found), "sentence": str(found)}
         error = result.relative_squared_error
         object_line({"relative_squared_error": error, "certificate": told})
         return
     line(f"relative squared error {result.relative_squared_error:.6g}")
-    prose(f"{proof}")
+    prose(f"{found}")
     line(times_of(result))
     if (folder / PAGE).exists():
         line(f"orthant report {place} makes its page again")
@@ -101,9 +109,8 @@ def certify(
 def _certify_folder(
     folder: Path,
     data: str | None,
-    method: str,
-    weights: dict[str, Path | None],
-    jobs: int | None,
+    proof: dict[str, Any],
+    sample_weight: Path | None,
     reading: Reading,
     quiet: bool,
 ) -> Factorization:
@@ -117,14 +124,13 @@ def _certify_folder(
         about(file)
         result.certify(
             held.X,
-            method,
-            sample_weight=read_weights(weights["sample_weight"], held.X.shape[0], "rows"),
+            **proof,
+            sample_weight=read_weights(sample_weight, held.X.shape[0], "rows"),
             missing_values=np.nan if known.missing else None,
-            n_jobs=jobs,
         )
     about(folder)
-    proof = result.certificate
-    told = {**asdict(proof), "sentence": str(proof)}
+    found = result.certificate
+    told = {**asdict(found), "sentence": str(found)}
     with Replacing(folder) as files:
         files.other(MODEL, lambda path: save(result, path))
         files.text(SUMMARY, lambda written: write_json(written, {**summary, "certificate": told}))

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 import orthant
+from orthant.certificate import CERTIFICATE_SECONDS
 from orthant.cli import options as o
 from orthant.cli.annotated import annotate
 from orthant.cli.data import Reading, as_image_shape, read_data, read_weights, takes_reading
@@ -53,6 +54,7 @@ def fit(
         float, o.solver(min=0.0, help="Stop when a sweep gains less than this share.")
     ] = o.TOL,
     certificate: o.Proof = "svd",
+    certificate_seconds: o.ProofSeconds = CERTIFICATE_SECONDS,
     sample_weight: Annotated[
         Path | None, o.solver(metavar="FILE", help="One weight per row.")
     ] = None,
@@ -79,6 +81,7 @@ def fit(
         "max_iter": max_iter,
         "tol": tol,
         "certificate": None if certificate == "none" else certificate,
+        "certificate_seconds": certificate_seconds,
         "random_state": seed,
         "n_jobs": jobs,
         "max_memory": reading.memory,

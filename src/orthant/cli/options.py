@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from orthant.certificate import CERTIFICATES
+from orthant.certificate import CERTIFICATES, FORMER
 from orthant.datasets.readers import FORMATS
 from orthant.errors import OrthantError
 from orthant.kmeans.solve import SUBROUTINES
@@ -139,8 +139,12 @@ Proof = Annotated[
     solver(
         "--certificate",
         help=f"Lower bound. {explain(KINDS_OF_PROOF)}.",
-        **one_of(CERTIFICATES),
+        **one_of({**CERTIFICATES, **FORMER}),
     ),
+]
+ProofSeconds = Annotated[
+    float,
+    solver("--certificate-seconds", min=0.0, help="What the search of a tight one may take."),
 ]
 NInit = Annotated[
     str,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orthant.certificate import Certificate
+from orthant.certificate import CERTIFICATE_SECONDS, Certificate
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
 from orthant.errors import InvalidInputError
@@ -30,10 +30,10 @@ def check_batches(model: Any) -> tuple[int, int]:
         )
     if model.checkpoint is not None:
         raise InvalidInputError("partial_fit keeps no checkpoint; leave it out")
-    if model.certificate == "dual":
+    if model.certificate not in ("svd", None):
         raise InvalidInputError(
-            "certificate='dual' would be ignored by partial_fit, which proves nothing about "
-            "all rows seen; leave it out, or use fit"
+            f"certificate={model.certificate!r} would be ignored by partial_fit, which proves "
+            "nothing about all rows seen; leave it out, or use fit"
         )
     return k, size
 
@@ -56,7 +56,8 @@ def fit_to_coreset(
     better of both: that a single fit may end in a poor local optimum costs more than the drawing
     of rows.
     """
-    keywords = {**parameters, "certificate": None, "sample_weight": coreset.weights}
+    keywords = {**parameters, "certificate": None, "certificate_seconds": CERTIFICATE_SECONDS}
+    keywords["sample_weight"] = coreset.weights
     result = factorize(coreset.rows, **keywords)
     asked, algorithm = parameters["n_components"], parameters["algorithm"]
     starts = components is not None and len(components) == asked

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from orthant.certificate import Certificate, Promise
+from orthant.certificate import CERTIFICATE_SECONDS, Certificate, Promise
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
 from orthant.errors import InvalidInputError
@@ -119,6 +119,7 @@ class OrthogonalNMF(
         max_iter: int = 300,
         tol: float = 3e-5,
         certificate: str | None = "svd",
+        certificate_seconds: float = CERTIFICATE_SECONDS,
         missing_values: Any = None,
         max_memory: int | str | None = None,
         checkpoint: Any = None,
@@ -136,6 +137,7 @@ class OrthogonalNMF(
         self.max_iter = max_iter
         self.tol = tol
         self.certificate = certificate
+        self.certificate_seconds = certificate_seconds
         self.missing_values = missing_values
         self.max_memory = max_memory
         self.checkpoint = checkpoint
@@ -240,15 +242,24 @@ class OrthogonalNMF(
         self.n_components_ = result.n_components_found
         self.n_iter_ = result.n_sweeps
 
-    def certify(self, X: Any, method: str = "svd", *, sample_weight: Any = None) -> Certificate:
+    def certify(
+        self,
+        X: Any,
+        method: str = "svd",
+        *,
+        seconds: float = CERTIFICATE_SECONDS,
+        sample_weight: Any = None,
+    ) -> Certificate:
         """Compute a certificate from the data that were fitted; ``certificate_`` is it then.
 
         Parameters
         ----------
         X, sample_weight
             As they were given to ``fit``.
-        method : {"svd", "dual"}
+        method : {"svd", "tight"}
             As ``certificate``.
+        seconds : float
+            As ``certificate_seconds``.
         """
         check_is_fitted(self)
         if self._coreset is not None:
@@ -259,6 +270,7 @@ class OrthogonalNMF(
         self._proof = result.certify(
             X,
             method,
+            seconds=seconds,
             sample_weight=sample_weight,
             missing_values=self.missing_values,
             n_jobs=self.n_jobs,

@@ -6,10 +6,12 @@ import math
 import numbers
 import operator
 import re
+import warnings
 from typing import Any
 
 import numpy as np
 
+from orthant.certificate import CERTIFICATE_SECONDS, CERTIFICATES, FORMER
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.numerics.arrays import Array
 
@@ -27,6 +29,31 @@ def as_choice(value: Any, choices: tuple[Any, ...], name: str) -> Any:
         listed = ", ".join(repr(choice) for choice in choices)
         raise InvalidInputError(f"{name} must be one of {listed}; got {value!r}")
     return value
+
+
+def as_certificate(value: Any, seconds: Any, name: str = "certificate") -> tuple[str | None, float]:
+    """The name of a certificate and the seconds it may take; former names are warned about.
+
+    None, for none, is a ``certificate`` but no ``method``.
+    """
+    limit_name = "certificate_seconds" if name == "certificate" else "seconds"
+    if isinstance(value, str) and value in FORMER:
+        warnings.warn(
+            f"{name}={value!r} is called {FORMER[value]!r} now; the old name goes with the next "
+            "release",
+            FutureWarning,
+            stacklevel=3,
+        )
+        value = FORMER[value]
+    choices = tuple(one for one in CERTIFICATES if one is not None or name == "certificate")
+    as_choice(value, choices, name)
+    limit = as_tolerance(seconds, limit_name)
+    if value != "tight" and limit != CERTIFICATE_SECONDS:
+        raise InvalidInputError(
+            f"{limit_name}={seconds!r} would be ignored with {name}={value!r}; leave it out, or "
+            f"use {name}='tight'"
+        )
+    return value, limit
 
 
 def as_n_components(n_components: Any, name: str = "n_components", least: int = 1) -> int:

@@ -1,0 +1,160 @@
+"""Lower bounds over one side from a multiplier for all pairs of points.
+
+Let G be the Gram matrix of the rows of X and W the loadings of a solution over samples, scaled
+so that its k columns are orthonormal. The solution leaves |X|^2 - <G, Z> with Z = W W^T, which is
+non-negative entry by entry, has trace k and lies between 0 and I. A partition into fewer blocks
+can be split without loss, so exactly k columns may be assumed when there are at least k rows.
+Adding to G any symmetric N >= 0 entry by entry can only raise <G, Z>, and <G + N, Z> is at most the
+sum of the k largest eigenvalues of G + N (Ky Fan). So every such N proves
+
+    squared error >= |X|^2 - (sum of the k largest eigenvalues of G + N),
+
+which for N = 0 is the tail of the singular values. `relaxation` seeks a good N, and `prove_raised`
+says what a stored one proves, whatever it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from orthant.bounds.allowance import Allowance
+from orthant.bounds.eigenvalue_sums import pairs_for_sum, top_sum_upper_bound
+from orthant.bounds.lower_bound import LowerBound
+from orthant.bounds.relaxation import Aim, Multiplier, search
+from orthant.numerics.arrays import Array
+from orthant.numerics.rounding import growth, round_down, safe_exponent, scaled_back, symmetric
+
+METHOD = "a dual solution for all pairs of points"
+
+DOUBLE_SIDE = 500
+"""Up to this side the search is done in float64, beyond it in float32."""
+
+PRECISION, MAX_ITER = 1e-4, 200
+"""The search ends when 20 iterations gain no more than this part of the bound, or after so many."""
+
+GAP = 5e-4
+"""It ends also when the bound is within this part of the error in hand."""
+
+SMALL_PRECISION, SMALL_MAX_ITER = 1e-5, 1000
+"""In its place up to `DOUBLE_SIDE`, where iterations cost next to nothing, and so many of them."""
+
+HUGE = 2.0**20
+"""No multiplier above so many times the largest entry is ever of use."""
+
+PROOF_PER_SECOND = 2e10
+"""Products per second of one core in a proof, for the time that is left to it."""
+
+PANEL = 256
+
+
+def all_pairs_bound(
+    gram: Array,
+    n_components: int,
+    inner_length: int,
+    allowance: Allowance,
+    *,
+    upper: float = math.inf,
+    max_iter: int | None = None,
+) -> LowerBound:
+    """The best bound found for a solution with disjoint parts over the rows of X.
+
+    ``gram`` (n, n), float64, is the computed Gram matrix of these rows: not of the other side.
+    ``inner_length`` is the length of its inner products (see `tail_from_gram`). The search ends
+    once the bound is near ``upper`` (the squared error in hand, if known), when it gains no more,
+    and after ``max_iter`` iterations. ``gram`` itself is changed.
+    """
+    n = len(gram)
+    largest = float(np.diagonal(gram).max(initial=0.0))
+    if n_components >= n or not 0.0 < largest < math.inf:
+        return LowerBound(0.0, METHOD)
+    exponent = safe_exponent(largest)
+    if exponent:
+        np.ldexp(gram, -exponent, out=gram)
+    trace = float(np.trace(gram))
+    error = math.ldexp(upper, -exponent) if upper < math.inf else trace
+    if n_components > 1:  # one part is exact without
+        found = _seek(gram, n_components, trace, error, max_iter, allowance)
+        raise_matrix(gram, found, HUGE * math.ldexp(largest, -exponent))
+        start = found.vectors
+        del found  # the proof needs the room
+    else:
+        gram, start = symmetric(gram), None
+    value = prove_raised(gram, trace, n_components, inner_length, start)
+    return LowerBound(scaled_back(value, exponent, n * n * inner_length), allowance.told(METHOD))
+
+
+def _seek(
+    gram: Array,
+    k: int,
+    trace: float,
+    error: float,
+    max_iter: int | None,
+    allowance: Allowance,
+) -> Multiplier:
+    """The multiplier that a search finds in a copy of the matrix with entries near 1."""
+    n = len(gram)
+    small = n <= DOUBLE_SIDE
+    dtype = np.float64 if small else np.float32
+    unit = math.ldexp(1.0, math.frexp(trace)[1])
+    copy = np.empty((n, n), dtype)
+    for start in range(0, n, PANEL):
+        copy[start : start + PANEL] = gram[start : start + PANEL] / unit
+    precision = SMALL_PRECISION if small else PRECISION
+    max_iter = max_iter or (SMALL_MAX_ITER if small else MAX_ITER)
+    aim = Aim(trace / unit, precision, (trace - error * (1.0 - GAP)) / unit, max_iter)
+    found = search(copy, k, aim, allowance, reserve=proof_seconds(n))
+    return replace(found, penalty=found.penalty * unit, top=found.top * unit)
+
+
+def proof_seconds(side: int) -> float:
+    """About how long one core takes to factor a matrix of this side and to check the factor."""
+    return 2.0 / 3.0 * side**3 / PROOF_PER_SECOND
+
+
+def raise_matrix(matrix: Array, multiplier: Multiplier, most: float) -> None:
+    """Replace G by G + N in place, symmetric and nowhere below the larger of two mates of G.
+
+    Whatever the multiplier holds: N is never negative, and adding what is not negative never
+    lowers a rounded sum. So the difference is an exact, admissible N, of entries up to ``most``.
+    """
+    n, signed = len(matrix), multiplier.signed
+    # Where nothing is added, mates are made equal all the same.
+    for left, right in _corners(n, signed):
+        part = np.maximum(matrix[left, right], matrix[right, left].T)
+        if right.stop <= signed:
+            one, other = multiplier.part(left, right, most), multiplier.part(right, left, most)
+            part += np.maximum(one, other.T)
+        matrix[left, right] = part
+        matrix[right, left] = part.T
+
+
+def _corners(n: int, signed: int) -> Iterator[tuple[slice, slice]]:
+    """The parts of a matrix on and above its diagonal, none across the border of the signed."""
+    borders = sorted({*range(0, n, PANEL), signed, n})
+    panels = [slice(*pair) for pair in pairwise(borders)]
+    return ((left, right) for j, right in enumerate(panels) for left in panels[: j + 1])
+
+
+def prove_raised(
+    raised: Array, trace: float, k: int, inner_length: int, start: Array | None = None
+) -> float:
+    """What a symmetric ``raised >= gram`` proves, with every rounding on the safe side.
+
+    ``start`` (n, r) may be near its leading eigenvectors.
+
+    ``trace`` is the computed one of the Gram matrix. Entry by entry the exact Gram matrix is at
+    most 1 + g(q) times the computed one, which is at most ``raised``; and Z is non-negative. So
+    the error of forming the Gram matrix is a factor, and ``raised - gram`` is an exact N however
+    ``raised`` was computed.
+    """
+    top = top_sum_upper_bound(raised, k, pairs_for_sum(raised, k, start))
+    if top is None:
+        return 0.0
+    # <G, Z> is never negative, so neither is the bound that is needed here.
+    captured = max(0.0, top) * (1.0 + growth(inner_length)) * (1.0 + growth(4))
+    return round_down(trace, inner_length + len(raised)) - captured - growth(2) * trace

@@ -1,0 +1,69 @@
+"""Allowance: the time that a search for a lower bound may take, and why it was cut short."""
+
+from __future__ import annotations
+
+import math
+import time
+
+STOPPED, INTERRUPTED = "stopped by its time limit", "interrupted"
+
+
+class Allowance:
+    """So many seconds from now on, for all that shares them.
+
+    Nobody asks the clock what to do, only whether to go on, and choices are made by ``seconds``: a
+    search that was not cut short has the same bits again. Once cut short, all that follows is too.
+
+    """
+
+    def __init__(self, seconds: float = math.inf, whole: Allowance | None = None) -> None:
+        self.seconds = seconds
+        self._whole = whole
+        self._cut = ""
+        self._told = ""
+        self._deadline = time.perf_counter() + seconds
+
+    @property
+    def cut(self) -> str:
+        """Why a search was ended before it was done; empty while none was."""
+        return self._cut
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left; none once something was cut short."""
+        return 0.0 if self.cut else self._deadline - time.perf_counter()
+
+    def share(self, part: float, seconds: float | None = None) -> Allowance:
+        """A part of the time that is left; what cuts it short is known here, too.
+
+        ``seconds`` are those that choices may count on: that part of all, unless given.
+        """
+        share = Allowance(self.seconds * part if seconds is None else seconds, self)
+        share._deadline = time.perf_counter() + max(0.0, self.left) * part
+        return share
+
+    def ends(self, reserve: float = 0.0) -> bool:
+        """Whether a search must end now, to leave ``reserve`` seconds for its proof."""
+        if not self.cut and self.left <= reserve:
+            self._end(STOPPED)
+        return bool(self.cut)
+
+    def interrupt(self) -> None:
+        """End this search and all to come: the user asked for it."""
+        self._end(INTERRUPTED)
+
+    def _end(self, why: str) -> None:
+        self._cut = why
+        if self._whole is not None:
+            self._whole.note(why)
+
+    def note(self, why: str) -> None:
+        """A share was cut short: an interrupt ends all, a limit of a share only that."""
+        self._told = self._told or why
+        if why == INTERRUPTED:
+            self._end(why)
+
+    def told(self, method: str) -> str:
+        """A method with the reason why its search was cut short, if it was."""
+        why = self._told or self.cut
+        return f"{method}, {why}" if why else method

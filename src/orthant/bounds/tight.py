@@ -1,0 +1,197 @@
+"""The tight bound: which multipliers are sought, for how many points, in the time there is.
+
+What is tried follows from sizes and from the seconds that were given, never from a clock, so a
+search that was not cut short proves the same again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from orthant.bounds.all_pairs import all_pairs_bound, proof_seconds
+from orthant.bounds.allowance import Allowance
+from orthant.bounds.blocks import blocks_bound
+from orthant.bounds.grouped import grouped_bound
+from orthant.bounds.lower_bound import LowerBound
+from orthant.engine.matrix import Matrix
+from orthant.engine.memory import available_memory
+from orthant.engine.points import SinglePoints
+from orthant.numerics.arrays import Array
+from orthant.numerics.rounding import WEIGHT_ROUNDINGS, round_down
+
+LARGEST_SIDE = 10_000
+"""No matrix of a larger side is made, whatever memory there is."""
+
+PAIR_BYTES, PROOF_BYTES = 20, 48
+"""Bytes for every entry of the matrix of a search over all pairs, and of another proof."""
+
+PER_ENTRY = 8e-9
+"""Seconds of one core that an iteration of a search takes for every entry of its matrix."""
+
+FEW_ITERATIONS = 25
+"""A search that could not make so many is not begun."""
+
+N_GROUPS = (2000, 1000, 400)
+"""Groups of points, the most that time allows."""
+
+GROUP_ITERATIONS = 80
+BLOCK_SEARCHES, BLOCK_ITERATIONS, BLOCK_PROOF = 6, 100, 1.5
+"""How many searches for blocks matter, how long they take, and what a proof in float64 costs."""
+
+BATCH = 1000
+"""Points in one batch where there is no room for all, nor for their groups."""
+
+METHOD_IN_BATCHES = "dual solutions for batches of points"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a bound is for: so many components, and the squared error in hand."""
+
+    n_components: int
+    squared_error: float
+
+
+def bound_side(
+    points: SinglePoints, wanted: Wanted, allowance: Allowance, rng: np.random.Generator
+) -> LowerBound:
+    """The best bound for parts that are disjoint over these points.
+
+    All pairs where there is room and time for them, groups where that is in doubt, and batches
+    where there is room for neither.
+    """
+    heavy = np.flatnonzero(points.weights > 0)
+    n, m = len(heavy), points.dimension
+    pairs_fit = n <= LARGEST_SIDE and _room(PAIR_BYTES * n * n)
+    seconds = _pairs_seconds(n)
+    groups = _most_groups(m, n, allowance.seconds / 4.0)
+    found: list[LowerBound] = []
+    if groups and (not pairs_fit or seconds > allowance.seconds / 4.0):
+        matrix = points.matrix
+        found.append(
+            grouped_bound(
+                matrix.whole(),
+                matrix.gram(),
+                wanted.n_components,
+                allowance,
+                upper=wanted.squared_error,
+                n_groups=groups,
+            )
+        )
+    if pairs_fit and not allowance.cut and (seconds <= allowance.seconds or not found):
+        found.append(
+            all_pairs_bound(
+                points.gram_of(heavy),
+                wanted.n_components,
+                m + WEIGHT_ROUNDINGS,
+                allowance,
+                upper=wanted.squared_error,
+            )
+        )
+    if not found:
+        return _bound_batches(points, heavy, wanted, allowance, rng)
+    return max(found, key=lambda bound: bound.value)
+
+
+def _pairs_seconds(n: int) -> float:
+    """About the least time in which a search over all pairs is worth its proof."""
+    return FEW_ITERATIONS * PER_ENTRY * n * n + proof_seconds(n)
+
+
+def _most_groups(m: int, n: int, seconds: float) -> int:
+    """How many groups of n points with m coordinates; 0 where they save nothing or do not fit."""
+    for count in N_GROUPS:
+        side = m + count
+        if side < n and side <= LARGEST_SIDE and _room(PROOF_BYTES * side * side):
+            needed = GROUP_ITERATIONS * PER_ENTRY * count**2 + 3.0 * proof_seconds(side)
+            if needed <= seconds or count == N_GROUPS[-1]:
+                return count
+    return 0
+
+
+def _room(needed: int) -> bool:
+    """Whether so many bytes are available."""
+    available = available_memory()
+    return available is None or needed <= available
+
+
+def _bound_batches(
+    points: SinglePoints,
+    heavy: Array,
+    wanted: Wanted,
+    allowance: Allowance,
+    rng: np.random.Generator,
+) -> LowerBound:
+    """The sum of the bounds of batches of random points that share none.
+
+    A solution restricted to a batch is a solution for the batch with no more components, and
+    squared errors add up over points; so the sum bounds the squared error of the whole. Only one
+    batch is in memory, and what is left of the time is shared equally by those to come.
+    """
+    batches = np.array_split(rng.permutation(heavy), math.ceil(len(heavy) / BATCH))
+    return sum_of_batches(
+        (partial(points.gram_of, batch) for batch in batches),
+        len(batches),
+        wanted.n_components,
+        points.dimension + WEIGHT_ROUNDINGS,
+        allowance,
+    )
+
+
+def sum_of_batches(
+    grams: Iterator[Callable[[], Array]],
+    n_batches: int,
+    n_components: int,
+    inner_length: int,
+    allowance: Allowance,
+) -> LowerBound:
+    """The sum of the bounds from the Gram matrices of batches, each made when its turn comes."""
+    values = [0.0]
+    for done, gram in enumerate(grams):
+        share = allowance.share(1.0 / (n_batches - done))
+        values.append(all_pairs_bound(gram(), n_components, inner_length, share).value)
+    return LowerBound(round_down(math.fsum(values), 1), allowance.told(METHOD_IN_BATCHES))
+
+
+def bound_blocks(matrix: Matrix, wanted: Wanted, allowance: Allowance) -> LowerBound | None:
+    """The bound for disjoint blocks; None where there is no room for its proof."""
+    n, m = matrix.shape
+    flat = matrix if n <= m else matrix.transpose(many_passes=False)
+    n, m = sorted((n, m))
+    groups = _block_groups(n, m, allowance.seconds)
+    if flat is None or not groups:
+        return None
+    return blocks_bound(
+        flat.whole(),
+        flat.row_gram(),
+        wanted.n_components,
+        allowance,
+        upper=wanted.squared_error,
+        n_groups=groups,
+    )
+
+
+def _block_groups(n: int, m: int, seconds: float) -> list[int]:
+    """How many groups of n rows, and of m columns: few first, then as many as time allows."""
+    *more, few = N_GROUPS
+    fitting = [count for count in more if _blocks_seconds(n, m, count) <= seconds]
+    sizes = [few, *fitting[:1]]
+    return [
+        count
+        for count in sizes
+        if 2 * n + min(count, m) <= LARGEST_SIDE
+        and _room(PROOF_BYTES * (2 * n + min(count, m)) ** 2)
+    ]
+
+
+def _blocks_seconds(n: int, m: int, count: int) -> float:
+    """About the time of the searches and proofs that are worth doing again with more groups."""
+    side, search = 2 * n + min(count, m), min(count, n) + min(count, m)
+    return BLOCK_SEARCHES * (
+        BLOCK_ITERATIONS * PER_ENTRY * search**2 + BLOCK_PROOF * proof_seconds(side)
+    )

@@ -1,0 +1,117 @@
+"""Groups of points: the small proof covers the large one, for any groups and any multiplier."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
+
+from orthant.bounds import grouped
+from orthant.bounds.allowance import Allowance
+from orthant.bounds.grouped import grouped_bound, prove_grouped, reduce_rows
+from orthant.bounds.point_groups import group_points, leading_directions, length_error
+from orthant.bounds.relaxation import Multiplier
+from tests.guarantees.small_matrices import at_most
+from tests.oracles.single_factor import best_single_factor_error
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    with threadpool_limits(1):
+        yield
+
+
+def random_groups(rng, n, p):
+    groups = np.zeros((n, p))
+    groups[np.arange(n), rng.integers(p, size=n)] = rng.random(n) * (rng.random(n) < 0.9)
+    lengths = np.linalg.norm(groups, axis=0)
+    return groups[:, lengths > 0] / lengths[lengths > 0]
+
+
+def some_matrix(rng, n, m, number):
+    X = rng.random((n, m))
+    if number % 4 == 1:
+        X = X * (rng.random((n, m)) < 0.4)
+    if number % 4 == 2:
+        X = np.repeat(X[: (n + 1) // 2], 2, axis=0)[:n]  # every row twice
+    if number % 4 == 3:
+        X = rng.random((n, 2)) @ rng.random((2, m))
+    return X
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whatever_groups_and_multiplier_are_stored_what_they_prove_is_true(seed):
+    rng = np.random.default_rng(seed)
+    for number in range(40):
+        n, m, k = 7, int(rng.integers(1, 4)), int(rng.integers(1, 4))
+        X = some_matrix(rng, n, m, number)
+        groups = random_groups(rng, n, int(rng.integers(1, 5)))
+        reduced = reduce_rows(X, X.T @ X, groups)
+        if reduced is None or groups.shape[1] == 0:
+            continue
+        p = groups.shape[1]
+        state = rng.standard_normal((p + 2, p + 2)) * rng.choice([1.0, 1e-310, 1e200, 0.01])
+        stored = Multiplier(state, 1.0, p, 0.0, np.zeros(1), state)
+        trace = float(np.trace(X.T @ X))
+        proven = prove_grouped(reduced, stored, k, n, trace)
+        assert at_most(max(proven, 0.0), best_single_factor_error(X, k), trace)
+        # And it agrees with the matrix of side n that it stands for.
+        spread = groups @ np.fmax(-np.minimum(state, state.T)[:p, :p], 0.0) @ groups.T
+        if np.abs(state).max() < 100.0:
+            worth = np.linalg.eigvalsh(X @ X.T + spread)[::-1][:k]
+            assert proven == pytest.approx(trace - np.maximum(worth, 0).sum(), abs=1e-6 * trace)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_bound_is_true_and_at_least_the_tail(seed, k):
+    rng = np.random.default_rng(seed)
+    for number in range(4):
+        X = some_matrix(rng, 8, 3, number)
+        total = float(np.sum(X**2))
+        found = grouped_bound(X, X.T @ X, k, Allowance(), n_groups=4, max_iter=30).value
+        assert at_most(found, best_single_factor_error(X, k), total)
+        tail = float(np.sum(np.linalg.svd(X, compute_uv=False)[k:] ** 2))
+        assert found >= tail * (1 - 1e-4) - 1e-9 * total
+
+
+def test_dense_and_sparse_rows_prove_the_same():
+    X = np.random.default_rng(0).random((60, 8)) * (np.random.default_rng(1).random((60, 8)) < 0.5)
+    dense, sparse = (
+        grouped_bound(one, X.T @ X, 3, Allowance(), n_groups=20, max_iter=30)
+        for one in (X, csr_array(X))
+    )
+    assert sparse.value == pytest.approx(dense.value, rel=1e-6)
+
+
+def test_duplicated_rows_are_grouped_without_loss():
+    rng = np.random.default_rng(3)
+    X = rng.random((12, 4))
+    many = np.repeat(X, 30, axis=0) / np.sqrt(30.0)
+    few = grouped_bound(X, X.T @ X, 3, Allowance(), n_groups=12).value
+    found = grouped_bound(many, many.T @ many, 3, Allowance(), n_groups=60).value
+    assert found == pytest.approx(few, rel=1e-2)
+
+
+def test_groups_are_non_negative_disjoint_and_of_length_one():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 10))
+    X[5] = 0.0
+    groups = group_points(X, leading_directions(X.T @ X), 40)
+    assert (groups >= 0.0).all()
+    assert (np.count_nonzero(groups, axis=1) <= 1).all()
+    assert not groups[5].any()
+    assert length_error(groups) < 1e-12
+    np.testing.assert_allclose(np.linalg.norm(groups, axis=0), 1.0)
+
+
+def test_groups_that_are_not_of_length_one_prove_nothing():
+    X = np.random.default_rng(0).random((5, 2))
+    assert reduce_rows(X, X.T @ X, 1.01 * np.eye(5)) is None
+
+
+def test_without_time_the_tail_remains():
+    X = np.random.default_rng(0).random((200, 10))
+    found = grouped_bound(X, X.T @ X, 3, Allowance(0.0), n_groups=30)
+    tail = float(np.sum(np.linalg.svd(X, compute_uv=False)[3:] ** 2))
+    assert found.value == pytest.approx(tail, rel=1e-6)
+    assert found.method == f"{grouped.METHOD}, stopped by its time limit"

@@ -1,0 +1,237 @@
+"""The tight bound over one side: never above the optimum, at least the tail, close."""
+
+import math
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from orthant.bounds import all_pairs, relaxation
+from orthant.bounds.all_pairs import HUGE, all_pairs_bound, prove_raised, raise_matrix
+from orthant.bounds.allowance import Allowance
+from orthant.bounds.relaxation import Multiplier
+from orthant.bounds.singular_values import tail_from_gram
+from orthant.bounds.tight import sum_of_batches
+from tests.guarantees.small_matrices import (
+    at_most,
+    factorizable,
+    small_matrices,
+    worst_computed_gram,
+)
+from tests.oracles.exact import smallest_error
+from tests.oracles.single_factor import best_single_factor_error, squared_error_of_partition
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    with threadpool_limits(1):
+        yield
+
+
+def planted(n, m, k, noise, seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(k, size=n)
+    X = rng.exponential(size=(k, m))[labels] * rng.exponential(size=n)[:, None]
+    return X + noise * rng.exponential(size=X.shape), labels
+
+
+def bound(gram, k, length, seconds=math.inf, **options):
+    return all_pairs_bound(gram.copy(), k, length, Allowance(seconds), **options).value
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_bound_never_exceeds_the_optimum_and_beats_the_tail(seed, k):
+    rng = np.random.default_rng(seed)
+    for X in small_matrices(rng, 6, 4, 20):
+        gram, total = X @ X.T, float(np.sum(X**2))
+        found = bound(gram, k, 4, max_iter=40)
+        assert at_most(found, best_single_factor_error(X, k), total)
+        assert found >= tail_from_gram(gram, k, 4).value * (1 - 1e-6) - 1e-12 * total
+
+
+def random_multipliers(rng, n):
+    """Symmetric or not, huge, subnormal, sparse, broken: nothing is asked of a multiplier."""
+    scales = (1.0, 1e-320, 1e300, 1e-3, 1e6)
+    for number in range(10):
+        state = rng.standard_normal((n, n)) * scales[number % 5]
+        if number % 3 == 0:
+            state = (state + state.T) / 2.0
+        if number % 4 == 1:
+            state[rng.random((n, n)) < 0.7] = 0.0
+        if number == 7:
+            state[0, 1], state[1, 2] = np.nan, -np.inf
+        yield Multiplier(state, float(rng.choice([1.0, 1e-8, 3.0])), n, 0.0, np.zeros(1), state)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_multiplier_is_stored_what_it_proves_is_true(seed):
+    rng = np.random.default_rng(seed)
+    for X in small_matrices(rng, 5, 4, 20):
+        gram = X @ X.T
+        largest = float(gram.diagonal().max())
+        if not 1e-60 < largest < 1e60:  # the range in which a proof is asked for
+            continue
+        optima = {k: best_single_factor_error(X, k) for k in (1, 2, 3)}
+        for multiplier in random_multipliers(rng, 5):
+            raised = gram.copy()
+            raise_matrix(raised, multiplier, HUGE * largest)
+            assert (raised == raised.T).all()
+            assert (raised >= gram).all()
+            for k, optimum in optima.items():
+                proven = prove_raised(raised, float(np.trace(gram)), k, 4)
+                assert at_most(max(proven, 0.0), optimum, float(np.sum(X**2)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_in_exact_arithmetic_too(seed):
+    rng = np.random.default_rng(seed)
+    for X in (rng.integers(0, 9, (5, 3)).astype(float), rng.random((5, 3))):
+        for k in (2, 3):
+            assert bound(X @ X.T, k, 3, max_iter=30) <= smallest_error(X, k, "samples")
+
+
+@pytest.mark.parametrize("iterations", [1, 3, 10, 25])
+def test_a_search_that_is_stopped_at_any_iteration_gives_a_true_bound(iterations):
+    rng = np.random.default_rng(iterations)
+    for X in small_matrices(rng, 6, 4, 20):
+        found = bound(X @ X.T, 2, 4, max_iter=iterations)
+        assert at_most(found, best_single_factor_error(X, 2), float(np.sum(X**2)))
+
+
+def test_a_search_whose_vectors_are_noise_gives_a_true_bound(monkeypatch):
+    rng = np.random.default_rng(0)
+    honest = relaxation._ritz
+
+    def corrupted(times, vectors, *others):
+        values, found = honest(times, vectors, *others)
+        return values, rng.standard_normal(found.shape).astype(found.dtype)
+
+    monkeypatch.setattr(relaxation, "_ritz", corrupted)
+    for X in small_matrices(rng, 6, 4, 60):
+        found = bound(X @ X.T, 2, 4, max_iter=20)
+        assert at_most(found, best_single_factor_error(X, 2), float(np.sum(X**2)))
+
+
+def test_an_interrupt_ends_the_search_and_not_the_proof(monkeypatch):
+    X, _ = planted(60, 20, 3, 0.5, seed=0)
+    iterate = relaxation._Search.iterate
+    calls = []
+
+    def interrupted(self, residuals):
+        calls.append(residuals)
+        if len(calls) == 15:
+            raise KeyboardInterrupt
+        iterate(self, residuals)
+
+    monkeypatch.setattr(relaxation._Search, "iterate", interrupted)
+    allowance = Allowance()
+    found = all_pairs_bound(X @ X.T, 3, 20, allowance)
+    assert len(calls) == 15
+    assert found.method.endswith(", interrupted")
+    assert found.value > tail_from_gram(X @ X.T, 3, 20).value
+    assert allowance.ends()  # and so does all that would follow
+
+
+def test_without_time_the_tail_remains_and_the_method_says_why():
+    X, _ = planted(40, 20, 3, 0.5, seed=1)
+    found = all_pairs_bound(X @ X.T, 3, 20, Allowance(0.0))
+    assert found.value == pytest.approx(tail_from_gram(X @ X.T, 3, 20).value, rel=1e-9)
+    assert found.method.endswith(", stopped by its time limit")
+
+
+def test_the_same_matrix_gives_the_same_bits():
+    X, _ = planted(600, 30, 4, 0.5, seed=1)
+    first, second = (all_pairs_bound(X @ X.T, 4, 30, Allowance(), max_iter=30) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.slow
+def test_the_bound_is_that_of_the_relaxation_and_often_the_optimum_itself():
+    rng = np.random.default_rng(0)
+    ratios = []
+    for _ in range(40):
+        X = rng.exponential(size=(7, 4))
+        optimum = best_single_factor_error(X, 2)
+        ratios.append(optimum / bound(X @ X.T, 2, 4))
+    print("optimum / bound:", np.quantile(ratios, [0.0, 0.25, 0.5, 0.9, 1.0]))
+    assert min(ratios) >= 1.0
+    # What is left is the gap of the relaxation: other penalties converge to the same values.
+    assert np.quantile(ratios, 0.25) <= 1 + 1e-4
+    assert np.median(ratios) <= 1.005
+    assert max(ratios) <= 1.1
+
+
+def test_exactly_factorizable_matrices_get_no_bound_though_careless_rounding_finds_one():
+    rng = np.random.default_rng(1)
+    careless = 0
+    for _ in range(100):
+        X = factorizable(rng, 12, 9, 3)
+        gram = X @ X.T
+        assert bound(gram, 3, 9, max_iter=20) == 0.0
+        careless += np.trace(gram) - np.linalg.eigvalsh(gram)[-3:].sum() > 0.0
+    assert careless > 10
+
+
+@pytest.mark.slow
+def test_the_unluckiest_sums_of_the_stated_length_are_covered():
+    rng = np.random.default_rng(3)
+    careless = 0
+    for _ in range(60):
+        X = factorizable(rng, 8, 5, 2)
+        gram = worst_computed_gram(X, 10**6)
+        assert bound(gram, 2, 10**6, max_iter=40) == 0.0
+        careless += bound(gram, 2, 5, max_iter=40) > 0.0
+    assert careless > 30
+
+
+@pytest.mark.parametrize("noise", [0.1, 1.0])
+def test_the_bound_is_within_two_percent_on_planted_data(noise):
+    X, labels = planted(80, 40, 5, noise, seed=0)
+    for _ in range(30):  # Lloyd's iterations on lines, from the planted labels
+        tops = [np.linalg.svd(X[labels == s], full_matrices=False)[2][0] for s in range(5)]
+        labels = np.abs(X @ np.array(tops).T).argmax(axis=1)
+    error = squared_error_of_partition(X, labels)
+    found = bound(X @ X.T, 5, 40, upper=error)
+    print(f"noise {noise}: error / bound {error / found:.4f}")
+    assert found <= error <= 1.02 * found
+    assert tail_from_gram(X @ X.T, 5, 40).value < found
+
+
+def test_what_is_proven_is_what_the_multiplier_is_worth():
+    X, _ = planted(150, 40, 5, 0.5, seed=0)
+    gram = X @ X.T
+    trace = float(np.trace(gram))
+    found = all_pairs._seek(gram, 5, trace, trace, 60, Allowance())
+    raise_matrix(gram, found, HUGE * float(gram.max()))
+    worth = trace - np.linalg.eigvalsh(gram)[-5:].sum()
+    assert prove_raised(gram, trace, 5, 40, found.vectors) == pytest.approx(worth, rel=1e-6)
+    assert trace - found.top == pytest.approx(worth, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_batches_of_rows_add_up_to_a_bound_for_all(seed):
+    rng = np.random.default_rng(seed)
+    X = next(small_matrices(rng, 8, 4, 1)) if seed % 2 else rng.exponential(size=(8, 4))
+    halves = np.array_split(rng.permutation(8), 2)
+    grams = (lambda half=half: X[half] @ X[half].T for half in halves)
+    found = sum_of_batches(grams, 2, 2, 4, Allowance()).value
+    assert at_most(found, best_single_factor_error(X, 2), float(np.sum(X**2)))
+    parts = sum(best_single_factor_error(X[half], 2) for half in halves)
+    assert found >= 0.5 * parts
+
+
+@pytest.mark.parametrize("exponent", [-500, 500])
+def test_scale_does_not_matter(exponent):
+    X, _ = planted(12, 6, 2, 0.5, seed=2)
+    scaled = np.ldexp(X, exponent)
+    at_one = bound(X @ X.T, 2, 6, max_iter=40)
+    assert bound(scaled @ scaled.T, 2, 6, max_iter=40) == pytest.approx(
+        np.ldexp(at_one, 2 * exponent), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_as_many_components_as_rows_leave_nothing_to_prove(k):
+    assert bound(np.eye(3), k, 3) == 0.0
+    assert bound(np.zeros((9, 9)), k, 3) == 0.0
