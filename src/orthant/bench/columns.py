@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from orthant.bench.rows import FAILED, SKIPPED, Row
+from orthant.certificate import ratio_text
 
 Lines = Sequence[str]
 
@@ -59,6 +60,17 @@ _megabytes = partial(_times, unit=1e6)
 
 def _errors(row: Row) -> Lines:
     return [f"{row.figures[name]:.5f}" for name in ("error", "their_error")]
+
+
+def _ratio(method: str, row: Row) -> Lines:
+    """The proven ratio, rounded up."""
+    ratio = row.figures[f"{method}_ratio"]
+    return ["-" if ratio is None else ratio_text(ratio, most_decimals=4)]
+
+
+def _peak(row: Row) -> Lines:
+    peak = row.figures["peak_bytes"]
+    return ["-" if peak is None else figure(peak / 1e6)]
 
 
 def _sizes(row: Row) -> Lines:
@@ -176,6 +188,20 @@ COLUMNS: dict[str, list[Column]] = {
         Column("sweeps to\nconvergence", _convergence),
         VERDICT,
     ],
+    "certificates": [
+        CASE,
+        Column("error", lambda row: [f"{row.figures['error']:.5f}"]),
+        Column("fit\nseconds", _times("seconds")),
+        *(
+            column
+            for method in ("svd", "tight")
+            for column in (
+                Column(f"{method}\nratio", partial(_ratio, method)),
+                Column(f"{method}\nseconds", _times(f"{method}_seconds")),
+            )
+        ),
+        Column("peak\nMB", _peak),
+    ],
     "quality": [
         Column("case", _judged_case, True),
         *GAPS,
@@ -205,6 +231,9 @@ EXPLAINED = {
     "overhead": "Median and fewest milliseconds of many fits in one process.",
     "growth": "Fewest seconds of a fit with a fixed number of sweeps while one size doubles; "
     "memory beyond input and result.",
+    "certificates": "The answer of n_init=10 with random_state=0, and what is proven of it: how "
+    "many times the smallest possible squared error it is at most. Seconds of the fit and of "
+    "each certificate; peak memory of the process, matrix included.",
     "quality": "Gap: relative squared error over the best value, minus one. Best known: the value "
     "of the file; new best: a fit here is below it. Best here: no value is known, so the gap is "
     "only that to the best fit of this row. Better: the median gap of this line is more than "

@@ -12,15 +12,18 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from orthant.bench.certificates import CertificatesTask
 from orthant.bench.data import Data, real
 from orthant.bench.fits import Contest, OverheadTask, Rival
 from orthant.bench.growth import GrowthTask, MemoryGrowthTask
 from orthant.bench.memory import MemoryTask, affordable
 from orthant.bench.phases import ProfileTask
 from orthant.bench.places import PlacesTask
+from orthant.bench.quality.sets import OF_THE_PAPER
 from orthant.bench.rivals import BASELINES
 from orthant.bench.sweep import SweepTask
 from orthant.bench.tasks import Task
+from orthant.onmf.choices import SETTINGS
 from orthant.validation.parameters import as_choice
 
 EXPERIMENT_ONE = Data("planted", 5_000, 100, 10)
@@ -153,6 +156,14 @@ def _uniform(data: Data) -> Data:
     return replace(data, kind="uniform")
 
 
+def certificates(tiny: bool) -> list[Task]:
+    """Ratios that are proven: the sets of the paper in every setting, the answer of ten starts."""
+    if tiny:
+        return [CertificatesTask(TINY, "samples", n_init=1)]
+    matrices = [real(name) for name in OF_THE_PAPER]
+    return [CertificatesTask(*one) for one in product(matrices, SETTINGS)]
+
+
 BENCHMARKS: dict[str, Callable[[bool], list[Task]]] = {
     "sweep": sweep,
     **{name: partial(contests.tasks, name) for name, contests in CONTESTS.items()},
@@ -160,13 +171,18 @@ BENCHMARKS: dict[str, Callable[[bool], list[Task]]] = {
     "memory": memory,
     "places": places,
     "growth": growth,
+    "certificates": certificates,
 }
+# Minutes for every set: only when it is asked for by name.
+LONG = ("certificates",)
 PROFILED = {"small": (EXPERIMENT_ONE,), "large": LARGE, "sparse": SPARSE}
 
 
 def tasks_of(name: str | None, *, tiny: bool = False) -> list[Task]:
-    """The tasks of one benchmark, or of all."""
-    names = list(BENCHMARKS) if name is None else [as_choice(name, tuple(BENCHMARKS), "NAME")]
+    """The tasks of one benchmark, or of all that do not take long."""
+    names = [one for one in BENCHMARKS if tiny or one not in LONG]
+    if name is not None:
+        names = [as_choice(name, tuple(BENCHMARKS), "NAME")]
     return [task for one in names for task in BENCHMARKS[one](tiny)]
 
 

@@ -20,6 +20,7 @@ JOBS = {
     "peak": ("memory", "peak_of_fit"),
     "phases": ("phases", "time_phases"),
     "place": ("places", "time_place"),
+    "certificates": ("certificates", "time_certificates"),
 }
 
 
