@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from orthant.bench.data import Data
-from orthant.bench.definition import BENCHMARKS, SPARSE, profiles_of, tasks_of
+from orthant.bench.definition import BENCHMARKS, LONG, SPARSE, profiles_of, tasks_of
 from orthant.bench.fits import Contest, Rival
 from orthant.bench.measuring import MeasurementError, measure
 from orthant.bench.memory import affordable, bytes_of
@@ -66,7 +66,10 @@ def test_the_size_of_the_memory_benchmark_fits_the_machine():
 
 def test_names_choose_tasks_and_wrong_ones_are_refused():
     assert [task.benchmark for task in tasks_of("overhead")] == ["overhead"]
-    assert list(dict.fromkeys(task.benchmark for task in tasks_of(None))) == list(BENCHMARKS)
+    short = [name for name in BENCHMARKS if name not in LONG]
+    assert list(dict.fromkeys(task.benchmark for task in tasks_of(None))) == short
+    tiny = tasks_of(None, tiny=True)
+    assert list(dict.fromkeys(task.benchmark for task in tiny)) == list(BENCHMARKS)
     with pytest.raises(InvalidInputError, match=r"'sweep', 'small', 'large'.*got 'speed'"):
         tasks_of("speed")
     with pytest.raises(InvalidInputError, match="'small', 'large', 'sparse'; got 'sweep'"):
