@@ -1,9 +1,13 @@
 """Certificates are timed on the answer of one fit, the tight one proving no less."""
 
+import pytest
+
 from orthant.bench.certificates import CertificatesTask, time_certificates
 from orthant.bench.data import Data
 from orthant.bench.definition import certificates, tasks_of
 from orthant.bench.table import rich_table
+
+pytestmark = pytest.mark.slow  # all together take long
 
 DATA = Data("planted", 60, 12, 3)
 

@@ -11,6 +11,8 @@ from orthant.bounds.eigenvalue_sums import SINGLE_SIDE, pairs_for_sum, top_sum_u
 from orthant.bounds.singular_values import tail_from_gram
 from orthant.engine.executors import one_blas_thread
 
+pytestmark = pytest.mark.slow  # all together take long
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_thread():

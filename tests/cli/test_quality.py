@@ -11,6 +11,8 @@ from scipy.sparse import coo_array
 
 from tests.cli.running import COMMAND, ENVIRONMENT
 
+pytestmark = pytest.mark.slow  # all together take long
+
 
 @pytest.fixture
 def folder(tmp_path, blocks):

@@ -24,6 +24,8 @@ distributed = pytest.importorskip("distributed")
 
 from tests.engine.crew import until  # noqa: E402
 
+pytestmark = pytest.mark.slow  # all together take long
+
 LENGTHS = (200, 0, 250, 150, 100)
 
 

@@ -15,6 +15,8 @@ from orthant.engine.executors import Serial, Work, executor_for
 from orthant.errors import BlockFailedError, InvalidInputError
 from orthant.validation.data import as_source
 
+pytestmark = pytest.mark.slow  # all together take long
+
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")

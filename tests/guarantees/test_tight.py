@@ -21,6 +21,8 @@ from tests.guarantees.small_matrices import (
 from tests.oracles.exact import smallest_error
 from tests.oracles.single_factor import best_single_factor_error, squared_error_of_partition
 
+pytestmark = pytest.mark.slow  # all together take long
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_thread():

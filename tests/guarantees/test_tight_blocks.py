@@ -16,6 +16,8 @@ from tests.guarantees.small_matrices import at_most, block_diagonal, small_matri
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.exact import smallest_error
 
+pytestmark = pytest.mark.slow  # all together take long
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_thread():

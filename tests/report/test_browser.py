@@ -15,6 +15,8 @@ from orthant.report.heatmap import heat_maps
 from tests.report.stories import EVIL, blocks, story
 from tests.report.test_page import SELECTION
 
+pytestmark = pytest.mark.slow  # all together take long
+
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 CHROMEDRIVER = shutil.which("chromedriver")
 FLAGS = (

@@ -12,6 +12,8 @@ from orthant.reproduction.panels import LOOKS, palette
 from orthant.reproduction.summary import Measured
 from tests.reproduction.made_results import changed, made_rows, small
 
+pytestmark = pytest.mark.slow  # all together take long
+
 
 @pytest.fixture(scope="module")
 def measured():

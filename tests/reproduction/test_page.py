@@ -13,6 +13,8 @@ from tests.report.test_browser import CONTRASTS, browser  # noqa: F401
 from tests.report.test_page import Parsed
 from tests.reproduction.made_results import made_rows, small
 
+pytestmark = pytest.mark.slow  # all together take long
+
 SITTINGS = [{"date": "2021-03-04", "cpu": EVIL[0], "blas": ["openblas 0.3"], "timed": True}]
 
 

@@ -16,6 +16,8 @@ from orthant.reproduction.rows import HEADER, ResultsFile, read_rows
 from orthant.reproduction.runner import carry_out, rows_on_disk
 from tests.reproduction.tiny import RUNS, TINY
 
+pytestmark = pytest.mark.slow  # all together take long
+
 ROOT = Path(__file__).parents[2]
 
 
