@@ -79,3 +79,26 @@ def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path, run, matrix, opt
     assert done.code == 2, done
     assert done.err.count("\n") == 1
     assert message in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-k", "3"), "a folder knows its labels"),
+        (("--feature-weight", "w.txt"), "a folder knows its labels"),
+        (("--transpose",), "a folder knows how its data are read"),
+    ],
+)
+def test_what_a_folder_knows_is_not_given_again(tmp_path, run, matrix, options, message):
+    folder = tmp_path / "answer"
+    assert run("fit", str(tmp_path / "x.npy"), "-k", "3", "-o", str(folder)).code == 0
+    done = run("certify", str(folder), *options)
+    assert done.code == 2, done
+    assert message in done.err
+
+
+def test_data_of_a_folder_are_not_named_with_a_file(tmp_path, run, matrix):
+    file = str(tmp_path / "x.npy")
+    done = run("certify", file, "--labels", file, "--data", file)
+    assert done.code == 2
+    assert "--data names the data of a folder" in done.err

@@ -80,11 +80,14 @@ def certify(
     folder = Path(place)
     weights = {"sample_weight": sample_weight, "feature_weight": feature_weight}
     if (folder / SUMMARY).exists():
-        if labels is not None or feature_labels is not None or components is not None:
-            raise InvalidInputError(f"{place}: a folder has labels; give them with a FILE only")
+        _refuse_what_a_folder_knows(
+            place, reading, labels, feature_labels, components, feature_weight
+        )
         proof = {"method": certificate, "seconds": certificate_seconds, "n_jobs": jobs}
         result = _certify_folder(folder, data, proof, weights["sample_weight"], reading, quiet)
     else:
+        if data is not None:
+            raise InvalidInputError("--data names the data of a folder; give FILE itself")
         groups = {"labels": labels, "feature_labels": feature_labels}
         options = {
             "n_components": components,
@@ -104,6 +107,20 @@ def certify(
     line(times_of(result))
     if (folder / PAGE).exists():
         line(f"orthant report {place} makes its page again")
+
+
+def _refuse_what_a_folder_knows(place: str, reading: Reading, *given: Any) -> None:
+    """A folder has labels, feature weights, and how its data are read: none may be given again."""
+    if any(one is not None for one in given):
+        raise InvalidInputError(
+            f"{place}: a folder knows its labels, components and feature weights; leave --labels, "
+            "--feature-labels, --components and --feature-weight out, or name the FILE"
+        )
+    if replace(reading, max_bytes=None) != Reading():
+        raise InvalidInputError(
+            f"{place}: a folder knows how its data are read; of these options only --max-bytes "
+            "has a meaning here"
+        )
 
 
 def _certify_folder(
