@@ -1,0 +1,125 @@
+"""Damaged and hostile files: every one is refused before it can do harm."""
+
+import contextlib
+import io
+import json
+import os
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orthant import load, save
+from orthant.errors import InvalidInputError
+from orthant.files import archive
+from tests.persistence.test_persistence import factorized, parts_of, put_together
+
+
+def test_object_arrays_are_never_unpickled(file):
+    class Trap:
+        def __reduce__(self):
+            return os.mkdir, (str(file) + ".trap",)
+
+    header, arrays = parts_of(file)
+    arrays["components"] = np.array([Trap()], dtype=object)
+    put_together(file, header, arrays)
+    with pytest.raises(InvalidInputError, match="never loaded"):
+        load(file)
+    assert not os.path.exists(str(file) + ".trap")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
+def test_truncated_files_are_refused(file, share):
+    content = file.read_bytes()
+    file.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(InvalidInputError, match="not an orthant file"):
+        load(file)
+
+
+def test_a_flipped_bit_is_noticed(file):
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(InvalidInputError):
+        load(file)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PK\x05\x06" + 18 * b"\0", b"\x80\x04N."])
+def test_other_files_are_refused(tmp_path, content):
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(InvalidInputError, match="not an orthant file"):
+        load(tmp_path / "x")
+
+
+def zip_with(path, members, compression=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", compression) as target:
+        for name, content in members:
+            target.writestr(name, content)
+
+
+def npy_bytes(array):
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, array)
+    return stream.getvalue()
+
+
+@pytest.mark.slow
+def test_a_bomb_is_refused_before_it_is_decompressed(file, monkeypatch):
+    header, arrays = parts_of(file)
+    arrays["components"] = np.zeros((64, 2**20))  # half a gigabyte of zeros in half a megabyte
+    put_together(file, header, arrays)
+    assert file.stat().st_size < 2**20
+    monkeypatch.setattr(archive.Archive, "array", lambda *given: pytest.fail("decompressed"))
+    with pytest.raises(InvalidInputError, match=r"declares 53\d,\d+,\d+ bytes.*max_bytes"):
+        load(file, max_bytes=2**24)
+
+
+def test_a_shape_larger_than_its_data_takes_no_memory(file):
+    header, _ = parts_of(file)
+    stream = io.BytesIO()
+    huge = {"descr": "<f8", "fortran_order": False, "shape": (2**40, 2**20)}
+    np.lib.format.write_array_header_1_0(stream, huge)
+    text = npy_bytes(np.frombuffer(json.dumps(header).encode(), dtype=np.uint8))
+    zip_with(file, [("header.npy", text), ("components.npy", stream.getvalue() + 64 * b"\0")])
+    with pytest.raises(InvalidInputError, match="does not fit its size"):
+        load(file)
+
+
+def test_strange_archives_are_refused(file):
+    text = npy_bytes(np.frombuffer(b'{"format": "orthant"}', dtype=np.uint8))
+    zip_with(file, [("other.npy", text)])
+    with pytest.raises(InvalidInputError, match="no header"):
+        load(file)
+    zip_with(file, [(f"{i}.npy", b"") for i in range(1001)])
+    with pytest.raises(InvalidInputError, match="too many"):
+        load(file)
+    zip_with(file, [("header.npy", text), ("header", text)])
+    with pytest.raises(InvalidInputError, match="two entries"):
+        load(file)
+    for content in (b"[1]", b"{", b"\xff", b"[" * 100_000):
+        zip_with(file, [("header.npy", npy_bytes(np.frombuffer(content, dtype=np.uint8)))])
+        with pytest.raises(InvalidInputError, match="header is damaged"):
+            load(file)
+
+
+GOOD = io.BytesIO()
+
+
+@given(data=st.data())
+def test_whatever_is_written_over_a_file_nothing_but_a_refusal_follows(tmp_path_factory, data):
+    path = tmp_path_factory.getbasetemp() / "fuzz.npz"
+    if not GOOD.getvalue():
+        save(factorized("both")[0], path)
+        GOOD.write(path.read_bytes())
+    content = bytearray(GOOD.getvalue())
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place] = data.draw(st.integers(0, 255))
+    path.write_bytes(content)
+    with contextlib.suppress(InvalidInputError):
+        load(path)
+
+
+# The disk.
