@@ -46,7 +46,7 @@ SWEEPS_WITH_MOVES = 25
 SAMPLE_SHARE = 0.4
 # A sample this size finds the same directions as all points do. One that is played on is fitted
 # closely, so it needs more points for every component than one that only offers groups.
-SMALL_SAMPLE = 700
+SMALL_SAMPLE = 500
 LARGE_SAMPLE = 1000
 SAMPLE_PER_COMPONENT = 40
 POOL_SAMPLE_PER_COMPONENT = 20
@@ -129,7 +129,7 @@ def choose_seeding(
 
 def sample_size(k: int, per_component: int = SAMPLE_PER_COMPONENT) -> int:
     """How many points a sample for k directions holds."""
-    return max(SMALL_SAMPLE, min(50 * k, LARGE_SAMPLE), per_component * k)
+    return max(SMALL_SAMPLE, min(60 * k, LARGE_SAMPLE), per_component * k)
 
 
 def pool_size(points: Points, k: int) -> int:
@@ -164,7 +164,7 @@ def tournament_share(points: SinglePoints, k: int) -> float:
 def tournament_seconds(points: SinglePoints, k: int, size: int) -> float:
     """About how long a tournament of so many points takes, by counting, never by a clock."""
     _, multiplied = points.products_seconds(size)
-    return columns_multiplied(count_starts(k, 72, 12), k) * multiplied
+    return columns_multiplied(count_starts(k, 72, 8), k) * multiplied
 
 
 def may_exchange(points: Points, k: int) -> bool:
@@ -211,7 +211,7 @@ def play_on_missed(points: SinglePoints, k: int, rng: np.random.Generator) -> Ar
     missed = points.missed(points.sweep_directions(directions))
     # The sums are above zero: the weights' always, and where nothing is missed nothing is added.
     chances = points.weights / points.total + missed / (missed.sum() or 1.0)
-    n_starts, n_moved = count_starts(k, 72, 12), 3 if single_points_matter(points, k) else 0
+    n_starts, n_moved = count_starts(k, 72, 8), 3 if single_points_matter(points, k) else 0
     for size in sample_sizes(points, k):
         sample = points.sample(size, rng, chances)
         lengths = np.sqrt(sample.weights)

@@ -21,7 +21,7 @@ from orthant.kmeans.seeding import draw, draw_distinct
 from orthant.numerics.arrays import Array, divide
 from orthant.onmf.moves import net_gains
 
-SWEEPS_BEFORE_HALVING = 3
+SWEEPS_BEFORE_HALVING = 2
 FINALISTS = 3
 MOST_SWEEPS = 30
 USUAL_SWEEPS = 30  # of all starts, in a whole tournament
