@@ -253,7 +253,7 @@ def test_search_filters_and_marks(browser, written, told):
     assert browser.text("#hit-count") == "2 found"
     browser.all("#hits button")[0].click()
     marked = browser.all("line.found")
-    assert len(marked) == 2
+    assert len(marked) == 4
     assert float(marked[0].get_attribute("y1")) == pytest.approx(2.5 / 30)
     place = int(np.flatnonzero(heat_maps(told.findings).ordered.rows.order == 2)[0])
     assert float(marked[1].get_attribute("y1")) == pytest.approx((place + 0.5) / 30)
@@ -278,14 +278,14 @@ def test_screen_readers_are_told_what_things_are(browser, written):
     browser.open(written)
     assert browser.js("return document.documentElement.lang") == "en"
     assert browser.js("return [...document.images].every((one) => one.alt)")
-    assert browser.js("return document.querySelectorAll('.field[aria-label]').length") == 2
+    assert browser.js("return document.querySelectorAll('.field[aria-label]').length") == 4
     assert browser.js("return document.querySelector('#search').labels.length") == 1
     levels = browser.js(
         "return [...document.querySelectorAll('h1, h2, h3, h4')].map((one) => +one.tagName[1])"
     )
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
-    assert browser.js("return document.querySelectorAll('svg[role=img] > title').length") == 3
+    assert browser.js("return document.querySelectorAll('svg[role=img] > title').length") == 4
 
 
 def test_it_prints(browser, written, tmp_path):

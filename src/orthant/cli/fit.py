@@ -15,6 +15,7 @@ from orthant.cli.annotated import annotate
 from orthant.cli.data import Reading, as_image_shape, read_data, read_weights, takes_reading
 from orthant.cli.failures import about
 from orthant.cli.folder import PAGE, check_folder, read_selection, summary_of, write_folder
+from orthant.cli.known import as_written, read_known
 from orthant.cli.proving import prove, times_of
 from orthant.cli.terminal import line, object_line, progress, prose, table
 from orthant.datasets.readers import NamedMatrix
@@ -22,6 +23,7 @@ from orthant.errors import InvalidInputError
 from orthant.fitting import SEEDINGS, factorize
 from orthant.report import Story, find
 from orthant.report.story import percent
+from orthant.selection.chance import captured_by_chance
 
 
 @takes_reading()
@@ -37,6 +39,7 @@ def fit(
         bool, o.printing("--report", help="Also write the page report.html.")
     ] = False,
     image_shape: o.ImageShape = None,
+    groups: o.Groups = None,
     h5ad: Annotated[
         o.Writing,
         o.printing(
@@ -97,12 +100,18 @@ def fit(
             "missing_values": np.nan if reading.missing else None,
         }
         start = _read_seeding(seeding)
+        known = read_known(groups, file, reading, n)
         about(data.source)
         with progress(f"factorizing {_shown_name(data)}", quiet):
             options = {**given, "seeding": start, "checkpoint": checkpoint}
             result = factorize(data.X, **options, **weights)
         with progress(f"proving {_shown_name(data)}", quiet):
             result = prove(result)
+        chance = None
+        if report:
+            with progress("fitting shuffled data", quiet):
+                fitted = {**weights, "n_jobs": jobs, "orthogonal": orthogonal}
+                chance = captured_by_chance(data.X, components, seed=seed, **fitted)
         with progress("writing", quiet):
             story = Story(
                 result,
@@ -114,9 +123,12 @@ def fit(
                 selection=read_selection(folder),
                 remarks=_remarks(weights),
                 version=orthant.__version__,
+                chance=chance,
+                **known,
             )
             source = {"file": _absolute(file), "reading": reading.plain()}
-            summary = summary_of(story, source, {**given, "image_shape": image_shape})
+            shown = {**given, "image_shape": image_shape, "groups": as_written(groups)}
+            summary = summary_of(story, source, shown)
             names = write_folder(folder, story, summary, with_page=report)
     if file.endswith(".h5ad") and h5ad is not o.Writing.none and not reading.transpose:
         with progress("writing", quiet):
@@ -171,11 +183,11 @@ def _tell(story: Story, folder: Path, names: list[str]) -> None:
             f"{len(found.rows_of(component)):,}",
             f"{len(found.columns_of(component)):,}",
             percent(float(found.energies[component])),
-            ", ".join(story.column(one) for one in story.top_columns(component, 6)),
+            ", ".join(story.column(one) for one in story.distinctive_columns(component, 6)),
         )
         for component in range(result.n_components_found)
     ]
-    table(("component", "rows", "features", "energy", "heaviest features"), rows)
+    table(("component", "rows", "features", "energy", "what makes it different"), rows)
     line()
     line(f"relative squared error {result.relative_squared_error:.6g}")
     prose(f"{result.certificate}")

@@ -151,6 +151,7 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
         "error": result.error,
         "relative_squared_error": result.relative_squared_error,
         "captured": found.captured,
+        "captured_by_chance": story.chance,
         "exactly_orthogonal": is_exactly_orthogonal(result),
         "n_sweeps": result.n_sweeps,
         "steps_run": list(result.steps_run),
@@ -182,6 +183,8 @@ def read_summary(folder: Path) -> dict[str, Any]:
         or not _is_text(given.get("file"))
         or not isinstance(options, dict)
         or not isinstance(options.get("image_shape", ""), str | None)
+        or not isinstance(options.get("groups", ""), str | None)
+        or not isinstance(summary.get("captured_by_chance", 0.0), int | float | None)
         or not isinstance(remarks, list)
     ):
         raise FileError(f"{path}: it was not written by orthant fit, or is damaged")

@@ -178,3 +178,10 @@ ImageShape = Annotated[
     str | None,
     printing(metavar="HxW", help="Features are pixels of pictures of this size, such as 8x8."),
 ]
+Groups = Annotated[
+    str | None,
+    printing(
+        metavar="FILE|obs:NAME",
+        help="Known groups of the rows for the page: a name per line, or what obs of .h5ad says.",
+    ),
+]

@@ -13,6 +13,7 @@ from orthant.cli import options as o
 from orthant.cli.data import Reading, as_image_shape, most_bytes, read_data
 from orthant.cli.failures import about
 from orthant.cli.folder import MODEL, PAGE, read_model, read_selection, read_summary
+from orthant.cli.known import read_known
 from orthant.cli.terminal import line, object_line, progress
 from orthant.cli.writing import Replacing
 from orthant.datasets.readers import FileError
@@ -29,6 +30,7 @@ def report(
         typer.Option(metavar="FILE", help="The data, if they are no longer where they were."),
     ] = None,
     image_shape: o.ImageShape = None,
+    groups: o.Groups = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
     max_bytes: o.MaxBytes = None,
@@ -43,6 +45,8 @@ def report(
         if tuple(held.X.shape) != shapes:
             raise FileError(f"{file}: its shape {held.X.shape} is not {shapes}, that of the model")
         found = find(held.X, result, missing=reading.missing)
+        groups = groups or summary.get("options", {}).get("groups")
+        known = read_known(groups, file, reading, shapes[0])
     captured = summary.get("captured")
     if not isinstance(captured, float) or not math.isclose(captured, found.captured, rel_tol=1e-6):
         raise FileError(f"{file}: it is not what was factorized, or has changed since")
@@ -57,6 +61,8 @@ def report(
         selection=read_selection(folder),
         remarks=[str(one) for one in summary.get("remarks") or ()],
         version=orthant.__version__,
+        chance=summary.get("captured_by_chance"),
+        **known,
     )
     about(folder)
     with Replacing(folder) as files:

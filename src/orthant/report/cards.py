@@ -1,9 +1,8 @@
-"""A card for every component, and the rows that no component captures well."""
+"""A card for every component: its size, what makes it different, its most typical rows."""
 
 from __future__ import annotations
 
-import numpy as np
-
+from orthant.report.colors import own_color
 from orthant.report.markup import Safe, tag
 from orthant.report.pictures import tile
 from orthant.report.story import Story, percent
@@ -11,7 +10,6 @@ from orthant.report.story import Story, percent
 MOST_CARDS = 60
 TOP_FEATURES, TOP_PIXELS = 10, 5
 TYPICAL_ROWS = 6
-WORST_ROWS = 12
 
 
 def cards(story: Story) -> Safe:
@@ -29,11 +27,6 @@ def cards(story: Story) -> Safe:
     return Safe(note + tag("div", shown, class_="cards"))
 
 
-def own_color(component: int) -> str:
-    """The style that gives an element the color of a component."""
-    return f"--own: var(--c{component % 10})" if component >= 0 else "--own: var(--none)"
-
-
 def _card(story: Story, component: int) -> Safe:
     energy = float(story.findings.energies[component])
     label = story.label(component)
@@ -46,12 +39,12 @@ def _card(story: Story, component: int) -> Safe:
         heading,
         tag(
             "p",
-            f"{_sizes(story, component)} \N{MIDDLE DOT} {percent(energy)} of the energy",
+            f"{story.size(component)} \N{MIDDLE DOT} {percent(energy)} of the energy",
             class_="sizes",
         ),
         meter,
         _pictures(story, component),
-        tag("h4", "Heaviest features"),
+        tag("h4", "What makes it different"),
         _top_features(story, component),
         tag("h4", "Most typical rows"),
         _typical(story, component),
@@ -61,23 +54,10 @@ def _card(story: Story, component: int) -> Safe:
     )
 
 
-def _sizes(story: Story, component: int) -> str:
-    rows = len(story.findings.rows_of(component))
-    columns = len(story.findings.columns_of(component))
-    setting = story.result.orthogonal
-    rows_text = f"{rows:,} row{'s' * (rows != 1)}"
-    columns_text = f"{columns:,} feature{'s' * (columns != 1)}"
-    if setting == "samples":
-        return rows_text
-    if setting == "features":
-        return f"{columns_text} \N{MIDDLE DOT} strongest in {rows_text}"
-    return f"{rows_text} \N{MIDDLE DOT} {columns_text}"
-
-
 def _top_features(story: Story, component: int) -> Safe:
     weights = story.result.components[component]
-    top = story.top_columns(component, TOP_PIXELS if story.image_shape else TOP_FEATURES)
-    largest = float(weights[top[0]]) if len(top) else 1.0
+    top = story.distinctive_columns(component, TOP_PIXELS if story.image_shape else TOP_FEATURES)
+    largest = float(weights[top].max()) if len(top) else 1.0
     items = [
         tag(
             "li",
@@ -88,10 +68,11 @@ def _top_features(story: Story, component: int) -> Safe:
                 class_="name",
                 title=story.column(one),
             ),
-            tag("span", f"{weights[one]:.3f}", class_="value"),
+            tag("span", f"{weights[one]:.3f} ", tag("small", story.lift(component, one)),
+                class_="value"),
         )
         for one in top
-    ]
+    ]  # fmt: skip
     return tag("ol", items, class_="tops")
 
 
@@ -119,33 +100,3 @@ def _pictures(story: Story, component: int) -> Safe:
     ]
     large = tile(weights, shape, f"component {component}", "tile large")
     return tag("div", large, tag("div", tiles), class_="tiles")
-
-
-def worst_rows(story: Story) -> Safe:
-    """A table of the rows with the largest part of the error."""
-    rows = story.worst_rows(WORST_ROWS)
-    if not len(rows):
-        return tag("p", "Nothing: every row is captured.")
-    total = max(float(story.findings.row_misses.sum()), 1e-300)
-    head = ("row", "component", "captured of it", "of the whole error")
-    body = []
-    for one in rows:
-        component = int(story.findings.row_labels[one])
-        dot = tag("i", class_="dot-c", style=own_color(component))
-        body.append(
-            tag(
-                "tr",
-                tag("th", story.row(one), scope="row"),
-                tag("td", dot, f" {component if component >= 0 else 'none'}"),
-                tag("td", _share_or_dash(float(story.findings.row_shares[one]))),
-                tag("td", percent(float(story.findings.row_misses[one]) / total)),
-            )
-        )
-    columns = [tag("th", name, scope="col") for name in head]
-    return tag(
-        "div", tag("table", tag("thead", tag("tr", columns)), tag("tbody", body)), class_="wide"
-    )
-
-
-def _share_or_dash(share: float) -> str:
-    return "\N{EN DASH}" if np.isnan(share) else percent(share)

@@ -1,4 +1,4 @@
-"""Line charts as plain SVG: they print, they scale, and they need no script."""
+"""Charts as plain SVG: they print, they scale, and they need no script."""
 
 from __future__ import annotations
 
@@ -59,6 +59,48 @@ def line_chart(
     keys = [tag("span", tag("i", class_=f"key {line.style}"), line.name) for line in lines]
     legend = tag("p", keys, class_="legend") if len(lines) > 1 else ""
     return tag("figure", tag("figcaption", title), picture, legend, _table(x_label, x, lines))
+
+
+def bar_chart(
+    title: str,
+    names: Sequence[str],
+    heights: Sequence[float],
+    *,
+    x_label: str,
+    y_label: str,
+    ticks: Sequence[tuple[float, str]],
+) -> Safe:
+    """Bars of the same width next to each other; ``ticks`` are places, counted in bars, and words.
+
+    The names are those of the bars in the table of the same numbers.
+    """
+    levels = nice_ticks(0.0, max(heights))
+    down = _scale(levels[0], levels[-1], HEIGHT - BOTTOM, TOP)
+    across = _scale(0, len(heights), LEFT, WIDTH - RIGHT)
+    drawn: list[Safe] = []
+    for value in levels:
+        y = f"{down(value):.1f}"
+        drawn.append(tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="grid"))
+        drawn.append(_text(LEFT - 8, down(value) + 4, f"{value:.4g}", "end"))
+    for place, height in enumerate(heights):
+        left, right, top = across(place) + 1, across(place + 1) - 1, down(height)
+        size = {"width": f"{right - left:.1f}", "height": f"{down(0) - top:.1f}"}
+        drawn.append(tag("rect", x=f"{left:.1f}", y=f"{top:.1f}", class_="bar", **size))
+    for at, word in ticks:
+        drawn.append(_text(across(at), HEIGHT - BOTTOM + 18, word, "middle"))
+    drawn.append(_text((LEFT + WIDTH) / 2, HEIGHT - 6, x_label, "middle"))
+    described = tag("title", f"{title}: {y_label} over {x_label}")
+    picture = tag(
+        "svg", described, drawn, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", class_="chart"
+    )
+    rows = [
+        tag("tr", tag("th", name, scope="row"), tag("td", f"{height:g}"))
+        for name, height in zip(names, heights, strict=True)
+    ]
+    head = tag("tr", [tag("th", word, scope="col") for word in (x_label, y_label)])
+    table = tag("table", tag("thead", head), tag("tbody", rows))
+    details = tag("details", tag("summary", "as a table"), table, class_="numbers")
+    return tag("figure", tag("figcaption", title), picture, details)
 
 
 def nice_ticks(low: float, high: float) -> list[float]:

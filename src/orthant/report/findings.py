@@ -10,7 +10,8 @@ import numpy as np
 from orthant.engine.matrix import Matrix
 from orthant.factorization import Factorization
 from orthant.measures import non_orthogonality
-from orthant.numerics.arrays import Array
+from orthant.numerics.arrays import Array, divide
+from orthant.report.distinctive import compare_weights
 from orthant.validation.data import as_matrix
 
 
@@ -26,7 +27,8 @@ class Findings:
         The data, ready for passes; zeros in place of missing entries.
     row_labels, row_scales
         (n,) the component of every row and its loading; over features, where a row has a
-        loading on every component, the strongest. Label -1 for rows that have none.
+        loading on every component, the strongest, each compared with what is usual for its
+        component. Label -1 for rows that have none.
     row_shares
         (n,) how much of the squared length of each row is captured; NaN for zero rows.
     row_misses
@@ -35,6 +37,8 @@ class Findings:
         (m,) the component in which every column weighs most, and its weight there.
     energies
         (k,) the share of the squared norm that each component captures.
+    ahead
+        (k, m) how much more every feature weighs in a component than in any other.
     """
 
     matrix: Matrix
@@ -45,6 +49,7 @@ class Findings:
     column_labels: Array
     column_weights: Array
     energies: Array
+    ahead: Array
 
     @property
     def captured(self) -> float:
@@ -105,6 +110,7 @@ def find(
         column_labels=column_labels,
         column_weights=column_weights,
         energies=_share(energies, total),
+        ahead=compare_weights(result.components),
     )
 
 
@@ -136,7 +142,16 @@ def _share(part: Array, total: float) -> Array:
 def _assign_rows(result: Factorization) -> tuple[Array, Array]:
     if result.labels is not None and result.scales is not None:
         return result.labels, result.scales
-    return _strongest(np.asarray(result.loadings))
+    loadings = np.asarray(result.loadings)
+    # A component with large loadings everywhere is no row's own: each has a scale of its own.
+    largest = np.maximum(np.abs(loadings).max(axis=0, initial=0.0), np.finfo(loadings.dtype).tiny)
+    relative = loadings / largest
+    usual = np.sqrt(np.square(relative, dtype=np.float64).sum(axis=0) / max(1, len(loadings)))
+    labels, _ = _strongest(divide(relative, usual))
+    used = np.flatnonzero(labels >= 0)
+    scales = np.zeros(len(labels), dtype=loadings.dtype)
+    scales[used] = loadings[used, labels[used]]
+    return labels, scales
 
 
 def _strongest(values: Array) -> tuple[Array, Array]:

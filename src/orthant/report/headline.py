@@ -1,4 +1,4 @@
-"""The top of a page: one sentence, the figures, and what is proven."""
+"""The top of a page, in one sentence; and the figures of the fit with what is proven."""
 
 from __future__ import annotations
 
@@ -37,13 +37,23 @@ def headline(story: Story) -> Safe:
         + tag(
             "p",
             f"{n:,} rows \N{MULTIPLICATION SIGN} {m:,} features{filled}. "
-            + MEANING[result.orthogonal],
+            + MEANING[result.orthogonal]
+            + _chance(story),
             class_="lead",
         )
-        + _figures(story)
-        + _proof(story)
         + "".join(tag("p", remark, class_="note") for remark in _remarks(story))
     )
+
+
+def proof(story: Story) -> Safe:
+    """The figures of the fit, and what is proven."""
+    return Safe(_figures(story) + _proof(story))
+
+
+def _chance(story: Story) -> str:
+    if story.chance is None:
+        return ""
+    return f" Of shuffled data as many capture {percent(story.chance)}."
 
 
 def _figures(story: Story) -> Safe:

@@ -8,8 +8,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.engine.matrix import Matrix
+from orthant.factorization import Factorization
 from orthant.numerics.arrays import Array
 from orthant.report.findings import Findings
+from orthant.report.remainder import Cells, approximate_cells, in_one_unit, subtract_cells
 
 MOST_CELLS = 400
 DECADES = 3.0  # below a thousandth of the largest cell, cells look alike
@@ -45,12 +47,24 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeatMaps:
-    """The matrix as it came and ordered by component, on one scale."""
+    """The matrix as it came and ordered by component; its answer, what is left: on one scale."""
 
     original: HeatMap
     ordered: HeatMap
     low: float
     high: float
+    approximated: HeatMap | None = None
+    left: HeatMap | None = None
+
+    def named(self) -> list[tuple[str, str, HeatMap]]:
+        """Identity, caption and picture of each that there is, in the order of the page."""
+        pictures = [
+            ("original", "As it came", self.original),
+            ("ordered", "Ordered by component", self.ordered),
+            ("approximated", "As the components have it", self.approximated),
+            ("left", "What is left", self.left),
+        ]
+        return [(name, caption, one) for name, caption, one in pictures if one is not None]
 
 
 def axis(order: Array) -> Axis:
@@ -65,8 +79,12 @@ def order_by_component(labels: Array, strengths: Array, n_components: int) -> Ar
     return np.lexsort((-strengths, groups))
 
 
-def heat_maps(findings: Findings) -> HeatMaps:
-    """Both pictures, in one pass over the data that keeps sparse data sparse."""
+def heat_maps(findings: Findings, result: Factorization | None = None) -> HeatMaps:
+    """The pictures, in one pass over the data that keeps sparse data sparse.
+
+    With the result also its answer and, unless entries are missing, what that leaves, in a few
+    passes more.
+    """
     matrix, k = findings.matrix, len(findings.energies)
     n, m = matrix.shape
     plain = axis(np.arange(n)), axis(np.arange(m))
@@ -74,25 +92,38 @@ def heat_maps(findings: Findings) -> HeatMaps:
         axis(order_by_component(findings.row_labels, findings.row_scales, k)),
         axis(order_by_component(findings.column_labels, findings.column_weights, k)),
     )
-    means = [np.sqrt(squares) for squares in _mean_squares(matrix, (plain, ordered))]
-    high = max(float(one.max()) for one in means)
-    low = _lowest(means, high)
+    layouts = [plain, ordered]
+    energies = matrix.cell_energies([(_members(a), _members(b)) for a, b in layouts])
+    if result is not None and k > 0:
+        found = _of_result(matrix, result, ordered, energies[1])
+        energies, layouts = energies + found, layouts + [ordered] * len(found)
+    means = [
+        np.sqrt(energy / np.outer(np.diff(rows.edges), np.diff(columns.edges)))
+        for energy, (rows, columns) in zip(energies, layouts, strict=True)
+    ]
+    high = max(float(one.max()) for one in means[:2])
+    low = _lowest(means[:2], high)
     pictures = [
         HeatMap(rows, columns, _levels(one, low, high))
-        for (rows, columns), one in zip((plain, ordered), means, strict=True)
+        for (rows, columns), one in zip(layouts, means, strict=True)
     ]
     with np.errstate(over="ignore", under="ignore"):
         low, high = (float(np.ldexp(one, matrix.exponent)) for one in (low, high))
-    return HeatMaps(pictures[0], pictures[1], low, high)
+    return HeatMaps(pictures[0], pictures[1], low, high, *pictures[2:])
 
 
-def _mean_squares(matrix: Matrix, layouts: tuple[tuple[Axis, Axis], ...]) -> list[Array]:
-    """Mean squared entry of every cell of every layout, missing and absent entries being 0."""
-    grouped = [(_members(rows), _members(columns)) for rows, columns in layouts]
-    return [
-        total / np.outer(np.diff(rows.edges), np.diff(columns.edges))
-        for total, (rows, columns) in zip(matrix.cell_energies(grouped), layouts, strict=True)
-    ]
+def _of_result(
+    matrix: Matrix, result: Factorization, layout: tuple[Axis, Axis], energies: Array
+) -> list[Array]:
+    """Energies of the cells of the answer and, where they can be had, of what it leaves."""
+    rows, columns = layout
+    cells = Cells(rows.cells(), columns.cells(), energies.shape)
+    if not in_one_unit(matrix):
+        return []
+    approximated = approximate_cells(matrix, result, cells)
+    if not matrix.complete:
+        return [approximated]
+    return [approximated, subtract_cells(matrix, result, cells, energies, approximated)]
 
 
 def _members(one: Axis) -> csr_array:

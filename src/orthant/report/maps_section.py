@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 
 from orthant.numerics.arrays import Array
+from orthant.report.colors import color_of
 from orthant.report.heatmap import DECADES, Axis, HeatMap, HeatMaps
 from orthant.report.markup import Safe, tag
 from orthant.report.story import Story
 
-MOST_NAMES = 10_000
+MOST_NAMES = 250_000
 WIDEST, TALLEST = 1.9, 1.25  # a picture is at most this many times as wide as high, and reverse
 
 
 def maps_section(story: Story, maps: HeatMaps) -> Safe:
-    """Both pictures side by side, the scale, and a line that says what is under the pointer."""
+    """The pictures side by side, the scale, and a line that says what is under the pointer."""
     n, m = story.shape
     down, across = maps.original.levels.shape
     each = (
@@ -36,10 +37,13 @@ def maps_section(story: Story, maps: HeatMaps) -> Safe:
         class_="soft small",
     )
     ratio = float(np.clip(across / down, 1 / TALLEST, WIDEST))
+    bands = _bands(story, maps)
     pictures = tag(
         "div",
-        _map(story, "original", "As it came", maps.original, ratio, ()),
-        _map(story, "ordered", "Ordered by component", maps.ordered, ratio, _bands(story, maps)),
+        [
+            _map(identity, caption, one, ratio, () if one is maps.original else bands)
+            for identity, caption, one in maps.named()
+        ],
         class_="maps",
     )
     scale = tag(
@@ -63,9 +67,7 @@ def is_clipped(maps: HeatMaps) -> bool:
     return maps.low > 0 and maps.high / maps.low > 10**DECADES * 0.999
 
 
-def _map(
-    story: Story, identity: str, caption: str, picture: HeatMap, ratio: float, bands: Any
-) -> Safe:
+def _map(identity: str, caption: str, picture: HeatMap, ratio: float, bands: Any) -> Safe:
     down, across = picture.levels.shape
     words = (
         f"Heat map of the matrix, {caption.lower()}: {down} by {across} cells. "
@@ -128,7 +130,7 @@ def _band(bands: list[Band], start: str, size: str) -> list[Safe]:
             "i",
             style=(
                 f"{across}; {start}: {100 * low:.3f}%; {size}: {100 * (high - low):.3f}%; "
-                f"background: var(--{f'c{component % 10}' if component >= 0 else 'none'})"
+                f"background: {color_of(component)}"
             ),
         )
         for component, low, high in bands
@@ -145,7 +147,6 @@ def _edges(bands: Any) -> list[dict[str, float]]:
 
 def maps_data(story: Story, maps: HeatMaps) -> dict[str, Any]:
     """What the page's script needs: levels, names under the pointer, names to search."""
-    pictures = [("original", maps.original), ("ordered", maps.ordered)]
     return {
         "maps": [
             {
@@ -156,7 +157,7 @@ def maps_data(story: Story, maps: HeatMaps) -> dict[str, Any]:
                     picture.columns, story.column, "features", story.result.feature_labels
                 ),
             }
-            for identity, picture in pictures
+            for identity, _, picture in maps.named()
         ],
         "scale": {"low": maps.low, "high": maps.high, "clipped": is_clipped(maps)},
         "names": {

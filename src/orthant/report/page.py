@@ -1,30 +1,35 @@
-"""The page of a factorization: what was found, the matrix as a picture, its components."""
+"""The page of a factorization: the groups, the matrix as pictures, what is missed and proven."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from orthant.report.cards import cards, worst_rows
+from orthant.report.cards import cards
 from orthant.report.charts import Line, line_chart
-from orthant.report.headline import headline
+from orthant.report.groups_section import groups_section, positions_map
+from orthant.report.headline import headline, proof
 from orthant.report.heatmap import heat_maps
 from orthant.report.maps_section import MOST_NAMES, maps_data, maps_section
 from orthant.report.markup import Safe, tag
+from orthant.report.missed_section import missed_section
+from orthant.report.overview import overview
 from orthant.report.shell import write_page
-from orthant.report.story import Story
+from orthant.report.story import Story, ratio_text
 
 MOST_POINTS = 400
 LINKS = (
+    ("Overview", "#overview"),
+    ("Components", "#components"),
     ("Matrix", "#matrix"),
     ("Find", "#find"),
-    ("Components", "#components"),
     ("Not captured", "#missed"),
+    ("Proof", "#proven"),
 )
 
 
 def page(story: Story) -> str:
     """Write a story as HTML."""
-    maps = heat_maps(story.findings)
+    maps = heat_maps(story.findings, story.result)
     tip = tag("div", id="tip", class_="tip", hidden="", aria_hidden="true")
     return write_page(
         f"{story.source}: {story.result.n_components_found} components",
@@ -37,11 +42,16 @@ def page(story: Story) -> str:
 
 
 def _sections(story: Story, maps: Any) -> list[Safe]:
+    """What a colleague asks first comes first: groups, sizes, differences; proofs at the end."""
     energy = (
-        "Energy is the sum of squared entries. The number is that of the component in the files."
+        "Energy is the sum of squared entries. The number is that of the component in the files. "
+        "Behind a weight stands how many times as much it is as in any other component."
     )
     sections = [
         headline(story),
+        tag("h2", "The groups", id="overview"),
+        overview(story),
+        *_known(story),
         tag("h2", "The matrix", id="matrix"),
         maps_section(story, maps),
         tag("h2", "Find a name", id="find"),
@@ -50,15 +60,40 @@ def _sections(story: Story, maps: Any) -> list[Safe]:
         tag("p", energy, class_="soft small"),
         cards(story),
         tag("h2", "What is not captured", id="missed"),
-        tag("p", "The rows that contribute most to the error.", class_="soft small"),
-        worst_rows(story),
+        missed_section(story),
+        *_choice(story),
+        tag("h2", "What is proven", id="proven"),
     ]
-    charts = [*_sweeps(story), *_selection(story)]
-    if charts:
-        sections += [tag("h2", "How it went", id="charts"), tag("div", charts, class_="charts")]
-    if story.selection:
-        sections.append(tag("p", _suggestion(story.selection)))
-    return sections
+    charts = _sweeps(story)
+    inside = [proof(story), tag("div", charts, class_="charts") if charts else ""]
+    summary = tag("summary", _in_short(story))
+    return [*sections, tag("details", summary, inside, class_="more")]
+
+
+def _known(story: Story) -> list[Safe]:
+    """Known groups and a map of the rows, where they came with the data."""
+    found = [groups_section(story), positions_map(story)]
+    if not any(found):
+        return []
+    return [tag("h2", "What was known before", id="known"), *found]
+
+
+def _choice(story: Story) -> list[Safe]:
+    """The curves over the number of components, where ``select-k`` was run."""
+    if not story.selection:
+        return []
+    return [
+        tag("h2", "How many components", id="choice"),
+        tag("div", _selection(story), class_="charts"),
+        tag("p", _suggestion(story.selection)),
+    ]
+
+
+def _in_short(story: Story) -> str:
+    ratio = story.result.certificate.ratio
+    if ratio is None:
+        return "The figures of the fit"
+    return f"At most {ratio_text(ratio)} times the smallest error possible; the figures of the fit"
 
 
 def _search(story: Story) -> Safe:

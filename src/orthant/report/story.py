@@ -11,6 +11,7 @@ import numpy as np
 from orthant import certificate
 from orthant.factorization import Factorization
 from orthant.numerics.arrays import Array
+from orthant.report.distinctive import distinctive_columns
 from orthant.report.findings import Findings
 
 LONGEST_NAME = 60
@@ -38,6 +39,12 @@ class Story:
         Sentences to show under the headline.
     version
         Of the program that made the result.
+    chance
+        The share of the squared norm that as many components capture of shuffled data, if known.
+    groups
+        Known groups of the rows, a name for each, or None.
+    positions, positions_name
+        (n, 2) places of the rows on a map that came with the data, and what it is called.
     """
 
     result: Factorization
@@ -50,6 +57,10 @@ class Story:
     related: Sequence[tuple[str, str]] = ()
     remarks: Sequence[str] = ()
     version: str = ""
+    chance: float | None = None
+    groups: Sequence[str] | None = None
+    positions: Array | None = None
+    positions_name: str = ""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -77,11 +88,41 @@ class Story:
         order = np.argsort(-weights, kind="stable")[:count]
         return order[weights[order] > 0]
 
+    def distinctive_columns(self, component: int, count: int) -> Array:
+        """Columns that make a component different, the most distinctive first."""
+        weights = self.result.components[component]
+        return distinctive_columns(weights, self.findings.ahead[component], count)
+
+    def lift(self, component: int, column: int) -> str:
+        """How many times as much a column weighs here as in any other component."""
+        own = float(self.result.components[component, column])
+        elsewhere = own - float(self.findings.ahead[component, column])
+        if self.result.n_components_found < 2 or elsewhere <= 1e-12 * own:
+            return "only here" if self.result.n_components_found > 1 else ""
+        times = own / elsewhere
+        return (
+            f"\N{MULTIPLICATION SIGN}{times:.0f}"
+            if times >= 10
+            else (f"\N{MULTIPLICATION SIGN}{times:.1f}")
+        )
+
     def label(self, component: int) -> str:
-        """What a component could be called: its heaviest features, if they have names."""
+        """What a component could be called: its most distinctive features, if they have names."""
         if self.column_names is None:
             return ""
-        return ", ".join(self.column(one) for one in self.top_columns(component, 3))
+        return ", ".join(self.column(one) for one in self.distinctive_columns(component, 3))
+
+    def size(self, component: int) -> str:
+        """How many rows and features belong to a component."""
+        rows = len(self.findings.rows_of(component))
+        columns = len(self.findings.columns_of(component))
+        rows_text = f"{rows:,} row{'s' * (rows != 1)}"
+        columns_text = f"{columns:,} feature{'s' * (columns != 1)}"
+        if self.result.orthogonal == "samples":
+            return rows_text
+        if self.result.orthogonal == "features":
+            return f"{columns_text} \N{MIDDLE DOT} strongest in {rows_text}"
+        return f"{rows_text} \N{MIDDLE DOT} {columns_text}"
 
     def typical_rows(self, component: int, count: int) -> Array:
         """Rows most like a component, among those of its members that are not small."""

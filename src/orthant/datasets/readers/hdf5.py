@@ -13,14 +13,19 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from orthant.datasets.readers.hdf5_heaps import check_heaps, check_lengths
 from orthant.datasets.readers.record import NUMBERS, NamedMatrix, Request, StoredRows
 from orthant.datasets.readers.store import Store
 from orthant.extras import import_extra
+from orthant.numerics.arrays import Array
 from orthant.validation.sparse_structure import COMPRESSED
 
 MOST_OBJECTS = 10_000
 MOST_VALUES = 100  # in an attribute
+# Maps of cells that AnnData files hold, the one that people look at first in front.
+MAPS = ("X_umap", "X_tsne", "spatial", "X_pca")
 
 
 def read_h5(request: Request) -> NamedMatrix:
@@ -42,6 +47,43 @@ def read_h5ad(request: Request) -> NamedMatrix:
         check_heaps(request)
         X = store.matrix(store.at(store.root, request.key or "X"))
         return _keep_open(store.named(X), opened)
+
+
+def read_observation(request: Request, name: str, expected: int) -> tuple[str, ...]:
+    """What ``obs`` of an AnnData file says of every cell under a name, as texts."""
+    with _open(request) as (store, _):
+        check_heaps(request)
+        table = store.at(store.root, "obs")
+        known = sorted(one for one in table if one != store.attribute(table, "_index"))
+        if name not in table:
+            raise request.error(f"obs has no {name!r}; it has {', '.join(known) or 'nothing'}")
+        column = store.at(table, name)
+        if isinstance(column, store.group_type):
+            codes = store.read(store.at(column, "codes"), "iu")
+            words = (*store.texts(store.at(column, "categories")), "nan")  # code -1 is the last
+            if codes.ndim != 1 or not ((codes >= -1) & (codes < len(words) - 1)).all():
+                raise request.error(f"the categories of obs {name!r} are damaged")
+            found = tuple(words[code] for code in codes)
+        else:
+            found = store.texts(column)
+        if len(found) != expected:
+            raise request.error(f"obs {name!r} has {len(found)} entries for {expected} rows")
+        return found
+
+
+def read_places(request: Request, expected: int) -> tuple[str, Array] | None:
+    """The name and the places (n, 2) of a map of the cells in ``obsm``, if there is one."""
+    with _open(request) as (store, _):
+        check_heaps(request)
+        kept: Any = store.at(store.root, "obsm") if "obsm" in store.root else None
+        if not isinstance(kept, store.group_type):
+            return None
+        for name in (one for one in MAPS if one in kept):
+            array = store.at(kept, name)
+            fits = isinstance(array, store.array_type) and array.ndim == 2
+            if fits and array.shape[0] == expected and array.shape[1] >= 2:
+                return name, store.read(array)[:, :2].astype(np.float64)
+    return None
 
 
 @contextmanager

@@ -3,7 +3,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const root = document.documentElement;
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  const color = (component) => (component < 0 ? "var(--none)" : `var(--c${component % 10})`);
+  const color = (component) => (component < 0 ? "var(--none)" : `var(--c${component % 12})`);
 
   /* Theme: as the system says, until the button is pressed. */
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -150,7 +150,7 @@
     document.querySelectorAll("line.found").forEach((line) => line.remove());
     document.querySelectorAll(".card.found").forEach((card) => card.classList.remove("found"));
     maps.forEach((map) => {
-      const place = (map.id === "ordered" ? names.place[i] : names.number[i]) + 0.5;
+      const place = (map.id === "original" ? names.number[i] : names.place[i]) + 0.5;
       const share = place / names.total;
       const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
       const ends = side === "rows" ? [0, share, 1, share] : [share, 0, share, 1];
@@ -161,7 +161,7 @@
     const card = document.getElementById("component-" + names.component[i]);
     if (card) card.classList.add("found");
     const belongs = names.component[i] < 0 ? "belongs to no component" : `component ${names.component[i]}`;
-    readout.textContent = `${names.name[i]}: ${belongs}; marked in red in both pictures`;
+    readout.textContent = `${names.name[i]}: ${belongs}; marked in red in the pictures`;
   }
 
   function hitElement(hit) {

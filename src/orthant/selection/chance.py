@@ -1,0 +1,38 @@
+"""What chance would capture: a fit to a copy in which every column is shuffled by itself."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from orthant.engine.shuffles import can_permute, permute_columns
+from orthant.errors import FewerComponentsWarning
+from orthant.factorization import Factorization
+from orthant.fitting import factorize
+
+
+def fit_shuffled(
+    data: Any, n_components: Any, rng: np.random.Generator, **options: Any
+) -> Factorization:
+    """A fit to data (n, m), an array or CSR array, without the structure that rows share."""
+    return factorize(
+        permute_columns(data, rng), n_components, certificate=None, random_state=rng, **options
+    )
+
+
+def captured_by_chance(
+    X: Any, n_components: Any, *, seed: int | None, **options: Any
+) -> float | None:
+    """The share of the squared norm that a fit captures of shuffled data.
+
+    None where the data are not in memory, or so large that a copy would take long.
+    """
+    if not can_permute(X):
+        return None
+    rng = np.random.default_rng([1] if seed is None else [seed, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerComponentsWarning)
+        found = fit_shuffled(X, n_components, rng, **options)
+    return max(0.0, 1.0 - found.relative_squared_error)

@@ -1,0 +1,68 @@
+"""Known groups and a map: from files to the page, and kept for the next page."""
+
+import json
+
+import numpy as np
+import pytest
+
+GROUPS = [f"group {i % 2}" for i in range(30)]
+
+
+@pytest.fixture
+def matrix(tmp_path, blocks):
+    np.save(tmp_path / "x.npy", blocks)
+    (tmp_path / "groups.txt").write_text("\n".join(GROUPS) + "\n")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_groups_and_chance_stand_on_the_page_and_on_the_next_one(matrix, run):
+    given = ("-k", 3, "-o", "out", "--seed", 0, "--report", "--groups", "groups.txt")
+    done = run("fit", "x.npy", *given)
+    assert done.code == 0, done.err
+    page = matrix / "out" / "report.html"
+    first = page.read_text()
+    assert "2 known groups against the components" in first
+    summary = json.loads((matrix / "out" / "summary.json").read_text())
+    assert 0 < summary["captured_by_chance"] < 1 - summary["relative_squared_error"]
+    assert "Of shuffled data as many capture" in first
+    page.unlink()
+    assert run("report", "out").code == 0
+    assert page.read_text() == first
+
+
+@pytest.mark.slow
+def test_wrong_groups_are_refused_with_the_reason(matrix, run):
+    (matrix / "few.txt").write_text("a\nb\n")
+    done = run("fit", "x.npy", "-k", 3, "-o", "out", "--groups", "few.txt")
+    assert done.code != 0
+    assert "2 names for 30 rows" in done.err
+    done = run("fit", "x.npy", "-k", 3, "-o", "out", "--groups", "obs:kind")
+    assert done.code != 0
+    assert "only rows of an .h5ad file have obs" in done.err
+    assert not (matrix / "out").exists()
+
+
+@pytest.mark.slow
+def test_cells_bring_groups_and_a_map(matrix, run, blocks):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(matrix / "x.h5ad", "w") as file:
+        file["X"] = blocks
+        obs = file.create_group("obs")
+        obs["_index"] = np.array([f"c{i}" for i in range(30)], dtype="S")
+        obs.attrs["_index"] = "_index"
+        kind = obs.create_group("kind")
+        kind["categories"] = np.array(["B", "T"], dtype="S")
+        kind["codes"] = np.array([-1, *([0, 1] * 15)][:30], dtype=np.int8)
+        obs["plain"] = np.array(GROUPS, dtype="S")
+        file.create_group("obsm")["X_umap"] = np.random.default_rng(0).random((30, 2))
+    given = ("-k", 3, "-o", "out", "--h5ad", "none", "--report", "--groups")
+    assert run("fit", "x.h5ad", *given, "obs:kind").code == 0
+    page = (matrix / "out" / "report.html").read_text()
+    assert "3 known groups" in page  # B, T, and one cell without
+    assert "X_umap of the rows" in page
+    assert run("fit", "x.h5ad", *given, "obs:plain").code == 0
+    assert "2 known groups" in (matrix / "out" / "report.html").read_text()
+    done = run("fit", "x.h5ad", *given, "obs:nothing")
+    assert done.code != 0
+    assert "it has kind, plain" in done.err
