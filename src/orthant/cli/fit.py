@@ -22,8 +22,8 @@ from orthant.datasets.readers import NamedMatrix
 from orthant.errors import InvalidInputError
 from orthant.fitting import SEEDINGS, factorize
 from orthant.report import Story, find
+from orthant.report.chance import captured_by_chance
 from orthant.report.story import percent
-from orthant.selection.chance import captured_by_chance
 
 
 @takes_reading()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
 
 from orthant.numerics.arrays import Array
 from orthant.report.colors import own_color
@@ -22,6 +21,8 @@ def groups_section(story: Story) -> Safe:
     """The cross table of known groups and components, if groups were given."""
     if story.groups is None:
         return Safe("")
+    from sklearn.metrics import adjusted_rand_score  # takes a second to import
+
     labels = story.findings.row_labels
     names, numbers = np.unique(np.asarray(story.groups, dtype=object).astype(str),
                                return_inverse=True)  # fmt: skip

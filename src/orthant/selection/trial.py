@@ -10,10 +10,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
+from orthant.engine.shuffles import permute_columns
 from orthant.factorization import Factorization
 from orthant.fitting import factorize
 from orthant.numerics.arrays import Array
-from orthant.selection.chance import fit_shuffled
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def run_trial(
         )
 
     whole = fit(data, "svd" if repetition == 0 else None)
-    null = fit_shuffled(data, n_components, rng, n_jobs=1, **options)
+    null = fit(permute_columns(data, rng))
     order = rng.permutation(data.shape[0])
     half = data.shape[0] // 2
     first, second = (fit(data[np.sort(part)]) for part in (order[:half], order[half:]))

@@ -9,17 +9,7 @@ import numpy as np
 
 from orthant.engine.shuffles import can_permute, permute_columns
 from orthant.errors import FewerComponentsWarning
-from orthant.factorization import Factorization
 from orthant.fitting import factorize
-
-
-def fit_shuffled(
-    data: Any, n_components: Any, rng: np.random.Generator, **options: Any
-) -> Factorization:
-    """A fit to data (n, m), an array or CSR array, without the structure that rows share."""
-    return factorize(
-        permute_columns(data, rng), n_components, certificate=None, random_state=rng, **options
-    )
 
 
 def captured_by_chance(
@@ -34,5 +24,6 @@ def captured_by_chance(
     rng = np.random.default_rng([1] if seed is None else [seed, 1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerComponentsWarning)
-        found = fit_shuffled(X, n_components, rng, **options)
+        shuffled = permute_columns(X, rng)
+        found = factorize(shuffled, n_components, certificate=None, random_state=rng, **options)
     return max(0.0, 1.0 - found.relative_squared_error)
