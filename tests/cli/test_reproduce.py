@@ -16,8 +16,8 @@ def test_an_experiment_ends_with_rows_figures_and_a_page(tmp_path, run):
     assert done.code == 0, done.err
     folder = tmp_path / "reproduction-quick"
     rows = read_rows(folder / "results.csv")
-    assert len(rows) == 3 * 3 * 3  # noises, methods, seeds
-    assert {row.method for row in rows} == {"onmf-apx", "best", "onmfs"}
+    assert len(rows) == 3 * 4 * 3  # noises, methods, seeds
+    assert {row.method for row in rows} == {"onmf-apx", "onmf-apx-10", "best", "onmfs"}
     assert all(row.non_orthogonality == 0 for row in rows)
     assert "27 of 27 runs are in reproduction-quick/results.csv" in done.out
     assert {"environment.json", "index.html", "experiment-2.svg"} <= {
@@ -47,8 +47,8 @@ def test_an_interrupt_says_what_is_safe_and_how_to_go_on(tmp_path):
     _, err = process.communicate()
     assert process.returncode == 130, err
     n_rows = len(read_rows(path))
-    assert 3 <= n_rows < 27
-    assert f"interrupted; {n_rows} of 27 rows are safe in my rows/results.csv" in err
+    assert 3 <= n_rows < 36
+    assert f"interrupted; {n_rows} of 36 rows are safe in my rows/results.csv" in err
     assert "go on with: orthant reproduce experiment-2 --quick -o 'my rows'" in err
     assert "Traceback" not in err
 

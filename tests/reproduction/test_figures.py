@@ -105,14 +105,14 @@ def test_without_zeros_nothing_is_called_exact(measured):
 def test_the_time_panel_says_how_many_runs_were_timed(measured):
     rows = [replace(r, seconds=r.seconds if r.seed else None) for r in measured.rows]
     axes = figure_of(Measured(rows), "experiment-2").axes[3]
-    assert axes.get_title(loc="right") == "timed serially only: 24 of 36 runs"
+    assert axes.get_title(loc="right") == "timed serially only: 32 of 48 runs"
 
 
 def test_the_legend_names_all_methods(measured):
     (legend,) = figure_of(measured, "double-factor").legends
     assert [text.get_text() for text in legend.get_texts()] == [
-        "ONMF-apx", "orthant (best)", "NMF", "ONMF-Ding-double", "ONMF-Ding-double-noisy",
-        "planted solution",
+        "ONMF-apx", "ONMF-apx, best of 10", "orthant (best)", "NMF", "ONMF-Ding-double",
+        "ONMF-Ding-double-noisy", "planted solution",
     ]  # fmt: skip
     assert set(key_figures(measured, "double-factor")) == {
         text.get_text() for text in legend.get_texts()

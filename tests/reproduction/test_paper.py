@@ -7,7 +7,7 @@ import pytest
 
 from orthant.baselines import BASELINES
 from orthant.reproduction.definition import plan, plan_all
-from orthant.reproduction.paper import FULL, PUBLISHED, QUICK, experiments
+from orthant.reproduction.paper import FULL, OURS, PUBLISHED, QUICK, experiments
 
 NOISES = (0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1)
 SINGLE = ["nmf", "pnmf", "onfs-ding", "nhl", "onmf-a", "hals", "em-onmf"]
@@ -42,9 +42,9 @@ def test_noise_sweeps(name, m, n, k, orthogonal, methods):
     assert sizes(definition) == {(m, n, orthogonal)}
     assert {s.n_components for s in definition.settings} == {k}
     assert tuple(s.noise for s in definition.settings) == NOISES
-    assert names(definition) == ["onmf-apx", "best", *methods]
+    assert names(definition) == ["onmf-apx", "onmf-apx-10", "best", *methods]
     assert all(method.seeds == tuple(range(7)) for method in definition.methods)
-    assert len(list(plan(definition))) == len(NOISES) * 7 * (2 + len(methods))
+    assert len(list(plan(definition))) == len(NOISES) * 7 * (3 + len(methods))
 
 
 def test_inner_dimensions():
@@ -52,8 +52,8 @@ def test_inner_dimensions():
     assert sizes(definition) == {(100, 5000, "samples")}
     assert [s.n_components for s in definition.settings] == [2, 5, 10, 20, 30, 50]
     assert {s.noise for s in definition.settings} == {0.5}
-    assert names(definition) == ["onmf-apx", "best", *SINGLE]
-    assert len(list(plan(definition))) == 6 * 7 * 9
+    assert names(definition) == ["onmf-apx", "onmf-apx-10", "best", *SINGLE]
+    assert len(list(plan(definition))) == 6 * 7 * 10
 
 
 def test_real_data_have_forty_single_starts_on_both_sides():
@@ -62,7 +62,7 @@ def test_real_data_have_forty_single_starts_on_both_sides():
     assert Counter(s.dataset for s in definition.settings) == dict.fromkeys(PUBLISHED, 2)
     assert {s.orthogonal for s in definition.settings} == {"samples", "features"}
     starts = {method.name: len(method.seeds) for method in definition.methods}
-    assert starts == {"onmf-apx": 40, "best": 3}
+    assert starts == {"onmf-apx": 40, "onmf-apx-10": 3, "best": 3}
 
 
 def test_published_values():
@@ -98,7 +98,7 @@ def test_quick_takes_three_of_each_grid():
 def test_every_run_has_a_key_of_its_own_and_a_method_that_exists(scale):
     runs = plan_all(experiments(scale).values())
     assert len({run.key for run in runs}) == len(runs)
-    assert {run.method for run in runs} <= {"onmf-apx", "best", *BASELINES}
+    assert {run.method for run in runs} <= {*OURS, *BASELINES}
 
 
 def test_every_seed_of_everything_comes_before_the_next():

@@ -58,7 +58,7 @@ def every_level(
             held[at] = held.get(at, True) and bound.low <= one < bound.high
         said.append(f"{WORDS[bound.measure]} divided by {bound.words}: {between(ratios)}")
     text = f"{runs.holds_at(held)} ONMF-apx's median {'; '.join(said)}."
-    return runs.verdict(all(held.values()), text, (ONMF_APX, *others))
+    return runs.verdict(all(held.values()), text, (ONMF_APX, *others), held)
 
 
 @check
@@ -95,7 +95,7 @@ def below_most(runs: Runs, others: Sequence[str], measure: str) -> Verdict:
     held = {at: most(count, len(others)) for at, count in below.items()}
     said = ", ".join(f"{count} of {len(others)} at {at:g}" for at, count in below.items())
     text = f"{runs.holds_at(held)} ONMF-apx is below {said}."
-    return runs.verdict(all(held.values()), text, (ONMF_APX, *others))
+    return runs.verdict(all(held.values()), text, (ONMF_APX, *others), held)
 
 
 @check
@@ -115,7 +115,7 @@ def below_planted(runs: Runs, methods: Sequence[str]) -> Verdict:
     }
     said = "; ".join(f"{label(one)} {between(found)}" for one, found in ratios.items())
     text = f"{runs.holds_at(held)} Median divided by the planted solution's: {said}."
-    return runs.verdict(all(held.values()), text, methods)
+    return runs.verdict(all(held.values()), text, methods, held)
 
 
 def planted_concentrates(runs: Runs) -> Verdict:
@@ -158,7 +158,7 @@ def much_faster(runs: Runs, others: Sequence[str]) -> Verdict:
         f"({label(least)} at {there:g}), largest {factors[largest, elsewhere]:.3g} "
         f"({label(largest)} at {elsewhere:g})."
     )
-    return runs.verdict(all(held.values()), said, (ONMF_APX, *others))
+    return runs.verdict(all(held.values()), said, (ONMF_APX, *others), held)
 
 
 @check

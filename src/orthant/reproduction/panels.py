@@ -9,7 +9,7 @@ from math import floor, log10
 from typing import Any
 
 from orthant.report.shell import read_template
-from orthant.reproduction.summary import BEST, ONMF_APX, Group, Measured
+from orthant.reproduction.summary import BEST, OF_TEN, ONMF_APX, Group, Measured
 
 DODGE = 0.003  # of the width: bars of different methods at one level stand side by side
 THIN, THICK, PLANTED = 1.2, 3.0, 5.0
@@ -38,6 +38,7 @@ class Look:
 # Ours is red and thick and EM-ONMF black, as in the paper.
 LOOKS = {
     ONMF_APX: Look("mark", "o", width=THICK, size=8.0),
+    OF_TEN: Look("c3", "o", (0, (3, 1.5)), width=2.0, size=5.0),
     BEST: Look("c0", "D", width=2.0, size=6.0),
     "nmf": Look("c7", "s", (0, (5, 1.5))),
     "pnmf": Look("c1", "^"),

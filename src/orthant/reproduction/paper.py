@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from orthant.reproduction.definition import PLANTED, Definition, Method, Setting
 
-OURS = ("onmf-apx", "best")  # the paper's algorithm as published, and the best we have
+# The paper's algorithm as published, the best of ten starts of it, and the best we have.
+OURS = ("onmf-apx", "onmf-apx-10", "best")
 EARLIER = ("nmf", "pnmf", "onfs-ding", "nhl", "onmf-a", "hals", "em-onmf")
 EARLIER_DOUBLE = ("onmf-ding-double", "onmf-ding-double-noisy")
 
@@ -97,6 +98,7 @@ def experiments(scale: Scale = FULL) -> dict[str, Definition]:
             ),
             methods=(
                 Method("onmf-apx", tuple(range(scale.n_starts)), scale.time_limit),
+                Method("onmf-apx-10", tuple(range(scale.n_best)), scale.time_limit),
                 Method("best", tuple(range(scale.n_best)), scale.time_limit),
             ),
         ),

@@ -42,7 +42,7 @@ def wide_spread(runs: Runs, method: str, others: Sequence[str]) -> Verdict:
         f"{runs.holds_at(held)} The range of {label(method)} over the middle range of the others: "
         f"{min(factors.values()):.3g} to {max(factors.values()):.3g}."
     )
-    return runs.verdict(most(sum(held.values()), len(held)), said, (method, *others))
+    return runs.verdict(most(sum(held.values()), len(held)), said, (method, *others), held)
 
 
 def onmfs_does_not_finish(runs: Runs) -> Verdict:
@@ -150,4 +150,4 @@ def noisy_inflates(runs: Runs) -> Verdict:
     held = {at: factor > 1 for at, factor in factors.items()}
     each = ", ".join(f"{factor:.3f} at {at:g}" for at, factor in factors.items())
     said = f"{runs.holds_at(held)} Factors: {each}."
-    return runs.verdict(most(sum(held.values()), len(held)), said, (DING, NOISY))
+    return runs.verdict(most(sum(held.values()), len(held)), said, (DING, NOISY), held)

@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec
 
 from orthant.reproduction.summary import Measured, Spread, is_cut, is_measured, label, value
 
-AGREE, DIFFER, CANNOT = "agree", "differ", "cannot be checked"
+AGREE, NEARLY, DIFFER, CANNOT = "agree", "nearly", "differ", "cannot be checked"
 
 SIMILAR = 0.05  # "similar": at most this much above
 SLIGHT = 0.10  # "slightly", "insignificant": at most this much
@@ -43,6 +43,7 @@ class Verdict:
 
     verdict: str
     evidence: str
+    held: tuple[tuple[float, bool], ...] = ()  # every level, and whether the rule holds there
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +102,27 @@ class Runs:
         but = f", not at {failing}" if failing else ""
         return f"Holds at {sum(held.values())} of {len(held)} {kind}{but}."
 
-    def verdict(self, holds: bool, said: str, methods: Iterable[str]) -> Verdict:
-        """Agree or differ, with a word about runs that were cut or failed."""
+    def verdict(
+        self,
+        holds: bool,
+        said: str,
+        methods: Iterable[str],
+        held: Mapping[float, bool] | None = None,
+    ) -> Verdict:
+        """Agree or differ, with a word about runs that were cut or failed.
+
+        A rule that ``held`` at more than half of the levels, but not at all, is nearly right: a
+        near miss is no contradiction.
+        """
         rows = self.measured.of(self.experiment, *methods)
         cut, failed = sum(map(is_cut, rows)), sum(not is_measured(row) for row in rows)
         if cut:
             said += f" {cut} of these {len(rows)} runs were ended by the time limit."
         if failed:
             said += f" {failed} of these {len(rows)} runs failed and are left out."
-        return Verdict(AGREE if holds else DIFFER, said)
+        levels = tuple(sorted((held or {}).items()))
+        near = most(sum(one for _, one in levels), len(levels)) if levels else False
+        return Verdict(AGREE if holds else NEARLY if near else DIFFER, said, levels)
 
 
 Check = Callable[[Runs], Verdict]
