@@ -90,10 +90,7 @@ def bound_side(
             )
         )
     if pairs_fit and not allowance.cut and (seconds <= allowance.seconds or not found):
-        bound_pairs = (
-            _bound_pairs_of_rows if short and 1 < wanted.n_components < n else _bound_pairs
-        )
-        found.append(bound_pairs(points, heavy, wanted, allowance))
+        found.append(_bound_pairs(points, heavy, wanted, allowance, short))
     if not found:
         return _bound_batches(points, heavy, wanted, allowance, rng)
     return max(found, key=lambda bound: bound.value)
@@ -105,29 +102,14 @@ def _rows_are_short(points: SinglePoints, n: int) -> bool:
 
 
 def _bound_pairs(
-    points: SinglePoints, heavy: Array, wanted: Wanted, allowance: Allowance
+    points: SinglePoints, heavy: Array, wanted: Wanted, allowance: Allowance, short: bool
 ) -> LowerBound:
-    """The bound from a multiplier for all pairs of these points."""
-    return all_pairs_bound(
-        points.gram_of(heavy),
-        wanted.n_components,
-        points.dimension + WEIGHT_ROUNDINGS,
-        allowance,
-        upper=wanted.squared_error,
-    )
-
-
-def _bound_pairs_of_rows(
-    points: SinglePoints, heavy: Array, wanted: Wanted, allowance: Allowance
-) -> LowerBound:
-    """The same without a matrix of all products."""
-    return all_pairs_bound_of_rows(
-        points.whole()[heavy],
-        wanted.n_components,
-        points.dimension + WEIGHT_ROUNDINGS,
-        allowance,
-        upper=wanted.squared_error,
-    )
+    """The bound from a multiplier for all pairs; without a matrix of products if rows are short."""
+    k, upper = wanted.n_components, wanted.squared_error
+    length = points.dimension + WEIGHT_ROUNDINGS
+    if short and 1 < k < len(heavy):
+        return all_pairs_bound_of_rows(points.whole()[heavy], k, length, allowance, upper=upper)
+    return all_pairs_bound(points.gram_of(heavy), k, length, allowance, upper=upper)
 
 
 def _pairs_seconds(n: int) -> float:
