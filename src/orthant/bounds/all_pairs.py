@@ -26,7 +26,7 @@ from orthant.bounds.allowance import Allowance
 from orthant.bounds.eigenvalue_sums import SINGLE_SIDE, pairs_for_sum, top_sum_upper_bound
 from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.operands import ProductsOfRows, Stored
-from orthant.bounds.relaxation import Aim, Multiplier, search
+from orthant.bounds.relaxation import QUICK, THOROUGH, Aim, Multiplier, search
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import growth, round_down, safe_exponent, scaled_back, symmetric
 
@@ -41,7 +41,7 @@ PRECISION, MAX_ITER = 1e-4, 200
 GAP = 5e-4
 """It ends also when the bound is within this part of the error in hand."""
 
-SMALL_PRECISION, SMALL_MAX_ITER = 1e-5, 1000
+SMALL_PRECISION, SMALL_MAX_ITER = 2e-8, 1000
 """In its place up to `DOUBLE_SIDE`, where iterations cost next to nothing, and so many of them."""
 
 HUGE = 2.0**20
@@ -134,7 +134,8 @@ def _seek(
         copy[start : start + PANEL] = gram[start : start + PANEL] / unit
     precision = SMALL_PRECISION if small else PRECISION
     max_iter = max_iter or (SMALL_MAX_ITER if small else MAX_ITER)
-    aim = Aim(trace / unit, precision, (trace - error * (1.0 - GAP)) / unit, max_iter)
+    pace = THOROUGH if small else QUICK
+    aim = Aim(trace / unit, precision, (trace - error * (1.0 - GAP)) / unit, max_iter, pace)
     found = search(Stored(copy), k, aim, allowance, reserve=proof_seconds(n))
     return replace(found, penalty=found.penalty * unit, top=found.top * unit)
 

@@ -30,12 +30,6 @@ from orthant.numerics.arrays import Array
 from orthant.progress import announce
 
 OVER_RELAXATION = 1.6
-FIRST_PENALTY = 4.0
-"""In units of an eigenvalue that matters, the scale on which the multipliers live."""
-
-IMBALANCE = 2.0
-"""The penalty follows when one of the two residuals exceeds the other by this factor."""
-
 CHECK_EVERY = 10
 PATIENCE = 2
 """Stop when so many checks together have gained no more than the precision asked for."""
@@ -73,6 +67,22 @@ class Multiplier:
 
 
 @dataclass(frozen=True, slots=True)
+class Pace:
+    """How the penalty begins, and when it follows.
+
+    ``first_penalty`` is in units of an eigenvalue that matters, the scale on which the multipliers
+    live; the penalty follows when one of the two residuals exceeds the other by ``imbalance``.
+    """
+
+    first_penalty: float
+    imbalance: float
+
+
+QUICK, THOROUGH = Pace(4.0, 2.0), Pace(16.0, 1.5)
+"""Near the end after some tens of iterations; nearer after some hundreds."""
+
+
+@dataclass(frozen=True, slots=True)
 class Aim:
     """When a search is done: ``top`` is reached, or nothing more is gained.
 
@@ -84,6 +94,7 @@ class Aim:
     precision: float
     top: float = -math.inf
     max_iter: int = 200
+    pace: Pace = QUICK
 
     def met(self, checks: list[float]) -> bool:
         """Whether the last of the sums that were checked is one to end with."""
@@ -110,7 +121,8 @@ def search(
     its aim, or with what it has when the allowance less ``reserve`` seconds is spent and when the
     user interrupts. The matrix is used up.
     """
-    state = _Search(matrix, k, len(matrix) if signed is None else signed, at_most)
+    signed = len(matrix) if signed is None else signed
+    state = _Search(matrix, k, signed, at_most, aim.pace)
     checks = [state.top]
     try:
         for iteration in range(1, aim.max_iter + 1):
@@ -135,8 +147,8 @@ class _Search:
 
     best: Multiplier | None = None
 
-    def __init__(self, matrix: Operand, k: int, signed: int, at_most: bool) -> None:
-        self.k, self.signed, self.at_most = k, signed, at_most
+    def __init__(self, matrix: Operand, k: int, signed: int, at_most: bool, pace: Pace) -> None:
+        self.k, self.signed, self.at_most, self.pace = k, signed, at_most, pace
         self.scaled = matrix
         p = len(matrix)
         self.rng = np.random.default_rng(0)
@@ -148,7 +160,7 @@ class _Search:
         self.values, self.checked = values, self.vectors
         # An eigenvalue that matters; a power of two, so that scaling is exact.
         size = max(values[k - 1], 0.3 * values[min(1, p - 1)], 1e-3 * np.abs(values).max())
-        self.penalty = math.ldexp(1.0, math.frexp(FIRST_PENALTY * float(size) or 1.0)[1] - 1)
+        self.penalty = math.ldexp(1.0, math.frexp(pace.first_penalty * float(size) or 1.0)[1] - 1)
         self.scaled.scale(1.0 / self.penalty)
         self.state: Array = np.zeros((p, p), matrix.dtype)
         self.state[np.arange(p), np.arange(p)] = k / p
@@ -253,9 +265,9 @@ class _Search:
     def balance(self) -> None:
         """Move the penalty to where both residuals fall; N stays as it is."""
         primal, dual = self.residuals
-        if primal > IMBALANCE * dual:
+        if primal > self.pace.imbalance * dual:
             self._rescale(2.0)
-        elif dual > IMBALANCE * primal:
+        elif dual > self.pace.imbalance * primal:
             self._rescale(0.5)
 
     def _rescale(self, factor: float) -> None:
