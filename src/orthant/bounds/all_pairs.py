@@ -47,8 +47,8 @@ SMALL_PRECISION, SMALL_MAX_ITER = 2e-8, 1000
 HUGE = 2.0**20
 """No multiplier above so many times the largest entry is ever of use."""
 
-PROOF_PER_SECOND, SINGLE_PROOF_PER_SECOND = 2e10, 4e10
-"""Products per second of one core in a proof, in float64 and where float32 is tried first."""
+PROOF_PER_SECOND, SINGLE_SHARE = 2e10, 0.5
+"""Products per second of one core in a proof, and the time of one in float32 as a part of that."""
 
 ROWS_RESERVE = 1.5
 """The same with all that precedes it, where products are formed for the proof alone."""
@@ -108,7 +108,7 @@ def all_pairs_bound_of_rows(
         n_components,
         Aim(trace / unit, PRECISION, (trace - min(upper, trace) * (1.0 - GAP)) / unit, MAX_ITER),
         allowance,
-        reserve=ROWS_RESERVE * proof_seconds(len(rows)),
+        reserve=ROWS_RESERVE * pairs_proof_seconds(len(rows)),
     )
     found = replace(found, penalty=found.penalty * unit)
     raise_state(rows, found, most, unit)
@@ -136,14 +136,18 @@ def _seek(
     max_iter = max_iter or (SMALL_MAX_ITER if small else MAX_ITER)
     pace = THOROUGH if small else QUICK
     aim = Aim(trace / unit, precision, (trace - error * (1.0 - GAP)) / unit, max_iter, pace)
-    found = search(Stored(copy), k, aim, allowance, reserve=proof_seconds(n))
+    found = search(Stored(copy), k, aim, allowance, reserve=pairs_proof_seconds(n))
     return replace(found, penalty=found.penalty * unit, top=found.top * unit)
 
 
 def proof_seconds(side: int) -> float:
     """About how long one core takes to factor a matrix of this side and to check the factor."""
-    speed = PROOF_PER_SECOND if side < SINGLE_SIDE else SINGLE_PROOF_PER_SECOND
-    return 2.0 / 3.0 * side**3 / speed
+    return 2.0 / 3.0 * side**3 / PROOF_PER_SECOND
+
+
+def pairs_proof_seconds(side: int) -> float:
+    """The same for `prove_raised`, which tries float32 first."""
+    return proof_seconds(side) * (1.0 if side < SINGLE_SIDE else SINGLE_SHARE)
 
 
 def raise_matrix(matrix: Array, multiplier: Multiplier, most: float) -> None:

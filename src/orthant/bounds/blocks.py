@@ -346,7 +346,8 @@ def prove_steps(side: Side, candidate: Candidate, dominant: Dominant) -> Array |
         matrix -= c * np.outer(dominant.vector, dominant.vector)
         off += growth(4) * (norm_from_above(side.matrix) + c)
     raise_matrix(matrix, spread(side, candidate.multiplier), HUGE * float(np.abs(matrix).max()))
-    start = side.basis @ candidate.multiplier.vectors
+    with np.errstate(all="ignore"):  # whatever the search has left
+        start = side.basis @ candidate.multiplier.vectors
     whole = float(candidate.steps.sum()) + dominant.first
     values = eigenvalues_from_above(matrix, k, pairs_for_sum(matrix, k, start, whole))
     return None if values is None else (values + off) * (1.0 + growth(2))

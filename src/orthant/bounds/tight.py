@@ -13,7 +13,12 @@ from functools import partial
 
 import numpy as np
 
-from orthant.bounds.all_pairs import all_pairs_bound, all_pairs_bound_of_rows, proof_seconds
+from orthant.bounds.all_pairs import (
+    all_pairs_bound,
+    all_pairs_bound_of_rows,
+    pairs_proof_seconds,
+    proof_seconds,
+)
 from orthant.bounds.allowance import Allowance
 from orthant.bounds.blocks import blocks_bound
 from orthant.bounds.eigenvalue_sums import SINGLE_SIDE
@@ -114,7 +119,7 @@ def _bound_pairs(
 
 def _pairs_seconds(n: int) -> float:
     """About the least time in which a search over all pairs is worth its proof."""
-    return FEW_ITERATIONS * PER_ENTRY * n * n + proof_seconds(n)
+    return FEW_ITERATIONS * PER_ENTRY * n * n + pairs_proof_seconds(n)
 
 
 def _most_groups(m: int, n: int, seconds: float) -> int:
