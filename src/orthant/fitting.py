@@ -51,6 +51,9 @@ from orthant.validation.parameters import (
 )
 from orthant.version import __version__
 
+RELAXATION_SHARE = 1 / 6
+"""The part of the seconds of a tight certificate that starts from its relaxation may take."""
+
 
 def factorize(
     X: Any,
@@ -107,7 +110,8 @@ def factorize(
         stops when it likes: ``max_iter``, ``tol`` and ``checkpoint`` have no effect on it.
     n_init
         For "best", how many tournaments of starts are played; the best answer is kept, and with
-        more than one answers are also recombined. "auto" plays one, which is nearly always near
+        more than one answers are also recombined, and with ``certificate="tight"`` starts are made
+        of the relaxation that it solves. "auto" plays one, which is nearly always near
         the best answer known; with missing values it makes four starts. For "paper", independent
         starts; "auto" makes one.
     max_iter, tol
@@ -199,6 +203,8 @@ def factorize(
         solver = algorithm_for(problem_of(matrix, algorithm, options), given)
         starts = given["n_init"]
         options = replace(options, n_init=solver.starts if starts == "auto" else starts)
+        if certificate == "tight" and algorithm == "best":
+            options = replace(options, relaxation_seconds=seconds * RELAXATION_SHARE)
         refuse_large_fit(matrix, solver, options.n_components, orthogonal)
         if checkpoint is not None:
             kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
@@ -234,6 +240,7 @@ def open_checkpoint(
         "n_init": options.n_init,
         "max_iter": options.max_iter,
         "tol": options.tol,
+        "seconds of the relaxation": options.relaxation_seconds,
         "the data": matrix.fingerprint(),
     }
     return FileCheckpoint(Path(path), options.rng, identity, seeded=seeded)

@@ -23,9 +23,10 @@ from itertools import pairwise
 import numpy as np
 
 from orthant.bounds.allowance import Allowance
-from orthant.bounds.eigenvalue_sums import pairs_for_sum, top_sum_upper_bound
+from orthant.bounds.eigenvalue_sums import SINGLE_SIDE, pairs_for_sum, top_sum_upper_bound
 from orthant.bounds.lower_bound import LowerBound
-from orthant.bounds.relaxation import Aim, Multiplier, search
+from orthant.bounds.operands import ProductsOfRows, Stored
+from orthant.bounds.relaxation import QUICK, THOROUGH, Aim, Multiplier, search
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import growth, round_down, safe_exponent, scaled_back, symmetric
 
@@ -40,14 +41,17 @@ PRECISION, MAX_ITER = 1e-4, 200
 GAP = 5e-4
 """It ends also when the bound is within this part of the error in hand."""
 
-SMALL_PRECISION, SMALL_MAX_ITER = 1e-5, 1000
+SMALL_PRECISION, SMALL_MAX_ITER = 2e-8, 1000
 """In its place up to `DOUBLE_SIDE`, where iterations cost next to nothing, and so many of them."""
 
 HUGE = 2.0**20
 """No multiplier above so many times the largest entry is ever of use."""
 
-PROOF_PER_SECOND = 2e10
-"""Products per second of one core in a proof, for the time that is left to it."""
+PROOF_PER_SECOND, SINGLE_SHARE = 2e10, 0.5
+"""Products per second of one core in a proof, and the time of one in float32 as a part of that."""
+
+ROWS_RESERVE = 1.5
+"""The same with all that precedes it, where products are formed for the proof alone."""
 
 PANEL = 256
 
@@ -88,6 +92,30 @@ def all_pairs_bound(
     return LowerBound(scaled_back(value, exponent, n * n * inner_length), allowance.told(METHOD))
 
 
+def all_pairs_bound_of_rows(
+    rows: Array, n_components: int, inner_length: int, allowance: Allowance, *, upper: float
+) -> LowerBound:
+    """The same from the rows of X (n, m) themselves, float64, where they have few coordinates.
+
+    1 < k < n, and n is at least `SINGLE_SIDE`. Besides the rows there is one float32 matrix of side
+    n, which holds the state of the search, and then G + N rounded up; and the factor of the proof.
+    """
+    energies = np.einsum("ij,ij->i", rows, rows)
+    trace, most = float(energies.sum()), HUGE * float(energies.max())
+    unit = math.ldexp(1.0, math.frexp(trace)[1])
+    found = search(
+        ProductsOfRows((rows / math.sqrt(unit)).astype(np.float32)),
+        n_components,
+        Aim(trace / unit, PRECISION, (trace - min(upper, trace) * (1.0 - GAP)) / unit, MAX_ITER),
+        allowance,
+        reserve=ROWS_RESERVE * pairs_proof_seconds(len(rows)),
+    )
+    found = replace(found, penalty=found.penalty * unit)
+    raise_state(rows, found, most, unit)
+    value = prove_raised(found.state, trace / unit, n_components, inner_length, found.vectors)
+    return LowerBound(max(0.0, value) * unit, allowance.told(METHOD))
+
+
 def _seek(
     gram: Array,
     k: int,
@@ -106,14 +134,20 @@ def _seek(
         copy[start : start + PANEL] = gram[start : start + PANEL] / unit
     precision = SMALL_PRECISION if small else PRECISION
     max_iter = max_iter or (SMALL_MAX_ITER if small else MAX_ITER)
-    aim = Aim(trace / unit, precision, (trace - error * (1.0 - GAP)) / unit, max_iter)
-    found = search(copy, k, aim, allowance, reserve=proof_seconds(n))
+    pace = THOROUGH if small else QUICK
+    aim = Aim(trace / unit, precision, (trace - error * (1.0 - GAP)) / unit, max_iter, pace)
+    found = search(Stored(copy), k, aim, allowance, reserve=pairs_proof_seconds(n))
     return replace(found, penalty=found.penalty * unit, top=found.top * unit)
 
 
 def proof_seconds(side: int) -> float:
     """About how long one core takes to factor a matrix of this side and to check the factor."""
     return 2.0 / 3.0 * side**3 / PROOF_PER_SECOND
+
+
+def pairs_proof_seconds(side: int) -> float:
+    """The same for `prove_raised`, which tries float32 first."""
+    return proof_seconds(side) * (1.0 if side < SINGLE_SIDE else SINGLE_SHARE)
 
 
 def raise_matrix(matrix: Array, multiplier: Multiplier, most: float) -> None:
@@ -133,6 +167,26 @@ def raise_matrix(matrix: Array, multiplier: Multiplier, most: float) -> None:
         matrix[right, left] = part.T
 
 
+def raise_state(rows: Array, multiplier: Multiplier, most: float, unit: float) -> None:
+    """Replace the state by (G + N) / unit, G the Gram matrix of the rows, every entry rounded up.
+
+    N is that of `raise_matrix`; ``unit``, a power of two, brings all entries into the range of
+    float32. Rounding up only adds to N, a part in 10^7.
+    """
+    state = multiplier.state
+    for left, right in _corners(len(rows), len(rows)):
+        one, other = multiplier.part(left, right, most), multiplier.part(right, left, most)
+        part = rows[left] @ rows[right].T
+        if left == right:
+            part = np.maximum(part, part.T)
+        part += np.maximum(one, other.T)
+        part /= unit
+        raised = part.astype(state.dtype)
+        raised = np.where(raised < part, np.nextafter(raised, np.inf), raised)
+        state[left, right] = raised
+        state[right, left] = raised.T
+
+
 def _corners(n: int, signed: int) -> Iterator[tuple[slice, slice]]:
     """The parts of a matrix on and above its diagonal, none across the border of the signed."""
     borders = sorted({*range(0, n, PANEL), signed, n})
@@ -145,7 +199,7 @@ def prove_raised(
 ) -> float:
     """What a symmetric ``raised >= gram`` proves, with every rounding on the safe side.
 
-    ``start`` (n, r) may be near its leading eigenvectors.
+    ``raised`` may be float32. ``start`` (n, r) may be near its leading eigenvectors.
 
     ``trace`` is the computed one of the Gram matrix. Entry by entry the exact Gram matrix is at
     most 1 + g(q) times the computed one, which is at most ``raised``; and Z is non-negative. So

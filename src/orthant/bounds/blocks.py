@@ -39,6 +39,7 @@ from orthant.bounds.eigenpairs import leading_eigenpairs
 from orthant.bounds.eigenvalue_sums import eigenvalues_from_above, pairs_for_sum
 from orthant.bounds.grouped import N_GROUPS, Reduced, extra_rows, reduce_rows, start_of_proof
 from orthant.bounds.lower_bound import LowerBound
+from orthant.bounds.operands import Stored
 from orthant.bounds.point_groups import EXTRA, group_points, leading_directions
 from orthant.bounds.relaxation import Aim, Multiplier, search
 from orthant.bounds.semidefinite import Cover, how_far_below
@@ -288,7 +289,7 @@ def seek_candidates(
         top = float(np.maximum(np.linalg.eigvalsh(small)[-j:], 0.0).sum())
         aim = Aim(top + error / (2.0 * dominant.first), PRECISION, 0.0, max_iter)
         one = search(
-            small.astype(dtype),
+            Stored(small.astype(dtype)),
             j,
             aim,
             allowance,
@@ -345,7 +346,8 @@ def prove_steps(side: Side, candidate: Candidate, dominant: Dominant) -> Array |
         matrix -= c * np.outer(dominant.vector, dominant.vector)
         off += growth(4) * (norm_from_above(side.matrix) + c)
     raise_matrix(matrix, spread(side, candidate.multiplier), HUGE * float(np.abs(matrix).max()))
-    start = side.basis @ candidate.multiplier.vectors
+    with np.errstate(all="ignore"):  # whatever the search has left
+        start = side.basis @ candidate.multiplier.vectors
     whole = float(candidate.steps.sum()) + dominant.first
     values = eigenvalues_from_above(matrix, k, pairs_for_sum(matrix, k, start, whole))
     return None if values is None else (values + off) * (1.0 + growth(2))

@@ -13,6 +13,9 @@ from orthant.numerics.arrays import Array
 DIRECT_SIDE = 800
 """Up to this side LAPACK's eigenproblem is faster than iterating."""
 
+ROWS = 256
+"""Rows of a float32 matrix that are converted at once."""
+
 BLOCKS_PER_CYCLE = 6
 MAX_CYCLES = 4
 
@@ -50,7 +53,7 @@ def leading_eigenpairs(
     block = max(k + 1 + max(8, k // 4), 0 if start is None else start.shape[1])
     if p <= DIRECT_SIDE or block * BLOCKS_PER_CYCLE > p // 2:
         values, vectors = _direct(matrix, k + 1)
-        residuals = matrix @ vectors - vectors * values
+        residuals = _times(matrix, vectors) - vectors * values
         return Eigenpairs(values, vectors, residuals.T @ residuals)
     rng = np.random.default_rng(0)
     given = np.empty((p, 0)) if start is None else start.astype(np.float64)
@@ -66,13 +69,24 @@ def leading_eigenpairs(
 
 def _direct(matrix: Array, count: int) -> tuple[Array, Array]:
     """So many leading eigenvalues and eigenvectors by LAPACK, largest first."""
-    p = len(matrix)
+    p, matrix = len(matrix), matrix.astype(np.float64, copy=False)
     values, vectors = eigh(
         matrix, subset_by_index=[p - count, p - 1], driver="evr", check_finite=False
     )
     if len(values) < count:  # `evr` may find none in a cluster of equal ones, and not say so
         values, vectors = np.linalg.eigh(matrix)
     return values[::-1][:count], vectors[:, ::-1][:, :count]
+
+
+def _times(matrix: Array, vectors: Array) -> Array:
+    """A product in float64; of a float32 matrix never more than a few rows are converted."""
+    if matrix.dtype == vectors.dtype:
+        return np.asarray(matrix @ vectors)
+    parts = [
+        matrix[start : start + ROWS].astype(vectors.dtype) @ vectors
+        for start in range(0, len(matrix), ROWS)
+    ]
+    return np.concatenate(parts)
 
 
 def _krylov_cycle(matrix: Array, start: Array, rng: np.random.Generator) -> Eigenpairs:
@@ -85,7 +99,7 @@ def _krylov_cycle(matrix: Array, start: Array, rng: np.random.Generator) -> Eige
         if first:
             block = new_directions(basis[:, :first], block, rng)
         basis[:, first : first + width] = block
-        products[:, first : first + width] = matrix @ block
+        products[:, first : first + width] = _times(matrix, block)
         block = products[:, first : first + width]
     projected = basis.T @ products
     values, rotation = np.linalg.eigh((projected + projected.T) / 2.0)

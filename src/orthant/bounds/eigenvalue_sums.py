@@ -53,7 +53,7 @@ def top_sum_upper_bound(matrix: Array, k: int, pairs: Eigenpairs | None = None) 
         cover = _propose(pairs, k, 1.0, SINGLE_ROUNDOFF)
         proposed = cover.sum_of_largest(k)
         bound = _proven_sum(matrix, k, cover, np.float32)
-        rest = float(np.trace(matrix)) - proposed
+        rest = float(np.trace(matrix, dtype=np.float64)) - proposed
         if bound is not None and bound <= proposed + SINGLE_LOSS * rest:
             return bound
     for slack in (1.0, 10.0, 100.0, 1000.0):
@@ -71,7 +71,7 @@ def pairs_for_sum(
     ``start`` (p, r), where given, may be near them. What matters is ``whole`` less the sum, with
     the trace in its place if it is not given.
     """
-    whole = float(np.trace(matrix)) if whole is None else whole
+    whole = float(np.trace(matrix, dtype=np.float64)) if whole is None else whole
 
     def good_enough(pairs: Eigenpairs) -> bool:
         from_below = float(pairs.values[:k].sum())

@@ -28,6 +28,7 @@ from orthant.bounds.all_pairs import GAP, HUGE, PRECISION, proof_seconds, raise_
 from orthant.bounds.allowance import Allowance
 from orthant.bounds.eigenvalue_sums import pairs_for_sum, top_sum_upper_bound
 from orthant.bounds.lower_bound import LowerBound
+from orthant.bounds.operands import Stored
 from orthant.bounds.point_groups import (
     EXTRA,
     Directions,
@@ -172,7 +173,7 @@ def _seek(
     reached = trace - min(upper, trace) * (1.0 - GAP)
     aim = Aim(trace, PRECISION, reached, max_iter)
     reserve = proof_seconds(len(sums) + sums.shape[1])
-    return search(rows @ rows.T, k, aim, allowance, signed=len(sums), reserve=reserve)
+    return search(Stored(rows @ rows.T), k, aim, allowance, signed=len(sums), reserve=reserve)
 
 
 def start_of_proof(vectors: Array, reduced: Reduced, extra: Array) -> Array:

@@ -18,23 +18,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
 from orthant.bounds.allowance import Allowance
 from orthant.bounds.eigenpairs import new_directions
+from orthant.bounds.operands import Operand
 from orthant.numerics.arrays import Array
 from orthant.progress import announce
 
 OVER_RELAXATION = 1.6
-FIRST_PENALTY = 4.0
-"""In units of an eigenvalue that matters, the scale on which the multipliers live."""
-
-IMBALANCE = 2.0
-"""The penalty follows when one of the two residuals exceeds the other by this factor."""
-
 CHECK_EVERY = 10
 PATIENCE = 2
 """Stop when so many checks together have gained no more than the precision asked for."""
@@ -54,7 +49,7 @@ class Multiplier:
     """N = ``penalty * max(-state, 0)`` on the first ``signed`` coordinates, zero elsewhere.
 
     ``values`` are about the leading eigenvalues of B + N, from below, ``vectors`` their vectors,
-    and ``top`` is the sum of the k largest.
+    and ``top`` is the sum of the k largest. ``root`` is W of the last projection, Z = W W^T.
     """
 
     state: Array  # (p, p)
@@ -63,11 +58,28 @@ class Multiplier:
     top: float
     values: Array  # (r,), largest first
     vectors: Array  # (p, r)
+    root: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (p, a)
 
     def part(self, rows: slice, columns: slice, most: float) -> Array:
         """A part of N in float64, no entry above ``most``, whatever the state holds."""
         found = -self.penalty * self.state[rows, columns].astype(np.float64)
         return np.fmin(np.fmax(found, 0.0), most)  # NaN counts as nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How the penalty begins, and when it follows.
+
+    ``first_penalty`` is in units of an eigenvalue that matters, the scale on which the multipliers
+    live; the penalty follows when one of the two residuals exceeds the other by ``imbalance``.
+    """
+
+    first_penalty: float
+    imbalance: float
+
+
+QUICK, THOROUGH = Pace(4.0, 2.0), Pace(16.0, 1.5)
+"""Near the end after some tens of iterations; nearer after some hundreds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +94,7 @@ class Aim:
     precision: float
     top: float = -math.inf
     max_iter: int = 200
+    pace: Pace = QUICK
 
     def met(self, checks: list[float]) -> bool:
         """Whether the last of the sums that were checked is one to end with."""
@@ -92,7 +105,7 @@ class Aim:
 
 
 def search(
-    matrix: Array,
+    matrix: Operand,
     k: int,
     aim: Aim,
     allowance: Allowance,
@@ -108,7 +121,8 @@ def search(
     its aim, or with what it has when the allowance less ``reserve`` seconds is spent and when the
     user interrupts. The matrix is used up.
     """
-    state = _Search(matrix, k, len(matrix) if signed is None else signed, at_most)
+    signed = len(matrix) if signed is None else signed
+    state = _Search(matrix, k, signed, at_most, aim.pace)
     checks = [state.top]
     try:
         for iteration in range(1, aim.max_iter + 1):
@@ -133,32 +147,30 @@ class _Search:
 
     best: Multiplier | None = None
 
-    def __init__(self, matrix: Array, k: int, signed: int, at_most: bool) -> None:
-        self.k, self.signed, self.at_most = k, signed, at_most
+    def __init__(self, matrix: Operand, k: int, signed: int, at_most: bool, pace: Pace) -> None:
+        self.k, self.signed, self.at_most, self.pace = k, signed, at_most, pace
         self.scaled = matrix
         p = len(matrix)
         self.rng = np.random.default_rng(0)
         start = self.rng.standard_normal((p, min(p, max(LEAST_WIDTH, k) + SPARE)))
         start = _orthonormal(start).astype(matrix.dtype)
-        values, vectors = _ritz(self._times_scaled, start, self.rng, 4)
+        values, vectors = _ritz(self.scaled.times, start, self.rng, 4)
         self.top = self.top_without = _sum_of_largest(values, k, at_most)
         self.vectors = vectors[:, : start.shape[1]]
         self.values, self.checked = values, self.vectors
         # An eigenvalue that matters; a power of two, so that scaling is exact.
         size = max(values[k - 1], 0.3 * values[min(1, p - 1)], 1e-3 * np.abs(values).max())
-        self.penalty = math.ldexp(1.0, math.frexp(FIRST_PENALTY * float(size) or 1.0)[1] - 1)
-        self.scaled /= self.scaled.dtype.type(self.penalty)
+        self.penalty = math.ldexp(1.0, math.frexp(pace.first_penalty * float(size) or 1.0)[1] - 1)
+        self.scaled.scale(1.0 / self.penalty)
         self.state: Array = np.zeros((p, p), matrix.dtype)
         self.state[np.arange(p), np.arange(p)] = k / p
+        self.root = self.vectors[:, :k]
         self.residuals = 0.0, 0.0
         self._buffer = np.empty((min(ROWS, p), p), matrix.dtype)
 
     def _blocks(self) -> Iterator[slice]:
         p = len(self.scaled)
         return (slice(start, min(p, start + ROWS)) for start in range(0, p, ROWS))
-
-    def _times_scaled(self, vectors: Array) -> Array:
-        return np.asarray(self.scaled @ vectors)
 
     def _magnitude(self, rows: slice) -> Array:
         """Rows of |M|, of M itself where no sign is asked for; in the buffer."""
@@ -190,8 +202,9 @@ class _Search:
         product = np.empty_like(vectors)
         for rows in self._blocks():
             part = part_of(rows)
-            part += self.scaled[rows]
+            self.scaled.add_rows(part, rows)
             np.matmul(part, vectors, out=product[rows])
+        self.scaled.add_products(product, vectors)
         return product
 
     def iterate(self, residuals: bool = False) -> None:
@@ -202,6 +215,7 @@ class _Search:
         active = int(np.count_nonzero(clipped > 0.0))
         root = vectors[:, :active] * np.sqrt(clipped[:active]).astype(vectors.dtype)
         self._update(root, residuals)
+        self.root = root
         self.vectors = self._resized(vectors, active)
 
     def _update(self, root: Array, residuals: bool) -> None:
@@ -251,15 +265,15 @@ class _Search:
     def balance(self) -> None:
         """Move the penalty to where both residuals fall; N stays as it is."""
         primal, dual = self.residuals
-        if primal > IMBALANCE * dual:
+        if primal > self.pace.imbalance * dual:
             self._rescale(2.0)
-        elif dual > IMBALANCE * primal:
+        elif dual > self.pace.imbalance * primal:
             self._rescale(0.5)
 
     def _rescale(self, factor: float) -> None:
         self.penalty *= factor
         down = self.state.dtype.type(1.0 / factor)
-        self.scaled *= down
+        self.scaled.scale(1.0 / factor)
         for rows in self._blocks():
             kept = self.state[rows, : self.signed][: max(self.signed - rows.start, 0)]
             np.multiply(kept, down, out=kept, where=kept < 0.0)
@@ -272,7 +286,9 @@ class _Search:
     def _multiplier(self) -> Multiplier:
         count = self.checked.shape[1]
         values = self.values[:count]
-        return Multiplier(self.state, self.penalty, self.signed, self.top, values, self.checked)
+        return Multiplier(
+            self.state, self.penalty, self.signed, self.top, values, self.checked, self.root
+        )
 
 
 def _orthonormal(vectors: Array) -> Array:

@@ -20,7 +20,7 @@ from orthant.numerics.rounding import (
 PANEL = 256
 """Rows and columns that are checked at once."""
 
-SUMMANDS = 128
+SUMMANDS = 64
 """How many numbers are summed in the precision of the factor before float64 takes over."""
 
 SINGLE_UNDERFLOW = 2.0**-120

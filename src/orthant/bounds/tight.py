@@ -13,28 +13,38 @@ from functools import partial
 
 import numpy as np
 
-from orthant.bounds.all_pairs import all_pairs_bound, proof_seconds
+from orthant.bounds.all_pairs import (
+    all_pairs_bound,
+    all_pairs_bound_of_rows,
+    pairs_proof_seconds,
+    proof_seconds,
+)
 from orthant.bounds.allowance import Allowance
 from orthant.bounds.blocks import blocks_bound
+from orthant.bounds.eigenvalue_sums import SINGLE_SIDE
 from orthant.bounds.grouped import grouped_bound
 from orthant.bounds.lower_bound import LowerBound
 from orthant.engine.matrix import Matrix
 from orthant.engine.memory import available_memory
 from orthant.engine.points import SinglePoints
 from orthant.numerics.arrays import Array
-from orthant.numerics.rounding import WEIGHT_ROUNDINGS, round_down
+from orthant.numerics.rounding import WEIGHT_ROUNDINGS, round_down, safe_exponent
 
 LARGEST_SIDE = 10_000
 """No matrix of a larger side is made, whatever memory there is."""
 
-PAIR_BYTES, PROOF_BYTES = 20, 48
-"""Bytes for every entry of the matrix of a search over all pairs, and of another proof."""
+PAIR_BYTES, ROW_PAIR_BYTES, PROOF_BYTES = 20, 12, 48
+"""Bytes for every entry of the matrix of a search over all pairs, of one whose products come from
+short rows, and of another proof."""
 
 PER_ENTRY = 8e-9
 """Seconds of one core that an iteration of a search takes for every entry of its matrix."""
 
 FEW_ITERATIONS = 25
 """A search that could not make so many is not begun."""
+
+AMPLE = 1.5
+"""With so many times the seconds that all pairs need, groups are not tried first."""
 
 N_GROUPS = (2000, 1000, 400)
 """Groups of points, the most that time allows."""
@@ -67,11 +77,12 @@ def bound_side(
     """
     heavy = np.flatnonzero(points.weights > 0)
     n, m = len(heavy), points.dimension
-    pairs_fit = n <= LARGEST_SIDE and _room(PAIR_BYTES * n * n)
+    short = _rows_are_short(points, n)
+    pairs_fit = n <= LARGEST_SIDE and has_room((ROW_PAIR_BYTES if short else PAIR_BYTES) * n * n)
     seconds = _pairs_seconds(n)
     groups = _most_groups(m, n, allowance.seconds / 4.0)
     found: list[LowerBound] = []
-    if groups and (not pairs_fit or seconds > allowance.seconds / 4.0):
+    if groups and not (pairs_fit and AMPLE * seconds <= allowance.seconds):
         matrix = points.matrix
         found.append(
             grouped_bound(
@@ -84,37 +95,45 @@ def bound_side(
             )
         )
     if pairs_fit and not allowance.cut and (seconds <= allowance.seconds or not found):
-        found.append(
-            all_pairs_bound(
-                points.gram_of(heavy),
-                wanted.n_components,
-                m + WEIGHT_ROUNDINGS,
-                allowance,
-                upper=wanted.squared_error,
-            )
-        )
+        found.append(_bound_pairs(points, heavy, wanted, allowance, short))
     if not found:
         return _bound_batches(points, heavy, wanted, allowance, rng)
     return max(found, key=lambda bound: bound.value)
 
 
+def _rows_are_short(points: SinglePoints, n: int) -> bool:
+    """Whether the products of n points are better had from their coordinates, as all are normal."""
+    return max(2 * points.dimension, SINGLE_SIDE) < n and not safe_exponent(points.total)
+
+
+def _bound_pairs(
+    points: SinglePoints, heavy: Array, wanted: Wanted, allowance: Allowance, short: bool
+) -> LowerBound:
+    """The bound from a multiplier for all pairs; without a matrix of products if rows are short."""
+    k, upper = wanted.n_components, wanted.squared_error
+    length = points.dimension + WEIGHT_ROUNDINGS
+    if short and 1 < k < len(heavy):
+        return all_pairs_bound_of_rows(points.whole()[heavy], k, length, allowance, upper=upper)
+    return all_pairs_bound(points.gram_of(heavy), k, length, allowance, upper=upper)
+
+
 def _pairs_seconds(n: int) -> float:
     """About the least time in which a search over all pairs is worth its proof."""
-    return FEW_ITERATIONS * PER_ENTRY * n * n + proof_seconds(n)
+    return FEW_ITERATIONS * PER_ENTRY * n * n + pairs_proof_seconds(n)
 
 
 def _most_groups(m: int, n: int, seconds: float) -> int:
     """How many groups of n points with m coordinates; 0 where they save nothing or do not fit."""
     for count in N_GROUPS:
         side = m + count
-        if side < n and side <= LARGEST_SIDE and _room(PROOF_BYTES * side * side):
+        if side < n and side <= LARGEST_SIDE and has_room(PROOF_BYTES * side * side):
             needed = GROUP_ITERATIONS * PER_ENTRY * count**2 + 3.0 * proof_seconds(side)
             if needed <= seconds or count == N_GROUPS[-1]:
                 return count
     return 0
 
 
-def _room(needed: int) -> bool:
+def has_room(needed: int) -> bool:
     """Whether so many bytes are available."""
     available = available_memory()
     return available is None or needed <= available
@@ -185,7 +204,7 @@ def _block_groups(n: int, m: int, seconds: float) -> list[int]:
         count
         for count in sizes
         if 2 * n + min(count, m) <= LARGEST_SIDE
-        and _room(PROOF_BYTES * (2 * n + min(count, m)) ** 2)
+        and has_room(PROOF_BYTES * (2 * n + min(count, m)) ** 2)
     ]
 
 

@@ -60,9 +60,14 @@ def round_down(value: float, operations: float) -> float:
 
 
 def norm_from_above(array: Array) -> float:
-    """An upper bound on the Frobenius norm of a float64 array in the safe range."""
-    flat = array.ravel(order="K")
-    return round_up(math.sqrt(float(flat @ flat)), flat.size + 2)
+    """An upper bound on the Frobenius norm of an array in the safe range, summed in float64."""
+    if array.dtype == np.float64:
+        flat = array.ravel(order="K")
+        squares = float(flat @ flat)
+    else:  # row by row, as no copy of the whole is made
+        rows = (row.astype(np.float64) for row in array.reshape(len(array), -1))
+        squares = sum(float(row @ row) for row in rows)
+    return round_up(math.sqrt(squares), array.size + 2)
 
 
 def safe_exponent(largest: float) -> int:

@@ -33,8 +33,10 @@ LLOYD_ITERATIONS = 30
 
 def block_starts(points: Points, options: Options, search: Search) -> Iterator[Start]:
     """The starts over both: few where every sweep reads the data from far away."""
-    # The searches over one side draw their own directions.
-    starts = _Starts(points, replace(options, seeding="auto"), search)
+    # The searches over one side draw their own directions, and share what time there is.
+    half = options.relaxation_seconds / 2
+    options = replace(options, seeding="auto", relaxation_seconds=half)
+    starts = _Starts(points, options, search)
     yield from starts.few() if points.access is None else starts.many()
 
 

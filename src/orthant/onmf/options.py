@@ -19,7 +19,8 @@ DEFAULTS: dict[str, Any] = {"n_init": "auto", "max_iter": 300, "tol": 3e-5, "che
 class Options:
     """What a fit was asked for; ``factorize`` describes each of them.
 
-    Of the components ``asked`` for, ``n_components`` can be in use with these data.
+    Of the components ``asked`` for, ``n_components`` can be in use with these data. The relaxation
+    of a tight certificate may take ``relaxation_seconds``, by counting, for starts of a search.
     """
 
     asked: int
@@ -32,3 +33,4 @@ class Options:
     tol: float
     rng: np.random.Generator
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    relaxation_seconds: float = 0.0

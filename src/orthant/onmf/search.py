@@ -7,7 +7,7 @@ refines by descent and single moves; `blocks.py` has what differs over both.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +23,7 @@ from orthant.onmf.escapes import line_escapes
 from orthant.onmf.exact_directions import find_exact_directions
 from orthant.onmf.moves import MoveBlocks, move_points, single_points_matter
 from orthant.onmf.options import Options
+from orthant.onmf.relaxed_starts import relaxed_escapes
 from orthant.onmf.solution import Escape, Solution, Start
 from orthant.onmf.starts import all_may_play, line_starts
 
@@ -55,8 +56,17 @@ def search_lines(points: Points, options: Options) -> Solution:
     single = points.access if small and k > 1 else None
     search = Search(_Refinement(points, single, options, n_init))
     several = n_init > 1 and single is not None
-    escapes = line_escapes(single, k, n_init, options.rng) if single and several else []
+    escapes: Iterable[Escape] = ()
+    if single is not None and several:
+        escapes = _line_escapes(single, options, n_init)
     return search.run(line_starts(points, options), escapes)
+
+
+def _line_escapes(points: SinglePoints, options: Options, n_init: int) -> Iterator[Escape]:
+    """Those of every search with several starts, then those that the relaxation gives."""
+    yield from line_escapes(points, options.n_components, n_init, options.rng)
+    if options.relaxation_seconds > 0.0:
+        yield from relaxed_escapes(points, options)
 
 
 class _Refinement:

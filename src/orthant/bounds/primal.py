@@ -1,0 +1,82 @@
+"""The other side of a search for a multiplier: the matrix Z it ends with, as rows to be clustered.
+
+For a partition Z is a sum of u u^T over its parts, u >= 0 of length 1 on the points of one part. A
+row of W, Z = W W^T, then lies on the axis of its part. What the relaxation ends with is a mixture
+of such matrices, and clusters of its rows are a partition that ordinary draws may not find.
+
+What is done follows from sizes and from the seconds that are given, by counting, never from a
+clock: the same points give the same rows.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from orthant.bounds.all_pairs import DOUBLE_SIDE
+from orthant.bounds.allowance import Allowance
+from orthant.bounds.grouped import N_GROUPS
+from orthant.bounds.operands import Operand, ProductsOfRows, Stored
+from orthant.bounds.point_groups import group_points, leading_directions
+from orthant.bounds.relaxation import Aim, search
+from orthant.bounds.tight import LARGEST_SIDE, PAIR_BYTES, PER_ENTRY, has_room
+from orthant.engine.points import SinglePoints
+from orthant.numerics.arrays import Array
+from orthant.numerics.rounding import safe_exponent
+
+ITERATIONS = 60
+PRECISION = 1e-4
+"""A search for Z ends after so many iterations, or when a few gain no more than this."""
+
+
+def relaxed_rows(points: SinglePoints, k: int, seconds: float) -> Array | None:
+    """W (N, r) with W W^T about Z, zero for points that take no part; None where that is too much.
+
+    Of all points, or of groups of them where they are too many for the seconds.
+    """
+    heavy = np.flatnonzero(points.weights > 0)
+    largest = min(LARGEST_SIDE, math.sqrt(seconds / (ITERATIONS * PER_ENTRY)))
+    if not 1 < k < len(heavy) or safe_exponent(points.total):
+        return None
+    if len(heavy) <= largest and has_room(PAIR_BYTES * len(heavy) ** 2):
+        found = _solve(_operand_of(points, heavy), k)
+        rows = np.zeros((len(points.weights), found.shape[1]))
+        rows[heavy] = found
+        return rows
+    return _rows_of_groups(points, k, largest)
+
+
+def _operand_of(points: SinglePoints, heavy: Array) -> Operand:
+    """The products of these points, in units in which their sum of squares is near 1."""
+    unit = math.ldexp(1.0, math.frexp(points.total)[1])
+    dtype = np.float64 if len(heavy) <= DOUBLE_SIDE else np.float32
+    if 2 * points.dimension < len(heavy):
+        return ProductsOfRows((points.whole()[heavy] / math.sqrt(unit)).astype(dtype))
+    return Stored((points.gram_of(heavy) / unit).astype(dtype))
+
+
+def _rows_of_groups(points: SinglePoints, k: int, largest: float) -> Array | None:
+    """The same from groups: every point has the row of its group, by its share."""
+    matrix = points.matrix
+    n, m = matrix.shape
+    if not k < N_GROUPS <= largest or m > LARGEST_SIDE:
+        return None
+    if not has_room(PAIR_BYTES * (n * N_GROUPS + m * m)):
+        return None
+    whole = matrix.whole()
+    groups = group_points(whole, leading_directions(matrix.gram()), N_GROUPS)
+    sums = np.asarray(groups.T @ whole)
+    if len(sums) <= k:
+        return None
+    unit = math.ldexp(1.0, math.frexp(points.total)[1])
+    return np.asarray(groups @ _solve(Stored((sums @ sums.T / unit).astype(np.float32)), k))
+
+
+def _solve(operand: Operand, k: int) -> Array:
+    """W (p, r) of the last Z; an interrupt goes on to the caller."""
+    allowance = Allowance()
+    found = search(operand, k, Aim(1.0, PRECISION, max_iter=ITERATIONS), allowance)
+    if allowance.cut:
+        raise KeyboardInterrupt
+    return found.root.astype(np.float64)
