@@ -19,10 +19,11 @@ DEFAULTS: dict[str, Any] = {"n_init": "auto", "max_iter": 300, "tol": 3e-5, "che
 class Options:
     """What a fit was asked for; ``factorize`` describes each of them.
 
-    Of the components ``asked`` for, ``n_components`` can be in use with these data.
+    Of the components ``asked`` for, ``n_components`` can be in use with these data. With a core
+    two numbers are asked for, and ``n_groups`` groups of columns can be in use; else it is 0.
     """
 
-    asked: int
+    asked: int | tuple[int, int]
     n_components: int
     orthogonal: str
     seeding: str | Array
@@ -32,3 +33,4 @@ class Options:
     tol: float
     rng: np.random.Generator
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    n_groups: int = 0
