@@ -228,13 +228,13 @@ def open_checkpoint(
     path: str | os.PathLike[str], matrix: Matrix, algorithm: str, options: Options, seeded: bool
 ) -> Checkpoint:
     """The checkpoint of this fit: begun, or found and meant for it."""
-    seeding, kmeans = options.seeding, options.kmeans
+    seeding, kmeans, asked = options.seeding, options.kmeans, options.asked
     identity = {
         "version of orthant": __version__,
         "version of NumPy": np.__version__,
         "algorithm": algorithm,
         "orthogonal": options.orthogonal,
-        "n_components": options.asked,
+        "n_components": list(asked) if isinstance(asked, tuple) else asked,  # as JSON has it
         "seeding": seeding if isinstance(seeding, str) else digest(seeding),
         "kmeans": kmeans if isinstance(kmeans, str) else getattr(kmeans, "__qualname__", "?"),
         "n_init": options.n_init,

@@ -153,7 +153,10 @@ ALGORITHMS: dict[Problem, Algorithm] = {
 }
 
 WHY_NONE = {
-    "both": ": with both sides disjoint the update of one side given the other has no closed form "
+    (
+        "both",
+        MISSING,
+    ): ": with both sides disjoint the update of one side given the other has no closed form "
     "over the observed entries"
 }
 
@@ -162,7 +165,7 @@ def algorithm_for(problem: Problem, given: Mapping[str, Any]) -> Algorithm:
     """The algorithm for a problem; refused where there is none or it would ignore an option."""
     algorithm = ALGORITHMS.get(problem)
     if algorithm is None:
-        why = WHY_NONE.get(problem.orthogonal, "")
+        why = WHY_NONE.get((problem.orthogonal, problem.data), "")
         raise InvalidInputError(
             f"there is no algorithm for {_told(problem)}{why}; use {_way(problem, ALGORITHMS)}"
         )

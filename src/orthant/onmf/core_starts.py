@@ -95,9 +95,7 @@ class CoreStarts:
         options = replace(self._options, n_init=1)
         found = factorize_blocks(self._matrix, options)
         self._search.n_sweeps += found.n_sweeps
-        directions = np.zeros((options.n_groups, self._matrix.shape[1]))
-        directions[: len(found.directions)] = found.directions
-        groups = unit_lengths(winners_only(directions))
+        groups = pad(unit_lengths(winners_only(found.directions)), options.n_groups)
         return Start("disjoint blocks", pack(groups, np.eye(options.n_groups)))
 
     def _first(self, points: Points, k: int) -> Solution:
@@ -110,10 +108,12 @@ class CoreStarts:
         """Vectors from the groups of rows of directions (k, m)."""
         sweep = points.sweep_directions(directions)
         grouped, promise = self._second(compress_swept(self._matrix, sweep), self._options.n_groups)
-        return pack(grouped.as_rows(), grouped.core.T), promise
+        core = pad(grouped.core.T, self._options.n_components)
+        return pack(grouped.as_rows(), core), promise
 
     def _rows(self, groups: Array) -> tuple[Array, Promise]:
-        """Vectors from unit groups of columns (l, m)."""
+        """Vectors from unit groups of columns, up to (l, m)."""
+        groups = pad(groups, self._options.n_groups)
         points = compress_columns(self._matrix, groups)
         grouped, promise = self._second(points, self._options.n_components)
         return pack(groups, grouped.core), promise
@@ -122,19 +122,20 @@ class CoreStarts:
         """The other side: k groups of points of few coordinates."""
         heavy = np.flatnonzero(points.weights > 0)
         if len(heavy) <= k:  # each on its own
-            directions = np.zeros((k, points.dimension))
-            directions[: len(heavy)] = points.at(heavy)
-            return group_points(points, directions), Promise(1.0, "always")
+            return group_points(points, pad(points.at(heavy), k)), Promise(1.0, "always")
+        # Points of few coordinates: draws from all of them cost less than a tournament, and descent
+        # on both sides levels what is left between the two. They keep the promise of the draws.
         given = self._options.seeding
+        lines = not isinstance(given, str) or given == "auto"
         options = replace(
             self._options,
             n_components=k,
             n_init=1,
             checkpoint=Checkpoint(),
-            seeding=given if isinstance(given, str) else "auto",
+            seeding="lines" if lines else given,
         )
         found = search_lines(points, options)
-        return group_points(points, found.directions), found.promise
+        return group_points(points, pad(found.directions, k)), found.promise
 
     def _finish(
         self, name: str, first: Promise, second: Callable[[], tuple[Array, Promise]]
@@ -150,3 +151,8 @@ class CoreStarts:
         if ratio > 0:
             promise = Promise(ratio, "expected" if expected else "always")
         return Start(name, step.arrays["vectors"].copy(), in_sequence(first, promise))
+
+
+def pad(vectors: Array, count: int) -> Array:
+    """Vectors with as many rows as wanted, the last ones zero: groups that are empty so far."""
+    return np.concatenate([vectors, np.zeros((count - len(vectors), vectors.shape[1]))])
