@@ -72,7 +72,10 @@ def publish_labels(
 
     Every row keeps its label, unless its product with that component is zero.
     """
-    components = unit_rows(solution.components).astype(matrix.dtype)
+    components, groups = solution.components, None
+    if options.n_groups:
+        groups, components = _separate(components, options.n_groups)
+    components = unit_rows(components).astype(matrix.dtype)
     used = np.flatnonzero(components.any(axis=1))
     unit = components[used]
     if labels is None:
@@ -85,7 +88,8 @@ def publish_labels(
     scales[inside] = matrix.loadings(unit)[inside, labels[inside]]
     labels[scales == 0] = -1
     energies = matrix.energies_of_scales(labels, scales, unit)
-    return _assemble(matrix, unit, _Assigned(labels, scales, energies), solution, options)
+    found = _Assigned(labels, scales, energies)
+    return _assemble(matrix, unit, found, solution, options, groups)
 
 
 def _assemble(
