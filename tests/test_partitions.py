@@ -8,6 +8,7 @@ from sklearn.cluster import KMeans
 import orthant
 from orthant.datasets import make_planted
 from orthant.errors import InvalidInputError
+from tests.oracles.three_factors import captured_by_groups
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 
@@ -135,3 +136,31 @@ def test_nothing_in_any_group_captures_nothing():
     assert found.certificate.ratio > 1
     zero = orthant.certify(np.zeros((4, 3)), [0, 0, 1, 1])
     assert zero.certificate.optimal
+
+
+def test_two_partitions_with_a_core_between_them():
+    X = some_matrix()
+    rows, columns = np.arange(40) % 3, np.array(["x", "y", ""])[np.arange(15) % 3]
+    found = orthant.certify(X, rows, columns, n_components=(3, 4), method="svd")
+    assert found.n_components == (3, 4)
+    assert found.core.shape == (3, 2)
+    assert len({*zip(rows, found.labels, strict=True)}) == 3
+    assert ((columns == "") == (found.feature_labels < 0)).all()
+    groups = np.eye(3)[rows], np.array([columns == "x", columns == "y"]).T * 1.0
+    captured = captured_by_groups(X, *groups, np.ones(15))
+    assert found.relative_squared_error == pytest.approx(1 - captured / np.sum(X**2), rel=1e-8)
+    assert found.certificate.lower_bound <= found.relative_squared_error
+    assert "packing" not in found.certificate.method
+
+
+def test_the_groups_of_a_fit_with_a_core_get_its_error_back():
+    X = some_matrix()
+    fitted = orthant.factorize(X, (3, 4), orthogonal="both", random_state=0)
+    found = orthant.certify(X, fitted.labels, fitted.feature_labels, n_components=(3, 4))
+    assert found.relative_squared_error <= fitted.relative_squared_error * (1 + 1e-9)
+    assert found.relative_squared_error >= fitted.relative_squared_error * (1 - 1e-3)
+    assert found.core.shape == (3, 4)
+    with pytest.raises(InvalidInputError, match="name 4 groups, but the number of groups of col"):
+        orthant.certify(X, fitted.labels, fitted.feature_labels, n_components=(3, 3))
+    with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
+        orthant.certify(X, fitted.labels, n_components=(3, 3))

@@ -31,16 +31,19 @@ class Factorization:
     orthogonal
         "samples", "features" or "both": what the components share none of.
     n_components
-        How many were asked for.
+        How many were asked for; for both, two numbers ask for groups of rows and of columns with
+        a ``core`` between them.
     components
         (k', m), unit rows, ordered by the energy they capture, largest first. k' is
-        ``n_components_found``. Over features and both their supports are disjoint.
+        ``n_components_found``. Their supports are disjoint over features, and over both unless
+        there is a core that says otherwise.
     loadings
         (n, k'); CSR with at most one entry per row for samples and both, dense for features.
     labels, scales
         (n,) for samples and both, else None; label -1 exactly where the scale is 0.
     feature_labels, feature_scales
-        (m,) for features and both, else None; label -1 exactly where the scale is 0.
+        (m,) for features and both, else None; label -1 exactly where the scale is 0. The label
+        is the component of the column; with two numbers it is the group, a column of ``core``.
     error
         Frobenius norm of ``X - loadings @ components``, weighted if the fit was.
     relative_squared_error
@@ -68,7 +71,7 @@ class Factorization:
     """
 
     orthogonal: str
-    n_components: int
+    n_components: int | tuple[int, int]
     components: Array
     loadings: Any
     labels: Array | None
@@ -92,9 +95,32 @@ class Factorization:
         return len(self.components)
 
     @property
+    def overlapping(self) -> bool:
+        """Whether components may share features: over samples, and with a core between groups."""
+        return self.feature_labels is None or isinstance(self.n_components, tuple)
+
+    @property
+    def core(self) -> Array | None:
+        """What groups of rows and groups of columns have to do with each other, (k', l').
+
+        Over both ``X ~ F @ core @ G.T``, where F and G hold the scales of rows and columns, each
+        in the column of its group, at unit length; then row a of the core is what component a is
+        made of. Groups are ordered by the energy they capture. For blocks, which one number asks
+        for, it is diagonal. None over samples and over features.
+        """
+        if self.labels is None or self.scales is None:
+            return None
+        if self.feature_labels is None or self.feature_scales is None:
+            return None
+        n_groups = int(self.feature_labels.max(initial=-1)) + 1
+        groups = one_per_row(self.feature_labels, self.feature_scales, n_groups)
+        shares = np.asarray(self.components @ groups)
+        return shares * group_lengths(self.labels, self.scales, len(self.components))[:, None]
+
+    @property
     def A(self) -> Any:
         """The paper's left factor, (m, k'): sparse where its columns are orthogonal."""
-        return self.components.T if self.feature_labels is None else csc_array(self.components.T)
+        return self.components.T if self.overlapping else csc_array(self.components.T)
 
     @property
     def W(self) -> Any:
@@ -211,6 +237,27 @@ def one_per_row(labels: Array, scales: Array, k: int) -> csr_array:
     if starts[-1] < len(labels):  # otherwise the arrays serve as they are
         labels, scales = labels[used], scales[used]
     return csr_array((scales, labels, starts), shape=(len(starts) - 1, k))
+
+
+def group_lengths(labels: Array, scales: Array, k: int) -> Array:
+    """(k,) lengths of the scales (n,) of every group, whatever their size."""
+    inside = labels >= 0
+    labels, scales = labels[inside], scales[inside].astype(np.float64)
+    largest = np.zeros(k)
+    np.maximum.at(largest, labels, scales)
+    shares = np.bincount(labels, np.square(scales / largest[labels]), minlength=k)
+    return largest * np.sqrt(shares)
+
+
+def scales_of_columns(components: Array, labels: Array) -> Array:
+    """(m,) the scales of columns in their groups, at unit length, from what components are made of.
+
+    The columns of a group are proportional, so their lengths are the scales.
+    """
+    lengths = np.linalg.norm(components.astype(np.float64), axis=0)
+    n_groups = int(labels.max(initial=-1)) + 1
+    whole = np.append(group_lengths(labels, lengths, n_groups), 1.0)  # the last one for label -1
+    return np.where(labels >= 0, lengths / whole[labels], 0.0).astype(components.dtype)
 
 
 def energies_of(matrix: Any, components: Array, projection: Projection) -> Array:

@@ -23,6 +23,7 @@ from orthant.kmeans.solve import SUBROUTINES
 from orthant.numerics.digest import digest
 from orthant.onmf.choices import (
     COMPLETE,
+    CORE,
     FULL_RANK,
     MISSING,
     NAMES,
@@ -36,7 +37,7 @@ from orthant.onmf.masked import NO_PROMISE
 from orthant.onmf.options import Options
 from orthant.onmf.promises import promise_for
 from orthant.onmf.publish import publish
-from orthant.onmf.sizes import most_components, refuse_large_fit, refuse_large_result
+from orthant.onmf.sizes import refuse_large_fit, refuse_large_result, usable
 from orthant.onmf.solution import Solution, solve_zero
 from orthant.progress import progress_line
 from orthant.validation.data import as_directions
@@ -46,6 +47,7 @@ from orthant.validation.parameters import (
     as_generator,
     as_n_components,
     as_n_init,
+    as_sizes,
     as_tolerance,
     as_weights,
 )
@@ -57,7 +59,7 @@ RELAXATION_SHARE = 1 / 6
 
 def factorize(
     X: Any,
-    n_components: int = 8,
+    n_components: int | tuple[int, int] = 8,
     *,
     orthogonal: str = "samples",
     algorithm: str = "best",
@@ -86,10 +88,12 @@ def factorize(
         an HDF5 dataset, a zarr array or anything else with a shape, a dtype and slices of rows
         is read block by block, never as a whole.
     n_components
-        How many parts; more than there are rows (columns, for both either) cannot be in use.
+        How many parts; more than there are rows (columns, for both either) cannot be in use. For
+        both two numbers (k, l) ask for k groups of rows and l groups of columns with a core
+        between them: every group of rows may meet every group of columns.
     orthogonal
         What the parts share none of: "samples" (every row belongs to one part), "features"
-        (every column does) or "both" (disjoint blocks).
+        (every column does) or "both" (disjoint blocks, or with two numbers groups of both).
     algorithm
         "best": a tournament of starts, descent, single moves and, with several of them, escapes;
         as good an answer as we can find. "paper": the published algorithm, step by step,
@@ -102,7 +106,7 @@ def factorize(
         "lines": from all points, one by one, which keeps the promise of the draws.
         "k-means||": in rounds, a few reads for any number of components. "k-means++": the paper's
         route. Or an array of components (at most ``n_components`` rows, as many columns as X),
-        which is one start. Over both only "auto" and components are taken.
+        which is one start. For disjoint blocks only "auto" and components are taken.
     kmeans
         For "paper", the k-means subroutine: "k-means++" (the default), "greedy-k-means++",
         "k-means||", "ls++", "local-search" (proves its ratio, in time quadratic in the number of
@@ -168,10 +172,12 @@ def factorize(
         as_choice(seeding, tuple(SEEDINGS), "seeding")
     if kmeans is not None and not callable(kmeans):
         as_choice(kmeans, tuple(SUBROUTINES), "kmeans")
-    k = as_n_components(n_components)
+    asked = as_sizes(n_components, orthogonal)
+    k, n_groups = asked if isinstance(asked, tuple) else (asked, 0)
     options = Options(
-        asked=k,
+        asked=asked,
         n_components=k,
+        n_groups=n_groups,
         orthogonal=orthogonal,
         seeding=seeding,
         kmeans="k-means++" if kmeans is None else kmeans,
@@ -190,22 +196,22 @@ def factorize(
         "tol": options.tol,
     }
     # Twice: what no data could make right is refused before they are read.
-    algorithm_for(Problem(algorithm, orthogonal), given)
+    algorithm_for(Problem(algorithm, orthogonal, CORE if n_groups else COMPLETE), given)
     # One BLAS thread around all that is computed: entering costs as much as a small pass.
     with progress_line(verbose), one_blas_thread():
         started = time.perf_counter()
-        refuse_large_result(X, k, orthogonal)
+        refuse_large_result(X, asked, orthogonal)
         data = Data(X, sample_weight, feature_weight, missing_values, n_jobs, max_memory)
         matrix = data.read(orthogonal)
         if not isinstance(seeding, str):
             options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
-        options = replace(options, n_components=usable(k, matrix, options))
+        options = with_usable(options, matrix)
         solver = algorithm_for(problem_of(matrix, algorithm, options), given)
         starts = given["n_init"]
         options = replace(options, n_init=solver.starts if starts == "auto" else starts)
-        if certificate == "tight" and algorithm == "best":
+        if certificate == "tight" and algorithm == "best" and not options.n_groups:
             options = replace(options, relaxation_seconds=seconds * RELAXATION_SHARE)
-        refuse_large_fit(matrix, solver, options.n_components, orthogonal)
+        refuse_large_fit(matrix, solver, options.n_components, orthogonal, options.n_groups)
         if checkpoint is not None:
             kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
             options = replace(options, checkpoint=kept)
@@ -228,13 +234,13 @@ def open_checkpoint(
     path: str | os.PathLike[str], matrix: Matrix, algorithm: str, options: Options, seeded: bool
 ) -> Checkpoint:
     """The checkpoint of this fit: begun, or found and meant for it."""
-    seeding, kmeans = options.seeding, options.kmeans
+    seeding, kmeans, asked = options.seeding, options.kmeans, options.asked
     identity = {
         "version of orthant": __version__,
         "version of NumPy": np.__version__,
         "algorithm": algorithm,
         "orthogonal": options.orthogonal,
-        "n_components": options.asked,
+        "n_components": list(asked) if isinstance(asked, tuple) else asked,  # as JSON has it
         "seeding": seeding if isinstance(seeding, str) else digest(seeding),
         "kmeans": kmeans if isinstance(kmeans, str) else getattr(kmeans, "__qualname__", "?"),
         "n_init": options.n_init,
@@ -246,10 +252,11 @@ def open_checkpoint(
     return FileCheckpoint(Path(path), options.rng, identity, seeded=seeded)
 
 
-def usable(k: int, matrix: Matrix, options: Options) -> int:
-    """How many of k components can be in use; never fewer than were given to start from."""
+def with_usable(options: Options, matrix: Matrix) -> Options:
+    """Options with as many components as can be in use; never fewer than are given as a start."""
+    k, n_groups = usable(options.asked, matrix.shape, options.orthogonal)
     given = 1 if isinstance(options.seeding, str) else len(options.seeding)
-    return min(k, max(most_components(matrix.shape, options.orthogonal), given))
+    return replace(options, n_components=max(k, given), n_groups=n_groups)
 
 
 def problem_of(matrix: Matrix, algorithm: str, options: Options) -> Problem:
@@ -257,6 +264,8 @@ def problem_of(matrix: Matrix, algorithm: str, options: Options) -> Problem:
     data = COMPLETE
     if not matrix.complete:
         data = MISSING
+    elif options.n_groups:
+        data = CORE
     elif options.orthogonal == "both" and options.n_components >= min(matrix.shape):
         data = FULL_RANK
     return Problem(algorithm, options.orthogonal, data)

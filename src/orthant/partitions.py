@@ -12,16 +12,18 @@ import numpy as np
 from orthant.certificate import CERTIFICATE_SECONDS, Promise
 from orthant.certification.evidence import Data
 from orthant.engine.executors import one_blas_thread
+from orthant.engine.matrix import Matrix
 from orthant.errors import InvalidInputError
 from orthant.factorization import Factorization
 from orthant.numerics.arrays import Array
 from orthant.onmf.options import DEFAULTS, Options
-from orthant.onmf.partition import refit_partition
+from orthant.onmf.partition import refit_groups, refit_partition
 from orthant.onmf.publish import publish_labels
 from orthant.onmf.solution import solve_zero
 from orthant.validation.parameters import (
     as_certificate,
     as_n_components,
+    as_sizes,
     as_weights,
 )
 
@@ -33,7 +35,7 @@ def certify(
     labels: Any = None,
     feature_labels: Any = None,
     *,
-    n_components: int | None = None,
+    n_components: int | tuple[int, int] | None = None,
     sample_weight: Any = None,
     feature_weight: Any = None,
     method: str = "tight",
@@ -57,7 +59,10 @@ def certify(
         (m,) the same for the columns. Alone, the setting "features". With ``labels``, rows and
         columns of the same label are a block, and all else is zero: the setting "both".
     n_components
-        How many groups were allowed; as many as the labels name by default.
+        How many groups were allowed; as many as the labels name by default. Two numbers say that
+        groups of rows and groups of columns are two partitions, with a core between them: then
+        labels of the two sides have nothing to do with each other, and the scales are those that
+        taking turns between the sides ends with.
     sample_weight, feature_weight, n_jobs, max_memory
         As for :func:`orthant.factorize`.
     method
@@ -86,19 +91,10 @@ def certify(
                 (feature_labels, matrix.shape[1], "feature_labels"),
             )
         ]
-        names = _groups(sides)
-        row_groups, column_groups = (None if one is None else _number(one, names) for one in sides)
-        allowed = len(names) if n_components is None else as_n_components(n_components)
-        if allowed < len(names):
-            raise InvalidInputError(
-                f"the labels name {len(names)} groups, but n_components is {allowed}"
-            )
-        options = _options(orthogonal, max(1, allowed), len(names))
-        if matrix.total > 0 and names:
-            found = refit_partition(matrix, row_groups, column_groups, options)
+        if isinstance(n_components, tuple | list):
+            found = _refit_groups(matrix, sides, as_sizes(n_components, orthogonal))
         else:
-            nothing = None if row_groups is None else np.full_like(row_groups, -1)
-            found = publish_labels(matrix, nothing, solve_zero(matrix, GIVEN), options)
+            found = _refit_blocks(matrix, sides, orthogonal, n_components)
         weights = as_weights(feature_weight, matrix.shape[1], "feature_weight")
         taken = time.perf_counter() - started
         result = replace(found, feature_weight=weights, promise=GIVEN, seconds=taken)
@@ -113,10 +109,47 @@ def certify(
     return result
 
 
-def _options(orthogonal: str, allowed: int, used: int) -> Options:
+def _refit_blocks(
+    matrix: Matrix, sides: list[list[str] | None], orthogonal: str, n_components: Any
+) -> Factorization:
+    """Groups of one side, or of both, where a label means the same on either."""
+    names = _groups(sides)
+    row_groups, column_groups = (None if one is None else _number(one, names) for one in sides)
+    allowed = len(names) if n_components is None else as_n_components(n_components)
+    _refuse_too_many(len(names), allowed, "n_components")
+    options = _options(orthogonal, max(1, allowed), len(names))
+    if matrix.total > 0 and names:
+        return refit_partition(matrix, row_groups, column_groups, options)
+    nothing = None if row_groups is None else np.full_like(row_groups, -1)
+    return publish_labels(matrix, nothing, solve_zero(matrix, GIVEN), options)
+
+
+def _refit_groups(matrix: Matrix, sides: list[list[str] | None], allowed: Any) -> Factorization:
+    """Groups of rows and groups of columns with a core between them."""
+    names = [_groups([one]) for one in sides]
+    labels, feature_labels = (
+        _number(one, used) for one, used in zip(sides, names, strict=True) if one is not None
+    )
+    for used, most, side in zip(names, allowed, ("rows", "columns"), strict=True):
+        _refuse_too_many(len(used), most, f"the number of groups of {side}")
+    options = _options("both", allowed, len(names[0]), len(names[1]))
+    if matrix.total > 0 and all(names):
+        return refit_groups(matrix, labels, feature_labels, options)
+    return publish_labels(matrix, np.full_like(labels, -1), solve_zero(matrix, GIVEN), options)
+
+
+def _refuse_too_many(named: int, allowed: int, what: str) -> None:
+    if allowed < named:
+        raise InvalidInputError(f"the labels name {named} groups, but {what} is {allowed}")
+
+
+def _options(
+    orthogonal: str, allowed: int | tuple[int, int], used: int, n_groups: int = 0
+) -> Options:
     return Options(
         asked=allowed,
         n_components=used,
+        n_groups=n_groups,
         orthogonal=orthogonal,
         seeding="given",
         kmeans="none",

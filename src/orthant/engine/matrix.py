@@ -180,10 +180,10 @@ class Matrix(Geometry):
         )
         return Matrix(source, self.executor, scanned)
 
-    def products(self, directions: Array, exact: bool = True) -> Array:
+    def products(self, directions: Array, exact: bool = True, disjoint: bool = False) -> Array:
         """Inner products of the unweighted rows of Y with directions (c, m): (n, c).
 
-        In float64, or, unless they must be ``exact``, in the dtype of the data.
+        In float64, or, unless ``exact``, in the dtype of the data; ``disjoint`` as in `sweep`.
         """
         dtype = np.float64 if exact else self.dtype
         products = np.empty((self.shape[0], len(directions)), dtype=dtype)
@@ -191,7 +191,8 @@ class Matrix(Geometry):
         def absorb(part: slice, block: Array) -> None:
             products[part] = block
 
-        shared = {"directions": self.weigh_columns(directions), "exact": exact}
+        folded = self.weigh_columns(directions)
+        shared = {"directions": folded, "exact": exact, "disjoint": disjoint}
         self._pass(products_block, absorb, shared)
         return products
 

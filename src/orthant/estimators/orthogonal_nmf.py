@@ -6,31 +6,30 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, sparray, spmatrix
+from scipy.sparse import sparray, spmatrix
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from orthant.certificate import CERTIFICATE_SECONDS, Certificate, Promise
-from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
 from orthant.errors import InvalidInputError
 from orthant.estimators.batches import NO_CLAIM, check_batches, fit_to_coreset, refuse_missing
 from orthant.estimators.callbacks import CallbackSupport, FitTasks, with_callbacks
 from orthant.estimators.certified import Certified
 from orthant.estimators.documentation import document_parameters_of
+from orthant.estimators.loadings import relative_squared_error, shape_like
 from orthant.factorization import (
     Factorization,
     Projection,
-    energies_of,
     project,
-    squared_error,
+    scales_of_columns,
 )
 from orthant.fitting import factorize
 from orthant.numerics.arrays import Array
 from orthant.onmf.coreset import Coreset
 from orthant.progress import listening
-from orthant.validation.data import as_matrix, is_of_dask
+from orthant.validation.data import as_matrix
 from orthant.validation.parameters import as_generator, may_be_missing
 from orthant.validation.sparse_structure import as_checked_csr
 
@@ -73,12 +72,17 @@ class OrthogonalNMF(
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, n_features)
-        Unit rows, ordered by the energy they capture. Disjoint supports over features and both.
+        Unit rows, ordered by the energy they capture. Disjoint supports over features, and over
+        both unless ``n_components`` is a pair.
     labels_ : ndarray of shape (n_samples,) or None
         The component of every sample, -1 for a zero one; None over features. After
         ``partial_fit`` of every sample of the last batch.
     feature_labels_ : ndarray of shape (n_features,) or None
-        The component of every feature, -1 for an unused one; None over samples.
+        The component of every feature, -1 for an unused one; None over samples. If
+        ``n_components`` is a pair, its group: a column of ``core_``.
+    core_ : ndarray of shape (n_components_, n_feature_groups) or None
+        What groups of samples and groups of features have to do with each other, over both;
+        diagonal unless ``n_components`` is a pair.
     reconstruction_err_ : float
         Frobenius norm of the error, weighted if the fit was. After ``partial_fit`` an estimate,
         from the rows kept, of the error of all rows seen; as the components were fitted to the
@@ -106,10 +110,11 @@ class OrthogonalNMF(
     """
 
     _coreset: Coreset | None = None
+    _asked: int | tuple[int, int] | None = None  # by the last fit; None where that is not known
 
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: int | tuple[int, int] = 8,
         *,
         orthogonal: str = "samples",
         algorithm: str = "best",
@@ -168,7 +173,7 @@ class OrthogonalNMF(
         self, X: Any, y: Any = None, sample_weight: Any = None, feature_weight: Any = None
     ) -> Any:
         """Learn components and return the loadings of X, the same bits as ``transform(X)``."""
-        return _shape_like(X, self._fit(X, sample_weight, feature_weight).loadings)
+        return shape_like(X, self._fit(X, sample_weight, feature_weight).loadings)
 
     @with_callbacks
     def _fit(self, X: Any, sample_weight: Any, feature_weight: Any) -> Factorization:
@@ -235,6 +240,7 @@ class OrthogonalNMF(
         self.components_ = result.components
         self.feature_weight_ = result.feature_weight
         self.labels_, self.feature_labels_ = result.labels, result.feature_labels
+        self.core_, self._asked = result.core, result.n_components
         self.reconstruction_err_ = result.error
         self.relative_squared_error_ = result.relative_squared_error
         self.promise_ = result.promise
@@ -281,16 +287,20 @@ class OrthogonalNMF(
     def _as_factorization(self, X: Any) -> Factorization:
         """The result of the fit, made again from X: the same data give the same loadings."""
         projection = self._project(X)[1]
-        scales = None if self.feature_labels_ is None else self.components_.max(axis=0, initial=0.0)
+        labels, scales = self.feature_labels_, None
+        if labels is not None:
+            scales = scales_of_columns(self.components_, labels)
+        asked = self._asked
+        if asked is None:  # of an older version; a claim about fewer would be too much
+            asked = max(self.n_components, self.n_components_)
         return Factorization(
             orthogonal=self._setting,
-            # The parameter may have been changed since; a claim about fewer would be too much.
-            n_components=max(self.n_components, self.n_components_),
+            n_components=asked,
             components=self.components_,
             loadings=projection.loadings,
             labels=projection.labels,
             scales=projection.scales,
-            feature_labels=self.feature_labels_,
+            feature_labels=labels,
             feature_scales=scales,
             error=self.reconstruction_err_,
             relative_squared_error=self.relative_squared_error_,
@@ -312,7 +322,7 @@ class OrthogonalNMF(
         row has one entry: a CSR array (or matrix) for sparse X, an array else. Over features the
         loadings are dense.
         """
-        return _shape_like(X, self._project(X)[1].loadings)
+        return shape_like(X, self._project(X)[1].loadings)
 
     @available_if(_assigns_samples)
     def predict(self, X: Any) -> Array:
@@ -339,7 +349,7 @@ class OrthogonalNMF(
     def score(self, X: Any, y: Any = None) -> float:
         """1 minus the relative squared error of X expressed by the components, at most 1."""
         matrix, projection = self._project(X)
-        return 1.0 - _relative_squared_error(matrix, self.components_, projection)
+        return 1.0 - relative_squared_error(matrix, self.components_, projection)
 
     def _project(self, X: Any) -> tuple[Matrix, Projection]:
         check_is_fitted(self)
@@ -374,22 +384,3 @@ class OrthogonalNMF(
             return may_be_missing(self.missing_values)
         except InvalidInputError:  # reported by fit, not by a question about tags
             return False
-
-
-def _shape_like(X: Any, loadings: Any) -> Any:
-    """Loadings as sparse as X is, in its kind of sparse container; dense ones stay dense.
-
-    Of a Dask array, which may have more rows than memory would hold, they stay sparse.
-    """
-    if isinstance(loadings, np.ndarray) or isinstance(X, sparray) or is_of_dask(X):
-        return loadings
-    return csr_matrix(loadings) if isinstance(X, spmatrix) else loadings.toarray()
-
-
-def _relative_squared_error(matrix: Matrix, components: Array, projection: Projection) -> float:
-    if not matrix.total > 0:
-        return 0.0
-    if isinstance(matrix, MaskedMatrix):
-        return matrix.residual(projection.loadings, components) / matrix.total
-    energies = energies_of(matrix, components, projection)
-    return squared_error(matrix, components, projection, energies) / matrix.total

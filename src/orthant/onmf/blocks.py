@@ -21,7 +21,10 @@ from orthant.onmf.solution import Solution, Start
 ESCAPES_PER_START = 24
 PATIENCE = 12
 # What the search found, no more: answers with further blocks may exist that are better.
-FEWER = "the best answer that was found uses fewer blocks, and none found with more is better"
+FEWER = (
+    "the best answer that was found uses fewer blocks, and none found with more is better; ask for "
+    "n_components=({0}, {0}) to let every group of rows meet every group of columns"
+)
 
 
 def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
@@ -52,7 +55,7 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
         steps = (*solution.steps, "exact directions")
         solution = replace(solution, directions=exact, steps=steps)
     packed = 0.0 if published is None else published.packed
-    return replace(solution, unused=FEWER, packed=packed).finish(points)
+    return replace(solution, unused=FEWER.format(options.asked), packed=packed).finish(points)
 
 
 def _starts(

@@ -23,6 +23,7 @@ from orthant.onmf.search import factorize_lines
 from orthant.onmf.single_factor import factorize_single
 from orthant.onmf.solution import Solution
 from orthant.onmf.starts import sample_size
+from orthant.onmf.three_factors import factorize_core
 
 SETTINGS = {
     "samples": "every row belongs to one part",
@@ -39,7 +40,7 @@ SEEDINGS = {
     "k-means||": "drawn by the same in a few rounds",
     "k-means++": "the paper's route",
 }
-COMPLETE, MISSING, FULL_RANK = "complete", "missing values", "full rank"
+COMPLETE, MISSING, FULL_RANK, CORE = "complete", "missing values", "full rank", "core"
 
 
 class Problem(NamedTuple):
@@ -122,6 +123,7 @@ _BLOCKS = Algorithm(
     widest=lambda n_points, k: 14 * k,  # all starts are held until the best are known
     sample=sample_size,
 )
+_CORE = replace(_BEST, solve=factorize_core)
 _PAPER = Algorithm(
     factorize_single,
     kmeans=Accepted((None, *SUBROUTINES), others=True),
@@ -136,6 +138,7 @@ ALGORITHMS: dict[Problem, Algorithm] = {
     Problem("best", "features"): _BEST,
     Problem("best", "both"): _BLOCKS,
     Problem("best", "both", FULL_RANK): _BLOCKS,
+    Problem("best", "both", CORE): _CORE,
     Problem("paper", "samples"): _PAPER,
     Problem("paper", "features"): _PAPER,
     Problem("paper", "both"): replace(_PAPER, solve=factorize_double),
@@ -150,7 +153,10 @@ ALGORITHMS: dict[Problem, Algorithm] = {
 }
 
 WHY_NONE = {
-    "both": ": with both sides disjoint the update of one side given the other has no closed form "
+    (
+        "both",
+        MISSING,
+    ): ": with both sides disjoint the update of one side given the other has no closed form "
     "over the observed entries"
 }
 
@@ -159,7 +165,7 @@ def algorithm_for(problem: Problem, given: Mapping[str, Any]) -> Algorithm:
     """The algorithm for a problem; refused where there is none or it would ignore an option."""
     algorithm = ALGORITHMS.get(problem)
     if algorithm is None:
-        why = WHY_NONE.get(problem.orthogonal, "")
+        why = WHY_NONE.get((problem.orthogonal, problem.data), "")
         raise InvalidInputError(
             f"there is no algorithm for {_told(problem)}{why}; use {_way(problem, ALGORITHMS)}"
         )
@@ -191,6 +197,7 @@ def _told(problem: Problem) -> str:
             COMPLETE: "",
             MISSING: " and missing values",
             FULL_RANK: " and as many components as X has rows or columns",
+            CORE: " and two numbers of groups",
         }[problem.data]
     )
 
@@ -205,6 +212,7 @@ def _way(problem: Problem, others: Iterable[Problem]) -> str:
             "data": {
                 MISSING: "data without missing values (impute them)",
                 FULL_RANK: "fewer components",
+                CORE: "one number of components",
             }.get(problem.data, ""),
         }
         names = problem._fields

@@ -13,16 +13,16 @@ MOST_ENTRIES = 2**14
 
 
 def find_exact_directions(
-    points: Points, directions: Array, *, disjoint: bool = False
+    points: Points, directions: Array, *, disjoint: bool = False, most_entries: int = MOST_ENTRIES
 ) -> Array | None:
     """Directions (k, m) that are the top singular vectors of the blocks they win, to rounding.
 
     Alternates exact directions and exact assignment until no label changes; the captured energy
     never falls. With ``disjoint`` every direction keeps to the coordinates it has. None where the
-    data are not so small that this costs next to nothing.
+    data have more entries than this costs next to nothing for.
     """
     n, m = points.matrix.shape
-    if points.access is None or n * m > MOST_ENTRIES:
+    if points.access is None or n * m > most_entries:
         return None
     support = directions > 0 if disjoint else None
     rows, labels = points.access.whole(), None

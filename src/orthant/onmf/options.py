@@ -19,11 +19,13 @@ DEFAULTS: dict[str, Any] = {"n_init": "auto", "max_iter": 300, "tol": 3e-5, "che
 class Options:
     """What a fit was asked for; ``factorize`` describes each of them.
 
-    Of the components ``asked`` for, ``n_components`` can be in use with these data. The relaxation
-    of a tight certificate may take ``relaxation_seconds``, by counting, for starts of a search.
+    Of the components ``asked`` for, ``n_components`` can be in use with these data. With a core
+    two numbers are asked for, and ``n_groups`` groups of columns can be in use; else it is 0. The
+    relaxation of a tight certificate may take ``relaxation_seconds``, by counting, for starts of a
+    search.
     """
 
-    asked: int
+    asked: int | tuple[int, int]
     n_components: int
     orthogonal: str
     seeding: str | Array
@@ -34,3 +36,4 @@ class Options:
     rng: np.random.Generator
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
     relaxation_seconds: float = 0.0
+    n_groups: int = 0

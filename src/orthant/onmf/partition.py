@@ -1,20 +1,28 @@
-"""The best factors of a partition that is given: one power iteration for every group."""
+"""The best factors of a partition that is given: one power iteration for every group.
+
+With groups on both sides and a core between them, the two sides take turns: each is exact given the
+other, and what they end with is a local optimum.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from orthant.engine.compressed import compress_columns, compress_rows
 from orthant.engine.features import columns_of
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import Points
+from orthant.engine.points import Points, unit_lengths
 from orthant.engine.samples import Samples
 from orthant.factorization import Factorization
-from orthant.numerics.arrays import Array
+from orthant.numerics.arrays import Array, divide
+from orthant.onmf.core_descent import Grouped, pack
+from orthant.onmf.exact_directions import find_top_directions
 from orthant.onmf.options import Options
 from orthant.onmf.publish import publish_labels
 from orthant.onmf.solution import Solution, errors_of
 
 STEP = "refit of given labels"
+UNUSED = "the labels name no more groups that hold anything"
 MAX_STEPS = 1000
 TOLERANCE = 1e-10
 
@@ -42,7 +50,7 @@ def refit_partition(
         n_sweeps=len(captured),
         steps=(STEP,),
         components=points.components_of(held, directions),
-        unused="the labels name no more groups that hold anything",
+        unused=UNUSED,
     )
     return publish_labels(matrix, labels, solution, options)
 
@@ -69,3 +77,54 @@ def _find_directions(
                 break
         directions = step.sums
     return directions, captured
+
+
+def refit_groups(
+    matrix: Matrix, labels: Array, feature_labels: Array, options: Options
+) -> Factorization:
+    """A factorization with these groups of rows (n,) and columns (m,) and a core between them."""
+    starts = np.ones(matrix.shape[1]), np.sqrt(matrix.column_squares)
+    captured, vectors = max(
+        (_take_turns(matrix, labels, feature_labels, scales, options) for scales in starts),
+        key=lambda found: found[0][-1],
+    )
+    solution = Solution(
+        vectors,
+        captured[-1],
+        errors_of(tuple(captured), matrix.total),
+        n_sweeps=len(captured),
+        steps=(STEP,),
+        unused=UNUSED,
+    ).finish(Samples(matrix))
+    return publish_labels(matrix, labels, solution, options)
+
+
+def _take_turns(
+    matrix: Matrix, labels: Array, feature_labels: Array, scales: Array, options: Options
+) -> tuple[list[float], Array]:
+    """What every round captured, and vectors (l + k, m), from scales (m,) of the columns."""
+    numbers = np.arange(options.n_groups)[:, None]
+    groups = unit_lengths(np.where(numbers == feature_labels, scales, 0.0))
+    core = np.ones((options.n_components, options.n_groups))
+    captured: list[float] = []
+    while len(captured) < MAX_STEPS:
+        rows = _hold(compress_columns(matrix, groups), labels, core)
+        seen = compress_rows(matrix, rows.labels, rows.scales, rows.energies)
+        columns = _hold(seen, feature_labels, core.T)
+        groups, core = columns.as_rows(), columns.core.T
+        captured.append(max([float(np.square(core).sum()), *captured[-1:]]))
+        if len(captured) > 1:
+            gained = captured[-1] - captured[-2]
+            if gained <= TOLERANCE * max(matrix.total - captured[-1], 0.0):
+                break
+    return captured, pack(groups, core)
+
+
+def _hold(points: Samples, labels: Array, near: Array) -> Grouped:
+    """The top singular vector of every group of points, labels (N,) held fixed."""
+    directions = find_top_directions(points.whole(), labels, near)
+    step = points.step(labels, directions)
+    scales = np.where(points.weights > 0, step.products, 0.0)
+    energies = np.maximum(step.captured, 0.0)
+    core = divide(step.sums, np.sqrt(energies)[:, None])
+    return Grouped(np.where(scales > 0, labels, np.int32(-1)), scales, energies, core)

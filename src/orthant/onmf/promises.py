@@ -46,6 +46,17 @@ def double_from_means(promise: Promise) -> Promise:
     return replace(promise, ratio=2.0 * r + 2.0 * BAND_RATIO * (1.0 + math.sqrt(r)) ** 2)
 
 
+def in_sequence(first: Promise, second: Promise) -> Promise:
+    """One side, then the other as the first sees it: the ratios of the two add up.
+
+    What groups of one side see costs the other no more than all of X does, whatever the groups.
+    """
+    if first.ratio is None or second.ratio is None:
+        return first if first.ratio is None else second
+    kind = "expected" if "expected" in (first.kind, second.kind) else "always"
+    return Promise(math.nextafter(first.ratio + second.ratio, math.inf), kind)
+
+
 def promise_for(matrix: Matrix, result: Factorization, promise: Promise) -> Promise:
     """What a promise of exact arithmetic is worth for this result; none for a zero matrix."""
     if not matrix.complete or promise.ratio is None:
@@ -54,26 +65,34 @@ def promise_for(matrix: Matrix, result: Factorization, promise: Promise) -> Prom
         return NOTHING_PROMISED
     if matrix.dtype != np.float64:
         return Promise(reason="the promise covers float64 data; these are float32")
-    error, k = result.relative_squared_error, result.n_components
-    return in_floating_point(promise, error, matrix.shape, k)
+    error, asked = result.relative_squared_error, result.n_components
+    # With a core two sides are solved in sequence: what rounding adds to each adds up.
+    sizes = asked if isinstance(asked, tuple) else (asked,)
+    return in_floating_point(promise, error, matrix.shape, max(sizes), len(sizes))
 
 
 def in_floating_point(
-    promise: Promise, relative_squared_error: float, shape: tuple[int, int], k: int
+    promise: Promise,
+    relative_squared_error: float,
+    shape: tuple[int, int],
+    k: int,
+    n_sides: int = 1,
 ) -> Promise:
     """The promise with what rounding adds: error <= ratio * optimum + share * |X|^2.
 
     With that share far below the error it is a slightly larger ratio; otherwise nothing can be
-    said but that the error is as small as rounding. Draws by rounded probabilities need every
-    total they were drawn from to be a thousand k times the rounding of a distance.
+    said but that the error is as small as rounding. Each of ``n_sides`` adds that share. Draws by
+    rounded probabilities need every total they were drawn from to be a thousand k times the
+    rounding of a distance.
     """
     if promise.ratio is None:
         return promise
-    share = 128.0 * (sum(shape) + k + 16) * UNIT_ROUNDOFF
+    share = n_sides * 128.0 * (sum(shape) + k + 16) * UNIT_ROUNDOFF
     least = 1e4 * share
     if promise.kind == "expected":
         rounding = distance_rounding(max(shape))
-        share += (1000 * k + 5 * (1 + math.log(k)) + 7) * rounding + k * max(shape) * 2.0**-52
+        drawn = (1000 * k + 5 * (1 + math.log(k)) + 7) * rounding + k * max(shape) * 2.0**-52
+        share += n_sides * drawn
         least = max(least, 100 * share)
     if not relative_squared_error > least:
         return Promise(reason="the error is at the level of rounding")

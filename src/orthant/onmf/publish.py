@@ -35,12 +35,16 @@ def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorizati
     """A Factorization from the components (k, m) of a solution.
 
     Over features and both every column is given to one component, and components are made of
-    those labels and one value per column: no two can share a column, whatever came in. A sweep
-    that was made by these components, over points whose sweeps are final, saves the final
+    those labels and one value per column: no two can share a column, whatever came in. With a core
+    a component is made of groups of columns that share none, each at a height of its own. A
+    sweep that was made by these components, over points whose sweeps are final, saves the final
     assignment.
     """
     components, orthogonal = solution.components, options.orthogonal
-    if orthogonal != "samples":
+    groups = None
+    if options.n_groups:
+        groups, components = _separate(components, options.n_groups)
+    elif orthogonal != "samples":
         components = winners_only(components)
     unit = unit_rows(components).astype(matrix.dtype)
     unit = unit[unit.any(axis=1)]
@@ -52,7 +56,13 @@ def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorizati
         found = _assign(matrix, unit, orthogonal)
     steps = (*solution.steps, "final assignment")
     solution = replace(solution, steps=steps, n_sweeps=solution.n_sweeps + 1)
-    return _assemble(matrix, unit, found, solution, options)
+    return _assemble(matrix, unit, found, solution, options, groups)
+
+
+def _separate(vectors: Array, n_groups: int) -> tuple[Array, Array]:
+    """Groups of columns (l, m) that share none, and components (k, m) made of them alone."""
+    groups = unit_rows(winners_only(vectors[:n_groups]))
+    return groups, (vectors[n_groups:] @ groups.T) @ groups
 
 
 def publish_labels(
@@ -62,7 +72,10 @@ def publish_labels(
 
     Every row keeps its label, unless its product with that component is zero.
     """
-    components = unit_rows(solution.components).astype(matrix.dtype)
+    components, groups = solution.components, None
+    if options.n_groups:
+        groups, components = _separate(components, options.n_groups)
+    components = unit_rows(components).astype(matrix.dtype)
     used = np.flatnonzero(components.any(axis=1))
     unit = components[used]
     if labels is None:
@@ -75,11 +88,17 @@ def publish_labels(
     scales[inside] = matrix.loadings(unit)[inside, labels[inside]]
     labels[scales == 0] = -1
     energies = matrix.energies_of_scales(labels, scales, unit)
-    return _assemble(matrix, unit, _Assigned(labels, scales, energies), solution, options)
+    found = _Assigned(labels, scales, energies)
+    return _assemble(matrix, unit, found, solution, options, groups)
 
 
 def _assemble(
-    matrix: Matrix, unit: Array, found: _Assigned, solution: Solution, options: Options
+    matrix: Matrix,
+    unit: Array,
+    found: _Assigned,
+    solution: Solution,
+    options: Options,
+    groups: Array | None = None,
 ) -> Factorization:
     """Components by the energy they capture, and the error of rows expressed by them."""
     orthogonal = options.orthogonal
@@ -88,7 +107,9 @@ def _assemble(
     projection = found.in_order(order)
     squared = squared_error(matrix, unit, projection, energies)
     feature_labels, feature_scales = None, None
-    if orthogonal != "samples":
+    if groups is not None:
+        feature_labels, feature_scales = winners_of_columns(_in_use(groups, unit, energies))
+    elif orthogonal != "samples":
         feature_labels, feature_scales = winners_of_columns(unit)
     total = matrix.total
     error = squared / total if total > 0 else 0.0
@@ -106,8 +127,16 @@ def _assemble(
         history=fall_to(solution.history, error),
         n_sweeps=solution.n_sweeps,
         steps_run=solution.steps,
-        shortage=shortage(len(unit), options.asked, solution.unused),
+        shortage=_shortage(unit, feature_labels, options.asked, solution.unused),
     )
+
+
+def _in_use(groups: Array, unit: Array, energies: Array) -> Array:
+    """Groups of columns (l, m) that components (k, m) make use of, by the energy they capture."""
+    captured = energies @ np.square(unit @ groups.T)
+    order = np.argsort(-captured, kind="stable")
+    used = groups[order[captured[order] > 0]].astype(unit.dtype)
+    return np.where(unit.any(axis=0), used, 0)
 
 
 def fall_to(errors: Iterable[float], last: float) -> tuple[float, ...]:
@@ -191,6 +220,23 @@ def winners_of_columns(components: Array) -> tuple[Array, Array]:
     labels = components.argmax(axis=0).astype(np.int32)
     scales = components[labels, np.arange(components.shape[1])]
     return np.where(scales > 0, labels, np.int32(-1)), scales
+
+
+def _shortage(
+    unit: Array, feature_labels: Array | None, asked: int | tuple[int, int], reason: str
+) -> str:
+    """A sentence when fewer components, or groups, than asked for are in use; else empty."""
+    if not isinstance(asked, tuple) or feature_labels is None:
+        assert isinstance(asked, int)
+        return shortage(len(unit), asked, reason)
+    n_groups = int(feature_labels.max(initial=-1)) + 1
+    sides = (("rows", len(unit), asked[0]), ("columns", n_groups, asked[1]))
+    said = [
+        f"{found} of the {wanted} groups of {side} asked for are in use"
+        for side, found, wanted in sides
+        if found < wanted
+    ]
+    return f"{', '.join(said)}: {reason}" if said else ""
 
 
 def shortage(found: int, n_components: int, reason: str) -> str:

@@ -14,6 +14,8 @@ from orthant.onmf.choices import Algorithm
 FLOAT = 8
 # Normalized, in float64 and in float32.
 COPIES_OF_A_SAMPLE = 2.5
+# As it is computed, and what a sweep takes of it.
+COPIES_OF_WHAT_IS_SEEN = 2
 FEWER = "ask for fewer components, or leave out columns that hold nothing"
 
 
@@ -23,12 +25,21 @@ def most_components(shape: tuple[int, int], orthogonal: str) -> int:
     return {"samples": n, "features": m, "both": min(n, m)}[orthogonal]
 
 
-def refuse_large_result(X: Any, k: int, orthogonal: str) -> None:
+def usable(
+    asked: int | tuple[int, int], shape: tuple[int, int], orthogonal: str
+) -> tuple[int, int]:
+    """How many components, and with a core how many groups of columns (else 0), can be in use."""
+    if isinstance(asked, tuple):
+        return min(asked[0], shape[0]), min(asked[1], shape[1])
+    return min(asked, most_components(shape, orthogonal)), 0
+
+
+def refuse_large_result(X: Any, asked: int | tuple[int, int], orthogonal: str) -> None:
     """Refuse a result that cannot be held, as far as the shape of X is known before it is read."""
     shape = getattr(X, "shape", None)
     if not (isinstance(shape, tuple) and [isinstance(n, Integral) for n in shape] == [True, True]):
         return  # a list, or lengths that Dask has yet to find out
-    k = min(k, most_components(shape, orthogonal))
+    k, _ = usable(asked, shape, orthogonal)
     itemsize = 4 if getattr(X, "dtype", None) == np.float32 else FLOAT
     refuse_beyond_memory(
         result_bytes(shape, k, orthogonal, itemsize),
@@ -37,10 +48,12 @@ def refuse_large_result(X: Any, k: int, orthogonal: str) -> None:
     )
 
 
-def refuse_large_fit(matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str) -> None:
+def refuse_large_fit(
+    matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str, n_groups: int = 0
+) -> None:
     """Refuse a fit that cannot be held while it is at work."""
     refuse_beyond_memory(
-        fit_bytes(matrix, algorithm, k, orthogonal),
+        fit_bytes(matrix, algorithm, k, orthogonal, n_groups),
         f"the fit of {k:,} components to {matrix.shape[0]:,} x {matrix.shape[1]:,} entries",
         FEWER,
     )
@@ -53,17 +66,24 @@ def result_bytes(shape: tuple[int, int], k: int, orthogonal: str, itemsize: int)
     return (k * m + loadings) * itemsize
 
 
-def fit_bytes(matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str) -> int:
+def fit_bytes(
+    matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str, n_groups: int = 0
+) -> int:
     """About how many bytes a fit takes at its peak, next to the data themselves.
 
     Dense vectors of k components and of the points that may become one, whichever side they are
-    on, then the result; and a few numbers for every row and column.
+    on, then the result; and a few numbers for every row and column. With a core, what each side
+    sees of the groups of the other.
     """
     n, m = matrix.shape
+    seen = COPIES_OF_WHAT_IS_SEEN * (n * n_groups + m * k) if n_groups else 0
+    most = max(k, n_groups)
     sides = ("samples", "features") if orthogonal == "both" else (orthogonal,)
     points = {"samples": n, "features": m}
-    vectors = max(algorithm.widest(points[side], k) * matrix.vector_length(side) for side in sides)
-    sample = algorithm.sample(k)
+    vectors = max(
+        algorithm.widest(points[side], most) * matrix.vector_length(side) for side in sides
+    )
+    sample = algorithm.sample(most)
     copied = int(COPIES_OF_A_SAMPLE * max(matrix.entries_of(sample, side) for side in sides))
     kept = result_bytes(matrix.shape, k, orthogonal, matrix.dtype.itemsize)
-    return FLOAT * (vectors + copied + 4 * (n + m)) + kept
+    return FLOAT * (vectors + copied + seen + 4 * (n + m)) + kept

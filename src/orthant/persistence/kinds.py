@@ -10,9 +10,9 @@ import numpy as np
 
 from orthant.certification.evidence import Evidence
 from orthant.errors import InvalidTypeError
-from orthant.factorization import Factorization, one_per_row
+from orthant.factorization import Factorization, one_per_row, scales_of_columns
 from orthant.numerics.arrays import Array
-from orthant.persistence.content import Content, plain, unplain
+from orthant.persistence.content import UNIT_LENGTH, Content, plain, unplain
 from orthant.persistence.coresets import pack_coreset, unpack_coreset
 
 # scikit-learn, which the estimators need, is slow to import: only where there is an estimator.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Fields = dict[str, Callable[[Content, str], Any]]
 PROMISE: Fields = {"promise": Content.promise}
 FACTORIZATION: Fields = {
-    "n_components": Content.count,
+    "n_components": Content.sizes,
     "error": Content.number,
     "relative_squared_error": Content.number,
     "history": Content.numbers,
@@ -79,8 +79,13 @@ def _unpack_factorization(content: Content) -> Factorization:
         labels, scales = _check_labels(content, "", None, k)
         loadings = one_per_row(labels, scales, k)
     if setting != "samples":
-        feature_labels, feature_scales = _check_labels(content, "feature_", m, k)
-        _check_columns(content, components, feature_labels, feature_scales)
+        asked = content.sizes("n_components")
+        n_groups = asked[1] if isinstance(asked, tuple) else k
+        feature_labels, feature_scales = _check_labels(content, "feature_", m, n_groups)
+        if isinstance(asked, tuple):
+            _check_groups(content, components, feature_labels, feature_scales)
+        else:
+            _check_columns(content, components, feature_labels, feature_scales)
     return Factorization(
         orthogonal=setting,
         components=components,
@@ -121,6 +126,16 @@ def _check_columns(content: Content, components: Array, labels: Array, scales: A
         raise content.wrong("feature_labels and components contradict each other")
 
 
+def _check_groups(content: Content, components: Array, labels: Array, scales: Array) -> None:
+    """The columns of a group differ by their scales alone, and every component is made of them."""
+    groups = one_per_row(labels, scales.astype(np.float64), int(labels.max(initial=-1)) + 1)
+    seen = np.asarray(components @ groups) @ groups.T
+    rounding = UNIT_LENGTH[components.dtype]
+    entries = np.array_equal(components.any(axis=0), labels >= 0)
+    if not entries or np.abs(seen - components).max(initial=0.0) > rounding:
+        raise content.wrong("feature_labels, feature_scales and components contradict each other")
+
+
 def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
     parameters, arrays = _pack_parameters(model)
     coreset, kept = pack_coreset(model._coreset)
@@ -128,11 +143,12 @@ def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
         "parameters": parameters,
         "coreset": coreset,
         "orthogonal": model._setting,
+        "asked": plain(model._asked),
         **_values(model, NMF, "_"),
         "certificate": plain(model._known_without_data()),
         "feature_names": _names(model),
     }
-    names = ("components", "labels", "feature_labels", "feature_weight")
+    names = ("components", "labels", "feature_labels", "feature_weight", "core")
     return content, arrays | kept | _arrays(model, *names, suffix="_")
 
 
@@ -142,12 +158,20 @@ def _unpack_nmf(content: Content) -> OrthogonalNMF:
     setting, components = content.setting(), content.components()
     k, m = components.shape
     labels = None if setting == "features" else content.labels("labels", None, k)
-    feature_labels = None
+    feature_labels, core = None, None
+    asked = content.sizes("asked") if "asked" in content.items() else None
+    if content.has_array("core"):
+        core = content.amounts("core", (k, None))
     if setting != "samples":
-        feature_labels = content.labels("feature_labels", m, k)
-        scales = components.max(axis=0, initial=0.0)
-        _check_columns(content, components, feature_labels, scales)
+        n_groups = k if core is None else core.shape[1]
+        feature_labels = content.labels("feature_labels", m, n_groups)
+        scales = scales_of_columns(components, feature_labels)
+        if isinstance(asked, tuple):
+            _check_groups(content, components, feature_labels, scales)
+        else:
+            _check_columns(content, components, feature_labels, components.max(axis=0, initial=0.0))
     model: OrthogonalNMF = _make(OrthogonalNMF, content, NMF)
+    model._asked, model.core_ = asked, core
     model.components_, model.labels_, model.feature_labels_ = components, labels, feature_labels
     model.feature_weight_ = _feature_weight(content, m)
     model.n_components_, model.n_features_in_ = k, m
@@ -224,6 +248,8 @@ def _make(kind: type, content: Content, fields: Fields) -> Any:
     for name in known:
         if content.has_array(f"parameter_{name}"):
             given[name] = content.array(f"parameter_{name}")
+    if isinstance(given.get("n_components"), list):  # two numbers, which JSON has no tuple for
+        given["n_components"] = tuple(given["n_components"])
     for name, value in _read(content, fields).items():
         setattr(model, f"{name}_", value)
     return model.set_params(**given)

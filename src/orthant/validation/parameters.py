@@ -71,6 +71,24 @@ def as_n_components(n_components: Any, name: str = "n_components", least: int = 
     return count
 
 
+def as_sizes(n_components: Any, orthogonal: str) -> int | tuple[int, int]:
+    """A number of components, or for both the numbers of groups of rows and of columns."""
+    if not isinstance(n_components, tuple | list):
+        return as_n_components(n_components)
+    if len(n_components) != 2:
+        raise InvalidInputError(
+            "n_components must be a positive integer or two of them, (groups of rows, groups of "
+            f"columns); got {n_components!r}"
+        )
+    if orthogonal != "both":
+        raise InvalidInputError(
+            f"n_components={tuple(n_components)!r} needs orthogonal='both', which groups rows and "
+            f"columns; with orthogonal={orthogonal!r} give one number"
+        )
+    rows, columns = (as_n_components(one) for one in n_components)
+    return rows, columns
+
+
 def as_n_init(n_init: Any) -> int | str:
     """A positive integer, or "auto"."""
     if isinstance(n_init, str):

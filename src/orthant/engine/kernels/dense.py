@@ -78,7 +78,12 @@ class DenseKernel(Kernel):
             squares += chunk.sum(axis=0) if row_weights is None else row_weights[start:stop] @ chunk
         return squares
 
-    def multiply_directions(self, rows: Array, directions: Array, exact: bool = True) -> Array:
+    def multiply_directions(
+        self, rows: Array, directions: Array, exact: bool = True, disjoint: bool = False
+    ) -> Array:
+        if disjoint and len(directions) > SEGMENTS_FROM:
+            wide = rows.astype(np.float64, copy=False) if exact else rows
+            return np.ascontiguousarray(_segment_products(wide, directions).T)
         if not exact:
             return rows @ directions.T.astype(rows.dtype, copy=False)
         products = np.empty((len(rows), len(directions)))

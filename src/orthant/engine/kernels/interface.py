@@ -103,8 +103,13 @@ class Kernel(ABC):
         """(m,) weighted sums of the squares of every column, in float64."""
 
     @abstractmethod
-    def multiply_directions(self, rows: Rows, directions: Array, exact: bool = True) -> Array:
-        """Inner products (b, c) with directions (c, m), in float64 unless not ``exact``."""
+    def multiply_directions(
+        self, rows: Rows, directions: Array, exact: bool = True, disjoint: bool = False
+    ) -> Array:
+        """Inner products (b, c) with directions (c, m), in float64 unless not ``exact``.
+
+        ``disjoint`` says that no two directions share a column.
+        """
 
     @abstractmethod
     def find_winners(

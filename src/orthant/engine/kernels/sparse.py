@@ -74,8 +74,12 @@ class SparseKernel(Kernel):
         weights = np.ones(rows.shape[0]) if row_weights is None else row_weights
         return _squared(rows).T @ weights
 
-    def multiply_directions(self, rows: csr_array, directions: Array, exact: bool = True) -> Array:
-        dtype = np.float64 if exact else rows.dtype
+    def multiply_directions(
+        self, rows: csr_array, directions: Array, exact: bool = True, disjoint: bool = False
+    ) -> Array:
+        dtype = np.dtype(np.float64) if exact else rows.dtype
+        if disjoint and len(directions) > SEGMENTS_FROM:
+            return _segment_products(rows, directions, dtype)
         return rows @ np.ascontiguousarray(directions.T, dtype=dtype)
 
     def find_winners(
@@ -88,7 +92,7 @@ class SparseKernel(Kernel):
     ) -> tuple[Array, Array]:
         k = len(directions)
         if disjoint and k > SEGMENTS_FROM:
-            scores = _segment_products(rows, directions)
+            scores = _segment_products(rows, directions, rows.dtype)
         else:
             scores = rows @ np.ascontiguousarray(directions.T, dtype=rows.dtype)
         if offsets is not None and lengths is not None:
@@ -210,14 +214,14 @@ def _squared(rows: csr_array) -> csr_array:
     return _with_values(rows, np.square(rows.data, dtype=np.float64))
 
 
-def _segment_products(rows: csr_array, directions: Array) -> Array:
+def _segment_products(rows: csr_array, directions: Array, dtype: np.dtype) -> Array:
     """(b, k) products with directions that share no column: every entry is read once."""
     n_rows, k = rows.shape[0], len(directions)
     owners = directions.argmax(axis=0)
     values = directions[owners, np.arange(len(owners))]
     places = np.repeat(np.arange(n_rows) * k, np.diff(rows.indptr)) + owners[rows.indices]
     products = np.bincount(places, rows.data * values[rows.indices], minlength=n_rows * k)
-    return products.reshape(n_rows, k).astype(rows.dtype, copy=False)
+    return products.reshape(n_rows, k).astype(dtype, copy=False)
 
 
 def _shifted(rows: csr_array, labels: Array, k: int) -> csr_array:

@@ -1,0 +1,61 @@
+"""Three factors: groups of rows, groups of columns, and a core of any pattern between them.
+
+The bi-orthogonal three-factor NMF of Ding, Li, Peng & Park (2006): ``x_ij ~ f_i core[a, b] g_j``
+for row i of group a and column j of group b. Disjoint blocks are the case of a diagonal core.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from orthant.engine.compressed import compress_columns
+from orthant.engine.matrix import Matrix
+from orthant.engine.samples import Samples
+from orthant.numerics.arrays import Array
+from orthant.onmf.core_descent import descend_core, pack, unpack
+from orthant.onmf.core_escapes import core_escapes
+from orthant.onmf.core_starts import core_starts
+from orthant.onmf.exact_directions import find_exact_directions
+from orthant.onmf.options import Options
+from orthant.onmf.search import Search
+from orthant.onmf.solution import Solution
+
+# Rows times groups of columns up to which the last directions are exact: that costs one sweep.
+MOST_EXACT = 2**26
+# One group on either side: the best answer is the top singular pair, found by descent alone.
+ONE_GROUP_TOL = 1e-12
+
+
+def factorize_core(matrix: Matrix, options: Options) -> Solution:
+    """Groups of rows and groups of columns with as small an error as we can."""
+    if min(options.n_components, options.n_groups) == 1:
+        options = replace(options, tol=min(options.tol, ONE_GROUP_TOL))
+
+    def refine(vectors: Array) -> Solution:
+        return descend_core(
+            matrix,
+            vectors,
+            options.n_groups,
+            max_iter=options.max_iter,
+            tol=options.tol,
+            step=options.checkpoint.next_step(),
+        )
+
+    search = Search(refine)
+    several = options.n_init > 1 and isinstance(options.seeding, str)
+    escapes = core_escapes(matrix, options) if several else []
+    solution = search.run(core_starts(matrix, options, search), escapes)
+    return settle(matrix, solution, options.n_groups).finish(Samples(matrix))
+
+
+def settle(matrix: Matrix, solution: Solution, n_groups: int) -> Solution:
+    """The same groups of columns, and components that are exact for the rows they win.
+
+    Then the core is what the groups of both sides see of the matrix, to rounding.
+    """
+    groups, core = unpack(solution.directions, n_groups)
+    points = compress_columns(matrix, groups)
+    exact = find_exact_directions(points, core, most_entries=MOST_EXACT)
+    if exact is None:
+        return solution
+    return replace(solution, directions=pack(groups, exact))

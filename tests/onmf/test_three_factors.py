@@ -1,0 +1,265 @@
+"""Groups of rows, groups of columns and a core: what is found, and wherever the data lie."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+
+import orthant
+from orthant.errors import FewerComponentsWarning, InvalidInputError, InvalidTypeError
+from orthant.onmf.core_descent import descend_core, pack
+from orthant.validation.data import as_matrix
+
+
+def planted(seed, n=60, m=40, sizes=(4, 5), n_zero=0, noise=0.0):
+    """A shuffled matrix with groups on both sides, its first rows and columns zero, and labels."""
+    rng, (k, l) = np.random.default_rng(seed), sizes  # noqa: E741
+    labels = rng.permutation(np.arange(n) % k)
+    feature_labels = rng.permutation(np.arange(m) % l)
+    core = rng.gamma(0.5, size=sizes)
+    X = core[labels][:, feature_labels] * np.outer(rng.gamma(2, size=n), rng.gamma(2, size=m))
+    X[:n_zero], X[:, :n_zero] = 0.0, 0.0
+    labels[:n_zero], feature_labels[:n_zero] = -1, -1
+    return X + noise * X.mean() * rng.exponential(size=X.shape), labels, feature_labels
+
+
+def fit(X, sizes=(4, 5), **options):
+    return orthant.factorize(
+        X, sizes, orthogonal="both", **{"random_state": 0, "certificate": None, **options}
+    )
+
+
+def same_partition(one, other):
+    pairs = {*zip(one.tolist(), other.tolist(), strict=True)}
+    return len(pairs) == len(np.unique(one)) == len(np.unique(other)) and (
+        np.array_equal(one < 0, other < 0)
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_planted_groups_are_recovered_exactly(seed):
+    X, labels, feature_labels = planted(seed, n_zero=3)
+    result = fit(X)
+    assert result.relative_squared_error < 1e-25
+    assert same_partition(result.labels, labels)
+    assert same_partition(result.feature_labels, feature_labels)
+    assert (result.scales[:3] == 0).all()
+    assert (result.feature_scales[:3] == 0).all()
+
+
+def test_a_row_and_a_column_outside_the_groups_that_belong_together_are_found():
+    X = np.zeros((16, 16))
+    for block in range(4):
+        part = slice(4 * block, 4 * block + 4)
+        X[part, part] = np.outer(np.arange(1, 5), np.arange(2, 6)) * (block + 1)
+    known = np.where(X[[0, 5, 10]] > 0, 1.0, 0.0)
+    found = fit(X, (4, 4), seeding=known)
+    assert found.relative_squared_error < 1e-28
+    groups = known / np.linalg.norm(known, axis=1)[:, None]
+    empty = np.zeros((1, 16))
+    vectors = pack(np.concatenate([groups, empty]), np.eye(4) * [1, 1, 1, 0])
+    again = descend_core(as_matrix(X), vectors, 4, max_iter=20, tol=1e-6)
+    assert again.history[-1] < 1e-14
+
+
+def test_the_history_never_rises_and_every_number_of_groups_helps():
+    X, _, _ = planted(1, noise=1.0)
+    errors = []
+    for sizes in [(2, 2), (2, 4), (4, 4), (4, 8)]:
+        result = fit(X, sizes)
+        assert (np.diff(result.history) <= 0).all()
+        assert result.history[-1] == result.relative_squared_error
+        errors.append(result.relative_squared_error)
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_factors_are_orthogonal_exactly_and_ordered():
+    X, _, _ = planted(2, noise=1.0)
+    result = fit(X)
+    assert result.core.shape == (4, 5)
+    assert (result.core >= 0).all()
+    assert np.count_nonzero(result.loadings.toarray(), axis=1).max() == 1
+    energies = np.square(result.core)
+    assert (np.diff(energies.sum(axis=0)) <= 0).all()
+    assert (np.diff(energies.sum(axis=1)) <= 1e-9 * energies.sum()).all()
+    # Within a group the columns of the components are proportional: of rank 1, by construction.
+    for group in range(5):
+        members = np.flatnonzero(result.feature_labels == group)
+        shares = result.components[:, members] / result.feature_scales[members]
+        np.testing.assert_allclose(shares, np.tile(shares[:, :1], len(members)), rtol=1e-13)
+    lengths = np.bincount(result.feature_labels, result.feature_scales**2)
+    np.testing.assert_allclose(lengths, 1.0)
+    assert result.overlapping
+    assert isinstance(result.A, np.ndarray)
+
+
+def test_one_number_is_a_diagonal_core():
+    X, _, _ = planted(3, noise=0.1)
+    result = orthant.factorize(X, 1, orthogonal="both", random_state=0)
+    assert result.core.shape == (1, 1)
+    assert result.core[0, 0] ** 2 == pytest.approx(
+        (1 - result.relative_squared_error) * np.sum(X**2)
+    )
+    assert not result.overlapping
+    assert orthant.factorize(X, 2, random_state=0).core is None
+    assert orthant.factorize(X, 2, orthogonal="features", random_state=0).core is None
+
+
+def test_fewer_blocks_than_asked_for_name_the_way_out():
+    X = 1.0 + np.random.default_rng(0).random((30, 20))
+    with pytest.warns(FewerComponentsWarning, match=r"ask for n_components=\(3, 3\)"):
+        orthant.factorize(X, 3, orthogonal="both", random_state=0)
+
+
+def test_transform_of_the_training_data_gives_the_published_bits():
+    X, _, _ = planted(4, noise=0.5)
+    for data in (X, csr_array(X), X.astype(np.float32)):
+        result = fit(data)
+        again = result.transform(data)
+        assert np.array_equal(again.toarray(), result.loadings.toarray())
+
+
+def test_the_same_bits_for_any_number_of_threads_and_wherever_the_data_lie(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(20_000, 30))
+    one, four = (fit(X, (3, 4), n_jobs=n_jobs) for n_jobs in (1, 4))
+    for name in ("components", "labels", "scales", "feature_scales", "core"):
+        assert np.array_equal(getattr(one, name), getattr(four, name))
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    first, second = (fit(mapped, (3, 4), n_jobs=n_jobs) for n_jobs in (1, 4))
+    assert np.array_equal(first.components, second.components)
+    assert first.relative_squared_error == pytest.approx(one.relative_squared_error, rel=1e-3)
+
+
+def test_chunks_of_dask_give_an_answer_as_good():
+    array = pytest.importorskip("dask.array")
+    X, _, _ = planted(5, n=200, noise=0.2)
+    near = fit(X)
+    far = fit(array.from_array(X, chunks=(50, -1)))
+    assert far.relative_squared_error == pytest.approx(near.relative_squared_error, rel=0.01)
+    assert same_partition(far.labels, near.labels)
+
+
+def test_sparse_and_dense_agree():
+    X, _, _ = planted(6, noise=0.0, n=200, m=150, sizes=(20, 15))
+    X = X * (np.random.default_rng(0).random(X.shape) < 0.3)
+    dense, sparse = fit(X, (20, 15)), fit(csr_array(X), (20, 15))
+    assert sparse.relative_squared_error == pytest.approx(dense.relative_squared_error, rel=0.02)
+    few, stored = fit(X, (3, 3)), fit(csr_array(X), (3, 3))
+    assert stored.relative_squared_error == pytest.approx(few.relative_squared_error, rel=1e-3)
+
+
+@pytest.mark.parametrize("power", [1000, -1000])
+def test_powers_of_two_change_scales_alone(power):
+    X, _, _ = planted(7, noise=0.5)
+    plain, scaled = fit(X), fit(np.ldexp(X, power))
+    assert np.array_equal(plain.components, scaled.components)
+    assert np.array_equal(plain.labels, scaled.labels)
+    assert np.array_equal(plain.feature_scales, scaled.feature_scales)
+    assert np.array_equal(np.ldexp(plain.scales, power), scaled.scales)
+    assert np.array_equal(np.ldexp(plain.core, power), scaled.core)
+    assert scaled.relative_squared_error == pytest.approx(plain.relative_squared_error, rel=1e-12)
+
+
+def test_whole_weights_are_repetitions_and_zero_is_absence():
+    X, _, _ = planted(8, noise=0.5)
+    rng = np.random.default_rng(0)
+    rows, columns = rng.integers(0, 4, len(X)), rng.integers(0, 4, X.shape[1])
+    weighted = fit(X, sample_weight=rows, feature_weight=columns)
+    repeated = fit(np.repeat(np.repeat(X, rows, axis=0), columns, axis=1))
+    assert weighted.relative_squared_error == pytest.approx(
+        repeated.relative_squared_error, rel=1e-6
+    )
+    assert (weighted.feature_labels[columns == 0] == -1).all()
+    fitted = np.asarray(weighted.loadings @ weighted.components)
+    squared = rows @ np.square(X - fitted) @ columns
+    total = rows @ np.square(X) @ columns
+    assert weighted.relative_squared_error == pytest.approx(squared / total, rel=1e-9)
+
+
+def test_several_starts_are_no_worse_than_one_and_than_blocks():
+    X = np.random.default_rng(1).integers(0, 3, (20, 15)).astype(float)
+    with pytest.warns(FewerComponentsWarning):
+        blocks = orthant.factorize(X, 3, orthogonal="both", random_state=0, certificate=None)
+    several = fit(X, (3, 3), n_init=3)
+    assert several.relative_squared_error <= fit(X, (3, 3)).relative_squared_error
+    assert several.relative_squared_error <= blocks.relative_squared_error
+    assert {"recombination", "random groups", "disjoint blocks"} <= set(several.steps_run)
+
+
+@pytest.mark.parametrize("n_init", [1, 2])
+def test_a_checkpoint_ends_with_the_same_bits_and_the_same_promise(tmp_path, n_init):
+    X, _, _ = planted(9, noise=0.5)
+    plain = fit(X, n_init=n_init)
+    path = tmp_path / "fit"
+    kept = [fit(X, n_init=n_init, checkpoint=path) for _ in range(2)]
+    for result in kept:
+        assert np.array_equal(result.components, plain.components)
+        assert result.promise == plain.promise
+        assert result.n_sweeps == plain.n_sweeps
+    assert plain.promise.ratio is not None
+
+
+def test_a_pair_is_refused_where_it_means_nothing():
+    X, _, _ = planted(0)
+    with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
+        orthant.factorize(X, (2, 2))
+    with pytest.raises(InvalidInputError, match="or two of them"):
+        fit(X, (2, 2, 2))
+    with pytest.raises(InvalidInputError, match="positive integer, got 0"):
+        fit(X, (2, 0))
+    with pytest.raises(InvalidTypeError, match=r"positive integer, got 2\.5"):
+        fit(X, (2, 2.5))
+    with pytest.raises(InvalidInputError, match="use algorithm='best' or one number"):
+        fit(X, (2, 2), algorithm="paper")
+    X[0, 0] = np.nan
+    with pytest.raises(InvalidInputError, match="and missing values"):
+        fit(X, (2, 2), missing_values=np.nan)
+
+
+def test_groups_that_cannot_be_in_use_are_told():
+    X = np.outer(np.arange(1.0, 6.0), np.arange(1.0, 5.0))
+    with pytest.warns(FewerComponentsWarning, match="1 of the 2 groups of rows .* 3 groups of col"):
+        result = fit(X, (2, 3))
+    assert result.core.shape == (1, 1)
+    assert fit_zero().core.shape == (0, 0)
+
+
+def fit_zero():
+    with pytest.warns(FewerComponentsWarning):
+        return fit(np.zeros((4, 3)), (2, 2))
+
+
+class TestEstimator:
+    def test_the_pair_is_stored_as_it_came_and_checked_by_fit(self):
+        model = orthant.OrthogonalNMF((4, 5), orthogonal="both", random_state=0)
+        assert clone(model).n_components == (4, 5)
+        X, _, _ = planted(1, noise=0.3)
+        with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
+            orthant.OrthogonalNMF((4, 5)).fit(X)
+        model.fit(X)
+        result = fit(X)
+        assert np.array_equal(model.core_, result.core)
+        assert np.array_equal(model.feature_labels_, result.feature_labels)
+        assert np.array_equal(model.predict(X), result.labels)
+        assert model.n_components_ == 4
+        assert model.transform(X).shape == (60, 4)
+
+    def test_saved_and_pickled_models_and_results_are_the_same(self, tmp_path):
+        X, _, _ = planted(2, noise=0.3)
+        model = orthant.OrthogonalNMF((4, 5), orthogonal="both", random_state=0).fit(X)
+        result = fit(X)
+        for one in (model, result):
+            orthant.save(one, tmp_path / "kept.npz")
+            for again in (orthant.load(tmp_path / "kept.npz"), pickle.loads(pickle.dumps(one))):
+                assert again.n_components == (4, 5)
+                name = "core_" if one is model else "core"
+                assert np.array_equal(getattr(again, name), getattr(one, name))
+        orthant.save(model, tmp_path / "kept.npz")
+        loaded = orthant.load(tmp_path / "kept.npz")
+        assert np.array_equal(loaded.transform(X), model.transform(X))
+        assert loaded.certify(X).ratio == model.certificate_.ratio
+        assert "packing" not in loaded.certify(X).method
