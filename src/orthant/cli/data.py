@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from orthant.cli import options as o
-from orthant.cli.failures import about
+from orthant.cli.failures import about, say
 from orthant.datasets.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
 from orthant.errors import InvalidInputError
 from orthant.validation.parameters import as_bytes
@@ -115,6 +115,8 @@ def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatr
         map_above=largest,
         stream_above=largest if stream else None,
     )
+    for note in data.notes:
+        say(f"{data.source}: {note}", "note")
     if reading.transpose:
         data = _turn(data, limit if memory is None else largest)
     n, m = data.X.shape

@@ -41,6 +41,8 @@ class NamedMatrix:
         The file, as it was named.
     opened
         What is open as long as rows are read from the file; None where nothing is.
+    notes
+        What the reader decided and the user may see otherwise, one sentence each.
     """
 
     X: Any
@@ -48,6 +50,7 @@ class NamedMatrix:
     column_names: Names
     source: str
     opened: ExitStack | None = None
+    notes: tuple[str, ...] = ()
 
     def close(self) -> None:
         """Close the file; rows that were not read into memory are gone then."""
@@ -148,6 +151,7 @@ class Request:
         X: Any,
         row_names: Names = None,
         column_names: Names = None,
+        notes: tuple[str, ...] = (),
     ) -> NamedMatrix:
         """The result, after a last look at its shape and the number of names."""
         self.check_shape(X.shape)
@@ -155,7 +159,7 @@ class Request:
         for names, size, what in zip(both, X.shape, ("row", "column"), strict=True):
             if names is not None and len(names) != size:
                 raise self.error(f"there are {len(names)} {what} names for {size} {what}s")
-        return NamedMatrix(X, row_names, column_names, self.shown)
+        return NamedMatrix(X, row_names, column_names, self.shown, notes=notes)
 
 
 class StoredRows:
