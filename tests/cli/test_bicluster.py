@@ -12,3 +12,11 @@ def test_the_command_says_what_it_decided(tmp_path, run):
     assert done.err == f"orthant: note: g.csv: {TAKEN}\n"
     kept = run("bicluster", "g.csv", "--no-header")
     assert (kept.out.splitlines()[0], kept.err) == ("g.csv: 4 rows, 3 columns", "")
+
+
+def test_the_command_says_what_it_makes_of_weights(tmp_path, run):
+    (tmp_path / "g.csv").write_text("ann,tea,3\nbob,tea,1\n")
+    done = run("bicluster", "g.csv", "--edges")
+    assert done.code == 0, done.err
+    assert "weights above 0 are edges; --binarize T" in done.err
+    assert run("bicluster", "g.csv", "--edges", "--binarize", 2).err == ""

@@ -13,7 +13,7 @@ import typer
 import orthant
 from orthant.cli import options as o
 from orthant.cli.data import Reading, read_data, takes_reading
-from orthant.cli.failures import about
+from orthant.cli.failures import about, say
 from orthant.cli.folder import MODEL, SUMMARY, names_or_numbers, write_json, write_rows
 from orthant.cli.terminal import line, object_line, progress, prose, table
 from orthant.cli.writing import Replacing, check_own
@@ -43,7 +43,10 @@ def bicluster(
     quiet: o.Quiet = False,
     binarize: Annotated[
         float | None,
-        typer.Option(help="Entries above this are edges (default: only 0 and 1 are accepted)."),
+        typer.Option(
+            help="Entries above this are edges (default: only 0 and 1 are accepted; "
+            "in a list of edges, any weight above 0)."
+        ),
     ] = None,
     edges: Annotated[
         bool | None,
@@ -72,6 +75,8 @@ def bicluster(
     with progress(f"reading {Path(file).name}", quiet):
         data, listed = _read(file, reading, edges)
     threshold = 0.0 if listed and binarize is None else binarize
+    if binarize is None and listed and (data.X.data != 1).any():
+        say(f"{data.source}: weights above 0 are edges; --binarize T asks for more than T", "note")
     about(data.source)
     graph = as_biadjacency(data.X, threshold)
     named = Biadjacency(graph.edges, _as_array(data.row_names), _as_array(data.column_names))
