@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import orthant
+from orthant.cli.advice import know_options
 from orthant.cli.failures import (
     BAD_INPUT,
     PIPE_CLOSED,
@@ -82,8 +83,10 @@ def run(given: list[str]) -> int:
     """Run the command that these arguments name; returns the exit code."""
     arguments = _with_whole_name(_without_debug(given)) or ["--help"]
     try:
-        app = make_app(_needed(arguments))
-        code = app(args=arguments, prog_name="orthant", standalone_mode=False)
+        program: Any = typer.main.get_command(make_app(_needed(arguments)))
+        if arguments[0] in program.commands:
+            know_options(program.commands[arguments[0]])
+        code = program(args=arguments, prog_name="orthant", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the help has gone
         close_stdout()

@@ -58,7 +58,8 @@ def read_edges(request: Request) -> NamedMatrix:
     if apart:
         edges, row_names, column_names = edges[1:, 1:], row_names[1:], column_names[1:]
     found_out = request.header is None and (skipped or apart)
-    return request.matrix(edges, row_names, column_names, (TAKEN,) if found_out else ())
+    notes = (TAKEN,) if found_out else ()
+    return request.matrix(edges, row_names, column_names, notes=notes)
 
 
 def _as_matrix(places: Places, shape: tuple[int, int]) -> csr_array:
@@ -81,7 +82,9 @@ def _cells(text: Iterator[str], request: Request) -> Iterator[Line]:
             continue
         if len(cells) not in (2, 3) or not cells[0] or not cells[1]:
             raise request.error(
-                f"an edge is two names and maybe a weight, found {len(cells)} cells", line
+                f"an edge is two names and maybe a weight, found {len(cells)} cells; keep those, "
+                "for instance with cut -d, -f1-3",
+                line,
             )
         yield line, cells
 
