@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+import orthant
+
 SLOW = ("sklearn", "pandas", "polars", "matplotlib", "dask", "distributed", "h5py", "zarr")
 SLOW += ("pyarrow", "anndata", "networkx", "pooch", "scipy.optimize", "scipy.stats")
 COMMAND = "import sys; from orthant.cli.main import main; sys.argv = ['orthant', {}]; main()"
@@ -19,9 +21,11 @@ FIT = "import numpy; numpy.save('X.npy', numpy.eye(5, 4) + 1); "
         (COMMAND.format("'--version'"), ("numpy", "scipy", *SLOW)),
         (COMMAND.format("'fit', '--help'"), SLOW),
         (FIT + COMMAND.format("'fit', 'X.npy', '-k', '2'"), SLOW),
-        (FACTORIZE, ("typer", *SLOW)),
+        (COMMAND.format("'-h'"), ("numpy", "scipy", *SLOW)),
+        ("import orthant; dir(orthant)", ("numpy", "scipy", "rich", "typer", *SLOW)),
+        (FACTORIZE, ("typer", "rich", *SLOW)),
     ],
-    ids=["version", "help", "fit", "factorize"],
+    ids=["version", "help", "fit", "all commands", "import", "factorize"],
 )
 def test_only_what_is_needed_is_imported(script, unwanted, tmp_path):
     ending = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
@@ -32,3 +36,8 @@ def test_only_what_is_needed_is_imported(script, unwanted, tmp_path):
     loaded = set(done.stderr.splitlines()[-1].split())
     assert "orthant" in loaded
     assert loaded & set(unwanted) == set()
+
+
+def test_dir_lists_the_public_names():
+    assert set(dir(orthant)) == set(orthant.__all__)
+    assert all(hasattr(orthant, name) for name in dir(orthant))

@@ -9,7 +9,8 @@ from orthant.version import __version__
 if TYPE_CHECKING:
     from orthant import baselines, datasets, measures
     from orthant.certificate import Certificate
-    from orthant.correlation_clustering.graph import Biadjacency, biadjacency_from_edges
+    from orthant.correlation_clustering.edge_lists import biadjacency_from_edges
+    from orthant.correlation_clustering.graph import Biadjacency
     from orthant.errors import FewerComponentsWarning, OrthantError
     from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
     from orthant.estimators.orthogonal_nmf import OrthogonalNMF
@@ -50,7 +51,7 @@ _HOMES = {
     "OrthantError": "errors",
     "OrthogonalNMF": "estimators.orthogonal_nmf",
     "Selection": "selection",
-    "biadjacency_from_edges": "correlation_clustering.graph",
+    "biadjacency_from_edges": "correlation_clustering.edge_lists",
     "certify": "partitions",
     "factorize": "fitting",
     "load": "persistence",
@@ -71,4 +72,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

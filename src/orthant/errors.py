@@ -13,6 +13,10 @@ class InvalidInputError(OrthantError, ValueError):
     """A value in the data or in a parameter is not acceptable; the message names the place."""
 
 
+class NegativeEntryError(InvalidInputError):
+    """The matrix holds a negative entry; the message names the first."""
+
+
 class FileError(InvalidInputError):
     """A file does not hold what it should; the message is ``FILE: line L: why``."""
 

@@ -39,7 +39,7 @@ from orthant.onmf.promises import promise_for
 from orthant.onmf.publish import publish
 from orthant.onmf.sizes import refuse_large_fit, refuse_large_result, usable
 from orthant.onmf.solution import Solution, solve_zero
-from orthant.progress import progress_line
+from orthant.progress import progress_lines
 from orthant.validation.data import as_directions
 from orthant.validation.parameters import (
     as_certificate,
@@ -150,7 +150,7 @@ def factorize(
     n_jobs
         Threads; None for all cores this process may use.
     verbose
-        1 shows a progress line, 2 keeps every line.
+        1 prints a plain line on stderr for every step.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def factorize(
     # Twice: what no data could make right is refused before they are read.
     algorithm_for(Problem(algorithm, orthogonal, CORE if n_groups else COMPLETE), given)
     # One BLAS thread around all that is computed: entering costs as much as a small pass.
-    with progress_line(verbose), one_blas_thread():
+    with progress_lines(verbose), one_blas_thread():
         started = time.perf_counter()
         refuse_large_result(X, asked, orthogonal)
         data = Data(X, sample_weight, feature_weight, missing_values, n_jobs, max_memory)

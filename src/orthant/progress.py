@@ -12,11 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
 
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-SECONDS_BETWEEN_LINES = 30.0
+SECONDS_BETWEEN_LINES = 10.0
 
 Listener = Callable[[str, float | None], None]
 
@@ -51,28 +47,27 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 
 @contextmanager
-def progress_line(verbose: int, title: str = "orthant", first: str = "") -> Iterator[None]:
-    """Show one line on stderr that follows the steps inside; nothing when ``verbose`` is 0.
-
-    It begins with ``first``; 2 also keeps every line.
-    """
+def progress_lines(verbose: int, title: str = "orthant") -> Iterator[None]:
+    """Print a plain line on stderr for every step inside; nothing when ``verbose`` is 0."""
     if not verbose:
         yield
         return
-    console = Console(stderr=True)
+    with follow(title, lambda line: print(line, file=sys.stderr, flush=True)):
+        yield
+
+
+@contextmanager
+def follow(title: str, show: Callable[[str], None]) -> Iterator[None]:
+    """Give ``show`` a line for every step inside: what it is, the how many-th, and its error."""
     counts: dict[str, int] = {}
-    with console.status(escape(first or f"{title}: reading the data")) as status:
 
-        def show(step: str, error: float | None) -> None:
-            counts[step] = counts.get(step, 0) + 1
-            figure = "" if error is None else f", relative squared error {error:.6g}"
-            line = escape(f"{title}: {step} {counts[step]}{figure}")
-            status.update(line)
-            if verbose > 1:
-                console.log(line)
+    def hear(step: str, error: float | None) -> None:
+        counts[step] = counts.get(step, 0) + 1
+        figure = "" if error is None else f", relative squared error {error:.6g}"
+        show(f"{title}: {step} {counts[step]}{figure}")
 
-        with listening(show):
-            yield
+    with listening(hear):
+        yield
 
 
 Show = Callable[[int, str, str], None]  # how many are done, what was done last, the time left
@@ -81,10 +76,13 @@ Show = Callable[[int, str, str], None]  # how many are done, what was done last,
 @contextmanager
 def count_progress(total: int) -> Iterator[Show]:
     """Show on stderr how many of a total are done: a bar on a terminal, elsewhere lines."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield _show_lines(total)
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TextColumn("{task.fields[left]}"), console=console) as bar:
         task = bar.add_task("starting", total=total, left="")
@@ -96,7 +94,7 @@ def count_progress(total: int) -> Iterator[Show]:
 
 
 def _show_lines(total: int) -> Show:
-    """One line at once, then at most one every half minute, and one at the end."""
+    """One line at once, then at most one every ten seconds, and one at the end."""
     last = -SECONDS_BETWEEN_LINES
 
     def show(done: int, what: str, left: str = "") -> None:

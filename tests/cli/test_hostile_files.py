@@ -74,7 +74,7 @@ FILES = {
     "nothing.npz": (archive(X=npy(np.ones((0, 7)))), "empty"),
     "garbage.npz": (b"PK\x03\x04" + b"garbage" * 20, "no .npz archive"),
     "lying.npz": (archive(X=npy_claiming("(5, 5)", content=b"\0" * 10)), "does not fit its size"),
-    "several.npz": (archive(a=npy(np.ones((2, 2))), b=npy(np.ones((2, 2)))), "--key: a, b"),
+    "several.npz": (archive(a=npy(np.ones((2, 2))), b=npy(np.eye(2))), "one of them with --key"),
     "outside.npz": (sparse_archive(indices=(0, 99, 1)), "sparse structure is corrupt"),
     "below.npz": (sparse_archive(indices=(0, -2, 1)), "sparse structure is corrupt"),
     "indptr.npz": (sparse_archive(indptr=(0, 2**30, 2, 3)), "sparse structure is corrupt"),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, coo_matrix, csc_array, csr_array, lil_array
 
-from orthant.correlation_clustering.graph import Biadjacency, as_biadjacency, biadjacency_from_edges
+from orthant.correlation_clustering.graph import Biadjacency, as_biadjacency
 from orthant.errors import InvalidInputError, InvalidTypeError, OrthantError
 
 M = np.array([[1, 0, 1], [0, 1, 0]])
@@ -91,44 +91,6 @@ def test_what_is_no_matrix_is_refused(graph):
 def test_labels_in_a_matrix_point_to_the_constructor_for_edges():
     with pytest.raises(InvalidInputError, match="biadjacency_from_edges"):
         as_biadjacency([("ann", "tea"), ("bob", "milk")])
-
-
-def test_edges_are_numbered_in_order_of_appearance_and_listed_twice_count_once():
-    graph = biadjacency_from_edges([("b", 7), ("a", 7), ("b", "b"), ("b", 7)])
-    assert graph.row_names.tolist() == ["b", "a"]
-    assert graph.column_names.tolist() == [7, "b"]
-    assert graph.edges.toarray().tolist() == [[1, 1], [1, 0]]
-    assert as_biadjacency(graph) is graph
-
-
-def test_edges_may_be_an_array_and_names_may_include_lone_vertices():
-    graph = biadjacency_from_edges(np.array([[5, 2], [3, 2]]), row_names=[3, 4, 5])
-    assert graph.edges.toarray().tolist() == [[1], [0], [1]]
-    assert graph.row_names.tolist() == [3, 4, 5]
-    assert graph.column_names.tolist() == [2]
-
-
-def test_edges_may_be_a_data_frame():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"who": ["a", "b"], "what": ["x", "x"]})
-    assert biadjacency_from_edges(frame).edges.toarray().tolist() == [[1], [1]]
-
-
-@pytest.mark.parametrize(
-    ("edges", "names", "message"),
-    [
-        ([("a", "b", "c")], None, "Edge 0"),
-        ([("a", "b"), "cd"], None, "Edge 1"),
-        ([("a", None)], None, "missing"),
-        ([("a", float("nan"))], None, "missing"),
-        ([], None, "empty"),
-        ([("a", "b")], ["x"], "not in row_names"),
-        ([("a", "b")], ["a", "a"], "twice"),
-    ],
-)
-def test_bad_edges_are_refused_with_their_position(edges, names, message):
-    with pytest.raises(InvalidInputError, match=message):
-        biadjacency_from_edges(edges, row_names=names)
 
 
 def test_networkx_sides_come_from_the_attribute():

@@ -5,7 +5,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
-from orthant.correlation_clustering.graph import biadjacency_from_edges
+from orthant.correlation_clustering.edge_lists import biadjacency_from_edges
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 
@@ -124,3 +124,11 @@ def test_every_source_of_random_numbers_is_taken(seeded):
     assert np.array_equal(first.row_labels_, second.row_labels_)
     with pytest.raises(InvalidTypeError, match="random_state"):
         BipartiteCorrelationClustering(random_state="3").fit(X)
+
+
+def test_pairs_of_labels_are_clustered_as_the_readme_says():
+    pairs = [("ann", "tea"), ("bob", "tea"), ("eve", "milk")]
+    model = BipartiteCorrelationClustering(random_state=0).fit(pairs)
+    assert model.row_names_.tolist() == ["ann", "bob", "eve"]
+    assert model.n_features_in_ == 2
+    assert model.disagreements_ == 0

@@ -196,4 +196,6 @@ def test_fewer_blocks_than_asked_come_with_a_reason():
     with pytest.warns(orthant.FewerComponentsWarning, match="1 of the 4"):
         found = orthant.factorize(X, 4, orthogonal="both", random_state=0)
     assert found.n_components_found == 1
-    assert "fewer blocks" in found.shortage
+    assert "no answer with more blocks was found" in found.shortage
+    for advice in ("n_components=(4, 4)", "'samples'", "'features'", "normalized"):
+        assert advice in found.shortage

@@ -123,3 +123,10 @@ def test_what_could_not_be_loaded_is_not_written_and_an_older_file_stays(tmp_pat
     with pytest.raises(orthant.OrthantError, match="could not be loaded"):
         orthant.save(replace(result, components=overlapping), path)
     assert path.read_bytes() == before
+
+
+def test_a_name_without_an_ending_is_kept_as_it_is(tmp_path):
+    result, _ = factorized()
+    save(result, tmp_path / "r")
+    assert [path.name for path in tmp_path.iterdir()] == ["r"]
+    assert_same(load(tmp_path / "r"), result)

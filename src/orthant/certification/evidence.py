@@ -13,7 +13,7 @@ from orthant.certificate import CERTIFICATE_SECONDS, EXACT, Certificate, promise
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.matrix import Matrix
 from orthant.engine.unchanged import RowLengths
-from orthant.progress import progress_line
+from orthant.progress import progress_lines
 from orthant.validation.data import as_matrix
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Evidence:
                 if held is not None:
                     from orthant.certification.certify import certify_held
 
-                    with progress_line(held.verbose), one_blas_thread():
+                    with progress_lines(held.verbose), one_blas_thread():
                         self._known = certify_held(held, result, self._known)
                     self._held = None  # last: who sees no data finds the certificate
         return self._known

@@ -13,7 +13,7 @@ import typer
 import orthant
 from orthant.cli import options as o
 from orthant.cli.data import Reading, read_data, takes_reading
-from orthant.cli.failures import about
+from orthant.cli.failures import about, say
 from orthant.cli.folder import MODEL, SUMMARY, names_or_numbers, write_json, write_rows
 from orthant.cli.terminal import line, object_line, progress, prose, table
 from orthant.cli.writing import Replacing, check_own
@@ -21,7 +21,8 @@ from orthant.correlation_clustering.graph import Biadjacency, as_biadjacency
 from orthant.correlation_clustering.solve import DEFAULT_N_INIT, METHODS
 from orthant.datasets.readers import NamedMatrix
 from orthant.datasets.readers.packed import open_text
-from orthant.datasets.readers.text import delimiter_of
+from orthant.datasets.readers.text import as_number, delimiter_of
+from orthant.errors import InvalidInputError
 from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 from orthant.numerics.arrays import Array
 from orthant.persistence import save
@@ -43,13 +44,17 @@ def bicluster(
     quiet: o.Quiet = False,
     binarize: Annotated[
         float | None,
-        typer.Option(help="Entries above this are edges (default: only 0 and 1 are accepted)."),
+        typer.Option(
+            help="Entries above this are edges (default: only 0 and 1 are accepted; "
+            "in a list of edges, any weight above 0)."
+        ),
     ] = None,
     edges: Annotated[
         bool | None,
         typer.Option(
             "--edges/--matrix",
-            help="Whether FILE lists edges; by default .txt, .edges and tables of two columns do.",
+            help="Whether FILE lists edges; by default .txt, .edges and tables of two columns do, "
+            "and of three whose second holds names.",
             show_default=False,
         ),
     ] = None,
@@ -72,8 +77,10 @@ def bicluster(
     with progress(f"reading {Path(file).name}", quiet):
         data, listed = _read(file, reading, edges)
     threshold = 0.0 if listed and binarize is None else binarize
+    if binarize is None and listed and (data.X.data != 1).any():
+        say(f"{data.source}: weights above 0 are edges; --binarize T asks for more than T", "note")
     about(data.source)
-    graph = as_biadjacency(data.X, threshold)
+    graph = _as_graph(data, threshold)
     named = Biadjacency(graph.edges, _as_array(data.row_names), _as_array(data.column_names))
     with progress(f"clustering {Path(data.source).name}", quiet):
         model = BipartiteCorrelationClustering(method, n_init=n_init, random_state=seed)
@@ -95,20 +102,36 @@ def _read(file: str, reading: Reading, edges: bool | None) -> tuple[NamedMatrix,
     if edges is None and reading.format is None:
         name = file.lower().removesuffix(".gz")
         listed = name.endswith(EDGE_ENDINGS) or (
-            name.endswith((".csv", ".tsv")) and _has_two_columns(Path(file))
+            name.endswith((".csv", ".tsv")) and _lists_edges(Path(file))
         )
     if not listed:
         return read_data(file, reading), False
     return read_data(file, replace(reading, format="edges")), True
 
 
-def _has_two_columns(path: Path) -> bool:
+def _as_graph(data: NamedMatrix, threshold: float | None) -> Biadjacency:
+    """The 0/1 matrix; what is none may be a list of edges that was not recognized."""
+    try:
+        return as_biadjacency(data.X, threshold)
+    except InvalidInputError as error:
+        if data.X.shape[1] != 3:
+            raise
+        raise InvalidInputError(
+            f"{error} If every line is a row, a column and a weight, use --edges."
+        ) from error
+
+
+def _lists_edges(path: Path) -> bool:
+    """Whether a table has two columns, or three of which the second holds no numbers."""
     about(path)
     if not path.is_file():  # a pipe can be read once
         return False
     with open_text(path, errors="replace") as file:
-        first = file.readline(100_000)
-    return first.count(delimiter_of(first, path)) == 1
+        first, second = file.readline(100_000), file.readline(100_000)
+    delimiter = delimiter_of(first, path)
+    cells = [cell.strip() for cell in second.split(delimiter)]
+    n_columns = first.count(delimiter) + 1
+    return n_columns == 2 or (n_columns == len(cells) == 3 and as_number(cells[1]) is None)
 
 
 def _as_array(names: Sequence[str] | None) -> Array | None:

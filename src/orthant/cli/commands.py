@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import os
 import sys
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Annotated
+from importlib.util import find_spec
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 import orthant
+from orthant.cli.advice import know_options
 from orthant.cli.failures import (
     BAD_INPUT,
     PIPE_CLOSED,
@@ -34,6 +39,27 @@ COMMANDS = {
     "bench": "bench",
     "bench quality": "quality",
 }
+COMPLETION = "_ORTHANT_COMPLETE"  # set by the scripts that shells complete with
+
+
+class _PlainFlags:
+    """Help in which an option that takes no value shows no type."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All parameters, the option for the help among them."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for one in params:
+            if getattr(one, "is_flag", False) and one.metavar is None:
+                one.metavar = ""
+        return params
+
+
+class Command(_PlainFlags, TyperCommand):
+    """One command."""
+
+
+class Group(_PlainFlags, TyperGroup):
+    """All of them."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -60,30 +86,58 @@ def make_app(names: Iterable[str]) -> typer.Typer:
         name="orthant",
         callback=root,
         no_args_is_help=True,
-        add_completion=False,
+        cls=Group,
+        context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
         help="Split a non-negative matrix into parts that do not overlap, "
         "and prove how good they are.",
     )
     for name in names:
         home = import_module(f"orthant.cli.{COMMANDS[name]}")
-        app.command(name)(guard(getattr(home, COMMANDS[name])))
+        app.command(name, cls=Command)(guard(getattr(home, COMMANDS[name])))
     return app
 
 
-def _needed(arguments: list[str]) -> Iterable[str]:
-    """The commands that must be known: the one named first, all for the help and for mistakes."""
-    if arguments[0] == "--version":
-        return ()
-    return arguments[:1] if arguments[0] in COMMANDS else COMMANDS
+def _make_program(arguments: list[str]) -> Any:
+    """The program as these arguments need it: only the command that is named is imported.
+
+    For the help, for mistakes and for completion of its name a command is no more than what its
+    docstring says.
+    """
+    named = [name for name in (arguments[0], _completed()) if name in COMMANDS]
+    app = make_app(named)
+    if arguments[0] not in COMMANDS and arguments[0] != "--version":
+        for name in COMMANDS:
+            if name not in named:
+                app.command(name, help=help_of(name))(lambda: None)
+    return typer.main.get_command(app)
+
+
+def _completed() -> str:
+    """The command whose options a shell asks for, if it does; as typer's scripts pass it."""
+    words = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+    return words.split()[1] if COMPLETION in os.environ and len(words.split()) > 1 else ""
+
+
+def help_of(name: str) -> str:
+    """What the function of a command says about itself, read without importing its module."""
+    module = find_spec(f"orthant.cli.{COMMANDS[name]}")
+    if module is None or module.loader is None:
+        return ""
+    tree = ast.parse(module.loader.get_source(module.name))  # type: ignore[attr-defined]
+    found = (one for one in tree.body if isinstance(one, ast.FunctionDef))
+    own = next(one for one in found if one.name == COMMANDS[name])
+    return ast.get_docstring(own) or ""
 
 
 def run(given: list[str]) -> int:
     """Run the command that these arguments name; returns the exit code."""
     arguments = _with_whole_name(_without_debug(given)) or ["--help"]
     try:
-        app = make_app(_needed(arguments))
-        code = app(args=arguments, prog_name="orthant", standalone_mode=False)
+        program = _make_program(arguments)
+        if arguments[0] in program.commands:
+            know_options(program.commands[arguments[0]])
+        code = program(args=arguments, prog_name="orthant", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the help has gone
         close_stdout()

@@ -14,9 +14,10 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from orthant.cli import options as o
-from orthant.cli.failures import about
+from orthant.cli.advice import keep_known
+from orthant.cli.failures import about, say
 from orthant.datasets.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
-from orthant.errors import InvalidInputError
+from orthant.errors import FileError, InvalidInputError
 from orthant.validation.parameters import as_bytes
 
 # Single-point moves need the data in memory, so only what is large stays on disk: more than this,
@@ -115,6 +116,9 @@ def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatr
         map_above=largest,
         stream_above=largest if stream else None,
     )
+    about(data.source, data.where_negative)
+    for note in data.notes:
+        say(f"{data.source}: {note}", "note")
     if reading.transpose:
         data = _turn(data, limit if memory is None else largest)
     n, m = data.X.shape
@@ -167,7 +171,10 @@ def read_weights(path: Path | None, expected: int, what: str) -> Any:
     if path is None:
         return None
     about(path)
-    data = read_matrix(path, header=None, index=False).X
+    try:
+        data = read_matrix(path, header=None, index=False).X
+    except FileError as error:  # the options are those of the matrix, not of its weights
+        raise FileError(keep_known(str(error), ())) from error
     values = np.asarray(data.toarray() if hasattr(data, "toarray") else data, dtype=np.float64)
     if values.size != expected:
         raise InvalidInputError(f"{path}: it holds {values.size} weights for {expected} {what}")

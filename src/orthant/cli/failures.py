@@ -17,7 +17,14 @@ from typing import Any
 
 import typer
 
-from orthant.errors import FewerComponentsWarning, FileError, MissingExtraError, OrthantError
+from orthant.cli.advice import in_words_of_command
+from orthant.errors import (
+    FewerComponentsWarning,
+    FileError,
+    MissingExtraError,
+    NegativeEntryError,
+    OrthantError,
+)
 
 IO_FAILED, BAD_INPUT, INTERRUPTED, PIPE_CLOSED, TERMINATED = 1, 2, 130, 141, 143
 
@@ -26,16 +33,20 @@ class About:
     """The file a command is working on, for messages that do not name it themselves."""
 
     name: str | None = None
+    where_negative: str = ""
 
 
-def about(name: object) -> None:
-    """Say which file the next errors are about."""
-    About.name = None if name is None else str(name)
+def about(name: object, where_negative: str = "") -> None:
+    """Say which file the next errors are about, and what to do if it holds negative entries."""
+    named = None if name is None else str(name)
+    if named != About.name or where_negative:
+        About.where_negative = where_negative
+    About.name = named
 
 
 def say(message: str, kind: str = "error") -> None:
-    """One line on stderr."""
-    line = printable(" ".join(message.split()))
+    """One line on stderr, in which every option is one of the running command."""
+    line = printable(in_words_of_command(" ".join(message.split())))
     with contextlib.suppress(OSError):  # nobody listens
         print(f"orthant: {kind}: {line}", file=sys.stderr, flush=True)
 
@@ -102,6 +113,8 @@ def describe(error: BaseException) -> str:
     if isinstance(error, MemoryError) and not isinstance(error, OrthantError):
         return f"{name}: not enough memory: {error or 'an allocation failed'}"
     text = str(error)
+    if isinstance(error, NegativeEntryError) and About.where_negative:
+        text += f"; {About.where_negative}"
     if name is None or isinstance(error, FileError) or text.startswith(name):
         return text
     return f"{name}: {text}"

@@ -16,7 +16,7 @@ from orthant.errors import OrthantError
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.onmf.choices import NAMES, SEEDINGS, SETTINGS
 from orthant.onmf.options import DEFAULTS
-from orthant.validation.parameters import as_n_init
+from orthant.validation.parameters import as_n_init, name_nearest
 
 READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
 N_INIT, MAX_ITER, TOL = DEFAULTS["n_init"], DEFAULTS["max_iter"], DEFAULTS["tol"]
@@ -38,7 +38,8 @@ def one_of(names: Iterable[str | None]) -> dict[str, Any]:
 
     def parse(text: str) -> str:
         if text not in known:
-            raise typer.BadParameter(f"{text!r} is not one of {', '.join(known)}")
+            meant = name_nearest(text, known)
+            raise typer.BadParameter(f"{text!r} is not one of {', '.join(known)}{meant}")
         return text
 
     # Lists that are long break better in the column of the help texts.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -23,12 +22,17 @@ from orthant.reproduction.runner import Progress, carry_out, rows_on_disk
 ALL = "all"
 FOLDER, QUICK_FOLDER = Path("reproduction"), Path("reproduction-quick")
 
-Name = StrEnum("Name", [(name, name) for name in (*experiments(), ALL)])  # type: ignore[misc]
+NAMES = (*experiments(), ALL)
 
 
 def reproduce(
     name: Annotated[
-        Name, typer.Argument(metavar="NAME", help="The experiment, or all.", show_default=False)
+        str,
+        typer.Argument(
+            help="The experiment, or all.",
+            show_default=False,
+            **{**o.one_of(NAMES), "metavar": "NAME"},
+        ),
     ],
     quick: Annotated[
         bool, typer.Option("--quick", help="Three noises, three seeds, 5 seconds a run.")
@@ -68,7 +72,7 @@ def reproduce(
         line(f"wrote {path}")
 
 
-def _runs(name: Name, quick: bool) -> list[Run]:
+def _runs(name: str, quick: bool) -> list[Run]:
     known = experiments(QUICK if quick else FULL)
     return plan_all(known.values() if name == ALL else [known[name]])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -65,7 +64,7 @@ def select_k(
         results=None if output is None else output / TRIALS,
         random_state=seed,
         n_jobs=jobs,
-        verbose=int(sys.stderr.isatty() and not quiet),
+        verbose=int(not quiet),
     )
     values = {
         "suggestion": found.suggestion,

@@ -7,14 +7,16 @@ import math
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 
 from orthant.cli.failures import printable
-from orthant.progress import progress_line
+from orthant.progress import SECONDS_BETWEEN_LINES, follow
 
 
 def line(text: str = "") -> None:
@@ -68,7 +70,36 @@ def plain(value: Any) -> Any:
     return value
 
 
-def progress(message: str, quiet: bool) -> AbstractContextManager[None]:
-    """One moving line on a terminal's stderr while work goes on; nothing elsewhere."""
-    wanted = not quiet and Console(stderr=True).is_terminal
-    return progress_line(int(wanted), printable(message), printable(message))
+@contextmanager
+def progress(message: str, quiet: bool) -> Iterator[None]:
+    """Say on stderr what goes on: one moving line on a terminal, elsewhere a line now and then."""
+    if quiet:
+        yield
+    elif sys.stderr.isatty():
+        with (
+            Console(stderr=True).status(escape(printable(message))) as status,
+            follow(printable(message), lambda line: status.update(escape(line))),
+        ):
+            yield
+    else:
+        with _lines_now_and_then(printable(message)):
+            yield
+
+
+@contextmanager
+def _lines_now_and_then(message: str) -> Iterator[None]:
+    """A line every ten seconds with the step that was last; none for work that takes less."""
+    last, ended = [message], threading.Event()
+
+    def tell() -> None:
+        while not ended.wait(SECONDS_BETWEEN_LINES):
+            print(last[0], file=sys.stderr, flush=True)
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        with follow(message, lambda line: last.__setitem__(0, line)):
+            yield
+    finally:
+        ended.set()
+        teller.join()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -40,45 +39,16 @@ def as_biadjacency(graph: Any, binarize: float | None = None) -> Biadjacency:
           its first node becoming a row. Entries are the edge attribute ``weight``, 1 if absent;
         * a `Biadjacency`, which is returned as it is.
 
-        A list of edges looks like a matrix with two columns; pass it through
-        `biadjacency_from_edges`.
+        Lists of edges look like matrices with two columns; `edge_lists.as_graph` takes them too.
     binarize
         None accepts nothing but 0 and 1. A number t makes every entry above t an edge.
     """
     _check_threshold(binarize)
     if isinstance(graph, Biadjacency):
         return graph
-    if _is_networkx(graph):
+    if is_networkx(graph):
         return _from_networkx(graph, binarize)
-    return Biadjacency(_binarize(_check_matrix(graph), binarize))
-
-
-def biadjacency_from_edges(
-    edges: Any,
-    *,
-    row_names: Iterable[Any] | None = None,
-    column_names: Iterable[Any] | None = None,
-) -> Biadjacency:
-    """Turn a list of edges into a 0/1 matrix whose rows and columns carry the labels.
-
-    Parameters
-    ----------
-    edges
-        Pairs (row label, column label): an array or a data frame with two columns, or any iterable
-        of pairs. Labels may be numbers, strings or anything hashable; a label on the left and the
-        same label on the right are two vertices. An edge that is listed twice is one edge.
-    row_names, column_names
-        All labels of a side, in the order wanted. Needed to include vertices without edges.
-        Otherwise the labels of a side stand in the order in which they first appear.
-    """
-    pairs = _list_pairs(edges)
-    rows, row_labels = _number([left for left, _ in pairs], row_names, "row_names")
-    columns, column_labels = _number([right for _, right in pairs], column_names, "column_names")
-    shape = (len(row_labels), len(column_labels))
-    if 0 in shape:
-        raise InvalidInputError("The list of edges is empty; a graph needs at least one edge.")
-    matrix = coo_array((np.ones(len(pairs)), (rows, columns)), shape=shape).tocsr()
-    return Biadjacency(_binarize(matrix, 0.0), _as_names(row_labels), _as_names(column_labels))
+    return Biadjacency(edges_above(_check_matrix(graph), binarize))
 
 
 def _check_matrix(graph: Any) -> Array | csr_array:
@@ -92,7 +62,7 @@ def _check_matrix(graph: Any) -> Array | csr_array:
         raise InvalidInputError(f"{error}; {hint}") from error
 
 
-def _binarize(matrix: Array | csr_array, binarize: float | None) -> csr_array:
+def edges_above(matrix: Array | csr_array, binarize: float | None) -> csr_array:
     """The edges of a matrix, as uint8 ones in CSR form with sorted indices."""
     if isinstance(matrix, np.ndarray):
         values = matrix.ravel()
@@ -146,37 +116,7 @@ def _check_threshold(binarize: Any) -> None:
         raise InvalidInputError(f"binarize is {binarize}; pass None or a finite number.")
 
 
-def _list_pairs(edges: Any) -> list[tuple[Any, Any]]:
-    """The pairs of an array, a data frame or an iterable."""
-    if hasattr(edges, "to_numpy"):
-        edges = edges.to_numpy()
-    listed = edges.tolist() if isinstance(edges, np.ndarray) else list(edges)
-    for position, pair in enumerate(listed):
-        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
-            raise InvalidInputError(
-                f"Edge {position} is {pair!r}; every edge is a pair (row label, column label)."
-            )
-        if any(label is None or label != label for label in pair):
-            raise InvalidInputError(f"Edge {position} is {pair!r}: a label is missing.")
-    return [(left, right) for left, right in listed]
-
-
-def _number(labels: list[Any], names: Iterable[Any] | None, what: str) -> tuple[Array, list[Any]]:
-    """The number of every label, and the labels in order of their numbers."""
-    if names is None:
-        ordered = list(dict.fromkeys(labels))
-    else:
-        ordered = list(names)
-    numbers = {label: number for number, label in enumerate(ordered)}
-    if len(numbers) < len(ordered):
-        raise InvalidInputError(f"{what} holds the same label twice.")
-    unknown = next((label for label in labels if label not in numbers), None)
-    if unknown is not None:
-        raise InvalidInputError(f"The label {unknown!r} is in an edge but not in {what}.")
-    return np.array([numbers[label] for label in labels], dtype=np.int64), ordered
-
-
-def _as_names(labels: list[Any]) -> Array:
+def as_names(labels: list[Any]) -> Array:
     """The labels as an array, of objects unless all are of one plain type."""
     kinds = {type(label) for label in labels}
     if len(kinds) == 1 and kinds <= {int, float, str, bool}:
@@ -186,7 +126,7 @@ def _as_names(labels: list[Any]) -> Array:
     return names
 
 
-def _is_networkx(graph: Any) -> bool:
+def is_networkx(graph: Any) -> bool:
     """Whether this is a networkx graph, found out without importing networkx."""
     return any(base.__module__.partition(".")[0] == "networkx" for base in type(graph).__mro__)
 
@@ -216,7 +156,7 @@ def _from_networkx(graph: Any, binarize: float | None) -> Biadjacency:
     entries = coo_array(
         (np.array(weights, dtype=np.float64), tuple(numbers)), (len(rows), len(columns))
     )
-    return Biadjacency(_binarize(entries.tocsr(), binarize), _as_names(rows), _as_names(columns))
+    return Biadjacency(edges_above(entries.tocsr(), binarize), as_names(rows), as_names(columns))
 
 
 def _find_sides(graph: Any) -> dict[Any, int]:

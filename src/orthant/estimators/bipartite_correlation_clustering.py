@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orthant.correlation_clustering.graph import Biadjacency, as_biadjacency
+from orthant.correlation_clustering.edge_lists import as_graph
+from orthant.correlation_clustering.graph import Biadjacency
 from orthant.correlation_clustering.solve import DEFAULT_N_INIT, METHODS, cluster_graph
 from orthant.engine.executors import one_blas_thread
 from orthant.errors import InvalidInputError
@@ -29,7 +30,8 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
         "paper" is Theorem 9 and Lemma 1 of Charikar & Hu (2021). "best" adds other roundings,
         random starts and local search and keeps the fewest disagreements.
     binarize : float or None, default=None
-        None accepts nothing but 0 and 1; a number makes every entry above it a 1.
+        None accepts nothing but 0 and 1; a number makes every entry above it a 1. The weight of
+        an edge is an entry: above the threshold all edges count the same.
     n_init : int, default=4
         Random starts that "best" makes from each side.
     random_state : int, Generator, RandomState or None, default=None
@@ -72,12 +74,16 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : matrix of shape (n_rows, n_columns), networkx graph, or Biadjacency
-            Lists of edges go through `orthant.biadjacency_from_edges` first.
+        X : matrix of shape (n_rows, n_columns), networkx graph, list of edges, or Biadjacency
+            Edges are pairs (row label, column label), or triples with a weight: a list of tuples,
+            an array of text or whole numbers, or a frame of two or three columns. Two columns of
+            whole zeros and ones could be either: they are refused, with what to do. Three columns
+            of numbers are a matrix; edges of that form go through
+            `orthant.biadjacency_from_edges`.
         y : ignored
         """
         self._check_parameters()
-        graph = as_biadjacency(X, self.binarize)
+        graph = as_graph(X, self.binarize)
         if isinstance(X, Biadjacency) or graph.row_names is not None:
             self.n_features_in_ = graph.edges.shape[1]
         else:

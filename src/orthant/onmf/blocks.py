@@ -20,11 +20,6 @@ from orthant.onmf.solution import Solution, Start
 
 ESCAPES_PER_START = 24
 PATIENCE = 12
-# What the search found, no more: answers with further blocks may exist that are better.
-FEWER = (
-    "the best answer that was found uses fewer blocks, and none found with more is better; ask for "
-    "n_components=({0}, {0}) to let every group of rows meet every group of columns"
-)
 
 
 def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
@@ -55,7 +50,20 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
         steps = (*solution.steps, "exact directions")
         solution = replace(solution, directions=exact, steps=steps)
     packed = 0.0 if published is None else published.packed
-    return replace(solution, unused=FEWER.format(options.asked), packed=packed).finish(points)
+    return replace(solution, unused=explain_fewer(options.asked), packed=packed).finish(points)
+
+
+def explain_fewer(k: object) -> str:
+    """Why fewer blocks are in use: what the search knows, no more, and what may be tried next.
+
+    Answers with further blocks may exist that are better; none was found.
+    """
+    return (
+        "no answer with more blocks was found that is better. "
+        f"Try three factors, n_components=({k}, {k}), in which every group of rows may use every "
+        "group of columns; orthogonal='samples' or 'features', which ask for less; or rows "
+        "normalized to one length, where a few large ones outweigh the others"
+    )
 
 
 def _starts(

@@ -62,7 +62,7 @@ def select_n_components(
     n_jobs
         Trials at a time; None for all cores this process may use.
     verbose
-        1 shows a progress bar.
+        1 shows a progress bar; where stderr is no terminal, a line every ten seconds.
 
     Returns
     -------

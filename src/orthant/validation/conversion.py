@@ -50,7 +50,8 @@ def refuse_dtype(dtype: np.dtype, where: str = "") -> None:
         )
     if kind in "UST":
         raise InvalidTypeError(
-            f"X holds text{place}; convert it to numbers first, for instance with X.astype(float)"
+            f"X holds text{place}; convert it to numbers first, numerals with X.astype(float), "
+            "documents with sklearn.feature_extraction.text.TfidfVectorizer"
         )
     if kind in "mM":
         raise InvalidTypeError(
@@ -113,7 +114,8 @@ def _number(value: Any, place: tuple[int, ...], where: Where, may_miss: bool) ->
         )
     if isinstance(value, str | bytes):
         raise InvalidTypeError(
-            f"X holds text {where(place)}: {_shown(value)}; convert it to numbers first"
+            f"X holds text {where(place)}: {_shown(value)}; convert it to numbers first, "
+            "documents with sklearn.feature_extraction.text.TfidfVectorizer"
         )
     if isinstance(value, DATES):
         raise InvalidTypeError(

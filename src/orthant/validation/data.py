@@ -15,7 +15,7 @@ from orthant.engine.masked import FilledSource, MaskedMatrix, has_missing
 from orthant.engine.matrix import Matrix
 from orthant.engine.scan import scan
 from orthant.engine.sources import ArraySource, CsrSource, SlicedSource, Source
-from orthant.errors import InvalidInputError, InvalidTypeError
+from orthant.errors import InvalidInputError, InvalidTypeError, NegativeEntryError
 from orthant.numerics.arrays import Array
 from orthant.validation.conversion import as_real_array, refuse_dtype
 from orthant.validation.parameters import (
@@ -56,7 +56,7 @@ def as_matrix(
     values = FilledSource(source) if masked else source
     scanned = scan(values, executor, row_weights, column_weights, columns)
     if scanned.offense is not None:
-        raise InvalidInputError(_offense_message(*scanned.offense))
+        raise _offense(*scanned.offense)
     kind = MaskedMatrix if masked else Matrix
     return kind(source, executor, scanned)
 
@@ -156,17 +156,19 @@ def as_csr(X: Any) -> csr_array:
     return rows
 
 
-def _offense_message(row: int, column: int, value: float) -> str:
+def _offense(row: int, column: int, value: float) -> InvalidInputError:
     place = _place(row, column)
     if math.isnan(value):
-        return (
+        return InvalidInputError(
             f"Input X contains NaN, the first at {place}. Pass missing_values=numpy.nan to leave "
             "missing entries out of the error (over samples or features), or impute them, for "
             "instance with sklearn.impute.SimpleImputer"
         )
     if math.isinf(value) and value > 0:
-        return f"Input X contains infinity, the first at {place}. Cap or remove such values"
-    return (
+        return InvalidInputError(
+            f"Input X contains infinity, the first at {place}. Cap or remove such values"
+        )
+    return NegativeEntryError(
         f"Negative values in data: the first is {place} = {value:g}. The factorization needs a "
         "non-negative matrix; clip it with numpy.maximum(X, 0) or shift it to start at zero"
     )

@@ -7,6 +7,8 @@ import numbers
 import operator
 import re
 import warnings
+from collections.abc import Iterable
+from difflib import SequenceMatcher
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from orthant.certificate import CERTIFICATE_SECONDS, CERTIFICATES, FORMER
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.numerics.arrays import Array
 
+ALIKE = 0.5  # share of letters in common, from which on one name may have been meant for another
 UNITS = {"": 1, "B": 1}
 for _power, _letter in enumerate("KMGT", start=1):
     UNITS |= {_letter: 1000**_power, f"{_letter}B": 1000**_power}
@@ -27,8 +30,23 @@ def as_choice(value: Any, choices: tuple[Any, ...], name: str) -> Any:
         value is choice or (isinstance(value, str) and value == choice) for choice in choices
     ):
         listed = ", ".join(repr(choice) for choice in choices)
-        raise InvalidInputError(f"{name} must be one of {listed}; got {value!r}")
+        meant = name_nearest(value, choices)
+        raise InvalidInputError(f"{name} must be one of {listed}; got {value!r}{meant}")
     return value
+
+
+def name_nearest(value: Any, choices: Iterable[Any]) -> str:
+    """Which choice may have been meant, for the end of a message; empty if none is near."""
+    known = [choice for choice in choices if isinstance(choice, str)]
+    if not isinstance(value, str) or not value.strip():
+        return ""
+    wanted = value.strip().lower().replace("_", "-")
+    holding = [choice for choice in known if wanted in choice]
+    if len(holding) == 1:
+        return f"; did you mean {holding[0]}?"
+    alike = [SequenceMatcher(None, wanted, choice).ratio() for choice in known]
+    best = max(alike, default=0.0)
+    return f"; did you mean {known[alike.index(best)]}?" if best >= ALIKE else ""
 
 
 def as_certificate(value: Any, seconds: Any, name: str = "certificate") -> tuple[str | None, float]:

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 from orthant.datasets.readers.formats import FORMATS, format_by_name, format_of
-from orthant.datasets.readers.names import read_names
+from orthant.datasets.readers.names import read_names, tenx_matrix
 from orthant.datasets.readers.place import STDIN, readable
 from orthant.datasets.readers.record import FileError, NamedMatrix, Request, default_max_bytes
 from orthant.validation.parameters import as_choice
@@ -46,7 +46,8 @@ def read_matrix(
     Parameters
     ----------
     path
-        ``.npy``, ``.npz`` (dense or SciPy sparse), ``.mtx`` (10x names next to it are used),
+        ``.npy``, ``.npz`` (dense or SciPy sparse), ``.mtx`` (10x names next to it are used;
+        the folder of all three does as well),
         ``.csv`` and ``.tsv``, all text also as ``.gz``, ``.parquet``, ``.h5ad``, ``.h5``,
         ``.zarr``, ``.edges``; ``-`` for standard input.
     format
@@ -77,6 +78,8 @@ def read_matrix(
         as_choice(format, tuple(FORMATS), "format")
     with readable(path, limit) as place:
         passing = place != Path(path)  # gone when this returns
+        if format in (None, "mtx") and place.is_dir():
+            place = tenx_matrix(place) or place
         request = Request(
             place,
             shown="<stdin>" if str(path) == STDIN else str(path),

@@ -12,7 +12,7 @@ from orthant.datasets.readers.npy import read_npy
 from orthant.datasets.readers.npz import read_npz
 from orthant.datasets.readers.packed import first_bytes
 from orthant.datasets.readers.parquet import read_parquet
-from orthant.datasets.readers.record import NamedMatrix, Request
+from orthant.datasets.readers.record import FileError, NamedMatrix, Request
 from orthant.datasets.readers.text import read_text
 from orthant.datasets.readers.zarr_folder import read_zarr
 
@@ -35,6 +35,16 @@ ENDINGS = {f".{name}": name for name in FORMATS} | {
     ".pq": "parquet",
     ".tab": "tsv",
 }
+# Endings that people bring and what to do with such files.
+ELSEWHERE = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as .csv"),
+    **dict.fromkeys((".pkl", ".pickle", ".joblib"), "it could run code; numpy.save makes a .npy"),
+    **dict.fromkeys((".rds", ".rda", ".rdata"), "in R, Matrix::writeMM or write.csv"),
+    ".mat": "numpy.save(scipy.io.loadmat(FILE)[NAME]) makes a .npy",
+    ".feather": "pandas.read_feather(FILE).to_parquet makes a .parquet",
+    ".loom": "anndata.read_loom(FILE).write_h5ad makes a .h5ad",
+    ".json": "pandas.read_json(FILE).to_csv makes a .csv",
+}
 MAY_BE_PACKED = ("mtx", "csv", "tsv", "edges")
 BEGINNINGS = {
     b"\x93NUMPY": "npy",
@@ -53,6 +63,9 @@ def format_of(path: Path) -> str:
         return found
     if path.is_dir():
         return "zarr"
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    if ending in ELSEWHERE:
+        raise FileError(f"{path}: {ending} files are not read; {ELSEWHERE[ending]}")
     return format_by_content(path)
 
 
@@ -67,4 +80,10 @@ def format_by_name(path: Path) -> str | None:
 def format_by_content(path: Path) -> str:
     """What a file begins like; text is taken for a table."""
     beginning = first_bytes(path)
-    return next((name for start, name in BEGINNINGS.items() if beginning.startswith(start)), "csv")
+    found = next((name for start, name in BEGINNINGS.items() if beginning.startswith(start)), None)
+    if found is None and b"\0" in beginning:
+        raise FileError(
+            f"{path}: neither its name nor its first bytes tell what it is; name its format with "
+            f"--format: {' '.join(FORMATS)}"
+        )
+    return found or "csv"

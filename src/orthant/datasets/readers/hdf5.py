@@ -45,8 +45,25 @@ def read_h5ad(request: Request) -> NamedMatrix:
     """``X`` (or the layer named) of an AnnData file, with the names of cells and genes."""
     with _open(request) as (store, opened):
         check_heaps(request)
-        X = store.matrix(store.at(store.root, request.key or "X"))
-        return _keep_open(store.named(X), opened)
+        key = request.key or "X"
+        # What is raw may have more genes than X, with names of their own.
+        genes = "raw/var" if key.strip("/").startswith("raw/") else "var"
+        data = store.named(store.matrix(store.at(store.root, key)), genes)
+        advice = _advise_raw(store) if request.key in (None, "X") else ""
+        return _keep_open(replace(data, where_negative=advice), opened)
+
+
+def _advise_raw(store: _Hdf5) -> str:
+    """Where the counts are that ``X`` was made of, if the file has kept them."""
+    raw, layers = store.inner_group("raw"), store.inner_group("layers")
+    names = [
+        f"{part}/{name}" for part, group in (("raw", raw), ("layers", layers)) for name in group
+    ]
+    names = [name for name in names if name == "raw/X" or name.startswith("layers/")]
+    if not names:
+        return ""
+    others = f" (or {', '.join(names[1:6])})" if len(names) > 1 else ""
+    return f"what X was made of may be there: --key {names[0]}{others}"
 
 
 def read_observation(request: Request, name: str, expected: int) -> tuple[str, ...]:
@@ -120,10 +137,16 @@ class _Hdf5(Store):
                 )
             if isinstance(link, self.h5py.SoftLink):
                 raise self.request.error(
-                    f"{path!r} is a soft link; name what it points to with --key"
+                    f"{path!r} is a soft link, not followed; name what it points to with --key"
                 )
             here = here[part]
         return here
+
+    def inner_group(self, name: str) -> Any:
+        """A group of the file itself; nothing where there is none."""
+        link = self.root.get(name, getlink=True)
+        here = self.root[name] if isinstance(link, self.h5py.HardLink) else None
+        return here if isinstance(here, self.group_type) else ()
 
     def attribute(self, group: Any, *names: str) -> Any:
         """The first of some attributes that is there, or None; none of them is large."""

@@ -18,6 +18,8 @@ LONGEST_LIST = 2**28
 # What a spreadsheet takes for a formula, behind the quotes that we put before such names.
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
+TENX_MATRIX = re.compile(r"matrix\.mtx(\.gz)?$")
+
 
 def shield(name: str) -> str:
     """A name for a table: with a quote before it where a spreadsheet would take it for a formula.
@@ -63,6 +65,15 @@ def read_lines(path: Path) -> list[str]:
     while lines and not lines[-1].strip():
         lines.pop()
     return lines
+
+
+def tenx_matrix(folder: Path) -> Path | None:
+    """The matrix of a folder as 10x Genomics writes it; None if there is none."""
+    found = sorted(path for path in folder.iterdir() if TENX_MATRIX.search(path.name))
+    if len(found) > 1:
+        listed = ", ".join(path.name for path in found[:5])
+        raise FileError(f"{folder}: it holds several matrices: {listed}; name one of them")
+    return found[0] if found else None
 
 
 def tenx_neighbors(path: Path) -> tuple[Names, Names] | None:

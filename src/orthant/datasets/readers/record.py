@@ -41,6 +41,10 @@ class NamedMatrix:
         The file, as it was named.
     opened
         What is open as long as rows are read from the file; None where nothing is.
+    notes
+        What the reader decided and the user may see otherwise, one sentence each.
+    where_negative
+        What to do where X holds negative entries; empty where nothing better is known.
     """
 
     X: Any
@@ -48,6 +52,8 @@ class NamedMatrix:
     column_names: Names
     source: str
     opened: ExitStack | None = None
+    notes: tuple[str, ...] = ()
+    where_negative: str = ""
 
     def close(self) -> None:
         """Close the file; rows that were not read into memory are gone then."""
@@ -134,7 +140,7 @@ class Request:
         if not names:
             raise self.error(f"it holds no {what}")
         listed = ", ".join(names[:10])
-        raise self.error(f"it holds several arrays, name one of them with --key: {listed}")
+        raise self.error(f"it holds several arrays: {listed}; name one of them with --key")
 
     def sparse(self, kind: str, parts: Sequence[Array], shape: tuple[int, int]) -> csr_array:
         """The CSR array of the parts of a sparse matrix, once all its indices have been checked."""
@@ -148,6 +154,8 @@ class Request:
         X: Any,
         row_names: Names = None,
         column_names: Names = None,
+        *,
+        notes: tuple[str, ...] = (),
     ) -> NamedMatrix:
         """The result, after a last look at its shape and the number of names."""
         self.check_shape(X.shape)
@@ -155,7 +163,7 @@ class Request:
         for names, size, what in zip(both, X.shape, ("row", "column"), strict=True):
             if names is not None and len(names) != size:
                 raise self.error(f"there are {len(names)} {what} names for {size} {what}s")
-        return NamedMatrix(X, row_names, column_names, self.shown)
+        return NamedMatrix(X, row_names, column_names, self.shown, notes=notes)
 
 
 class StoredRows:

@@ -81,9 +81,9 @@ class Store(ABC):
         size = prod(shape or ()) * max(1, np.dtype(array.dtype).itemsize)
         self.request.check_size(size, f"the array {array.name!r} with {what} {shape}")
 
-    def named(self, X: Any) -> NamedMatrix:
-        """A matrix with the names of cells (obs) and genes (var), where the store has them."""
-        sides = zip(("obs", "var"), X.shape, strict=True)
+    def named(self, X: Any, genes: str = "var") -> NamedMatrix:
+        """A matrix with the names of cells (obs) and genes, where the store has them."""
+        sides = zip(("obs", genes), X.shape, strict=True)
         return self.request.matrix(X, *(self._index(part, size) for part, size in sides))
 
     def _index(self, part: str, size: int) -> Names:

@@ -21,6 +21,11 @@ MISSING = {"", "na", "nan", "n/a", "null", "none"}
 DELIMITERS = "\t,;|"
 DECIMAL_COMMAS = re.compile(r"-?\d+(,\d+)?(;-?\d+(,\d+)?)+")
 LOOK_AHEAD = 20
+FEWEST_ENTRIES = 10
+LONG_TABLE = (
+    "the lines look like row, column and value, and were taken as rows of a matrix; if they are, "
+    "keep these three columns and read them with --format edges"
+)
 Line = tuple[int, list[str]]
 
 
@@ -68,9 +73,22 @@ def _table(rows: Iterator[Line], request: Request) -> NamedMatrix:
             row_names.extend(unshield(cells[0].strip()) for _, cells in lines)
         n_cells += blocks[-1].size
         request.check_size(16 * n_cells, "the table so far")
-    return request.matrix(
-        np.concatenate(blocks), tuple(row_names) if has_index else None, column_names
-    )
+    X = np.concatenate(blocks)
+    notes = (LONG_TABLE,) if not has_index and _lists_entries(X) else ()
+    names = tuple(row_names) if has_index else None
+    return request.matrix(X, names, column_names, notes=notes)
+
+
+def _lists_entries(X: Array) -> bool:
+    """Whether lines look like row, column and value: either repeats, no pair of them does."""
+    n, width = X.shape
+    if width not in (3, 4) or n < FEWEST_ENTRIES:
+        return False
+    places = X[:, :2]
+    if not (np.isfinite(places) & (places == np.round(places))).all():
+        return False
+    repeat = all(len(np.unique(side)) <= n // 2 for side in places.T)
+    return repeat and len(np.unique(places, axis=0)) == n
 
 
 def _has_header(ahead: list[Line]) -> bool:
@@ -82,6 +100,8 @@ def _has_header(ahead: list[Line]) -> bool:
     if not words:
         return False
     below = ahead[1][1] if len(ahead) > 1 else []
+    if below and not _is_value(cells[0]) and _is_value(below[0]):
+        return True
     same_below = [i for i in words if i < len(below) and not _is_value(below[i])]
     return len(ahead) == 1 or len(same_below) < len(words)
 
@@ -144,7 +164,7 @@ def _block(
     if bad.any():
         row, column = np.argwhere(bad)[0]
         number, cells = lines[row]
-        raise _bad_cell(cells[first + column], number, int(column) + first, names, first, request)
+        raise _bad_cell(cells, number, int(column) + first, names, first, request)
     return block
 
 
@@ -159,23 +179,43 @@ def _slowly(
             continue
         value = as_number(cell)
         if value is None:
-            raise _bad_cell(cell, number, column, names, first, request)
+            raise _bad_cell(cells, number, column, names, first, request)
         values.append(value)
     return values
 
 
 def _bad_cell(
-    cell: str, number: int, column: int, names: Names, first: int, request: Request
+    cells: list[str], number: int, column: int, names: Names, first: int, request: Request
 ) -> Exception:
     name = "" if names is None else f" ({names[column - first][:40]!r})"
     where = f"column {column + 1}{name}"
-    text = cell.strip()
+    text = cells[column].strip()
     if text.lower() in MISSING:
         found = f"{text!r} is" if text else "the cell is empty, which is"
         return request.error(f"{where}: {found} no number; --missing leaves such cells out", number)
     if _is_value(text):
         return request.error(f"{where}: {text} must be finite and not negative", number)
-    hint = " (numbers need a decimal point)" if _is_value(text.replace(",", ".", 1)) else ""
+    return request.error(f"{where}: {text[:40]!r} is no number{_advise(text, len(cells))}", number)
+
+
+def _advise(text: str, width: int) -> str:
+    """What may be done about a cell that is no number."""
     if _is_value(text.replace("_", "")):
-        hint = " (write it without underscores)"
-    return request.error(f"{where}: {text[:40]!r} is no number{hint}", number)
+        return "; write it without underscores"
+    if _is_value(text.replace(",", ".", 1)):
+        return (
+            "; numbers need a decimal point: save the file with points, or "
+            "pandas.read_csv(FILE, sep=';', decimal=',').to_csv(OTHER) writes one"
+        )
+    if len(text.split()) > 1:
+        return "; texts become numbers with sklearn.feature_extraction.text.TfidfVectorizer"
+    if width == 2:
+        return "; if every line is a row and a column, --format edges reads it"
+    if width == 3:
+        return "; if every line is a row, a column and a value, --format edges reads it"
+    if width == 4:
+        return (
+            "; if every line is a row, a column, a value and more, keep the first three "
+            "(cut -d, -f1-3), which --format edges reads"
+        )
+    return ""

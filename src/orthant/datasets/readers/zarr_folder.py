@@ -16,6 +16,7 @@ from orthant.datasets.readers.record import NUMBERS, NamedMatrix, Request
 from orthant.datasets.readers.store import Store
 from orthant.extras import import_extra
 
+MARKS = ("zarr.json", ".zgroup", ".zarray")  # what is in every Zarr store
 BLOSC_HEADER = 16  # bytes
 # More pieces than this, and than so many for each that is stored, are an empty claim.
 MOST_EMPTY = 20_000
@@ -33,6 +34,11 @@ def read_zarr(request: Request) -> NamedMatrix:
     zarr = import_extra("zarr", "files")
     if not request.path.is_dir():
         raise request.error("a Zarr store is a folder")
+    if not any((request.path / name).exists() for name in MARKS):
+        raise request.error(
+            "the folder holds no matrix that is known: neither a Zarr store (zarr.json, .zgroup) "
+            "nor files of 10x Genomics (matrix.mtx, barcodes.tsv, features.tsv)"
+        )
     with request.decoding("this is no Zarr store, or a damaged one"):
         store = _Zarr(request, zarr.open(str(request.path), mode="r", use_consolidated=False))
         if isinstance(store.root, store.array_type):

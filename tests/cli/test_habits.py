@@ -1,0 +1,74 @@
+"""What people try by habit: -h, completion, python -m, a pipe."""
+
+import inspect
+import os
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from orthant.cli import terminal
+from orthant.cli.commands import COMMANDS, help_of
+from orthant.progress import announce
+from tests.cli.running import COMMAND, ENVIRONMENT
+
+
+def complete(words):
+    variables = {
+        "_ORTHANT_COMPLETE": "complete_bash", "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }  # fmt: skip
+    done = subprocess.run(COMMAND, env={**ENVIRONMENT, **variables}, capture_output=True, text=True)
+    return done.stdout.split()
+
+
+def test_h_is_help_everywhere(run):
+    assert run("-h").out == run("--help").out
+    for name in COMMANDS:
+        assert f"orthant {name}" in run(*name.split(), "-h").out
+
+
+def test_the_help_of_all_commands_is_what_each_says_of_itself():
+    for name, home in COMMANDS.items():
+        command = getattr(import_module(f"orthant.cli.{home}"), home)
+        assert help_of(name) == inspect.getdoc(command)
+
+
+def test_flags_show_no_type(run):
+    for name in (("fit",), ("bicluster",), ("reproduce",), ()):
+        assert "bool" not in run(*name, "-h").out.lower()
+
+
+def test_a_shell_completes_commands_and_options():
+    assert complete("orthant sel") == ["select-k"]
+    assert complete("orthant fit --orth") == ["--orthogonal"]
+
+
+@pytest.mark.slow
+def test_completion_installs_itself(tmp_path):
+    script = f"{sys.executable} -m orthant --install-completion; exit $?"
+    done = subprocess.run(
+        ["bash", "-c", script], env={**os.environ, "HOME": str(tmp_path)}, capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    installed = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
+    assert any("_ORTHANT_COMPLETE" in text for text in installed)
+
+
+def test_work_in_a_pipe_is_told_now_and_then(monkeypatch, capsys):
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.001)
+    lines = []
+    with terminal.progress("reading x.csv", quiet=False):
+        announce("sweep", 0.25)
+        while len(lines) < 2:  # until it has been said twice
+            lines += capsys.readouterr().err.splitlines()
+    assert "reading x.csv: sweep 1, relative squared error 0.25" in lines
+    with terminal.progress("reading x.csv", quiet=True):
+        announce("sweep", 0.25)
+    assert capsys.readouterr().err == ""
+
+
+def test_short_work_in_a_pipe_says_nothing(table, run):
+    assert run("fit", table, "-k", 3).err == ""

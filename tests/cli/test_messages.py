@@ -1,0 +1,148 @@
+"""What a newcomer's first files are answered with: what was found and what to do about it."""
+
+import re
+
+import numpy as np
+import pytest
+import typer
+from scipy.io import mmwrite
+from scipy.sparse import coo_array
+
+from orthant.cli.advice import keep_known
+from orthant.cli.commands import COMMANDS, make_app
+
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+LONG = "user,item,rating\nann,tea,3\nbob,tea,1\nbob,milk,2\n"
+# Files by name: their content, and what fit and bicluster say about them.
+BAD = {
+    "comma.csv": ("a;b;c\n1,5;2;1\n0;2,5;0\n", "decimal point", "decimal point"),
+    "texts.csv": ("id,text\n1,the cat sat\n2,a dog ran\n", "TfidfVectorizer", None),
+    "long4.csv": ("u,i,r,t\na,x,3,9\nb,x,1,8\n", "keep the first three", "keep the first three"),
+    "long.csv": (LONG, "a row, a column and a value, --format edges", None),
+    "counts.csv": ("1,10,3\n2,10,1\n2,20,2\n", None, "use --edges"),
+    "empty.csv": ("1,,2\n3,4,5\n", "--missing leaves", "the cell is empty"),
+    "sheet.xlsx": (b"PK\x03\x04", "save the sheet as .csv", "save the sheet as .csv"),
+    "model.pkl": (b"\x80\x04", "it could run code", "it could run code"),
+    "odd.bin": (b"ab\0\0cd", "name its format with --format", "--format"),
+}
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, (content, *_) in BAD.items():
+        data = content if isinstance(content, bytes) else content.encode()
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "folder").mkdir()
+    np.savez(tmp_path / "several.npz", a=np.eye(3), b=np.eye(2))
+    np.save(tmp_path / "negative.npy", -np.eye(3))
+    np.save(tmp_path / "nan.npy", np.full((3, 3), np.nan))
+    return (*BAD, "folder", "several.npz", "negative.npy", "nan.npy")
+
+
+@pytest.mark.parametrize("command", ["fit", "bicluster"])
+def test_every_file_is_answered_with_what_to_do(command, files, run):
+    for name, (_, *answers) in BAD.items():
+        wanted = answers[command == "bicluster"]
+        if wanted is not None:
+            done = run(command, name)
+            assert (done.code, done.err.count("\n")) == (2, 1), (name, done.err)
+            assert wanted in done.err, (name, done.err)
+
+
+def test_no_message_names_an_option_that_the_command_lacks(files, run, tmp_path):
+    program = typer.main.get_command(make_app(COMMANDS))
+    calls = {
+        "fit": (), "select-k": ("--k", "1:2"), "bicluster": (),
+        "certify": ("--labels", "comma.csv"), "transform": ("several.npz",),
+    }  # fmt: skip
+    for command, more in calls.items():
+        params = program.commands[command].params
+        known = {name for one in params for name in (*one.opts, *one.secondary_opts)} | {"--help"}
+        for name in files:
+            done = run(command, *more, name)
+            assert set(OPTION.findall(done.err)) <= known, (command, name, done.err)
+    (tmp_path / "sets").mkdir()
+    for name in ("empty.csv", "long4.csv", "several.npz"):  # each in one line of its own
+        (tmp_path / name).rename(tmp_path / "sets" / name)
+    options = {name for one in program.commands["bench quality"].params for name in one.opts}
+    done = run("bench", "quality", "sets", "--seeds", "0:0")
+    assert "several arrays" in done.err
+    assert set(OPTION.findall(done.err)) <= options, done.err
+    np.savez(tmp_path / "several.npz", a=np.eye(3), b=np.eye(2))
+    weights = run("fit", "counts.csv", "--sample-weight", "several.npz")
+    assert "several arrays: a, b" in weights.err
+    assert "--key" not in weights.err
+
+
+def test_clauses_go_and_the_first_stays():
+    text = "x.csv: --k is odd; see --missing; raise --max-bytes. Use --key or --k."
+    assert keep_known(text, {"--max-bytes"}) == "x.csv: --k is odd; raise --max-bytes."
+    assert keep_known(text, ()) == "x.csv: --k is odd"
+
+
+def test_folders_of_10x_genomics_are_read(tmp_path, run, blocks):
+    folder = tmp_path / "tenx"
+    folder.mkdir()
+    mmwrite(folder / "matrix.mtx", coo_array(blocks.T))
+    (folder / "barcodes.tsv").write_text("".join(f"c{i}\n" for i in range(30)))
+    (folder / "genes.tsv").write_text("".join(f"E{i}\tg{i}\n" for i in range(12)))
+    done = run("fit", "tenx", "-k", 3, "--seed", 0)
+    assert done.code == 0, done.err
+    assert done.out.startswith("tenx: 30 x 12")
+    assert "g" in done.out.splitlines()[3]
+    (folder / "b_matrix.mtx").write_text("")
+    assert "several matrices: b_matrix.mtx, matrix.mtx" in run("fit", "tenx").err
+    (tmp_path / "none").mkdir()
+    assert "neither a Zarr store" in run("fit", "none").err
+
+
+def test_negative_entries_of_an_h5ad_point_to_what_is_raw(tmp_path, run, blocks):
+    h5py = pytest.importorskip("h5py")
+    genes = np.array([f"g{i}".encode() for i in range(12)])
+    with h5py.File(tmp_path / "x.h5ad", "w") as file:
+        file["X"] = blocks[:, :5] - 1
+        file["raw/X"] = blocks
+        file["layers/counts"] = blocks[:, :5]
+        file["raw/var/_index"] = genes
+        file["elsewhere"] = h5py.ExternalLink("other.h5", "/X")
+    done = run("fit", "x.h5ad", "--h5ad", "none")
+    assert done.code == 2
+    assert "Negative values" in done.err
+    assert "--key raw/X (or layers/counts)" in done.err
+    found = run("fit", "x.h5ad", "-k", 3, "--key", "raw/X", "--h5ad", "none")
+    assert found.code == 0, found.err
+    assert "g1" in found.out
+    with h5py.File(tmp_path / "x.h5ad", "a") as file:
+        del file["raw"], file["layers"]
+        file["raw"] = h5py.ExternalLink("other.h5", "/X")
+    assert "--key" not in run("fit", "x.h5ad", "--h5ad", "none").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("reproduce", "experiment-one"), "did you mean experiment-1?"),
+        (("reproduce", "1"), "did you mean experiment-1?"),
+        (("bench", "growt"), "did you mean growth?"),
+        (("fit", "x.csv", "--orthogonal", "sample"), "did you mean samples?"),
+    ],
+)
+def test_a_name_that_is_almost_right_is_asked_about(arguments, meant, run):
+    done = run(*arguments)
+    assert done.code == 2
+    assert meant in done.err
+
+
+def test_tables_of_row_column_and_value_are_recognized(tmp_path, run):
+    (tmp_path / "long.csv").write_text(LONG)
+    done = run("bicluster", "long.csv")
+    assert done.out.startswith("long.csv: 2 rows, 2 columns")
+    pairs = [(i, 10 * j) for i in range(1, 6) for j in range(1, 4)]
+    lines = "".join(f"{i},{j},{i * j}\n" for i, j in pairs)
+    (tmp_path / "numbers.csv").write_text("user,item,rating\n" + lines)
+    done = run("fit", "numbers.csv", "-k", 2)
+    assert (done.code, done.err.count("\n")) == (0, 1)
+    assert "look like row, column and value" in done.err
+    assert run("fit", "numbers.csv", "-k", 2, "--format", "edges", "-o", "e").out.startswith(
+        "numbers.csv: 5 x 3"
+    )

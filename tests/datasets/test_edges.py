@@ -1,0 +1,65 @@
+"""Lists of edges: which first lines are headers, and what is said about it."""
+
+import numpy as np
+import pytest
+
+from orthant.datasets.readers import read_matrix
+
+NAMES = (("ann", "bob", "eva"), ("e1", "e2"))
+WORDS = "ann,e1\nbob,e1\nbob,e2\neva,e2\n"
+NUMBERS = "1,10\n2,10\n2,20\n3,20\n"
+TAKEN = ("first line taken as header; --no-header to keep it",)
+
+
+def read(text, tmp_path, **options):
+    path = tmp_path / "g.edges"
+    path.write_text(text)
+    return read_matrix(path, **options)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", " "])
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [(WORDS, NAMES), (NUMBERS, (("1", "2", "3"), ("10", "20")))],
+    ids=["words", "integers"],
+)
+def test_a_header_is_no_edge_and_a_note_says_so(body, names, delimiter, tmp_path):
+    text = ("woman,event\n" + body).replace(",", delimiter)
+    held = read(text, tmp_path)
+    assert (held.row_names, held.column_names) == names
+    assert held.notes == TAKEN
+    assert np.array_equal(held.X.toarray(), [[1, 0], [1, 1], [0, 1]])
+    kept = read(text, tmp_path, header=False)
+    assert kept.X.shape == (4, 3)
+    assert kept.row_names[0] == "woman"
+    assert kept.notes == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WORDS,  # the first line shares a name with others
+        NUMBERS,
+        "ann,tea\nbob,milk\nbob,rum\n",  # too few lines to tell
+        "ann,tea\nbob,milk\ncid,rum\ndan,gin\n",  # every line stands alone
+        "ann,tea\nbob,milk\nbob,rum\ncid,rum\ndan,gin\n",  # so does the last
+        "u1,i1\nu2,i2\nu2,i3\nu3,i3\n",  # names with numbers are no names of columns
+        "1,tea\n2,milk\n2,rum\n3,rum\n",
+        "ann,tea,1\nbob,milk,2\nbob,rum,1\ncid,rum,2\n",  # it has a weight
+    ],
+)
+def test_a_first_edge_is_kept_without_a_note(text, tmp_path):
+    held = read(text, tmp_path)
+    assert held.X.nnz == text.count("\n")
+    assert held.notes == ()
+
+
+def test_a_header_that_was_asked_for_needs_no_note(tmp_path):
+    held = read(WORDS, tmp_path, header=True)
+    assert held.row_names == ("bob", "eva")
+    assert held.notes == ()
+
+
+def test_a_semicolon_splits_where_names_hold_commas(tmp_path):
+    held = read("Ann, Dr.;e1\nBob, Dr.;e1\n", tmp_path)
+    assert held.row_names == ("Ann, Dr.", "Bob, Dr.")

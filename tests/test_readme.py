@@ -1,0 +1,46 @@
+"""What the README shows is so: its code runs, its commands have their options."""
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from orthant.cli.commands import COMMANDS, make_app
+
+TEXT = (Path(__file__).parent.parent / "README.md").read_text()
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.slow
+def test_its_code_runs_and_prints_what_it_says():
+    names, printed = {}, io.StringIO()
+    blocks = [code for language, code in BLOCKS if language == "python"]
+    assert len(blocks) >= 3
+    with contextlib.redirect_stdout(printed):
+        for code in blocks:
+            exec(compile(code, "README.md", "exec"), names)
+    said = " ".join(printed.getvalue().split())
+    assert said.startswith("0.136")
+    assert "squared error at most 1.628 times the smallest possible" in said
+    assert "(1797, 10)" in said
+
+
+def test_its_commands_have_the_options_it_names():
+    program = typer.main.get_command(make_app(COMMANDS))
+    lines = [line for language, code in BLOCKS if not language for line in code.splitlines()]
+    calls = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("orthant ")]
+    assert len(calls) >= 4
+    for command, *arguments in calls:
+        if command.startswith("-"):
+            continue
+        params = program.commands[command].params
+        known = {name for one in params for name in (*one.opts, *one.secondary_opts)}
+        assert {one for one in arguments if one.startswith("-")} <= known, (command, arguments)
+
+
+def test_it_says_how_to_install():
+    assert "pip install orthant" in TEXT
