@@ -183,8 +183,11 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
     once would take more than ``max_memory`` bytes. What those leave of it, or without a limit a
     share of the memory that is free, is for blocks that the source keeps between passes. On a
     cluster its workers and their memory decide instead, and threads work on what is brought here.
+    On a device one thread hands out the blocks, which have room there.
     """
     n_threads = available_cores() if n_jobs is None else n_jobs
+    if source.kernel.on_device:
+        return Serial()
     if isinstance(source, OnCluster):
         on_cluster = source.cluster_executor(_local(n_threads))
         if on_cluster is not None:

@@ -280,7 +280,7 @@ class OrthogonalNMF(
 
     def _as_factorization(self, X: Any) -> Factorization:
         """The result of the fit, made again from X: the same data give the same loadings."""
-        projection = self._project(X)[1]
+        projection = self._project(X)[1].on_host()
         scales = None if self.feature_labels_ is None else self.components_.max(axis=0, initial=0.0)
         return Factorization(
             orthogonal=self._setting,
@@ -317,7 +317,7 @@ class OrthogonalNMF(
     @available_if(_assigns_samples)
     def predict(self, X: Any) -> Array:
         """The component of every sample, (n_samples,) int32; -1 for a zero one."""
-        labels = self._project(X)[1].labels
+        labels: Array | None = self._project(X)[1].on_host().labels
         if labels is None:
             raise InvalidInputError("the fit was over features; fit again to assign samples")
         return labels
@@ -392,4 +392,4 @@ def _relative_squared_error(matrix: Matrix, components: Array, projection: Proje
     if isinstance(matrix, MaskedMatrix):
         return matrix.residual(projection.loadings, components) / matrix.total
     energies = energies_of(matrix, components, projection)
-    return squared_error(matrix, components, projection, energies) / matrix.total
+    return squared_error(matrix, components, projection, energies)[0] / matrix.total

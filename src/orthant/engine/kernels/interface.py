@@ -82,6 +82,20 @@ class Kernel(ABC):
     """
 
     sparse = False  # whether only entries that are stored cost anything
+    on_device = False  # whether blocks, and what has one entry per row, lie on a device
+    made_by = ""  # what the bits of results depend on, apart from the data, where that is known
+
+    def room(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
+        """Zeros where the blocks lie: for what has one entry per row, and for sums."""
+        return np.zeros(shape, dtype=dtype)
+
+    def place(self, values: Array | None) -> Any:
+        """An array with one entry per row where the blocks lie."""
+        return values
+
+    def remarks(self, dtype: np.dtype) -> tuple[str, ...]:
+        """What a fit of rows of this dtype should say about how they were read."""
+        return ()
 
     @abstractmethod
     def scale(self, rows: Rows, units: Units) -> Rows:
