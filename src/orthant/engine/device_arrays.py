@@ -27,7 +27,7 @@ SPREAD_ENTRIES = 2**25
 # Smaller copies are not worth page-locked memory.
 WORTH_LOCKING = 2**16
 
-DTYPES = {
+DTYPES: dict[np.dtype, Any] = {
     np.dtype(np.float32): torch.float32,
     np.dtype(np.float64): torch.float64,
     np.dtype(np.int32): torch.int32,
@@ -35,7 +35,7 @@ DTYPES = {
     np.dtype(np.uint8): torch.uint8,
     np.dtype(np.bool_): torch.bool,
 }
-OF_TORCH = {theirs: ours for ours, theirs in DTYPES.items()}
+OF_TORCH: dict[Any, np.dtype] = {theirs: ours for ours, theirs in DTYPES.items()}
 
 
 def fetch(tensor: Any) -> Array:
@@ -60,7 +60,7 @@ def as_tensor(values: Any, device: Any, dtype: Any = None) -> Any:
     return torch.as_tensor(array).to(device=device, dtype=dtype)
 
 
-def _ldexp(values: Any, powers: Any) -> Any:
+def ldexp(values: Any, powers: Any) -> Any:
     """``values * 2**powers`` in two steps, so that no power leaves the range of float64."""
     half = torch.div(powers, 2, rounding_mode="floor")
     wide = values.double()
@@ -93,7 +93,7 @@ UFUNCS: dict[str, Callable[..., Any]] = {
     "bitwise_or": torch.bitwise_or,
     "invert": torch.bitwise_not,
     "logical_not": torch.logical_not,
-    "ldexp": _ldexp,
+    "ldexp": ldexp,
     "matmul": torch.matmul,
 }
 

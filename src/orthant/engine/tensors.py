@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -32,10 +33,9 @@ def device_boundaries(n_rows: int, n_columns: int, entries: int = BLOCK_ENTRIES)
 
 def kernel_on(device: Any) -> TensorKernel:
     """What reads blocks on a device: fused kernels where it has them."""
-    fused = None
-    if device.type == "cuda" and find_spec("triton") is not None:
-        from orthant.engine.kernels import triton_launch as fused
-    return TensorKernel(device, fused)
+    if device.type != "cuda" or find_spec("triton") is None:
+        return TensorKernel(device)
+    return TensorKernel(device, import_module("orthant.engine.kernels.triton_launch"))
 
 
 class TensorSource:

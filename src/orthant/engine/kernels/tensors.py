@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from orthant.engine.device_arrays import DTYPES, DeviceArray, as_tensor, fetch, first_of
+from orthant.engine.device_arrays import DTYPES, DeviceArray, as_tensor, fetch, first_of, ldexp
 from orthant.engine.kernels.dense import DENSE
 from orthant.engine.kernels.interface import (
     BlockColumns,
@@ -74,7 +74,7 @@ class TensorKernel(Kernel):
             versions.append(torch.cuda.get_device_name(device))
         self.made_by = ", ".join(versions)
 
-    def room(self, shape: tuple[int, ...], dtype: Any = np.float64) -> DeviceArray:
+    def room(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
         wanted = DTYPES[np.dtype(dtype)]
         return DeviceArray(torch.zeros(shape, dtype=wanted, device=self._device))
 
@@ -103,11 +103,10 @@ class TensorKernel(Kernel):
         shift = np.asarray(-np.asarray(units.shift()))
         if shift.ndim < 2 or 1 in shift.shape:
             powers = self._tensor(np.atleast_2d(shift))
-            return np.ldexp(DeviceArray(rows.double()), DeviceArray(powers)).tensor
+            return ldexp(rows.double(), powers)
         columns = np.atleast_2d(-units.columns) if units.columns is not None else np.zeros((1, 1))
         alone = Units(units.exponent, units.rows, None)
-        scaled = DeviceArray(self.scale(rows, alone))
-        return np.ldexp(scaled, DeviceArray(self._tensor(columns.astype(np.int32)))).tensor
+        return ldexp(self.scale(rows, alone), self._tensor(columns.astype(np.int32)))
 
     def find_row_powers(self, rows: Any, columns: Array | None) -> Array:
         found = np.empty(rows.shape[0], dtype=np.int32)
@@ -136,9 +135,7 @@ class TensorKernel(Kernel):
         for some in self.pieces(rows):
             wide = rows[some].double()
             found.append(torch.stack((wide.amin(), wide.amax())))
-            wide = (
-                wide.square_() if wide is not rows[some] and rows.dtype != wide.dtype else wide**2
-            )
+            wide = wide * wide
             if column_weights is None:
                 squares[some] = wide.sum(dim=1)
             else:
@@ -158,7 +155,7 @@ class TensorKernel(Kernel):
                 return some.start + row, column, value
         raise AssertionError("no entry is bad")
 
-    def square_columns(self, rows: Any, row_weights: Any) -> DeviceArray:
+    def square_columns(self, rows: Any, row_weights: Any) -> Any:
         squares = torch.zeros(rows.shape[1], dtype=torch.float64, device=rows.device)
         for some in self.pieces(rows):
             wide = rows[some].double() ** 2
@@ -168,7 +165,7 @@ class TensorKernel(Kernel):
                 squares += (wide * self._tensor(row_weights[some], torch.float64)[:, None]).sum(0)
         return DeviceArray(squares)
 
-    def multiply_directions(self, rows: Any, directions: Any, exact: bool = True) -> DeviceArray:
+    def multiply_directions(self, rows: Any, directions: Any, exact: bool = True) -> Any:
         dtype = torch.float64 if exact else rows.dtype
         vectors = self._tensor(directions, dtype).T.contiguous()
         products = torch.empty((rows.shape[0], vectors.shape[1]), dtype=dtype, device=rows.device)
@@ -224,8 +221,8 @@ class TensorKernel(Kernel):
             labels, best, sums = self._fused.sweep(rows, vectors, weights, by_row)
             found = DeviceArray(sums)
             if not by_row:
-                return BlockSweep(None, None, found)  # type: ignore[arg-type]
-            return BlockSweep(DeviceArray(labels), DeviceArray(best), found)  # type: ignore[arg-type]
+                return BlockSweep(None, None, found)
+            return BlockSweep(DeviceArray(labels), DeviceArray(best), found)
         labels, best = self.find_winners(rows, directions, offsets, lengths)
         products, coefficients = best, best
         if offsets is not None and lengths is not None:
@@ -286,7 +283,7 @@ class TensorKernel(Kernel):
                     weighted = weighted * self._tensor(row_weights[some], torch.float64)[:, None]
                 squares += (weighted * combined).sum(dim=0)
                 products += weighted.to(rows.dtype).T @ rows[some]
-        return BlockColumns(DeviceArray(products), DeviceArray(squares))  # type: ignore[arg-type]
+        return BlockColumns(DeviceArray(products), DeviceArray(squares))
 
     def combine_columns(
         self, rows: Any, combinations: Any, row_weights: Any, exact: bool
@@ -299,11 +296,11 @@ class TensorKernel(Kernel):
             found = self.multiply_combinations(rows[some].double(), combinations, weights)
             products += found.products
             squares += found.squares
-        return BlockColumns(products, squares)  # type: ignore[arg-type]
+        return BlockColumns(products, squares)
 
     def square_residuals(
         self, rows: Any, loadings: Any, components: Any, column_factors: Array | None
-    ) -> DeviceArray:
+    ) -> Any:
         vectors = self._tensor(components, torch.float64)
         factors = None if column_factors is None else self._tensor(column_factors, torch.float64)
         if isinstance(loadings, ByLabel):
@@ -326,9 +323,7 @@ class TensorKernel(Kernel):
             squares[some] = difference.square_().sum(dim=1)
         return DeviceArray(squares)
 
-    def gram(
-        self, rows: Any, column_factors: Any, row_weights: Any, exact: bool = True
-    ) -> DeviceArray:
+    def gram(self, rows: Any, column_factors: Any, row_weights: Any, exact: bool = True) -> Any:
         factors = self._tensor(column_factors, torch.float64)
         gram = torch.zeros((rows.shape[1],) * 2, dtype=torch.float64, device=rows.device)
         plain = bool((factors == 1.0).all())
