@@ -10,9 +10,11 @@ import numpy as np
 import torch
 
 from orthant.engine.device_arrays import OF_TORCH, as_tensor, fetch
+from orthant.engine.executors import Absorb, Executor, Serial, Work
 from orthant.engine.kernels.interface import Kernel
 from orthant.engine.kernels.tensors import TensorKernel
-from orthant.engine.sources import ArraySource, block_rows, working_dtype
+from orthant.engine.sources import ArraySource, Source, block_rows, working_dtype
+from orthant.errors import TooLargeError
 from orthant.numerics.arrays import Array
 
 # Large blocks: starting a kernel for each costs more than a small one takes. Boundaries are
@@ -38,6 +40,26 @@ def kernel_on(device: Any) -> TensorKernel:
     return TensorKernel(device, import_module("orthant.engine.kernels.triton_launch"))
 
 
+class DeviceExecutor:
+    """Hands the blocks on a device to it, one after the other; others work on what is here."""
+
+    def __init__(self, local: Executor) -> None:
+        self._local = local
+
+    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
+        """Call ``absorb(rows, result)`` once for every block, the first block first."""
+        if not source.kernel.on_device:
+            self._local.fold(source, work, absorb)
+            return
+        try:
+            Serial().fold(source, work, absorb)
+        except torch.OutOfMemoryError as error:
+            raise TooLargeError(
+                f"the device has no room for a pass over X: {str(error).splitlines()[0]} Free "
+                "memory there, or stream X from the host with orthant.on_device(X.cpu())"
+            ) from error
+
+
 class TensorSource:
     """Rows of a 2-D tensor of real numbers on any device."""
 
@@ -55,6 +77,10 @@ class TensorSource:
         self.boundaries = device_boundaries(*self.shape)
         self.kernel: Kernel = kernel or kernel_on(tensor.device)
         self.can_transpose = self.n_entries * self.dtype.itemsize <= MOST_BYTES_TO_FLIP
+
+    def own_executor(self, local: Executor) -> Executor:
+        """Who works on the blocks."""
+        return DeviceExecutor(local)
 
     def block(self, index: int) -> Any:
         """Rows of one block; a copy only where order or dtype asks for one."""

@@ -27,7 +27,13 @@ from orthant.validation.parameters import (
 )
 from orthant.validation.shapes import check_dimensions
 from orthant.validation.sparse_structure import as_checked_csr
-from orthant.validation.tensors import is_on_device, is_tensor, source_of_tensor
+from orthant.validation.tensors import (
+    StreamedMatrix,
+    is_on_device,
+    is_tensor,
+    source_of_tensor,
+    streamed_source,
+)
 
 
 def as_matrix(
@@ -75,6 +81,8 @@ def as_source(X: Any) -> Source:
         return _dask_source(X)
     if is_tensor(X) or is_on_device(X):
         return source_of_tensor(X)
+    if isinstance(X, StreamedMatrix):
+        return streamed_source(X, as_source(X.X))
     if is_sliceable(X):
         check_dimensions(X.shape)
         refuse_dtype(X.dtype)

@@ -325,9 +325,7 @@ def square_residuals(
         columns = start + tl.arange(0, COLUMNS)
         inside = valid[:, None] & (columns < M)[None, :]
         x = tl.load(base + rows[:, None] * M + columns[None, :], mask=inside, other=0.0)
-        own = tl.load(
-            component_ptr + label[:, None] * M + columns[None, :], mask=inside, other=0.0
-        )
+        own = tl.load(component_ptr + label[:, None] * M + columns[None, :], mask=inside, other=0.0)
         difference = x.to(tl.float64) - scale[:, None] * own
         if WEIGHTED:
             factors = tl.load(factor_ptr + columns, mask=columns < M, other=0.0)

@@ -77,8 +77,7 @@ def sum_plan(m: int, k: int) -> Plan:
     """The kernels that sum rows by given labels."""
     if padded(k) <= 32:
         return Plan("indicated", True, Tiles(128, 64, 8, 3), Tiles(128, 64, 4, 3))
-    plan = sweep_plan(max(m, 129), k)
-    return plan
+    return sweep_plan(max(m, 129), k)
 
 
 def assign_tiles(k: int) -> Tiles:
