@@ -193,7 +193,7 @@ class DeviceArray(NDArrayOperatorsMixin):
     def argmax(self, axis: int) -> DeviceArray:
         """Where the largest of every row stands, the first of equals."""
         assert axis == self.ndim - 1
-        return DeviceArray(first_of(self.tensor, self.tensor.amax(dim=axis, keepdim=True)))
+        return DeviceArray(first_of(self.tensor, self.tensor.amax(dim=axis, keepdim=True)).long())
 
     def any(self) -> bool:
         """Whether any entry is true."""

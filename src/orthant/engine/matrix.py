@@ -97,17 +97,15 @@ class Matrix(Geometry):
             [*self.shape, units.exponent, self.dtype.itemsize, self.source.kernel.sparse]
         )
         sides = (self.row_squares, self.column_squares, self.row_weights, self.column_factors)
-        made_by = self.source.kernel.made_by
-        other = [np.frombuffer(made_by.encode(), np.uint8)] if made_by else []
-        return digest(kind, self.source.boundaries, *sides, units.rows, units.columns, *other)
+        told = digest(kind, self.source.boundaries, *sides, units.rows, units.columns)
+        return self.source.kernel.made_by + told
 
     def part(self, rows: Array | slice, row_weights: Array | None = None) -> Matrix:
         """Some rows as a matrix of their own, in memory, with other row weights if given."""
-        weights = row_weights
-        if weights is None and self.row_weights is not None:
-            weights = on_host(self.row_weights[rows])
+        if row_weights is None and self.row_weights is not None:
+            row_weights = on_host(self.row_weights[rows])
         squares = on_host(self.row_squares[rows])
-        return self._like(self.source.part(rows), squares, None, weights, self.units.of(rows))
+        return self._like(self.source.part(rows), squares, None, row_weights, self.units.of(rows))
 
     def normalized(self, rows: Array, row_weights: Array) -> Matrix:
         """Some rows of Y, their weights left out, at length 1, in memory.
@@ -220,9 +218,8 @@ class Matrix(Geometry):
             Whether labels and products of all rows are wanted; else only sums are kept.
         """
         room = self.source.kernel.room
-        labels = room((self.shape[0],), np.int32) if by_row else None
-        products = room((self.shape[0],), self.dtype) if by_row else None
-        sums = room(directions.shape)
+        n, sums = self.shape[:1], room(directions.shape)
+        labels, products = (room(n, np.int32), room(n, self.dtype)) if by_row else (None, None)
         folded = self.weigh_columns(directions).astype(self.dtype, copy=False)
         order = by_value(folded)
         offsets, lengths = penalty or (None, None)
@@ -240,8 +237,7 @@ class Matrix(Geometry):
         }
         parts = {"lengths": lengths, "row_weights": self.row_weights}
         self._pass(sweep_block, absorb, shared, parts)
-        in_order = np.empty(directions.shape)
-        in_order[order] = on_host(sums)
+        in_order = on_host(sums)[np.argsort(order)]
         return MatrixSweep(labels, products, self.weigh_columns(in_order))
 
     def draw_rows(
