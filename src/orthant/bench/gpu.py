@@ -83,10 +83,10 @@ def planted(n: int, m: int, k: int) -> Any:
 def time_gpu_sweeps(cases: list[list[int]]) -> dict[str, Any]:
     """For every shape: seconds of the floor, of a sweep and of plain torch, and how exact it is."""
     speed = copied_per_second()
-    return {"bytes_per_second": speed, "cases": [_time_sweep(*case, speed) for case in cases]}
+    return {"bytes_per_second": speed, "cases": [_time_sweep(speed, *case) for case in cases]}
 
 
-def _time_sweep(n: int, m: int, k: int, speed: float) -> dict[str, float]:
+def _time_sweep(speed: float, n: int, m: int, k: int) -> dict[str, float]:
     torch = _torch()
     torch.cuda.empty_cache()
     X = torch.rand((n, m), device="cuda")
