@@ -201,8 +201,7 @@ class Projection:
         """The same, on the host."""
         if self.by_label is None:
             return Projection(on_host(self.dense))
-        labels, scales = on_host(self.labels), on_host(self.scales)
-        return Projection(by_label=ByLabel(labels, scales, self.by_label.k))
+        return Projection(by_label=self.by_label.on_host())
 
 
 def project(matrix: Any, components: Array, orthogonal: str) -> Projection:

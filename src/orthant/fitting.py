@@ -118,7 +118,8 @@ def factorize(
         a lower bound from the singular values. "tight": a much stronger one, from a search that
         may take a minute and may be interrupted: what it found until then is proven. Until
         then the result holds X and the weights themselves, no copies of them (a tensor on a GPU
-        too): keep them as they are. None: no bound, only what the algorithm promises; nothing is held.
+        too): keep them as they are. None: no bound, only what the algorithm promises; nothing is
+        held.
     certificate_seconds
         What the search of "tight" may take. A bound that was stopped by it says so; one that was
         not is the same again.

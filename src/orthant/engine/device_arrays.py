@@ -55,6 +55,9 @@ def as_tensor(values: Any, device: Any, dtype: Any = None) -> Any:
     if isinstance(values, DeviceArray):
         return values.tensor if dtype is None else values.tensor.to(dtype)
     array = np.asarray(values)
+    if array.ndim == 0:  # filled there: a copy would have to be waited for
+        kind = DTYPES[array.dtype] if dtype is None else dtype
+        return torch.full((), array.item(), dtype=kind, device=device)
     if not array.flags.writeable or not array.flags.c_contiguous:
         array = np.array(array)  # a tensor cannot say that it is read only
     return torch.as_tensor(array).to(device=device, dtype=dtype)
@@ -233,6 +236,13 @@ class DeviceArray(NDArrayOperatorsMixin):
         values, order = torch.sort(values, descending=True, stable=True)
         values, order = fetch(values[:count]), fetch(order[:count])
         return order[np.isfinite(values)]
+
+    def find_starts(self) -> Array:
+        """Where the entries of every row begin; see `engine/vectors.py`. Integers add exactly."""
+        dtype = torch.int32 if len(self) < 2**31 else torch.int64
+        starts = torch.zeros(len(self) + 1, dtype=dtype, device=self.tensor.device)
+        torch.cumsum(self.tensor >= 0, dim=0, dtype=dtype, out=starts[1:])
+        return fetch(starts)
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: tuple[Any, ...] = (), **options: Any

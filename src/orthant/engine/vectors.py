@@ -28,6 +28,9 @@ class OnDevice(Protocol):
     def find_largest(self, least: Any, count: int) -> Array:
         """What :func:`find_largest` gives, without bringing all entries to the host."""
 
+    def find_starts(self) -> Array:
+        """What :func:`find_starts` gives, computed there: new memory on the host is slow."""
+
 
 def on_host(values: Any) -> Any:
     """The same values as an array of NumPy; what is one stays as it is."""
@@ -82,6 +85,7 @@ class ByLabel:
     labels: Any  # (n,) int32, -1 for none
     scales: Any  # (n,)
     k: int
+    starts: Array | None = None  # where the entries of every row begin, if that is known
 
     def __getitem__(self, rows: slice) -> ByLabel:
         """Those of some rows."""
@@ -98,9 +102,17 @@ class ByLabel:
             shifts = shifts - rows
         return ByLabel(self.labels, np.ldexp(self.scales, shifts), self.k)
 
+    def on_host(self) -> ByLabel:
+        """The same on the host."""
+        if not isinstance(self.labels, OnDevice):
+            return self
+        starts = find_starts(self.labels)
+        return ByLabel(on_host(self.labels), on_host(self.scales), self.k, starts)
+
     def csr(self) -> csr_array:
         """The same on the host, as a CSR array."""
-        return one_per_row(on_host(self.labels), on_host(self.scales), self.k)
+        held = self.on_host()
+        return one_per_row(held.labels, held.scales, held.k, held.starts)
 
 
 def by_label(loadings: csr_array) -> ByLabel:
@@ -114,14 +126,19 @@ def by_label(loadings: csr_array) -> ByLabel:
     return ByLabel(labels, scales, loadings.shape[1])
 
 
-def one_per_row(labels: Array, scales: Array, k: int) -> csr_array:
+def find_starts(labels: Any) -> Array:
+    """(n + 1,) where the entries of every row begin, if label -1 (n,) means none."""
+    if isinstance(labels, OnDevice):
+        return labels.find_starts()
+    starts = np.zeros(len(labels) + 1, dtype=np.int32 if len(labels) < 2**31 else np.int64)
+    np.cumsum(labels >= 0, out=starts[1:])
+    return starts
+
+
+def one_per_row(labels: Array, scales: Array, k: int, starts: Array | None = None) -> csr_array:
     """CSR array with ``scales[i]`` in column ``labels[i]`` of row i; nothing where it is -1."""
-    index = np.int32 if len(labels) < 2**31 else np.int64
-    if labels.min(initial=0) >= 0:  # the arrays serve as they are
-        starts = np.arange(len(labels) + 1, dtype=index)
-    else:
+    starts = find_starts(labels) if starts is None else starts
+    if starts[-1] < len(labels):  # otherwise the arrays serve as they are
         used = labels >= 0
-        starts = np.zeros(len(labels) + 1, dtype=index)
-        np.cumsum(used, out=starts[1:])
         labels, scales = labels[used], scales[used]
     return csr_array((scales, labels, starts), shape=(len(starts) - 1, k))
