@@ -2,6 +2,7 @@
 
 import ast
 from functools import cache
+from importlib.util import find_spec
 from inspect import isroutine
 from pathlib import Path
 
@@ -13,6 +14,11 @@ from orthant.engine.kernels.interface import Kernel
 from orthant.engine.kernels.sparse import SPARSE
 
 SOURCE = Path(orthant.__file__).parent
+KERNELS = [type(DENSE), type(SPARSE)]
+if find_spec("torch") is not None:
+    from orthant.engine.kernels.tensors import TensorKernel
+
+    KERNELS.append(TensorKernel)
 
 # A module may import from its own level and from those after it.
 LEVELS = [
@@ -37,6 +43,7 @@ LEVELS = [
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 PRIVATE_IS_FORBIDDEN = ("numpy", "scipy", "sklearn", "typer", "rich", "threadpoolctl", "networkx")
 PRIVATE_IS_FORBIDDEN += ("h5py", "zarr", "pyarrow", "anndata", "pooch", "dask", "distributed")
+PRIVATE_IS_FORBIDDEN += ("torch", "triton")
 
 
 @cache
@@ -151,10 +158,10 @@ def test_operations_of_kernels_are_called_by_method():
     assert wrong == []
 
 
-@pytest.mark.parametrize("kernel", [DENSE, SPARSE])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_a_kernel_provides_all_of_the_interface_and_nothing_else(kernel):
     """What is called on a kernel is in the interface, so a new kernel knows all it must provide."""
-    offered = {name for name in dir(type(kernel)) if not name.startswith("_")}
+    offered = {name for name in dir(kernel) if not name.startswith("_")}
     assert offered == {name for name in dir(Kernel) if not name.startswith("_")}
 
 

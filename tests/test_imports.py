@@ -9,6 +9,7 @@ import orthant
 
 SLOW = ("sklearn", "pandas", "polars", "matplotlib", "dask", "distributed", "h5py", "zarr")
 SLOW += ("pyarrow", "anndata", "networkx", "pooch", "scipy.optimize", "scipy.stats")
+SLOW += ("torch", "triton")
 COMMAND = "import sys; from orthant.cli.main import main; sys.argv = ['orthant', {}]; main()"
 FACTORIZE = "import numpy, orthant; orthant.factorize(numpy.eye(5, 4) + 1, 2).certificate"
 FIT = "import numpy; numpy.save('X.npy', numpy.eye(5, 4) + 1); "

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from orthant.fitting import factorize
     from orthant.persistence import load, save
     from orthant.selection import Selection, select_n_components
+    from orthant.validation.tensors import on_device
 
 __all__ = [
     "Biadjacency",
@@ -36,6 +37,7 @@ __all__ = [
     "factorize",
     "load",
     "measures",
+    "on_device",
     "save",
     "select_n_components",
 ]
@@ -55,6 +57,7 @@ _HOMES = {
     "certify": "partitions",
     "factorize": "fitting",
     "load": "persistence",
+    "on_device": "validation.tensors",
     "save": "persistence",
     "select_n_components": "selection",
 }

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array
 
 from orthant.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certificate, Promise
 from orthant.certification.evidence import Data, Evidence
+from orthant.engine.vectors import ByLabel, on_host, one_per_row
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
 from orthant.validation.data import as_matrix
@@ -199,11 +200,34 @@ class Factorization:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """Rows expressed by given components."""
+    """Rows expressed by given components: loadings (n, k), or labels and scales.
 
-    loadings: Any
-    labels: Array | None
-    scales: Array | None
+    They lie where the rows do.
+    """
+
+    dense: Any = None  # (n, k) over features, else None
+    by_label: ByLabel | None = None  # over samples and both, else None
+
+    @property
+    def labels(self) -> Any:
+        """(n,) over samples and both, else None."""
+        return None if self.by_label is None else self.by_label.labels
+
+    @property
+    def scales(self) -> Any:
+        """(n,) over samples and both, else None."""
+        return None if self.by_label is None else self.by_label.scales
+
+    @property
+    def loadings(self) -> Any:
+        """On the host: CSR with at most one entry per row, or dense."""
+        return on_host(self.dense) if self.by_label is None else self.by_label.csr()
+
+    def on_host(self) -> Projection:
+        """The same, on the host."""
+        if self.by_label is None:
+            return Projection(on_host(self.dense))
+        return Projection(by_label=self.by_label.on_host())
 
 
 def project(matrix: Any, components: Array, orthogonal: str) -> Projection:
@@ -214,9 +238,8 @@ def project(matrix: Any, components: Array, orthogonal: str) -> Projection:
             f"X has {matrix.shape[1]} features, but the components have {m} features"
         )
     if orthogonal == "features":
-        return Projection(matrix.loadings(components), None, None)
-    labels, scales = winners(matrix, components)
-    return Projection(one_per_row(labels, scales, k), labels, scales)
+        return Projection(matrix.loadings(components))
+    return Projection(by_label=ByLabel(*winners(matrix, components), k))
 
 
 def winners(matrix: Any, components: Array) -> tuple[Array, Array]:
@@ -226,17 +249,6 @@ def winners(matrix: Any, components: Array) -> tuple[Array, Array]:
         return np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=matrix.dtype)
     found: tuple[Array, Array] = matrix.project(components)
     return found
-
-
-def one_per_row(labels: Array, scales: Array, k: int) -> csr_array:
-    """CSR array with ``scales[i]`` in column ``labels[i]`` of row i; nothing where it is -1."""
-    used = labels >= 0
-    index = np.int32 if len(labels) < 2**31 else np.int64
-    starts = np.zeros(len(labels) + 1, dtype=index)
-    np.cumsum(used, out=starts[1:])
-    if starts[-1] < len(labels):  # otherwise the arrays serve as they are
-        labels, scales = labels[used], scales[used]
-    return csr_array((scales, labels, starts), shape=(len(starts) - 1, k))
 
 
 def group_lengths(labels: Array, scales: Array, k: int) -> Array:
@@ -264,24 +276,30 @@ def energies_of(matrix: Any, components: Array, projection: Projection) -> Array
     """(k,) the energy that every component captures, in the units of Y."""
     labels, scales = projection.labels, projection.scales
     found: Array = (
-        matrix.energies_of_loadings(projection.loadings, components)
+        matrix.energies_of_loadings(projection.dense, components)
         if labels is None or scales is None
         else matrix.energies_of_scales(labels, scales, components)
     )
     return found
 
 
-def squared_error(matrix: Any, unit: Array, projection: Projection, energies: Array) -> float:
-    """Squared error in the units of Y, without cancellation."""
+def squared_error(
+    matrix: Any, unit: Array, projection: Projection, energies: Array
+) -> tuple[float, bool]:
+    """Squared error in the units of Y, without cancellation, and whether all entries were compared.
+
+    Else it is what the components do not capture.
+    """
     total = matrix.total
     squared = total - float(energies.sum())
     # The short formula needs the products of the error's own geometry, and every entry.
     weighted = matrix.column_factors is not None or not matrix.complete
-    scales = projection.loadings if projection.scales is None else projection.scales
-    accurate = scales_are_accurate(scales)
-    if weighted or not accurate or squared < CANCELLATION[matrix.dtype] * total:
-        return matrix.residual(projection.loadings, unit)
-    return squared
+    apart = weighted or not matrix.products_are_exact
+    scales = projection.dense if projection.scales is None else projection.scales
+    if apart or squared < CANCELLATION[matrix.dtype] * total or not scales_are_accurate(scales):
+        given = projection.dense if projection.by_label is None else projection.by_label
+        return matrix.residual(given, unit), True
+    return squared, False
 
 
 def scales_are_accurate(values: Array) -> bool:

@@ -86,7 +86,7 @@ def factorize(
     X
         (n, m) non-negative array, frame or SciPy sparse matrix; rows are samples. A memory map,
         an HDF5 dataset, a zarr array or anything else with a shape, a dtype and slices of rows
-        is read block by block, never as a whole.
+        is read block by block, never as a whole. A tensor on a GPU is fitted where it lies.
     n_components
         How many parts; more than there are rows (columns, for both either) cannot be in use. For
         both two numbers (k, l) ask for k groups of rows and l groups of columns with a core
@@ -125,8 +125,9 @@ def factorize(
         What ``result.certificate`` will be, which is computed when it is first looked at. "svd":
         a lower bound from the singular values. "tight": a much stronger one, from a search that
         may take a minute and may be interrupted: what it found until then is proven. Until
-        then the result holds X and the weights themselves, no copies of them: keep them as they
-        are. None: no bound, only what the algorithm promises; nothing is held.
+        then the result holds X and the weights themselves, no copies of them (a tensor on a GPU
+        too): keep them as they are. None: no bound, only what the algorithm promises; nothing is
+        held.
     certificate_seconds
         What the search of "tight" may take. A bound that was stopped by it says so; one that was
         not is the same again.

@@ -43,6 +43,11 @@ def _verdict(row: Row) -> Lines:
     return [*(wanted or ["-"]), row.verdict]
 
 
+def _goals(row: Row) -> Lines:
+    """Every goal by its name, and the verdict."""
+    return [*(f"{one.figure} {one.relation} {one.bound:g}" for one in row.goals), row.verdict]
+
+
 def figure(value: float, digits: int = 3) -> str:
     """A number with so many digits, without powers of ten."""
     if value >= 10 ** (digits - 1):
@@ -202,6 +207,13 @@ COLUMNS: dict[str, list[Column]] = {
         ),
         Column("peak\nMB", _peak),
     ],
+    "gpu": [
+        CASE,
+        Column("", lambda row: row.against.split(": "), True),
+        Column("ms", _milliseconds("seconds", "their_seconds")),
+        Column("ratio", _times("ratio")),
+        Column("goals\nverdict", _goals, True),
+    ],
     "quality": [
         Column("case", _judged_case, True),
         *GAPS,
@@ -234,6 +246,10 @@ EXPLAINED = {
     "certificates": "The answer of n_init=10 with random_state=0, and what is proven of it: how "
     "many times the smallest possible squared error it is at most. Seconds of the fit and of "
     "each certificate; peak memory of the process, matrix included.",
+    "gpu": "Ours above, what it is compared with below. Of a sweep: how many reads of X at the "
+    "speed at which this GPU copies it takes, then how many times faster than plain torch it is. "
+    "Of a fit: how many times faster than all cores of the host. X lies on the device before "
+    "the clock starts, and the result on the host when it stops; medians, kernels compiled before.",
     "quality": "Gap: relative squared error over the best value, minus one. Best known: the value "
     "of the file; new best: a fit here is below it. Best here: no value is known, so the gap is "
     "only that to the best fit of this row. Better: the median gap of this line is more than "

@@ -15,6 +15,7 @@ from typing import Any
 from orthant.bench.certificates import CertificatesTask
 from orthant.bench.data import Data, real
 from orthant.bench.fits import Contest, OverheadTask, Rival
+from orthant.bench.gpu import GpuFitsTask, GpuStreamTask, GpuSweepsTask
 from orthant.bench.growth import GrowthTask, MemoryGrowthTask
 from orthant.bench.memory import MemoryTask, affordable
 from orthant.bench.phases import ProfileTask
@@ -41,6 +42,28 @@ SMALL_GOAL, NMF_GOAL, LARGE_GOAL, SPARSE_GOAL = 3.0, 50.0, 30.0, 2.0  # times fa
 OVERHEAD_GOAL = 3.0  # milliseconds
 MEMORY_GOAL = 0.1  # of the input
 GROWTH_GOAL, ROW_GOAL = 1.1, 40.0  # exponent, bytes per row
+# Rows, columns, components; reads of X that a sweep may take.
+GPU_SWEEPS: tuple[tuple[tuple[int, int, int], float], ...] = (
+    ((20_000_000, 64, 16), 1.6),
+    ((20_000_000, 100, 10), 1.6),
+    ((20_000_000, 100, 20), 2.0),
+    ((10_000_000, 128, 32), 2.0),
+    ((10_000_000, 128, 64), 2.5),
+    ((10_000_000, 200, 10), 2.5),
+    ((5_000_000, 256, 32), 2.5),
+    ((5_000_000, 256, 64), 2.5),
+    ((4_000_000, 512, 100), 2.6),
+    ((10_000_000, 128, 128), 4.5),
+    ((10_000_000, 128, 256), 4.5),
+    ((1_000_000, 1024, 256), 4.5),
+)
+# The same and a setting; seconds, times faster than all cores, seconds with a certificate; 0: none.
+GPU_FITS: tuple[tuple[tuple[int, int, int, str], float, float, float], ...] = (
+    ((20_000_000, 100, 10, "samples"), 0.12, 30.0, 0.2),
+    ((4_000_000, 512, 100, "samples"), 0.2, 12.0, 0.5),
+    ((2_500_000, 100, 10, "features"), 0.2, 10.0, 0.0),
+    ((2_500_000, 100, 10, "both"), 0.0, 10.0, 0.0),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +187,19 @@ def certificates(tiny: bool) -> list[Task]:
     return [CertificatesTask(*one) for one in product(matrices, SETTINGS)]
 
 
+def gpu(tiny: bool) -> list[Task]:
+    """A matrix on a GPU: sweeps, whole fits, and rows that are streamed there."""
+    sweeps, fits, stream = GPU_SWEEPS, GPU_FITS, Data("uniform", 20_000_000, 100, 10)
+    if tiny:
+        sweeps, stream = (((2_000, 20, 3), 0.0),), Data("uniform", 2_000, 20, 3)
+        fits = (((2_000, 20, 3, "samples"), 0.0, 0.0, 0.0),)
+    return [
+        GpuSweepsTask(stream, cases=sweeps),
+        GpuFitsTask(stream, cases=fits),
+        GpuStreamTask(stream),
+    ]
+
+
 BENCHMARKS: dict[str, Callable[[bool], list[Task]]] = {
     "sweep": sweep,
     **{name: partial(contests.tasks, name) for name, contests in CONTESTS.items()},
@@ -172,9 +208,10 @@ BENCHMARKS: dict[str, Callable[[bool], list[Task]]] = {
     "places": places,
     "growth": growth,
     "certificates": certificates,
+    "gpu": gpu,
 }
-# Minutes for every set: only when it is asked for by name.
-LONG = ("certificates",)
+# Minutes for every set, or a GPU: only when it is asked for by name.
+LONG = ("certificates", "gpu")
 PROFILED = {"small": (EXPERIMENT_ONE,), "large": LARGE, "sparse": SPARSE}
 
 

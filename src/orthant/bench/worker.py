@@ -21,6 +21,9 @@ JOBS = {
     "phases": ("phases", "time_phases"),
     "place": ("places", "time_place"),
     "certificates": ("certificates", "time_certificates"),
+    "gpu sweeps": ("gpu", "time_gpu_sweeps"),
+    "gpu fits": ("gpu", "time_gpu_fits"),
+    "gpu stream": ("gpu", "time_gpu_stream"),
 }
 
 

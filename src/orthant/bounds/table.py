@@ -20,6 +20,7 @@ from orthant.engine.features import columns_of
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import SinglePoints
 from orthant.engine.samples import Samples
+from orthant.engine.vectors import on_host
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import WEIGHT_ROUNDINGS
 
@@ -223,7 +224,9 @@ def bound_by_pairs(case: Case) -> Found:
     n_entries = case.matrix.n_entries
     partners = int(np.clip(PACKING_ENTRIES // n_entries, 4, 32))
     bounds = [
-        pair_packing_bound(side.points.coordinates(), side.points.weights, n_partners=partners)
+        pair_packing_bound(
+            side.points.coordinates(), on_host(side.points.weights), n_partners=partners
+        )
         for side in case.sides()
         if len(side.points.weights) * n_entries <= PACKING_WORK
     ]

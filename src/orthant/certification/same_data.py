@@ -68,7 +68,7 @@ def measure_again(matrix: Matrix, result: Factorization) -> Measured:
     found = project(matrix, result.components, result.orthogonal)
     if _same_loadings(found, result):
         energies = energies_of(matrix, result.components, found)
-        measured = Measured(squared_error(matrix, result.components, found, energies), False)
+        measured = Measured(*squared_error(matrix, result.components, found, energies))
     else:
         measured = Measured(matrix.residual(result.loadings, result.components), True)
     if not _same_error(matrix, result, measured.squared):
@@ -84,7 +84,7 @@ def _shape_of(result: Factorization) -> tuple[int, int]:
 
 
 def _same_loadings(found: Projection, result: Factorization) -> bool:
-    pairs: list[tuple[Array | None, Array | None]] = [(found.loadings, result.loadings)]
+    pairs: list[tuple[Array | None, Array | None]] = [(found.dense, result.loadings)]
     if result.labels is not None:
         pairs = [(found.labels, result.labels), (found.scales, result.scales)]
     return all(np.array_equal(one, other) for one, other in pairs)  # type: ignore[arg-type]

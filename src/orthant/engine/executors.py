@@ -72,11 +72,11 @@ class Executor(Protocol):
 
 
 @runtime_checkable
-class OnCluster(Protocol):
-    """A source whose blocks may lie on a cluster, which then has workers of its own."""
+class Elsewhere(Protocol):
+    """A source whose blocks may lie on a cluster or a device, where others work on them."""
 
-    def cluster_executor(self, local: Executor) -> Executor | None:
-        """Who works there; ``local`` is for what lies in this process. None without a cluster."""
+    def own_executor(self, local: Executor) -> Executor | None:
+        """Who works there; ``local`` is for what lies in this process. None where nobody does."""
 
 
 @runtime_checkable
@@ -183,12 +183,13 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
     once would take more than ``max_memory`` bytes. What those leave of it, or without a limit a
     share of the memory that is free, is for blocks that the source keeps between passes. On a
     cluster its workers and their memory decide instead, and threads work on what is brought here.
+    On a device one thread hands out the blocks, which have room there.
     """
     n_threads = available_cores() if n_jobs is None else n_jobs
-    if isinstance(source, OnCluster):
-        on_cluster = source.cluster_executor(_local(n_threads))
-        if on_cluster is not None:
-            return on_cluster
+    if isinstance(source, Elsewhere):
+        own = source.own_executor(_local(n_threads))
+        if own is not None:
+            return own
     if max_memory is not None:
         n_threads = min(n_threads, blocks_within(source, max_memory))
     if isinstance(source, Keeping):

@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from orthant.engine.executors import Absorb, Executor, Work, with_units
 from orthant.engine.kernels.interface import piece_rows
@@ -26,6 +27,7 @@ from orthant.engine.passes import LIGHT_PRODUCT, loadings_block, residual_block,
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
 from orthant.engine.units import Metric, fold_components, metric_of
+from orthant.engine.vectors import ByLabel, by_label
 from orthant.errors import ScaleOverflowError
 from orthant.numerics.arrays import Array, divide
 
@@ -56,6 +58,11 @@ class Geometry:
         return self.units.exponent
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a fit should say about how the rows were read."""
+        return self.source.kernel.remarks(self.dtype)
+
+    @property
     def n_entries(self) -> int:
         """How many numbers one pass reads."""
         return self.source.n_entries
@@ -66,10 +73,16 @@ class Geometry:
         weights = self.row_squares
         return float((weights if self.row_weights is None else weights * self.row_weights).sum())
 
+    @property
+    def products_are_exact(self) -> bool:
+        """Whether products are as exact as the data, so that an error can be told from them."""
+        return not self.source.kernel.on_device
+
     def short_sums(self) -> int | None:
         """How many numbers a rough Gram matrix sums up in float32; None where that saves little."""
         n, m = self.shape
-        if self.source.kernel.sparse or n * m * m < WORTH_A_ROUGH_GRAM:
+        kernel = self.source.kernel
+        if kernel.sparse or kernel.on_device or n * m * m < WORTH_A_ROUGH_GRAM:
             return None
         return min(n, piece_rows(m))
 
@@ -148,14 +161,14 @@ class Geometry:
         this is what new data get as well. Returns labels (n,) int32, -1 where the scale is zero,
         and scales (n,) in the dtype of X.
         """
-        labels = np.empty(self.shape[0], dtype=np.int32)
-        scales = np.empty(self.shape[0], dtype=self.dtype)
+        labels = self.source.kernel.room((self.shape[0],), np.int32)
+        scales = self.source.kernel.room((self.shape[0],), self.dtype)
         narrow = components.astype(self.dtype, copy=False)
         order = by_value(narrow)
         numbers = np.append(order, np.int32(-1))  # -1 stays -1
 
         def absorb(part: slice, block: tuple[Array, Array]) -> None:
-            labels[part], scales[part] = numbers[block[0]], block[1]
+            labels[part], scales[part] = np.take(numbers, block[0]), block[1]
             refuse_overflow(scales[part], part.start)
 
         shared = {"metric": self.metric(narrow[order]), "units": self._units_of_rows}
@@ -179,13 +192,13 @@ class Geometry:
         """Whether some of these rows hold anything but zeros; or are too many to be looked at."""
         if not self.source.kernel.sparse and len(rows) * self.shape[1] > MOST_LIGHT_ENTRIES:
             return True
-        part, kernel = self.source.part(rows), self.source.kernel
+        part = self.source.part(rows)
         blocks = (part.block(index) for index in range(len(part.boundaries) - 1))
-        return any(kernel.find_filled(block).any() for block in blocks)
+        return any(part.kernel.find_filled(block).any() for block in blocks)
 
     def loadings(self, components: Array) -> Array:
         """Loadings of the rows of X on disjoint components (k, m): (n, k) in the dtype of X."""
-        loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
+        loadings = self.source.kernel.room((self.shape[0], len(components)), self.dtype)
         order = by_value(components)
 
         def absorb(part: slice, block: Array) -> None:
@@ -247,7 +260,8 @@ class Geometry:
     def residual(self, loadings: Any, components: Array) -> float:
         """Weighted squared error of ``X ~ loadings @ components`` by direct difference.
 
-        In the units of Y; ``loadings`` (n, k), dense or sparse with rows that can be sliced.
+        In the units of Y; ``loadings`` (n, k), dense, sparse or by labels, with rows that can be
+        sliced.
         """
         total = 0.0
 
@@ -255,6 +269,10 @@ class Geometry:
             nonlocal total
             total += block
 
+        if self.source.kernel.on_device:
+            loadings = by_label(loadings) if issparse(loadings) else loadings
+        elif isinstance(loadings, ByLabel):
+            loadings = loadings.csr()
         shifted, powers = self.shift(components)
         shared = {
             "components": shifted,

@@ -32,6 +32,7 @@ from orthant.engine.products import Products, rows_are_short
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source, in_memory
 from orthant.engine.units import Units
+from orthant.engine.vectors import on_host
 from orthant.numerics.arrays import Array
 from orthant.numerics.digest import digest
 
@@ -71,13 +72,13 @@ class Matrix(Geometry):
         by_row: dict[str, Any] | None = None,
     ) -> Array:
         """The sum over all blocks, in block order, of what a function gives for each."""
-        sums = np.zeros(shape)
+        sums = self.source.kernel.room(shape)
 
         def absorb(part: slice, block: Array) -> None:
             np.add(sums, block, out=sums)
 
         self._pass(function, absorb, shared, by_row)
-        return sums
+        return on_host(sums)
 
     @property
     def column_squares(self) -> Array:
@@ -96,16 +97,15 @@ class Matrix(Geometry):
             [*self.shape, units.exponent, self.dtype.itemsize, self.source.kernel.sparse]
         )
         sides = (self.row_squares, self.column_squares, self.row_weights, self.column_factors)
-        return digest(kind, self.source.boundaries, *sides, units.rows, units.columns)
+        told = digest(kind, self.source.boundaries, *sides, units.rows, units.columns)
+        return self.source.kernel.made_by + told
 
     def part(self, rows: Array | slice, row_weights: Array | None = None) -> Matrix:
         """Some rows as a matrix of their own, in memory, with other row weights if given."""
-        weights = row_weights
-        if weights is None and self.row_weights is not None:
-            weights = self.row_weights[rows]
-        return self._like(
-            self.source.part(rows), self.row_squares[rows], None, weights, self.units.of(rows)
-        )
+        if row_weights is None and self.row_weights is not None:
+            row_weights = on_host(self.row_weights[rows])
+        squares = on_host(self.row_squares[rows])
+        return self._like(self.source.part(rows), squares, None, row_weights, self.units.of(rows))
 
     def normalized(self, rows: Array, row_weights: Array) -> Matrix:
         """Some rows of Y, their weights left out, at length 1, in memory.
@@ -113,14 +113,15 @@ class Matrix(Geometry):
         They take the row weights given here, and have no column factors of their own.
         """
         blocks: list[Any] = []
-        units = self.units.of(rows)
-        self._like(self.source.part(rows), self.row_squares[rows], None, None, units)._pass(
+        units, squares = self.units.of(rows), on_host(self.row_squares[rows])
+        some = self.source.part(rows)
+        self._like(some, squares, None, None, units)._pass(
             normalize_block,
             lambda part, block: blocks.append(block),
             {"column_factors": self.column_factors},
-            {"lengths": np.sqrt(self.row_squares[rows])},
+            {"lengths": np.sqrt(squares)},
         )
-        source = in_memory(self.source.kernel.stack(blocks, False))
+        source = in_memory(some.kernel.stack(blocks, False))
         scanned = Scan(None, np.ones(len(row_weights)), row_weights=row_weights)
         return Matrix(source, self.executor, scanned)
 
@@ -138,12 +139,12 @@ class Matrix(Geometry):
         column_squares = self.row_squares if weights is None else self.row_squares * weights
         flipped = self._like(
             source,
-            row_squares,
-            column_squares,
-            None if factors is None else factors**2,
+            source.kernel.place(row_squares),
+            on_host(column_squares),
+            None if factors is None else source.kernel.place(factors**2),
             self.units.transpose(),
         )
-        flipped.column_factors = None if weights is None else np.sqrt(weights)
+        flipped.column_factors = None if weights is None else on_host(np.sqrt(weights))
         return flipped
 
     def vector_length(self, orthogonal: str) -> int:
@@ -186,7 +187,7 @@ class Matrix(Geometry):
         In float64, or, unless ``exact``, in the dtype of the data; ``disjoint`` as in `sweep`.
         """
         dtype = np.float64 if exact else self.dtype
-        products = np.empty((self.shape[0], len(directions)), dtype=dtype)
+        products = self.source.kernel.room((self.shape[0], len(directions)), dtype)
 
         def absorb(part: slice, block: Array) -> None:
             products[part] = block
@@ -217,17 +218,17 @@ class Matrix(Geometry):
         by_row
             Whether labels and products of all rows are wanted; else only sums are kept.
         """
-        labels = np.empty(self.shape[0], dtype=np.int32) if by_row else None
-        products = np.empty(self.shape[0], dtype=self.dtype) if by_row else None
-        sums = np.zeros(directions.shape)
+        room = self.source.kernel.room
+        n, sums = self.shape[:1], room(directions.shape)
+        labels, products = (room(n, np.int32), room(n, self.dtype)) if by_row else (None, None)
         folded = self.weigh_columns(directions).astype(self.dtype, copy=False)
         order = by_value(folded)
         offsets, lengths = penalty or (None, None)
 
         def absorb(part: slice, block: BlockSweep) -> None:
             if labels is not None and products is not None:
-                labels[part], products[part] = order[block.labels], block.products
-            sums[order] += block.sums
+                labels[part], products[part] = np.take(order, block.labels), block.products
+            np.add(sums, block.sums, out=sums)
 
         shared = {
             "directions": folded[order],
@@ -237,7 +238,8 @@ class Matrix(Geometry):
         }
         parts = {"lengths": lengths, "row_weights": self.row_weights}
         self._pass(sweep_block, absorb, shared, parts)
-        return MatrixSweep(labels, products, self.weigh_columns(sums))
+        in_order = on_host(sums)[np.argsort(order)]
+        return MatrixSweep(labels, products, self.weigh_columns(in_order))
 
     def draw_rows(
         self,
@@ -273,18 +275,17 @@ class Matrix(Geometry):
 
     def step(self, labels: Array, directions: Array) -> MatrixSweep:
         """One power step per direction on the rows of its label; label -1 takes no part."""
-        products = np.zeros(self.shape[0])
-        sums = np.zeros(directions.shape)
+        products = self.source.kernel.room((self.shape[0],))
+        sums = self.source.kernel.room(directions.shape)
 
         def absorb(part: slice, block: BlockSweep) -> None:
-            nonlocal sums
             products[part] = block.products
-            sums += block.sums
+            np.add(sums, block.sums, out=sums)
 
         shared = {"directions": self.weigh_columns(directions)}
         by_row = {"labels": labels, "row_weights": self.row_weights}
         self._pass(step_block, absorb, shared, by_row)
-        return MatrixSweep(labels, products, self.weigh_columns(sums))
+        return MatrixSweep(labels, products, self.weigh_columns(on_host(sums)))
 
     def row_sums(self, labels: Array, coefficients: Array, k: int) -> Array:
         """Sums of coefficient times row of Y over the rows of each label, (k, m).
@@ -305,16 +306,16 @@ class Matrix(Geometry):
         the columns of Y before column factors (k, m), and the squared lengths of the columns of S
         (k,). ``exact`` asks for float64 products of float32 data.
         """
-        products, squares = np.zeros(combinations.shape), np.zeros(len(combinations))
+        room = self.source.kernel.room
+        products, squares = room(combinations.shape), room((len(combinations),))
 
         def absorb(part: slice, block: BlockColumns) -> None:
-            nonlocal products, squares
-            products += block.products
-            squares += block.squares
+            np.add(products, block.products, out=products)
+            np.add(squares, block.squares, out=squares)
 
         shared = {"combinations": self.weigh_columns(combinations), "exact": exact}
         self._pass(columns_block, absorb, shared, {"row_weights": self.row_weights})
-        return products, squares
+        return on_host(products), on_host(squares)
 
     def whole(
         self,

@@ -108,11 +108,12 @@ def winners_block(kernel: Kernel, raw: Rows, metric: Metric, units: Units) -> tu
     rows = kernel.scale(raw, units)
     labels, largest = kernel.find_winners(rows, metric.vectors)
     found = metric.scales(largest, labels, units.exponent)
-    for light, products, exponents in _light_rows(kernel, raw, rows.dtype, largest, metric, units):
+    dtype = dtype_of(rows)
+    for light, products, exponents in _light_rows(kernel, raw, dtype, largest, metric, units):
         labels[light] = products.argmax(axis=1)
         found[light] = metric.scales(products.max(axis=1), labels[light], exponents)
     with np.errstate(over="ignore", under="ignore"):
-        published = found.astype(raw.dtype, copy=False)  # where a scale may vanish
+        published = found.astype(dtype_of(raw), copy=False)  # where a scale may vanish
     return np.where(published > 0, labels, np.int32(-1)), published
 
 
@@ -123,9 +124,15 @@ def loadings_block(kernel: Kernel, raw: Rows, metric: Metric, units: Units) -> A
     everyone = slice(None)
     found = metric.scales(block, everyone, units.exponent)
     largest = block.max(axis=1, initial=0.0)
-    for light, products, exponents in _light_rows(kernel, raw, rows.dtype, largest, metric, units):
+    dtype = dtype_of(rows)
+    for light, products, exponents in _light_rows(kernel, raw, dtype, largest, metric, units):
         found[light] = metric.scales(products, everyone, exponents[:, None])
     return found
+
+
+def dtype_of(rows: Rows) -> np.dtype:
+    """The dtype of a block; tensors have the same names for theirs."""
+    return np.dtype(str(rows.dtype).removeprefix("torch."))
 
 
 def _light_rows(

@@ -17,11 +17,15 @@ from orthant.engine.points import (
     unit_lengths,
 )
 from orthant.engine.products import Products, rows_are_short
+from orthant.engine.vectors import on_host
 from orthant.numerics.arrays import Array, divide
 
 # Products per second of one core, to the factor of two that a choice needs.
 DENSE_PER_SECOND = 1.2e10
 SPARSE_PER_SECOND = 2e8
+# Entries that a sweep on a device reads per second, while reading is what takes the time.
+DEVICE_ENTRIES_PER_SECOND = 4e11
+MEMORY_BOUND = 100
 
 
 class Samples(SinglePoints):
@@ -37,6 +41,8 @@ class Samples(SinglePoints):
         self.weights = squares if multipliers is None else squares * multipliers
         # Column factors change the products, and labels of points on a cluster stay there.
         apart = matrix.column_factors is not None or matrix.source.elsewhere
+        # On a device sweeps are rougher than what is published, and labels of points stay there.
+        apart = apart or matrix.source.kernel.on_device
         self.sweeps_are_final = self.components_are_directions and not apart
 
     @property
@@ -51,7 +57,7 @@ class Samples(SinglePoints):
 
     def at(self, indices: Array) -> Array:
         """The normalized rows at these positions."""
-        return divide(self.matrix.take_rows(indices), self._lengths[indices][:, None])
+        return divide(self.matrix.take_rows(indices), on_host(self._lengths[indices])[:, None])
 
     def cosines_with(self, centers: Array) -> tuple[Array, Array]:
         """Products (N, c) of all normalized rows with centers, and squared lengths (c,)."""
@@ -63,11 +69,12 @@ class Samples(SinglePoints):
 
         For choices that carry no proof.
         """
-        products = self.matrix.products(unit, exact=False)
-        if (self._lengths == 1.0).all():
+        products = on_host(self.matrix.products(unit, exact=False))
+        lengths = on_host(self._lengths)
+        if (lengths == 1.0).all():
             return products
         # In float64, where a length may be far below what the data's own type can divide by.
-        lengths = np.where(self._lengths > 0, self._lengths, 1.0)[:, None]
+        lengths = np.where(lengths > 0, lengths, 1.0)[:, None]
         np.divide(products, lengths, out=products, casting="same_kind")
         return np.minimum(products, 1.0, out=products)
 
@@ -127,12 +134,12 @@ class Samples(SinglePoints):
 
     def raw_products(self, directions: Array) -> Array:
         """Products (N, c) of all rows, weights left out, with directions, in float64."""
-        return self.matrix.products(directions)
+        return on_host(self.matrix.products(directions))
 
     def multipliers(self) -> Array:
         """(N,) the weights that were given to the rows; ones where none were."""
         given = self.matrix.row_weights
-        return np.ones(self.matrix.shape[0]) if given is None else given
+        return np.ones(self.matrix.shape[0]) if given is None else on_host(given)
 
     def sums_of(self, indices: Array, labels: Array, coefficients: Array, k: int) -> Array:
         """Sums (k, m) of coefficient times row over the given rows of each label."""
@@ -165,9 +172,12 @@ class Samples(SinglePoints):
         return float(columns.sum()), multiplied
 
     def sweep_seconds(self, k: int) -> float:
-        """About how long one sweep by k directions takes on one core, by counting products."""
-        sparse = self.matrix.source.kernel.sparse
-        return self.matrix.n_entries * k / (SPARSE_PER_SECOND if sparse else DENSE_PER_SECOND)
+        """About how long one sweep by k directions takes, by counting products or entries."""
+        kernel = self.matrix.source.kernel
+        if kernel.on_device:
+            return self.matrix.n_entries * max(1.0, k / MEMORY_BOUND) / DEVICE_ENTRIES_PER_SECOND
+        rate = SPARSE_PER_SECOND if kernel.sparse else DENSE_PER_SECOND
+        return self.matrix.n_entries * k / rate
 
     def cut(self, slices: list[slice]) -> list[SinglePoints]:
         """The rows of every slice by themselves."""
@@ -180,8 +190,8 @@ class Samples(SinglePoints):
         drawn_by = self.weights if chances is None else chances
         indices, weights = draw_sample(drawn_by, size, rng)
         if chances is not None:
-            weights = weights * (self.weights[indices] / self.total)
-            weights *= chances.sum() / chances[indices]
+            weights = weights * (on_host(self.weights[indices]) / self.total)
+            weights *= chances.sum() / on_host(chances[indices])
         return Samples(self.matrix.normalized(indices, weights.astype(np.float64)))
 
     def whole(self) -> Array:
@@ -202,4 +212,5 @@ class Samples(SinglePoints):
 
     def coordinates(self) -> Any:
         """All normalized rows."""
-        return self.matrix.whole(row_scales=divide(np.ones(len(self._lengths)), self._lengths))
+        lengths = on_host(self._lengths)
+        return self.matrix.whole(row_scales=divide(np.ones(len(lengths)), lengths))

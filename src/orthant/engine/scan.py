@@ -21,6 +21,7 @@ from orthant.engine.units import (
     largest_power,
     split_weights,
 )
+from orthant.engine.vectors import on_host
 from orthant.numerics.arrays import Array
 
 # The smallest number that has all its digits.
@@ -58,7 +59,9 @@ def scan(
     at_rest = Scan(
         None,
         np.zeros(0),
-        row_weights=None if row_weights is None else np.ldexp(row_weights, -2 * powers[0]),
+        row_weights=None
+        if row_weights is None
+        else source.kernel.place(np.ldexp(row_weights, -2 * powers[0])),
         column_factors=None if column_weights is None else _roots(column_weights, powers[1]),
         weight_power=sum(powers),
     )
@@ -142,7 +145,8 @@ def _units_for(
     own = np.where(of_rows > NO_ENTRIES, of_rows - exponent, 0)
     rows = np.where(row_weights > 0, -halves, own).astype(np.int32)
     units = Units(exponent, rows, columns)
-    return Scan(None, np.zeros(0), None, units, alone, fractions, factors, sum(powers))
+    placed = source.kernel.place(fractions)
+    return Scan(None, np.zeros(0), None, units, alone, placed, factors, sum(powers))
 
 
 def _largest(powers: Array) -> int:
@@ -166,7 +170,7 @@ def _look(
     source: Source, executor: Executor, scanned: Scan, columns: bool
 ) -> tuple[BlockLook, Scan]:
     """One read in the units and with the weights of a scan; the scan with what it found."""
-    row_squares = np.empty(source.shape[0])
+    row_squares = source.kernel.room((source.shape[0],))
     column_squares = np.zeros(source.shape[1]) if columns else None
     offenses: list[tuple[int, int, float]] = []
     largest = 0.0
@@ -177,7 +181,7 @@ def _look(
         row_squares[rows] = looked.row_squares
         if column_squares is not None and squares is not None:
             with np.errstate(all="ignore"):
-                column_squares += squares
+                column_squares += on_host(squares)
         largest = max(largest, looked.largest)
         if looked.offense is not None:
             row, column, value = looked.offense

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
+from orthant.engine.vectors import ByLabel
 from orthant.numerics.arrays import Array
 
 # Within these powers of two the largest entry, products of two entries summed over a block, and
@@ -44,16 +46,18 @@ class Units:
         return Units(self.exponent, None if self.rows is None else self.rows[rows], self.columns)
 
     def scale_loadings(self, loadings: Any, powers: Array) -> Any:
-        """Loadings (b, k), dense or CSR, in float64 and in the units of their rows.
+        """Loadings (b, k), dense, CSR or by label, in float64 and in the units of their rows.
 
         Columns are those of components that were divided by these powers (k,) of two.
         """
         values = loadings.astype(np.float64)
         if not powers.any() and self.rows is None and self.exponent == 0:
             return values
-        if isinstance(values, np.ndarray):
+        if not isinstance(values, ByLabel) and not issparse(values):
             shift = self.exponent if self.rows is None else self.exponent + self.rows[:, None]
             return np.ldexp(values, powers - shift)
+        if isinstance(values, ByLabel):
+            return values.shift(powers, self.exponent, self.rows)
         shifts = powers[values.indices] - self.exponent
         if self.rows is not None:
             shifts = shifts - np.repeat(self.rows, np.diff(values.indptr))

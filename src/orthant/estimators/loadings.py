@@ -31,4 +31,4 @@ def relative_squared_error(matrix: Matrix, components: Array, projection: Projec
     if isinstance(matrix, MaskedMatrix):
         return matrix.residual(projection.loadings, components) / matrix.total
     energies = energies_of(matrix, components, projection)
-    return squared_error(matrix, components, projection, energies) / matrix.total
+    return squared_error(matrix, components, projection, energies)[0] / matrix.total

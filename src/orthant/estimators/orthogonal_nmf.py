@@ -286,7 +286,7 @@ class OrthogonalNMF(
 
     def _as_factorization(self, X: Any) -> Factorization:
         """The result of the fit, made again from X: the same data give the same loadings."""
-        projection = self._project(X)[1]
+        projection = self._project(X)[1].on_host()
         labels, scales = self.feature_labels_, None
         if labels is not None:
             scales = scales_of_columns(self.components_, labels)
@@ -327,7 +327,7 @@ class OrthogonalNMF(
     @available_if(_assigns_samples)
     def predict(self, X: Any) -> Array:
         """The component of every sample, (n_samples,) int32; -1 for a zero one."""
-        labels = self._project(X)[1].labels
+        labels: Array | None = self._project(X)[1].on_host().labels
         if labels is None:
             raise InvalidInputError("the fit was over features; fit again to assign samples")
         return labels

@@ -9,6 +9,7 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
+from orthant.engine.vectors import find_largest
 from orthant.files.checkpoint import Step
 from orthant.numerics.arrays import Array
 from orthant.progress import announce
@@ -101,7 +102,6 @@ def move_idle(
     -------
     Whether any point was worth moving to.
     """
-    worth = np.flatnonzero(missed > least)
-    chosen = worth[np.argsort(-missed[worth], kind="stable")][: len(idle)]
+    chosen = find_largest(missed, least, len(idle))
     vectors[idle[: len(chosen)]] = at(chosen)
     return len(chosen) > 0

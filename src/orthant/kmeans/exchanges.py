@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csc_array
 
+from orthant.engine.vectors import on_host
 from orthant.numerics.arrays import Array
 
 # Up to so many candidates counting label by label costs less than building a sparse matrix.
@@ -23,7 +24,7 @@ class Nearest:
 
     def __init__(self, weights: Array, distances: Array) -> None:
         self._distances = distances  # (N, k), whose dtype decides in what is computed
-        self.weights = weights.astype(distances.dtype, copy=False)  # (N,)
+        self.weights = on_host(weights).astype(distances.dtype, copy=False)  # (N,)
         self.n_centers = distances.shape[1]
         n = len(weights)
         self.labels, self._seconds = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)

@@ -91,5 +91,5 @@ class _Averages:
 
 def point_costs(points: Points, sweep: Sweep) -> Array:
     """Weighted squared distance of every point to the center it was given to, (N,)."""
-    distances = 1.0 - 2.0 * sweep.cosines + sweep.squares[sweep.labels]
+    distances = 1.0 - 2.0 * sweep.cosines + np.take(sweep.squares, sweep.labels)
     return points.weights * np.maximum(distances, 0.0)

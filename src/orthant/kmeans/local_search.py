@@ -9,6 +9,7 @@ import numpy as np
 
 from orthant.certificate import Promise
 from orthant.engine.points import Distance, Points
+from orthant.engine.vectors import on_host
 from orthant.kmeans.exchanges import Nearest
 from orthant.kmeans.seeding import distance_rounding, draw, plain
 from orthant.numerics.arrays import Array
@@ -29,7 +30,7 @@ class Exchange(Nearest):
 
     def distances_to(self, centers: Array) -> Array:
         """(N, c) squared distances of all points to centers (c, m)."""
-        return self._distance(*self.points.cosines_with(centers))
+        return on_host(self._distance(*self.points.cosines_with(centers)))
 
     def to_points(self, candidates: Array) -> Array:
         """(N, c) squared distances of all points to the points at these positions."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from orthant.certificate import Promise
 from orthant.engine.points import Distance, Points
+from orthant.engine.vectors import draw
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import UNIT_ROUNDOFF
 
@@ -95,14 +96,6 @@ def draw_far(
         distances[drawn] = 0.0
         drawn.append(int(picks[best]))
     return np.array(drawn, dtype=np.int64)
-
-
-def draw(chances: Array, size: int, rng: np.random.Generator) -> Array:
-    """Draw positions with probability proportional to their chances, with replacement."""
-    cumulated = np.cumsum(chances)
-    picks = np.searchsorted(cumulated, rng.random(size) * cumulated[-1], side="right")
-    # Rounding may point just past the end, where the last position with a chance is meant.
-    return np.minimum(picks, np.flatnonzero(chances)[-1])
 
 
 def draw_distinct(chances: Array, size: int, rng: np.random.Generator) -> Array:

@@ -12,5 +12,6 @@ def divide(values: Array, by: Array) -> Array:
     """``values / by`` in float64, zero where ``by`` is zero; ``by`` is never negative."""
     if (by > 0).all():
         return np.divide(values, by, dtype=np.float64)
-    out = np.zeros(np.broadcast(values, by).shape)
-    return np.divide(values, by, out=out, where=by > 0)
+    positive = by > 0
+    found = np.divide(values, np.where(positive, by, 1.0), dtype=np.float64)
+    return np.where(positive, found, 0.0)

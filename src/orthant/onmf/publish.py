@@ -15,10 +15,10 @@ import numpy as np
 
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import DirectionSweep, winners_only
+from orthant.engine.vectors import ByLabel, on_host
 from orthant.factorization import (
     Factorization,
     Projection,
-    one_per_row,
     squared_error,
     winners,
 )
@@ -27,8 +27,8 @@ from orthant.numerics.rounding import growth
 from orthant.onmf.options import Options
 from orthant.onmf.solution import Solution
 
-# Rows of a large array that are copied at once.
-ROWS_AT_ONCE = 2**14
+# Entries of a large array that are copied at once.
+ENTRIES_AT_ONCE = 2**20
 
 
 def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorization:
@@ -54,7 +54,7 @@ def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorizati
         unit = unit[found.energies > 0]
         del found  # it may be as large as the result
         found = _assign(matrix, unit, orthogonal)
-    steps = (*solution.steps, "final assignment")
+    steps = (*solution.steps, "final assignment", *matrix.remarks)
     solution = replace(solution, steps=steps, n_sweeps=solution.n_sweeps + 1)
     return _assemble(matrix, unit, found, solution, options, groups)
 
@@ -85,7 +85,7 @@ def publish_labels(
     labels = numbers[labels]
     inside = np.flatnonzero(labels >= 0)
     scales = np.zeros(len(labels), dtype=matrix.dtype)
-    scales[inside] = matrix.loadings(unit)[inside, labels[inside]]
+    scales[inside] = on_host(matrix.loadings(unit))[inside, labels[inside]]
     labels[scales == 0] = -1
     energies = matrix.energies_of_scales(labels, scales, unit)
     found = _Assigned(labels, scales, energies)
@@ -105,7 +105,8 @@ def _assemble(
     order = np.argsort(-found.energies, kind="stable")
     unit, energies = unit[order], found.energies[order]
     projection = found.in_order(order)
-    squared = squared_error(matrix, unit, projection, energies)
+    squared, _ = squared_error(matrix, unit, projection, energies)
+    projection = projection.on_host()
     feature_labels, feature_scales = None, None
     if groups is not None:
         feature_labels, feature_scales = winners_of_columns(_in_use(groups, unit, energies))
@@ -176,11 +177,11 @@ class _Assigned:
         """The same for the same components in another order."""
         if self.labels is None:
             in_column_order(self.values, order)
-            return Projection(self.values, None, None)
+            return Projection(self.values)
         numbers = np.full(len(order) + 1, -1, dtype=np.int32)  # the last one for label -1
         numbers[order] = np.arange(len(order))
-        labels = numbers[self.labels]
-        return Projection(one_per_row(labels, self.values, len(order)), labels, self.values)
+        labels = np.take(numbers, self.labels)
+        return Projection(by_label=ByLabel(labels, self.values, len(order)))
 
 
 def _assign(matrix: Matrix, unit: Array, orthogonal: str) -> _Assigned:
@@ -207,8 +208,9 @@ def _of_sweep(matrix: Matrix, unit: Array, sweep: DirectionSweep | None) -> _Ass
 
 def in_column_order(loadings: Array, order: Array) -> None:
     """Permute the columns of a large array in place."""
-    for start in range(0, len(loadings), ROWS_AT_ONCE):
-        part = slice(start, start + ROWS_AT_ONCE)
+    size = max(1, ENTRIES_AT_ONCE // max(1, len(order)))
+    for start in range(0, len(loadings), size):
+        part = slice(start, start + size)
         loadings[part] = loadings[part][:, order]
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthant.certification.evidence import Evidence
+from orthant.engine.vectors import one_per_row
 from orthant.errors import InvalidTypeError
-from orthant.factorization import Factorization, one_per_row, scales_of_columns
+from orthant.factorization import Factorization, scales_of_columns
 from orthant.numerics.arrays import Array
 from orthant.persistence.content import UNIT_LENGTH, Content, plain, unplain
 from orthant.persistence.coresets import pack_coreset, unpack_coreset

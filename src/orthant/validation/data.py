@@ -25,7 +25,15 @@ from orthant.validation.parameters import (
     check_amounts,
     may_be_missing,
 )
+from orthant.validation.shapes import check_dimensions
 from orthant.validation.sparse_structure import as_checked_csr
+from orthant.validation.tensors import (
+    StreamedMatrix,
+    is_on_device,
+    is_tensor,
+    source_of_tensor,
+    streamed_source,
+)
 
 
 def as_matrix(
@@ -53,6 +61,10 @@ def as_matrix(
     column_weights = as_weights(feature_weight, source.shape[1], "feature_weight")
     executor = executor_for(source, as_n_jobs(n_jobs), as_bytes(max_memory))
     masked = may_be_missing(missing_values) and has_missing(source, executor)
+    if masked and source.kernel.on_device:
+        raise InvalidInputError(
+            "X has missing entries, which cannot be left out on a device; pass X.cpu()"
+        )
     values = FilledSource(source) if masked else source
     scanned = scan(values, executor, row_weights, column_weights, columns)
     if scanned.offense is not None:
@@ -67,6 +79,10 @@ def as_source(X: Any) -> Source:
         return CsrSource(as_csr(X))
     if is_of_dask(X):
         return _dask_source(X)
+    if is_tensor(X) or is_on_device(X):
+        return source_of_tensor(X)
+    if isinstance(X, StreamedMatrix):
+        return streamed_source(X, as_source(X.X))
     if is_sliceable(X):
         check_dimensions(X.shape)
         refuse_dtype(X.dtype)
@@ -124,21 +140,6 @@ def as_array(X: Any) -> Array:
     array = as_real_array(X)
     check_dimensions(array.shape)
     return array
-
-
-def check_dimensions(shape: tuple[int, ...]) -> None:
-    """Refuse what is not a matrix with rows and columns."""
-    if len(shape) != 2:
-        raise InvalidInputError(
-            f"Expected a 2-D matrix, got {len(shape)} dimension(s). Reshape your data with "
-            "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one sample"
-        )
-    for count, name in zip(shape, ("sample", "feature"), strict=True):
-        if count == 0:
-            # In scikit-learn's words.
-            raise InvalidInputError(
-                f"Found array with 0 {name}(s) (shape={shape}) while a minimum of 1 is required."
-            )
 
 
 def as_csr(X: Any) -> csr_array:

@@ -8,6 +8,13 @@ from orthant.engine.kernels.dense import DENSE
 from orthant.engine.kernels.sparse import SPARSE
 from orthant.engine.units import NO_ENTRIES, Units
 
+try:
+    import torch
+
+    from orthant.engine.kernels.tensors import TensorKernel
+except ImportError:  # tensors are an extra
+    torch = None
+
 RNG = np.random.default_rng(0)
 X = RNG.exponential(size=(40, 9)) * (RNG.random((40, 9)) < 0.5)
 X[7] = 0.0
@@ -15,8 +22,20 @@ DIRECTIONS = RNG.random((4, 9))
 LABELS = RNG.integers(4, size=40).astype(np.int32)
 WEIGHTS, FACTORS = RNG.exponential(size=40), RNG.exponential(size=9)
 
+KERNELS = {"dense": DENSE, "sparse": SPARSE}
+if torch is not None:
+    KERNELS["tensors"] = TensorKernel(torch.device("cpu"))
+
+
+def held(kernel, array):
+    """A copy of an array as the kernel takes it."""
+    if kernel is SPARSE:
+        return csr_array(array)
+    return torch.tensor(array) if kernel.on_device else array.copy()
+
+
 pytestmark = pytest.mark.parametrize(
-    ("kernel", "rows"), [(DENSE, X), (SPARSE, csr_array(X))], ids=["dense", "sparse"]
+    ("kernel", "rows"), [(one, held(one, X)) for one in KERNELS.values()], ids=list(KERNELS)
 )
 
 
@@ -46,7 +65,7 @@ def test_a_look_finds_the_first_offense(kernel, rows):
     bad = X.copy()
     row, column = np.argwhere(X > 0)[20]
     bad[row, column] = -1.0
-    found = kernel.look(csr_array(bad) if kernel is SPARSE else bad, None).offense
+    found = kernel.look(held(kernel, bad), None).offense
     assert found == (row, column, -1.0)
 
 
@@ -99,15 +118,15 @@ def test_rows_as_they_are_stored(kernel, rows):
     np.testing.assert_array_equal(kernel.find_filled(rows), X.any(axis=1))
     places, columns, values = kernel.list_entries(rows)
     close(csr_array((values, (places, columns)), shape=X.shape), X)
-    stored = np.full(9, 40) if kernel is DENSE else np.count_nonzero(X, axis=0)
+    stored = np.count_nonzero(X, axis=0) if kernel.sparse else np.full(9, 40)
     np.testing.assert_array_equal(kernel.count_entries(rows), stored)
-    assert kernel.add_bits(rows) == kernel.add_bits(rows.copy()) != kernel.add_bits(rows * 2)
+    assert kernel.add_bits(rows) == kernel.add_bits(held(kernel, X)) != kernel.add_bits(rows * 2)
 
 
 def test_missing_entries_are_left_out(kernel, rows):
     gaps = (np.arange(360).reshape(40, 9) % 7 == 0) & (X > 0)
     with_gaps = np.where(gaps, np.nan, X)
-    block = with_gaps if kernel is DENSE else csr_array(with_gaps)
+    block = held(kernel, with_gaps)
     assert kernel.any_missing(block)
     assert not kernel.any_missing(rows)
     filled, squares = np.where(gaps, 0.0, X), RNG.random((4, 9))

@@ -49,11 +49,11 @@ class DaskSource(Chunks):
     def _gather(self, some: DaskSource, work: Work) -> list[Any]:
         """The results of some work on some blocks."""
         found: list[Any] = []
-        executor = self.cluster_executor(Serial()) or Serial()
+        executor = self.own_executor(Serial()) or Serial()
         executor.fold(some, work, lambda rows, result: found.append(result))
         return found
 
-    def cluster_executor(self, local: Executor) -> Executor | None:
+    def own_executor(self, local: Executor) -> Executor | None:
         """Who works on the blocks where they lie; None without a client."""
         return None if self._client is None else DaskExecutor(self._client, local)
 

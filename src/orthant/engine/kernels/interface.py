@@ -30,7 +30,7 @@ class BlockLook:
 
     offense: tuple[int, int, float] | None  # row in the block, column, value
     largest: float
-    row_squares: Array  # (b,) float64
+    row_squares: Any  # (b,) float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,15 @@ class BlockSweep:
 
     labels: Any  # (b,) the winning direction, or None
     products: Any  # (b,) the inner product with it, or None
-    sums: Array  # (k, m) float64, sum of coefficient times row over the winners' rows
+    sums: Any  # (k, m) float64, sum of coefficient times row over the winners' rows
 
 
 @dataclass(frozen=True, slots=True)
 class BlockColumns:
     """Products of all columns with k combinations of columns, from one block of rows."""
 
-    products: Array  # (k, m) float64
-    squares: Array  # (k,) float64, squared length of each combination within this block
+    products: Any  # (k, m) float64
+    squares: Any  # (k,) float64, squared length of each combination within this block
 
 
 class ObservedBlock(ABC):
@@ -82,6 +82,20 @@ class Kernel(ABC):
     """
 
     sparse = False  # whether only entries that are stored cost anything
+    on_device = False  # whether blocks, and what has one entry per row, lie on a device
+    made_by = ""  # what the bits of results depend on, apart from the data, where that is known
+
+    def room(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
+        """Zeros where the blocks lie: for what has one entry per row, and for sums."""
+        return np.zeros(shape, dtype=dtype)
+
+    def place(self, values: Array | None) -> Any:
+        """An array with one entry per row where the blocks lie."""
+        return values
+
+    def remarks(self, dtype: np.dtype) -> tuple[str, ...]:
+        """What a fit of rows of this dtype should say about how they were read."""
+        return ()
 
     @abstractmethod
     def scale(self, rows: Rows, units: Units) -> Rows:

@@ -1,0 +1,271 @@
+"""A GPU against what it could do at best, against plain torch, and against our own cores.
+
+The floor of a sweep is one read of X at the speed at which this GPU copies. All that belongs
+together is measured in one process: starting torch and compiling kernels takes longer than most of
+the measurements.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from orthant.bench.data import Data
+from orthant.bench.measuring import SkippedError, clock, measure
+from orthant.bench.rows import Goal, Row
+from orthant.bench.tasks import Step, Task
+from orthant.engine.samples import Samples
+from orthant.engine.vectors import on_host
+from orthant.errors import MissingExtraError
+from orthant.extras import import_extra
+from orthant.factorization import Factorization
+from orthant.fitting import factorize
+from orthant.validation.data import as_matrix
+
+COPIED_BYTES = 2**32
+# Rows on which labels and energies are compared with float64.
+CHECKED_ROWS = 2**20
+ENERGY_GOAL, LABELS_GOAL = 2e-5, 5e-5
+STREAM_GOAL = 0.8
+NOISE = 0.1
+
+
+def _torch() -> Any:
+    try:
+        torch = import_extra("torch", "gpu")
+    except MissingExtraError as error:
+        raise SkippedError(str(error)) from error
+    if not torch.cuda.is_available():
+        raise SkippedError("torch finds no GPU here")
+    return torch
+
+
+def _seconds(work: Callable[[], Any], n_repeats: int = 7) -> float:
+    """Median seconds of some work, the device's included, after two times that do not count."""
+    torch = _torch()
+    found = []
+    for number in range(n_repeats + 2):
+        torch.cuda.synchronize()
+        started = time.perf_counter()
+        work()
+        torch.cuda.synchronize()
+        if number > 1:
+            found.append(time.perf_counter() - started)
+    return statistics.median(found)
+
+
+def copied_per_second() -> float:
+    """Bytes that this GPU reads and writes per second when it copies."""
+    torch = _torch()
+    source = torch.ones(COPIED_BYTES, dtype=torch.uint8, device="cuda")
+    target = torch.empty_like(source)
+    return 2 * COPIED_BYTES / _seconds(lambda: target.copy_(source))
+
+
+def planted(n: int, m: int, k: int) -> Any:
+    """Rows of k components and a little noise, made on the device."""
+    torch = _torch()
+    made = torch.Generator("cuda").manual_seed(0)
+    components = torch.rand((k, m), generator=made, device="cuda") ** 4
+    X = torch.empty((n, m), device="cuda")
+    for some in X.split(max(1, 2**26 // m)):
+        some.exponential_(generator=made).mul_(NOISE)
+        labels = torch.randint(k, (len(some),), generator=made, device="cuda")
+        some += components[labels] * torch.rand((len(some), 1), generator=made, device="cuda")
+    return X
+
+
+def time_gpu_sweeps(cases: list[list[int]]) -> dict[str, Any]:
+    """For every shape: seconds of the floor, of a sweep and of plain torch, and how exact it is."""
+    speed = copied_per_second()
+    return {"bytes_per_second": speed, "cases": [_time_sweep(speed, *case) for case in cases]}
+
+
+def _time_sweep(speed: float, n: int, m: int, k: int) -> dict[str, float]:
+    torch = _torch()
+    torch.cuda.empty_cache()
+    X = torch.rand((n, m), device="cuda")
+    directions = np.random.default_rng(1).random((k, m))
+    fused, plain = Samples(as_matrix(X)), Samples(_plain(X))
+    energy, labels = _exactness(X[:CHECKED_ROWS], directions)
+    return {
+        "seconds": _seconds(lambda: fused.sweep_directions(directions, by_point=False)),
+        "floor_seconds": X.nbytes / speed,
+        "plain_seconds": _seconds(lambda: plain.sweep_directions(directions, by_point=False), 3),
+        "energy_error": energy,
+        "labels_apart": labels,
+    }
+
+
+def _plain(X: Any) -> Any:
+    """The matrix of a tensor that no fused kernel reads."""
+    from orthant.engine.executors import executor_for
+    from orthant.engine.kernels.tensors import TensorKernel
+    from orthant.engine.matrix import Matrix
+    from orthant.engine.scan import scan
+    from orthant.engine.tensors import TensorSource
+
+    source = TensorSource(X, TensorKernel(X.device))
+    executor = executor_for(source, None)
+    return Matrix(source, executor, scan(source, executor))
+
+
+def _exactness(X: Any, directions: Any) -> tuple[float, float]:
+    """How far the captured energy is from float64, relatively, and the share of other labels."""
+    torch = _torch()
+    unit = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    narrow = unit.astype(np.float32)
+    matrix = as_matrix(X)
+    captured = float(Samples(matrix).sweep_directions(directions, by_point=False).captured.sum())
+    labels = on_host(matrix.project(narrow)[0])
+    energy, apart = 0.0, 0
+    vectors = [torch.tensor(one, dtype=torch.float64, device="cuda") for one in (unit, narrow)]
+    for start in range(0, len(X), 2**17):
+        wide = X[start : start + 2**17].double()
+        energy += float((wide @ vectors[0].T).amax(dim=1).square().sum())
+        theirs = (wide @ vectors[1].T).argmax(dim=1).cpu().numpy()
+        apart += int((theirs != labels[start : start + len(theirs)]).sum())
+    return abs(captured / energy - 1.0), apart / len(X)
+
+
+def time_gpu_fits(cases: list[list[Any]]) -> dict[str, Any]:
+    """For every shape and setting: seconds and errors of fits on the device and on the host."""
+    return {"cases": [_time_fit(*case) for case in cases]}
+
+
+def _time_fit(n: int, m: int, k: int, orthogonal: str) -> dict[str, Any]:
+    _torch().cuda.empty_cache()
+    X = planted(n, m, k)
+
+    def fit(given: Any, certificate: str | None = None) -> Factorization:
+        return factorize(given, k, orthogonal=orthogonal, random_state=0, certificate=certificate)
+
+    seconds = _seconds(lambda: fit(X), 5)
+    result = fit(X, "svd")
+    certificate, proving = clock(lambda: result.certificate)
+    found = {
+        "seconds": seconds,
+        "error": result.relative_squared_error,
+        "n_sweeps": result.n_sweeps,
+        "certificate_seconds": seconds + proving,
+        "proven_ratio": certificate.ratio,
+    }
+    held = X.cpu().numpy()
+    theirs, taken = clock(lambda: fit(held))
+    return {**found, "their_seconds": taken, "their_error": theirs.relative_squared_error}
+
+
+def time_gpu_stream(n: int, m: int, k: int) -> dict[str, Any]:
+    """Seconds of a sweep of rows in page-locked memory, and of the copy alone."""
+    torch = _torch()
+    from orthant.engine.sources import ArraySource
+    from orthant.engine.streaming import DeviceBlocks
+
+    X = torch.empty((n, m), pin_memory=True)
+    X.copy_(planted(n, m, k))
+    room = torch.empty_like(X, device="cuda")
+    copied = _seconds(lambda: room.copy_(X, non_blocking=True), 3)
+    points = Samples(as_matrix(X.numpy()))  # for lengths; the sweep below reads none of them
+    directions = np.random.default_rng(1).random((k, m))
+
+    def sweep() -> None:
+        source = DeviceBlocks(ArraySource(X.numpy()), torch.device("cuda"), X)
+        matrix = replace_source(points.matrix, source)
+        matrix.sweep(directions, by_row=False)
+
+    return {"seconds": _seconds(sweep, 3), "copy_seconds": copied, "bytes": X.nbytes}
+
+
+def replace_source(matrix: Any, source: Any) -> Any:
+    """The same matrix, read from elsewhere."""
+    from orthant.engine.executors import executor_for
+    from orthant.engine.matrix import Matrix
+    from orthant.engine.scan import Scan
+
+    return Matrix(source, executor_for(source, None), Scan(None, matrix.row_squares))
+
+
+@dataclass(frozen=True, slots=True)
+class GpuTask(Task):
+    """Measurements on a GPU that share a process."""
+
+    data: Data
+    benchmark: str = "gpu"
+
+    @property
+    def title(self) -> str:
+        """What it is measured on, without the kind of data."""
+        return self.data.title
+
+
+@dataclass(frozen=True, slots=True)
+class GpuSweepsTask(GpuTask):
+    """Sweeps of several shapes, each with its goal in reads of X."""
+
+    cases: tuple[tuple[tuple[int, int, int], float], ...] = ()
+
+    def rows(self, step: Step) -> Iterator[Row]:
+        """Two rows for every shape: against one read, and against plain torch."""
+        step("sweeps")
+        found = measure("gpu sweeps", cases=[shape for shape, _ in self.cases])
+        for (shape, goal), one in zip(self.cases, found["cases"], strict=True):
+            ratio = one["seconds"] / one["floor_seconds"]
+            goals = (
+                Goal("ratio", "<=", goal, ratio),
+                Goal("energy", "<=", ENERGY_GOAL, one["energy_error"]),
+                Goal("labels", "<=", LABELS_GOAL, one["labels_apart"]),
+            )
+            figures = {**one, "their_seconds": one["floor_seconds"], "ratio": ratio}
+            row = Row(self.benchmark, title_of(*shape), "sweep: one read", figures, goals)
+            yield row
+            faster = one["plain_seconds"] / one["seconds"]
+            figures = {**one, "their_seconds": one["plain_seconds"], "ratio": faster}
+            wanted = (Goal("times faster", ">=", 1.0, faster),)
+            yield replace(row, against="sweep: plain torch", figures=figures, goals=wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class GpuFitsTask(GpuTask):
+    """Whole fits, with seconds and times faster to reach, and seconds with a certificate."""
+
+    cases: tuple[tuple[tuple[int, int, int, str], float, float, float], ...] = ()
+
+    def rows(self, step: Step) -> Iterator[Row]:
+        """One row for every shape and setting."""
+        step("fits on the GPU and on the cores")
+        found = measure("gpu fits", cases=[case[0] for case in self.cases])
+        for (case, seconds, faster, proven), one in zip(self.cases, found["cases"], strict=True):
+            ratio = one["their_seconds"] / one["seconds"]
+            goals = [
+                Goal("seconds", "<=", seconds, one["seconds"]),
+                Goal("times faster", ">=", faster, ratio),
+                Goal("with certificate", "<=", proven, one["certificate_seconds"]),
+            ]
+            kept = tuple(goal for goal in goals if goal.bound > 0)
+            against = f"fit over {case[3]}: all cores"
+            yield Row(self.benchmark, title_of(*case[:3]), against, {**one, "ratio": ratio}, kept)
+
+
+@dataclass(frozen=True, slots=True)
+class GpuStreamTask(GpuTask):
+    """A sweep of rows that are copied from page-locked memory, against the copy alone."""
+
+    def rows(self, step: Step) -> Iterator[Row]:
+        """One row."""
+        step("streaming")
+        shape = self.data.n_samples, self.data.n_features, self.data.n_components
+        one = measure("gpu stream", n=shape[0], m=shape[1], k=shape[2])
+        ratio = one["copy_seconds"] / one["seconds"]
+        figures = {**one, "their_seconds": one["copy_seconds"], "ratio": ratio}
+        goals = (Goal("share of the bus", ">=", STREAM_GOAL, ratio),)
+        yield Row(self.benchmark, title_of(*shape), "streamed sweep: copy", figures, goals)
+
+
+def title_of(n: int, m: int, k: int) -> str:
+    """A shape in words."""
+    return Data("uniform", n, m, k, dtype="float32").title

@@ -1,0 +1,396 @@
+"""Arrays on a device that NumPy's functions work on: one entry, or one row, per point.
+
+Algorithms are written in NumPy. Through the protocols that NumPy has for such arrays
+(``__array_ufunc__`` and ``__array_function__``) the same lines compute on the device when a vector
+lies there. What has an entry per point stays; sums over all points come to the host, as NumPy.
+A function that is not known here gets copies on the host: right, only slower.
+
+No operation whose result may differ from run to run is used: no atomic additions, and no
+cumulated sums of floating point numbers (`find_places` cumulates totals of slabs on the host).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from orthant.numerics.arrays import Array
+
+# Entries whose totals are cumulated on the host.
+SLAB = 512
+# Entries that are spread over labels at once.
+SPREAD_ENTRIES = 2**25
+# Smaller copies are not worth page-locked memory.
+WORTH_LOCKING = 2**16
+
+DTYPES: dict[np.dtype, Any] = {
+    np.dtype(np.float32): torch.float32,
+    np.dtype(np.float64): torch.float64,
+    np.dtype(np.int32): torch.int32,
+    np.dtype(np.int64): torch.int64,
+    np.dtype(np.uint8): torch.uint8,
+    np.dtype(np.bool_): torch.bool,
+}
+OF_TORCH: dict[Any, np.dtype] = {theirs: ours for ours, theirs in DTYPES.items()}
+
+
+def fetch(tensor: Any) -> Array:
+    """A copy of a tensor on the host, through page-locked memory where it is large."""
+    if tensor.device.type != "cuda":
+        return np.array(tensor.numpy())
+    if tensor.numel() < WORTH_LOCKING:
+        return np.asarray(tensor.cpu().numpy())
+    room = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+    room.copy_(tensor, non_blocking=True)
+    torch.cuda.current_stream(tensor.device).synchronize()
+    return np.asarray(room.numpy())
+
+
+def as_tensor(values: Any, device: Any, dtype: Any = None) -> Any:
+    """A tensor of these values (array, number or array on a device) on a device."""
+    if isinstance(values, DeviceArray):
+        return values.tensor if dtype is None else values.tensor.to(dtype)
+    array = np.asarray(values)
+    if array.ndim == 0:  # filled there: a copy would have to be waited for
+        kind = DTYPES[array.dtype] if dtype is None else dtype
+        return torch.full((), array.item(), dtype=kind, device=device)
+    if not array.flags.writeable or not array.flags.c_contiguous:
+        array = np.array(array)  # a tensor cannot say that it is read only
+    return torch.as_tensor(array).to(device=device, dtype=dtype)
+
+
+def ldexp(values: Any, powers: Any) -> Any:
+    """``values * 2**powers`` in two steps, so that no power leaves the range of float64."""
+    half = torch.div(powers, 2, rounding_mode="floor")
+    wide = values.double()
+    for part in (half, powers - half):
+        wide = wide * torch.exp2(part.double())
+    return wide.to(values.dtype)
+
+
+UFUNCS: dict[str, Callable[..., Any]] = {
+    "add": torch.add,
+    "subtract": torch.subtract,
+    "multiply": torch.multiply,
+    "divide": torch.true_divide,
+    "true_divide": torch.true_divide,
+    "minimum": torch.minimum,
+    "maximum": torch.maximum,
+    "square": torch.square,
+    "sqrt": torch.sqrt,
+    "negative": torch.negative,
+    "absolute": torch.abs,
+    "greater": torch.gt,
+    "greater_equal": torch.ge,
+    "less": torch.lt,
+    "less_equal": torch.le,
+    "equal": torch.eq,
+    "not_equal": torch.ne,
+    "isfinite": torch.isfinite,
+    "isnan": torch.isnan,
+    "bitwise_and": torch.bitwise_and,
+    "bitwise_or": torch.bitwise_or,
+    "invert": torch.bitwise_not,
+    "logical_not": torch.logical_not,
+    "ldexp": ldexp,
+    "matmul": torch.matmul,
+}
+
+
+class DeviceArray(NDArrayOperatorsMixin):
+    """A tensor that NumPy's functions work on where it lies; see the module."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As of an array."""
+        return tuple(self.tensor.shape)
+
+    @property
+    def ndim(self) -> int:
+        """As of an array."""
+        return int(self.tensor.ndim)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of NumPy."""
+        return OF_TORCH[self.tensor.dtype]
+
+    @property
+    def T(self) -> DeviceArray:
+        """The transpose, a view."""
+        return DeviceArray(self.tensor.T)
+
+    def __len__(self) -> int:
+        return int(self.tensor.shape[0])
+
+    def fetch(self) -> Array:
+        """A copy on the host."""
+        return fetch(self.tensor)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if copy is False:
+            raise ValueError("an array on a device cannot be had without a copy")
+        return self.fetch() if dtype is None else self.fetch().astype(dtype, copy=False)
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self.tensor[self._key(key)]
+        return DeviceArray(found) if found.ndim else found.cpu().numpy()[()]
+
+    def __setitem__(self, key: Any, values: Any) -> None:
+        self.tensor[self._key(key)] = as_tensor(values, self.tensor.device, self.tensor.dtype)
+
+    def _key(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            return tuple(map(self._key, key))
+        if isinstance(key, DeviceArray):
+            return key.tensor if key.tensor.dtype == torch.bool else key.tensor.long()
+        if isinstance(key, np.ndarray | list):
+            array = np.asarray(key)
+            dtype = torch.bool if array.dtype == bool else torch.int64
+            return as_tensor(array, self.tensor.device, dtype)
+        return key
+
+    def astype(self, dtype: Any, copy: bool = True) -> DeviceArray:
+        """In another dtype; the same array where it has that and no copy is asked for."""
+        wanted = DTYPES[np.dtype(dtype)]
+        return DeviceArray(self.tensor.to(wanted, copy=copy))
+
+    def copy(self) -> DeviceArray:
+        """A copy on the device."""
+        return DeviceArray(self.tensor.clone())
+
+    def sum(self, axis: int | None = None, dtype: Any = None) -> Any:
+        """Sums; those over all points come to the host."""
+        wanted = None if dtype is None else DTYPES[np.dtype(dtype)]
+        if axis is None:
+            return self.tensor.sum(dtype=wanted).cpu().numpy()[()]
+        return self._reduced(self.tensor.sum(dim=axis, dtype=wanted), axis)
+
+    def max(self, axis: int | None = None, initial: float | None = None) -> Any:
+        """The largest, also of nothing where there is an initial value."""
+        return self._extreme(torch.amax, torch.clamp_min, axis, initial)
+
+    def min(self, axis: int | None = None, initial: float | None = None) -> Any:
+        """The smallest, also of nothing where there is an initial value."""
+        return self._extreme(torch.amin, torch.clamp_max, axis, initial)
+
+    def _extreme(self, most: Any, bounded: Any, axis: int | None, initial: float | None) -> Any:
+        tensor, over = self.tensor, tuple(range(self.ndim)) if axis is None else axis
+        if initial is not None and 0 in tensor.shape:
+            shape = () if axis is None else tuple(np.delete(self.shape, axis))
+            found = torch.full(shape, initial, dtype=tensor.dtype, device=tensor.device)
+        else:
+            found = most(tensor, dim=over)
+            found = found if initial is None else bounded(found, initial)
+        return found.cpu().numpy()[()] if axis is None else self._reduced(found, axis)
+
+    def argmax(self, axis: int) -> DeviceArray:
+        """Where the largest of every row stands, the first of equals."""
+        assert axis == self.ndim - 1
+        return DeviceArray(first_of(self.tensor, self.tensor.amax(dim=axis, keepdim=True)).long())
+
+    def any(self) -> bool:
+        """Whether any entry is true."""
+        return bool(self.tensor.any())
+
+    def all(self) -> bool:
+        """Whether all entries are true."""
+        return bool(self.tensor.all())
+
+    def _reduced(self, tensor: Any, axis: int) -> Any:
+        """What a reduction left: with an entry per point it stays, else it comes to the host."""
+        return fetch(tensor) if axis == 0 else DeviceArray(tensor)
+
+    def find_places(self, steps: Array, parts: int) -> Array:
+        """Where the cumulated entries pass some steps; see `engine/vectors.py`.
+
+        Totals of slabs are cumulated on the host, in order, then the slabs that hold a place.
+        """
+        slabs = _slabs(self.tensor)
+        totals = fetch(slabs.sum(dim=1, dtype=torch.float64))
+        cumulated = np.cumsum(totals)
+        places = steps * (cumulated[-1] / parts)
+        numbers = np.searchsorted(cumulated, places, side="right")
+        numbers = np.minimum(numbers, np.flatnonzero(totals)[-1])
+        hit, order = np.unique(numbers, return_inverse=True)
+        entries = fetch(slabs[as_tensor(hit, slabs.device)]).astype(np.float64)
+        inner = np.cumsum(entries, axis=1)
+        left = (places - (cumulated - totals)[numbers])[:, None]
+        inside = (inner[order] <= left).sum(axis=1)
+        last = SLAB - 1 - (entries[:, ::-1] > 0).argmax(axis=1)
+        return numbers * SLAB + np.minimum(inside, last[order])
+
+    def find_largest(self, least: Any, count: int) -> Array:
+        """Positions of the largest entries above the least; see `engine/vectors.py`."""
+        above = as_tensor(least, self.tensor.device)
+        values = torch.where(self.tensor > above, self.tensor, -torch.inf)
+        values, order = torch.sort(values, descending=True, stable=True)
+        values, order = fetch(values[:count]), fetch(order[:count])
+        return order[np.isfinite(values)]
+
+    def find_starts(self) -> Array:
+        """Where the entries of every row begin; see `engine/vectors.py`. Integers add exactly."""
+        dtype = torch.int32 if len(self) < 2**31 else torch.int64
+        starts = torch.zeros(len(self) + 1, dtype=dtype, device=self.tensor.device)
+        torch.cumsum(self.tensor >= 0, dim=0, dtype=dtype, out=starts[1:])
+        return fetch(starts)
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: tuple[Any, ...] = (), **options: Any
+    ) -> Any:
+        if method != "__call__":
+            return NotImplemented
+        known = UFUNCS.get(ufunc.__name__)
+        where, dtype = options.get("where", True), options.get("dtype")
+        if known is None or any(isinstance(one, np.ndarray) for one in out):
+            result = ufunc(*map(_host, inputs), **options)
+            return _written(out, as_tensor(result, self.tensor.device), True)
+        device = next(one.tensor.device for one in inputs if isinstance(one, DeviceArray))
+        if ufunc is np.ldexp and not out and np.isscalar(inputs[1]) and inputs[1] == 0:
+            return self if dtype is None else self.astype(dtype)  # as most units are
+        result = known(*_alike(inputs, device, dtype, ufunc.__name__ == "ldexp"))
+        if ufunc.__name__ == "matmul" and not out:
+            # Over the points of the right side, or of a single vector, it is a sum over all.
+            kept = isinstance(inputs[0], DeviceArray) and inputs[0].ndim > 1
+            inner = isinstance(inputs[1], DeviceArray)
+            return DeviceArray(result) if kept and not inner else fetch(result)[()]
+        return _written(out, result, where)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        known = FUNCTIONS.get(func)
+        found = NotImplemented if known is None else known(*args, **kwargs)
+        if found is NotImplemented:
+            kept = {name: _host(value) for name, value in kwargs.items()}
+            return func(*map(_host, args), **kept)
+        return found
+
+
+def first_of(values: Any, wanted: Any) -> Any:
+    """(b,) int32, the first place in every row (b, k) of a value (b, 1) that is there."""
+    places = torch.arange(values.shape[1], dtype=torch.int32, device=values.device)
+    return torch.where(values == wanted, places, values.shape[1]).amin(dim=1)
+
+
+def sum_by_label(labels: Any, values: Any, k: int) -> Any:
+    """(k,) float64 sums of values (n,) over the entries of each label, in a fixed order."""
+    sums = torch.zeros(k, dtype=torch.float64, device=labels.device)
+    numbers = torch.arange(k, dtype=labels.dtype, device=labels.device)
+    size = max(1, SPREAD_ENTRIES // max(1, k))
+    for start in range(0, len(labels), size):
+        some = slice(start, start + size)
+        members = (labels[some, None] == numbers).double()
+        sums += values[some].double() @ members
+    return sums
+
+
+def _slabs(tensor: Any) -> Any:
+    """A vector cut into rows of so many entries, the last one filled up with zeros."""
+    missing = -len(tensor) % SLAB
+    if missing:
+        tensor = torch.nn.functional.pad(tensor, (0, missing))
+    return tensor.contiguous().view(-1, SLAB)
+
+
+def _host(values: Any) -> Any:
+    if isinstance(values, list | tuple):
+        return type(values)(map(_host, values))
+    return values.fetch() if isinstance(values, DeviceArray) else values
+
+
+def _alike(inputs: tuple[Any, ...], device: Any, dtype: Any, apart: bool) -> list[Any]:
+    """Tensors of the one dtype in which NumPy would compute; powers of two keep their own."""
+    kinds = [getattr(one, "dtype", one) for one in (inputs[:1] if apart else inputs)]
+    common = DTYPES[np.dtype(dtype) if dtype is not None else np.result_type(*kinds)]
+    found = [as_tensor(one, device, common) for one in (inputs[:1] if apart else inputs)]
+    return found + [as_tensor(one, device) for one in (inputs[1:] if apart else ())]
+
+
+def _written(out: tuple[Any, ...], result: Any, where: Any) -> Any:
+    """A result, written where that is asked for, and only where the condition holds."""
+    if not out:
+        assert where is True
+        return DeviceArray(result)
+    (target,) = out
+    if isinstance(target, np.ndarray):
+        np.copyto(target, fetch(result), where=_host(where), casting="same_kind")
+        return target
+    kept = target.tensor
+    if where is not True:
+        result = torch.where(as_tensor(where, kept.device), result.to(kept.dtype), kept)
+    kept.copy_(result)
+    return target
+
+
+def _where(condition: Any, *choices: Any) -> Any:
+    if len(choices) != 2:
+        return NotImplemented
+    known = (condition, *choices)
+    device = next(one.tensor.device for one in known if isinstance(one, DeviceArray))
+    one, other = _alike(choices, device, None, False)
+    return DeviceArray(torch.where(as_tensor(condition, device, torch.bool), one, other))
+
+
+def _take(values: Any, places: Any) -> Any:
+    if not isinstance(places, DeviceArray):
+        return NotImplemented
+    table = as_tensor(values, places.tensor.device)
+    numbers = places.tensor.long()
+    return DeviceArray(table[torch.where(numbers < 0, numbers + len(table), numbers)])
+
+
+def _bincount(labels: Any, weights: Any = None, minlength: int = 0) -> Any:
+    if weights is None or not minlength:
+        return NotImplemented
+    device = (labels if isinstance(labels, DeviceArray) else weights).tensor.device
+    found = sum_by_label(as_tensor(labels, device), as_tensor(weights, device), minlength)
+    return fetch(found)
+
+
+def _array_equal(one: Any, other: Any) -> bool:
+    if one.shape != other.shape:
+        return False
+    device = (one if isinstance(one, DeviceArray) else other).tensor.device
+    return bool(torch.equal(*_alike((one, other), device, None, False)))
+
+
+def _flatnonzero(values: Any) -> Array:
+    return fetch(torch.nonzero(values.tensor.reshape(-1))[:, 0])
+
+
+def _clip(values: Any, least: Any, most: Any) -> Any:
+    if not isinstance(values, DeviceArray):
+        return NotImplemented
+    return DeviceArray(torch.clamp(values.tensor, least, most))
+
+
+def _zeros_like(values: Any, dtype: Any = None) -> DeviceArray:
+    wanted = None if dtype is None else DTYPES[np.dtype(dtype)]
+    return DeviceArray(torch.zeros_like(values.tensor, dtype=wanted))
+
+
+def _smallest(values: Any, initial: Any = None, where: Any = None) -> Any:
+    """``np.min``, of those entries that count."""
+    if not isinstance(where, DeviceArray) or initial is None:
+        return NotImplemented
+    return DeviceArray(torch.where(where.tensor, values.tensor, initial)).min(initial=initial)
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.where: _where,
+    np.take: _take,
+    np.bincount: _bincount,
+    np.array_equal: _array_equal,
+    np.flatnonzero: _flatnonzero,
+    np.clip: _clip,
+    np.zeros_like: _zeros_like,
+    np.min: _smallest,
+}

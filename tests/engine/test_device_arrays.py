@@ -1,0 +1,105 @@
+"""NumPy's functions give the same for arrays on a device; what is not known there still works."""
+
+import numpy as np
+import pytest
+
+from orthant.engine.vectors import by_label, draw, draw_evenly, find_largest, on_host, one_per_row
+from orthant.kmeans.seeding import lines, plain
+from orthant.numerics.arrays import divide
+
+torch = pytest.importorskip("torch")
+
+from orthant.engine.device_arrays import SLAB, DeviceArray  # noqa: E402
+
+RNG = np.random.default_rng(0)
+V = RNG.exponential(size=3 * SLAB + 77)
+V[[3, 900]] = 0.0
+LABELS = RNG.integers(-1, 5, size=len(V)).astype(np.int32)
+P = RNG.random((len(V), 3))
+
+
+def there(array):
+    return DeviceArray(torch.tensor(array))
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda v, labels, p: np.sqrt(v) * 2.0 + 1,
+        lambda v, labels, p: np.where(labels >= 0, v, 0.0),
+        lambda v, labels, p: np.take(np.arange(7, dtype=np.int32), labels),
+        lambda v, labels, p: np.bincount(np.maximum(labels, 0), v, minlength=5),
+        lambda v, labels, p: np.flatnonzero((v > 0.5) & ~(labels < 0)),
+        lambda v, labels, p: v @ p,
+        lambda v, labels, p: p.T @ (p * v[:, None]),
+        lambda v, labels, p: divide(p, v[:, None]),
+        lambda v, labels, p: plain(p, np.array([0.1, 0.2, 0.3])),
+        lambda v, labels, p: lines(p, np.array([0.1, 0.0, 0.3])),
+        lambda v, labels, p: np.ldexp(v, -3, dtype=np.float64),
+        lambda v, labels, p: np.ldexp(v, labels - 900),
+        lambda v, labels, p: np.cumsum(v),  # not known on a device
+        lambda v, labels, p: np.log1p(v),  # nor is this
+        lambda v, labels, p: p.max(axis=1, initial=0.5) - p.min(axis=1),
+        lambda v, labels, p: p.sum(axis=0),
+        lambda v, labels, p: p.argmax(axis=1),
+        lambda v, labels, p: p[[4, 2], [0, 1]],
+        lambda v, labels, p: np.min(v, initial=np.inf, where=v > 0),
+        lambda v, labels, p: np.concatenate([v[:3], v[-2:]]),
+    ],
+)
+def test_functions_give_what_they_give_for_arrays(compute):
+    expected = compute(V.copy(), LABELS.copy(), P.copy())
+    found = compute(there(V), there(LABELS), there(P))
+    np.testing.assert_allclose(on_host(found), expected, rtol=1e-13)
+    assert np.asarray(found).dtype == np.asarray(expected).dtype
+
+
+def test_dtypes_follow_the_rules_of_numpy():
+    narrow = V.astype(np.float32)
+    for compute in (lambda v: v * 2.0, lambda v: v * np.float64(2.0), lambda v: v + V):
+        assert compute(there(narrow)).dtype == compute(narrow).dtype
+
+
+def test_entries_are_written_in_place():
+    found, expected = there(P), P.copy()
+    for one in (found, expected):
+        one[5:9] = 2.0
+        one[[1, 2], [0, 1]] = 0.0
+        np.minimum(one, 0.75, out=one)
+        one *= 2.0
+    np.testing.assert_array_equal(on_host(found), expected)
+
+
+def test_sums_over_all_points_come_to_the_host_and_others_stay():
+    assert isinstance(there(P).sum(axis=1), DeviceArray)
+    assert isinstance(there(P).sum(axis=0), np.ndarray)
+    assert isinstance(there(V) @ there(P), np.ndarray)
+    assert isinstance(there(V).sum(), np.floating)
+
+
+def test_draws_are_those_from_an_array():
+    for draws in (draw, draw_evenly):
+        mine = draws(there(V), 400, np.random.default_rng(1))
+        np.testing.assert_array_equal(mine, draws(V, 400, np.random.default_rng(1)))
+    last = np.zeros(2 * SLAB + 5)
+    last[SLAB + 3] = 1.0
+    assert set(draw(there(last), 50, np.random.default_rng(0))) == {SLAB + 3}
+
+
+def test_the_largest_are_found_in_order():
+    for least in (0.5, V / 2, 1e9):
+        mine = find_largest(there(V), there(least) if np.ndim(least) else least, 6)
+        np.testing.assert_array_equal(mine, find_largest(V, least, 6))
+
+
+def test_equality_is_told_without_copies_of_either_kind():
+    assert np.array_equal(there(LABELS), LABELS)
+    assert not np.array_equal(there(LABELS), LABELS + 1)
+    assert not np.array_equal(there(LABELS), LABELS[1:])
+
+
+def test_loadings_by_label_are_those_of_a_sparse_array():
+    scales = np.where(LABELS >= 0, V + 0.1, 0.0)
+    back = by_label(one_per_row(LABELS, scales, 5))
+    np.testing.assert_array_equal(back.labels, LABELS)
+    np.testing.assert_array_equal(back.scales, scales)

@@ -1,0 +1,151 @@
+"""On a GPU: the same bits every time, as exact as promised, streamed or not, and refusals."""
+
+import numpy as np
+import pytest
+
+import orthant
+from orthant.engine.samples import Samples
+from orthant.errors import InvalidTypeError, TooLargeError
+from orthant.validation.data import as_matrix
+
+torch = pytest.importorskip("torch")
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU"),
+]
+
+SHAPES = [
+    (100_000, 100, 10),
+    (100_000, 101, 10),
+    (50_000, 128, 32),
+    (50_000, 128, 64),
+    (50_000, 200, 20),
+    (30_000, 256, 64),
+    (30_000, 512, 100),
+    (30_000, 128, 256),
+    (5_000, 1024, 300),
+    (3, 5, 2),
+]
+
+
+def uniform(n, m, seed=0):
+    made = torch.Generator("cuda").manual_seed(seed)
+    return torch.rand((n, m), generator=made, device="cuda")
+
+
+@pytest.mark.parametrize(("n", "m", "k"), SHAPES)
+def test_a_sweep_repeats_its_bits_and_is_near_float64(n, m, k):
+    X, directions = uniform(n, m), np.random.default_rng(0).random((k, m))
+    points = Samples(as_matrix(X))
+    swept, again = points.sweep_directions(directions), points.sweep_directions(directions)
+    assert np.array_equal(swept.labels, again.labels)
+    np.testing.assert_array_equal(swept.sums, again.sums)
+    unit = torch.tensor(directions / np.linalg.norm(directions, axis=1, keepdims=True)).cuda()
+    products = X.double() @ unit.T
+    energy = float(products.amax(dim=1).square().sum())
+    assert swept.captured.sum() == pytest.approx(energy, rel=2e-5)
+    weights = np.random.default_rng(1).random(n)
+    weighted = Samples(as_matrix(X, sample_weight=weights)).sweep_directions(directions)
+    energy = float((products.amax(dim=1).square() * torch.tensor(weights).cuda()).sum())
+    assert weighted.captured.sum() == pytest.approx(energy, rel=5e-5)
+
+
+@pytest.mark.parametrize(("n", "m", "k"), SHAPES)
+def test_published_labels_are_those_of_float64_and_of_any_part(n, m, k):
+    X = uniform(n, m)
+    unit = np.random.default_rng(0).random((k, m))
+    unit = (unit / np.linalg.norm(unit, axis=1, keepdims=True)).astype(np.float32)
+    labels, scales = as_matrix(X).project(unit)
+    products = X.double() @ torch.tensor(unit, dtype=torch.float64).cuda().T
+    apart = (products.argmax(dim=1) != labels.tensor).double().mean()
+    assert float(apart) <= 5e-5
+    torch.testing.assert_close(scales.tensor.double(), products.amax(dim=1), rtol=3e-6, atol=0.0)
+    half = as_matrix(X[n // 2 :]).project(unit)
+    assert np.array_equal(half[0], labels[n // 2 :])
+    assert np.array_equal(half[1], scales[n // 2 :])
+
+
+@pytest.mark.parametrize("algorithm", ["best", "paper"])
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_a_fit_repeats_its_bits_and_is_as_good_as_on_the_host(orthogonal, algorithm):
+    held = orthant.datasets.make_planted(60_000, 60, 5, noise=0.1, random_state=0).X
+    held = held.astype(np.float32)
+    X = torch.tensor(held).cuda()
+    options = {"orthogonal": orthogonal, "algorithm": algorithm, "random_state": 0}
+    found, again = (orthant.factorize(X, 5, **options) for _ in range(2))
+    assert found.error == again.error
+    np.testing.assert_array_equal(found.components, again.components)
+    if orthogonal != "features":
+        np.testing.assert_array_equal(found.labels, again.labels)
+    on_host = orthant.factorize(held, 5, **options)
+    assert found.relative_squared_error == pytest.approx(on_host.relative_squared_error, rel=1e-3)
+    assert found.certificate.ratio == pytest.approx(on_host.certificate.ratio, rel=1e-3)
+    assert found.certificate.upper_bound >= found.relative_squared_error
+    assert abs(found.transform(X) - found.loadings).max() == 0
+
+
+def test_the_error_is_that_of_the_host_for_the_same_components():
+    X = uniform(50_000, 40)
+    found = orthant.factorize(X, 6, random_state=0)
+    difference = X.double().cpu().numpy() - found.loadings @ found.components.astype(np.float64)
+    assert found.error == pytest.approx(np.linalg.norm(difference), rel=1e-12)
+
+
+def test_without_fused_kernels_the_steps_say_so():
+    assert "plain torch" in orthant.factorize(uniform(500, 9).double(), 3).steps_run
+    assert "plain torch" not in orthant.factorize(uniform(500, 9), 3).steps_run
+
+
+def test_arrays_of_other_libraries_come_in_by_dlpack():
+    cupy = pytest.importorskip("cupy")
+    X = uniform(2_000, 9)
+    mine = orthant.factorize(cupy.from_dlpack(X), 3, random_state=0)
+    np.testing.assert_array_equal(mine.labels, orthant.factorize(X, 3, random_state=0).labels)
+
+
+@pytest.mark.parametrize("locked", [True, False])
+def test_streamed_rows_give_the_bits_of_a_tensor(locked, monkeypatch):
+    from orthant.engine import streaming, tensors
+
+    small = tensors.device_boundaries
+    for module in (streaming, tensors):
+        monkeypatch.setattr(module, "device_boundaries", lambda n, m: small(n, m, 2**21))
+    X = uniform(200_000, 50)
+    held = X.cpu().pin_memory() if locked else X.cpu().numpy()
+    options = {"random_state": 0, "certificate": None}
+    resident = orthant.factorize(X, 7, **options)
+    for kept in (True, False):
+        monkeypatch.setattr(streaming._Line, "has_room", lambda self, tensor, kept=kept: kept)
+        streamed = orthant.factorize(orthant.on_device(held), 7, **options)
+        np.testing.assert_array_equal(streamed.labels, resident.labels)
+        np.testing.assert_array_equal(streamed.scales, resident.scales)
+        assert streamed.error == resident.error
+
+
+def test_too_little_memory_is_an_error_of_ours():
+    X = uniform(2_000_000, 50)
+    free, total = torch.cuda.mem_get_info()
+    torch.cuda.set_per_process_memory_fraction((total - free + 2**22) / total)
+    try:
+        with pytest.raises(TooLargeError, match="on_device"):
+            orthant.factorize(X, 5)
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+
+
+def test_what_the_user_set_for_products_changes_nothing():
+    X = uniform(20_000, 40)
+    before = orthant.factorize(X.double(), 5, random_state=0).error
+    torch.backends.cuda.matmul.fp32_precision = "tf32"
+    try:
+        assert orthant.factorize(X.double(), 5, random_state=0).error == before
+        labels = orthant.factorize(X, 5, random_state=0, orthogonal="features").feature_labels
+    finally:
+        torch.backends.cuda.matmul.fp32_precision = "ieee"
+    again = orthant.factorize(X, 5, random_state=0, orthogonal="features").feature_labels
+    np.testing.assert_array_equal(labels, again)
+
+
+def test_sparse_tensors_on_a_gpu_are_refused():
+    with pytest.raises(InvalidTypeError, match="sparse"):
+        orthant.factorize(uniform(20, 5).to_sparse(), 2)

@@ -1,0 +1,165 @@
+"""Fits of tensors, through the source of a device with small blocks, against those of arrays."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import orthant
+from orthant.datasets import make_planted
+from orthant.errors import FewerComponentsWarning, InvalidInputError
+from orthant.validation import data
+
+torch = pytest.importorskip("torch")
+
+from orthant.engine.sources import ArraySource  # noqa: E402
+from orthant.engine.streaming import DeviceBlocks  # noqa: E402
+from orthant.engine.tensors import (  # noqa: E402
+    ALIGNED_ROWS,
+    TensorSource,
+    device_boundaries,
+    kernel_on,
+)
+
+CPU = torch.device("cpu")
+SETTINGS = ("samples", "features", "both")
+X = make_planted(2500, 30, 4, noise=0.3, random_state=1).X.astype(np.float32)
+
+
+def with_small_blocks(source):
+    source.boundaries = device_boundaries(*source.shape, entries=ALIGNED_ROWS * source.shape[1])
+    return source
+
+
+@pytest.fixture
+def open_door(monkeypatch):
+    """Tensors on the host are taken as if they lay on a device."""
+    monkeypatch.setattr(
+        data, "source_of_tensor", lambda tensor: with_small_blocks(TensorSource(tensor))
+    )
+
+
+def fit(X, **keywords):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerComponentsWarning)
+        return orthant.factorize(X, 4, random_state=0, **keywords)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["best", "paper"])
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_a_tensor_is_fitted_like_its_array(open_door, orthogonal, algorithm):
+    options = {"orthogonal": orthogonal, "algorithm": algorithm}
+    mine, theirs = fit(torch.tensor(X), **options), fit(X, **options)
+    for name in ("labels", "feature_labels"):
+        np.testing.assert_array_equal(getattr(mine, name), getattr(theirs, name))
+    assert mine.error == pytest.approx(theirs.error, rel=1e-6)
+    assert type(mine.loadings) is type(theirs.loadings)
+    assert mine.loadings.dtype == np.float32
+    assert mine.certificate.ratio == pytest.approx(theirs.certificate.ratio, rel=1e-6)
+    assert mine.certificate.lower_bound == pytest.approx(theirs.certificate.lower_bound, rel=1e-8)
+    assert "plain torch" in mine.steps_run
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_weights_are_weights_on_a_device_too(open_door, orthogonal):
+    rng = np.random.default_rng(0)
+    few = X[:300]
+    weights = {"sample_weight": rng.exponential(size=300), "feature_weight": rng.random(30)}
+    weights["feature_weight"][3] = 0.0
+    mine = fit(torch.tensor(few), orthogonal=orthogonal, **weights)
+    theirs = fit(few, orthogonal=orthogonal, **weights)
+    assert mine.error == pytest.approx(theirs.error, rel=1e-6)
+    again = mine.transform(torch.tensor(few))
+    assert abs(again - mine.loadings).max() == 0
+
+
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_very_large_and_very_small_numbers_have_units(open_door, factor):
+    few = X[:200].astype(np.float64) * factor
+    mine, theirs = fit(torch.tensor(few)), fit(few)
+    np.testing.assert_array_equal(mine.labels, theirs.labels)
+    assert mine.error == pytest.approx(theirs.error, rel=1e-9)
+
+
+@pytest.mark.parametrize("kmeans", ["k-means||", "ls++", "greedy-k-means++"])
+def test_every_subroutine_runs_on_a_device(open_door, kmeans):
+    few = X[:300]
+    mine = fit(torch.tensor(few), algorithm="paper", kmeans=kmeans)
+    assert mine.error == pytest.approx(fit(few, algorithm="paper", kmeans=kmeans).error, rel=1e-5)
+
+
+@pytest.mark.parametrize("seeding", ["lines", "k-means||", "k-means++"])
+def test_every_seeding_runs_on_a_device(open_door, seeding):
+    few = X[:300]
+    mine = fit(torch.tensor(few), seeding=seeding, n_init=2)
+    assert mine.error == pytest.approx(fit(few, seeding=seeding, n_init=2).error, rel=1e-5)
+
+
+def test_the_estimator_takes_tensors(open_door):
+    tensor = torch.tensor(X[:400])
+    model = orthant.OrthogonalNMF(4, random_state=0).fit(tensor)
+    assert isinstance(model.predict(tensor), np.ndarray)
+    np.testing.assert_array_equal(model.predict(tensor), model.labels_)
+    assert model.transform(tensor).shape == (400, 4)
+    assert 1.0 - model.score(tensor) == pytest.approx(model.relative_squared_error_, rel=1e-6)
+
+
+def test_other_dtypes_become_float64_block_by_block(open_door):
+    counts = np.random.default_rng(0).integers(0, 9, size=(200, 12))
+    for dtype in (torch.int32, torch.float16, torch.bfloat16):
+        mine = fit(torch.tensor(counts).to(dtype))
+        assert mine.components.dtype == np.float64
+        assert mine.error == pytest.approx(fit(counts).error, rel=1e-9)
+
+
+def test_bad_entries_and_missing_ones_are_refused_by_position(open_door):
+    bad = X.copy()
+    bad[2100, 7] = -2.0
+    with pytest.raises(InvalidInputError, match=r"X\[2100, 7\] = -2"):
+        fit(torch.tensor(bad))
+    bad[2100, 7] = np.nan
+    with pytest.raises(InvalidInputError, match=r"X\.cpu\(\)"):
+        fit(torch.tensor(bad), missing_values=np.nan)
+
+
+def test_a_checkpoint_is_gone_on_with(open_door, tmp_path):
+    tensor = torch.tensor(X[:300])
+    first = fit(tensor, checkpoint=tmp_path / "fit")
+    again = fit(tensor, checkpoint=tmp_path / "fit")
+    np.testing.assert_array_equal(first.labels, again.labels)
+    assert first.error == again.error
+
+
+def test_boundaries_are_aligned_and_cover_all_rows():
+    for n, m in [(1, 1), (1000, 3), (20_000_000, 100), (4_000_000, 512), (70, 10**6)]:
+        found = device_boundaries(n, m)
+        assert found[0] == 0
+        assert found[-1] == n
+        assert (np.diff(found) > 0).all()
+        assert (found[:-1] % ALIGNED_ROWS == 0).all()
+
+
+def test_columns_of_a_large_tensor_are_rows_of_a_view():
+    source = TensorSource(torch.tensor(X))
+    source.can_transpose = False
+    assert source.transpose() is None
+    flipped = source.transpose(many_passes=False)
+    np.testing.assert_array_equal(flipped.block(0), X.T)
+
+
+def test_streamed_rows_give_the_bits_of_a_tensor(monkeypatch):
+    results = []
+    for source in (
+        TensorSource(torch.tensor(X)),
+        DeviceBlocks(ArraySource(X), CPU),
+        DeviceBlocks(ArraySource(np.asfortranarray(X)), CPU, kernel=kernel_on(CPU)),
+    ):
+        monkeypatch.setattr(
+            data, "source_of_tensor", lambda tensor, one=source: with_small_blocks(one)
+        )
+        results.append(fit(torch.tensor(X)))
+    for other in results[1:]:
+        np.testing.assert_array_equal(other.labels, results[0].labels)
+        np.testing.assert_array_equal(other.scales, results[0].scales)
+        assert other.error == results[0].error

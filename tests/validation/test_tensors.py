@@ -1,0 +1,70 @@
+"""The door for tensors: what is shared, what is refused and what to do instead."""
+
+import numpy as np
+import pytest
+
+import orthant
+from orthant.engine.sources import ArraySource
+from orthant.errors import InvalidInputError, InvalidTypeError, MissingExtraError
+from orthant.validation.data import as_source
+
+X = np.random.default_rng(0).random((20, 5))
+
+
+class ForeignArray:
+    """Something that says it lies on a GPU, as arrays of other libraries do."""
+
+    shape, dtype = (20, 5), np.dtype(np.float32)
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, **keywords):
+        raise AssertionError("not without torch")
+
+
+def test_an_array_on_a_gpu_needs_the_extra():
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        with pytest.raises(MissingExtraError, match=r"orthant\[gpu\]"):
+            as_source(ForeignArray())
+    else:
+        pytest.skip("torch is installed")
+
+
+def test_a_tensor_on_the_host_is_read_without_a_copy():
+    torch = pytest.importorskip("torch")
+    tensor = torch.tensor(X, requires_grad=True)
+    source = as_source(tensor)
+    assert isinstance(source, ArraySource)
+    assert np.shares_memory(source.block(0), tensor.detach().numpy())
+    half = as_source(torch.tensor(X).bfloat16())
+    np.testing.assert_array_equal(half.block(0), torch.tensor(X).bfloat16().double().numpy())
+
+
+def test_a_tensor_is_fitted_by_every_door():
+    torch = pytest.importorskip("torch")
+    mine, theirs = orthant.factorize(torch.tensor(X), 2), orthant.factorize(X, 2)
+    np.testing.assert_array_equal(mine.transform(torch.tensor(X)).data, theirs.loadings.data)
+    assert orthant.OrthogonalNMF(2).fit(torch.tensor(X)).n_features_in_ == 5
+
+
+def test_tensors_that_cannot_be_used_are_refused_with_a_remedy():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(InvalidTypeError, match=r"X\.to_dense\(\)"):
+        as_source(torch.tensor(X).to_sparse())
+    with pytest.raises(InvalidInputError, match="real part"):
+        as_source(torch.tensor(X) * 1j)
+    with pytest.raises(InvalidTypeError, match=r"X\.cpu\(\)"):
+        as_source(torch.empty((3, 4), device="meta"))
+    with pytest.raises(InvalidInputError, match="2-D"):
+        as_source(torch.ones(3))
+
+
+def test_nothing_is_streamed_without_a_gpu():
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(InvalidInputError, match="pass X itself"):
+        orthant.on_device(X)
