@@ -13,6 +13,7 @@ from orthant.engine.points import DirectionSweep, square_lengths
 from orthant.engine.samples import Samples
 from orthant.engine.scan import Scan
 from orthant.engine.sources import in_memory
+from orthant.engine.vectors import on_host
 from orthant.numerics.arrays import Array, divide
 
 
@@ -21,7 +22,7 @@ def compress_columns(matrix: Matrix, groups: Array) -> Samples:
 
     Row i has the coordinates ``<y_i, group>``, (n, l), and the weight that it has in the matrix.
     """
-    rows = matrix.products(groups, disjoint=True)
+    rows = on_host(matrix.products(groups, disjoint=True))
     return as_points(matrix, rows, matrix.row_weights)
 
 

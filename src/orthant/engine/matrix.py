@@ -380,9 +380,8 @@ class Matrix(Geometry):
             for total, one in zip(sums, block, strict=True):
                 total += one
 
-        across = [columns for _, columns in layouts]
         down = Stacked(rows.tocsr() for rows, _ in layouts)
-        self._pass(cells_block, absorb, {"across": across}, {"down": down})
+        self._pass(cells_block, absorb, {"across": [one for _, one in layouts]}, {"down": down})
         return sums
 
     def stored_rows(self, indices: Array) -> Any:
@@ -397,5 +396,4 @@ class Matrix(Geometry):
 
     def rows_in_units(self, indices: Array) -> Array:
         """Rows of X' at these positions, (c, m) dense float64."""
-        rows = self.source.rows(indices)
-        return DENSE.scale(rows, self.units.of(indices))
+        return DENSE.scale(self.source.rows(indices), self.units.of(indices))
