@@ -109,7 +109,7 @@ def test_one_number_is_a_diagonal_core():
 
 def test_fewer_blocks_than_asked_for_name_the_way_out():
     X = 1.0 + np.random.default_rng(0).random((30, 20))
-    with pytest.warns(FewerComponentsWarning, match=r"ask for n_components=\(3, 3\)"):
+    with pytest.warns(FewerComponentsWarning, match=r"n_components=\(3, 3\)"):
         orthant.factorize(X, 3, orthogonal="both", random_state=0)
 
 
