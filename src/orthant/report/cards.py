@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from orthant.numerics.arrays import Array
 from orthant.report.markup import Safe, tag
 from orthant.report.pictures import tile
 from orthant.report.story import Story, percent
@@ -64,7 +65,7 @@ def _card(story: Story, component: int) -> Safe:
 def _sizes(story: Story, component: int) -> str:
     rows = len(story.findings.rows_of(component))
     columns = len(story.findings.columns_of(component))
-    setting = story.result.orthogonal
+    setting = "samples" if story.result.has_full_core else story.result.orthogonal
     rows_text = f"{rows:,} row{'s' * (rows != 1)}"
     columns_text = f"{columns:,} feature{'s' * (columns != 1)}"
     if setting == "samples":
@@ -75,8 +76,12 @@ def _sizes(story: Story, component: int) -> str:
 
 
 def _top_features(story: Story, component: int) -> Safe:
-    weights = story.result.components[component]
     top = story.top_columns(component, TOP_PIXELS if story.image_shape else TOP_FEATURES)
+    return list_weights(story, top, story.result.components[component])
+
+
+def list_weights(story: Story, top: Array, weights: Array) -> Safe:
+    """Some columns, the heaviest first, with their weights (m,) as bars and numbers."""
     largest = float(weights[top[0]]) if len(top) else 1.0
     items = [
         tag(

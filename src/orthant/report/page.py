@@ -6,6 +6,7 @@ from typing import Any
 
 from orthant.report.cards import cards, worst_rows
 from orthant.report.charts import Line, line_chart
+from orthant.report.core_section import core_section
 from orthant.report.headline import headline
 from orthant.report.heatmap import heat_maps
 from orthant.report.maps_section import MOST_NAMES, maps_data, maps_section
@@ -28,12 +29,18 @@ def page(story: Story) -> str:
     tip = tag("div", id="tip", class_="tip", hidden="", aria_hidden="true")
     return write_page(
         f"{story.source}: {story.result.n_components_found} components",
-        (*LINKS, *story.related),
+        (*_links(story), *story.related),
         _sections(story, maps),
         after=[_footer(story), tip],
         data=maps_data(story, maps),
         generator=f"orthant {story.version}".strip(),
     )
+
+
+def _links(story: Story) -> list[tuple[str, str]]:
+    """The parts of the page; the core comes after the matrix where there is a full one."""
+    core = [("Core", "#core")] if story.result.has_full_core else []
+    return [LINKS[0], *core, *LINKS[1:]]
 
 
 def _sections(story: Story, maps: Any) -> list[Safe]:
@@ -44,6 +51,7 @@ def _sections(story: Story, maps: Any) -> list[Safe]:
         headline(story),
         tag("h2", "The matrix", id="matrix"),
         maps_section(story, maps),
+        *core_section(story),
         tag("h2", "Find a name", id="find"),
         _search(story),
         tag("h2", "Components", id="components"),
