@@ -323,3 +323,16 @@ def test_odd_file_names_are_ordinary(name, table, tmp_path, run):
     missing = run("fit", "--", f"no {name}")
     assert missing.code == 1
     assert missing.err == f"orthant: error: no {name}: No such file or directory\n"
+
+
+def test_select_k_over_pairs_is_shown_as_a_table(table, tmp_path, run):
+    arguments = ("--k", "2:3,2:3", "--orthogonal", "both", "--repetitions", 1, "--seed", 0)
+    done = run("select-k", table, *arguments, "-o", "out")
+    assert done.code == 0, done.err
+    assert "3,2" in done.out
+    kept = json.loads((tmp_path / "out" / "selection.json").read_text())
+    assert len(kept["candidates"]) == 4
+    assert len(kept["suggestion"]) == 2
+    fit = ("fit", table, "-k", "3,3", "--orthogonal", "both", "-o", "out", "--report", "-q")
+    assert run(*fit).code == 0
+    assert "each pair of numbers of groups" in (tmp_path / "out" / "report.html").read_text()

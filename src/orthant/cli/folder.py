@@ -252,7 +252,8 @@ def read_selection(folder: Path) -> dict[str, Any] | None:
         or not all(map(_is_candidate, tried))
         or all(one["relative_squared_error"] is None for one in tried)
         or all(one["adjusted_rand"] is None and one["matched_cosine"] is None for one in tried)
-        or not _is_count(selection.get("suggestion"))
+        or not _is_size(selection.get("suggestion"))
+        or len({type(one["n_components"]) for one in tried}) > 1
         or not isinstance(selection.get("reason"), str)
     ):
         raise FileError(f"{path}: it was not written by orthant select-k, or is damaged")
@@ -261,9 +262,16 @@ def read_selection(folder: Path) -> dict[str, Any] | None:
 
 def _is_candidate(one: Any) -> bool:
     """Whether this is a number of components with everything that was measured for it."""
-    if not isinstance(one, dict) or not _is_count(one.get("n_components")):
+    if not isinstance(one, dict) or not _is_size(one.get("n_components")):
         return False
     return all(name in one and _is_measure(one[name]) for name in (*ERRORS, *AGREEMENTS))
+
+
+def _is_size(value: Any) -> bool:
+    """A number of components, or two numbers of groups."""
+    if isinstance(value, list):
+        return len(value) == 2 and all(map(_is_count, value))
+    return _is_count(value)
 
 
 def _is_count(value: Any) -> bool:

@@ -114,6 +114,8 @@ def _selection(story: Story) -> list[Safe]:
     if not story.selection:
         return []
     tried = story.selection["candidates"]
+    if isinstance(tried[0]["n_components"], list):
+        return [_pairs(tried, "relative_squared_error", "Error for each pair of numbers of groups")]
     k = [one["n_components"] for one in tried]
     chosen = story.selection["suggestion"]
 
@@ -141,10 +143,34 @@ def _selection(story: Story) -> list[Safe]:
     ]  # fmt: skip
 
 
+def _pairs(tried: Any, key: str, caption: str) -> Safe:
+    """A table over pairs: groups of rows down, groups of features across."""
+    found = {tuple(one["n_components"]): one[key] for one in tried}
+    down, across = (sorted({pair[side] for pair in found}) for side in (0, 1))
+    head = tag("tr", tag("th", "rows \N{RIGHTWARDS ARROW} features", scope="col"),
+               [tag("th", one, scope="col") for one in across])  # fmt: skip
+    body = [
+        tag(
+            "tr",
+            tag("th", k, scope="row"),
+            [tag("td", _figure(found.get((k, one)))) for one in across],
+        )
+        for k in down
+    ]
+    table = tag("table", tag("thead", head), tag("tbody", body))
+    return tag("figure", tag("figcaption", caption), tag("div", table, class_="wide"))
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
 def _suggestion(selection: Any) -> str:
-    return (
-        f"Suggested number of components: {selection['suggestion']}. It is {selection['reason']}."
-    )
+    chosen, reason = selection["suggestion"], selection["reason"]
+    if isinstance(chosen, list):
+        rows, features = chosen
+        return f"Suggested: {rows} groups of rows and {features} of features. It is {reason}."
+    return f"Suggested number of components: {chosen}. It is {reason}."
 
 
 def _footer(story: Story) -> Safe:
