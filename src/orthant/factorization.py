@@ -96,9 +96,14 @@ class Factorization:
         return len(self.components)
 
     @property
+    def has_full_core(self) -> bool:
+        """Whether every group of rows may meet every group of columns: a pair was asked for."""
+        return isinstance(self.n_components, tuple)
+
+    @property
     def overlapping(self) -> bool:
-        """Whether components may share features: over samples, and with a core between groups."""
-        return self.feature_labels is None or isinstance(self.n_components, tuple)
+        """Whether components may share features: over samples, and with a full core."""
+        return self.feature_labels is None or self.has_full_core
 
     @property
     def core(self) -> Array | None:

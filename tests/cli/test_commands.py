@@ -53,6 +53,36 @@ def test_fit_writes_a_folder_with_names_and_the_same_numbers_as_python(table, tm
     assert "relative squared error" in done.out
 
 
+def test_fit_with_two_numbers_writes_and_tells_the_core(table, tmp_path, blocks, run):
+    arguments = ("fit", table, "--orthogonal", "both", "--seed", "0", "-o", "out", "-q")
+    done = run(*arguments, "-k", "3,2")
+    assert done.code == 0, done.err
+    folder = tmp_path / "out"
+    assert {one.name for one in folder.iterdir()} == FILES | {"core.csv"}
+    result = orthant.factorize(blocks, (3, 2), orthogonal="both", random_state=0)
+    held = orthant.load(folder / "model.npz")
+    assert held.n_components == (3, 2)
+    assert np.array_equal(held.core, result.core)
+    core = rows_of(folder / "core.csv")
+    assert [float(one["core"]) for one in core] == result.core.ravel().tolist()
+    groups = [int(one["group"]) for one in rows_of(folder / "features.csv")]
+    assert groups == result.feature_labels.tolist()
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["n_components"] == [3, 2]
+    assert summary["exactly_orthogonal"] is True
+    assert np.sum(summary["core"]) == pytest.approx(summary["captured"])
+    assert "component 2" in done.out
+    assert "group 1" in done.out
+    labels = ("--labels", "rows.txt", "--feature-labels", "columns.txt")
+    np.savetxt(tmp_path / "rows.txt", result.labels, fmt="%d")
+    np.savetxt(tmp_path / "columns.txt", result.feature_labels, fmt="%d")
+    judged = run("certify", table, *labels, "-k", "3,2", "--certificate", "svd", "--json", "-q")
+    error = json.loads(judged.out)["relative_squared_error"]
+    assert error == pytest.approx(result.relative_squared_error, rel=1e-6)
+    assert run(*arguments, "-k", "2").code == 0
+    assert {one.name for one in folder.iterdir()} == FILES
+
+
 @pytest.mark.slow
 def test_the_version_and_the_help_need_nothing(tmp_path, run):
     assert fresh("--version", cwd=tmp_path).out == f"orthant {orthant.__version__}\n"
@@ -293,3 +323,16 @@ def test_odd_file_names_are_ordinary(name, table, tmp_path, run):
     missing = run("fit", "--", f"no {name}")
     assert missing.code == 1
     assert missing.err == f"orthant: error: no {name}: No such file or directory\n"
+
+
+def test_select_k_over_pairs_is_shown_as_a_table(table, tmp_path, run):
+    arguments = ("--k", "2:3,2:3", "--orthogonal", "both", "--repetitions", 1, "--seed", 0)
+    done = run("select-k", table, *arguments, "-o", "out")
+    assert done.code == 0, done.err
+    assert "3,2" in done.out
+    kept = json.loads((tmp_path / "out" / "selection.json").read_text())
+    assert len(kept["candidates"]) == 4
+    assert len(kept["suggestion"]) == 2
+    fit = ("fit", table, "-k", "3,3", "--orthogonal", "both", "-o", "out", "--report", "-q")
+    assert run(*fit).code == 0
+    assert "each pair of numbers of groups" in (tmp_path / "out" / "report.html").read_text()

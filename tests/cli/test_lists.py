@@ -2,7 +2,7 @@
 
 import pytest
 
-from orthant.cli.lists import as_names, as_numbers
+from orthant.cli.lists import as_names, as_numbers, as_sizes
 from orthant.errors import InvalidInputError
 
 
@@ -18,6 +18,15 @@ def test_ranges_include_their_end(text, numbers):
 def test_what_is_no_range_is_refused_with_the_option(text):
     with pytest.raises(InvalidInputError, match="--k: "):
         as_numbers(text, "--k")
+
+
+def test_two_ranges_are_pairs():
+    assert as_sizes("2:3,4:6:2", "--k") == [(2, 4), (2, 6), (3, 4), (3, 6)]
+    assert as_sizes("3,5", "--k") == [3, 5]
+    with pytest.raises(InvalidInputError, match=r"--k: .* more than 1000 pairs"):
+        as_sizes("1:100,1:100", "--k")
+    with pytest.raises(InvalidInputError, match="--k: "):
+        as_sizes("2:3,0:6", "--k")
 
 
 def test_seeds_begin_at_zero():

@@ -218,3 +218,54 @@ def test_the_fingerprint_sees_every_entry():
     other[3, 4] += 1e-9
     assert digest_rows(X) != digest_rows(other)
     assert digest_rows(csr_array(X)) == digest_rows(csr_array(X.copy()))
+
+
+@pytest.fixture(scope="module")
+def two_sides():
+    """Three groups of samples and four of features, with a core between them."""
+    rng = np.random.default_rng(0)
+    labels, feature_labels = np.arange(60) % 3, np.arange(40) % 4
+    core = rng.gamma(0.5, size=(3, 4))
+    grouped = core[labels][:, feature_labels]
+    data = grouped * np.outer(rng.gamma(4, size=60), rng.gamma(4, size=40))
+    return data + 0.1 * data.mean() * rng.exponential(size=data.shape)
+
+
+@pytest.fixture(scope="module")
+def of_pairs(two_sides):
+    pairs = [(k, groups) for k in (2, 3, 4) for groups in (2, 4, 6)]
+    return select(two_sides, pairs, orthogonal="both")
+
+
+def test_the_planted_pair_is_suggested(of_pairs):
+    assert of_pairs.suggestion == (3, 4)
+
+
+def test_errors_of_pairs_fall_with_either_number_and_bounds_are_below(of_pairs):
+    found = {one.n_components: one for one in of_pairs.candidates}
+    assert len(found) == 9
+    for (k, groups), one in found.items():
+        for (fewer, fewer_groups), other in found.items():
+            if fewer <= k and fewer_groups <= groups:
+                assert one.relative_squared_error <= other.relative_squared_error
+        assert one.lower_bound <= one.relative_squared_error
+
+
+def test_the_table_and_the_plot_take_pairs(of_pairs):
+    assert of_pairs.table["suggested"].sum() == 1
+    assert (3, 4) in of_pairs.table.index.tolist()
+    pytest.importorskip("matplotlib")
+    assert len(of_pairs.plot().axes) == 4
+
+
+def test_trials_of_pairs_are_kept_and_read_again(two_sides, tmp_path):
+    options = {"orthogonal": "both", "results": tmp_path / "trials.jsonl"}
+    first, again = (select(two_sides, [(2, 2), (3, 4)], **options) for _ in range(2))
+    assert first.trials == again.trials
+
+
+def test_what_is_no_pair_is_refused(two_sides):
+    with pytest.raises(InvalidInputError, match="numbers and pairs"):
+        select(two_sides, [2, (2, 3)], orthogonal="both")
+    with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
+        select(two_sides, [(2, 3)])

@@ -43,12 +43,14 @@ def certify(
         typer.Option(metavar="FILE", help="The group of every column, one a line."),
     ] = None,
     components: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             "--components",
             "-k",
-            min=1,
-            help="How many groups were allowed (default: as many as the labels name).",
+            parser=o.parse_sizes,
+            metavar="K|K,L",
+            help="How many groups were allowed (default: as many as the labels name); K,L: "
+            "groups of rows and of columns, with a core between them.",
         ),
     ] = None,
     certificate: o.Proof = "tight",

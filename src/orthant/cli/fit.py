@@ -25,12 +25,15 @@ from orthant.report import Story, find
 from orthant.report.chance import captured_by_chance
 from orthant.report.story import percent
 
+# Wider tables of a core do not fit a terminal; core.csv has them.
+MOST_GROUPS = 8
+
 
 @takes_reading()
 def fit(
     file: o.File,
     reading: Reading,
-    components: o.Components = 8,
+    components: o.Components = "8",
     orthogonal: o.Orthogonal = "samples",
     output: Annotated[
         Path | None, o.output("Folder to write (default: NAME.orthant here).")
@@ -181,13 +184,15 @@ def _tell(story: Story, folder: Path, names: list[str]) -> None:
         (
             str(component),
             f"{len(found.rows_of(component)):,}",
-            f"{len(found.columns_of(component)):,}",
+            f"{story.n_columns(component):,}",
             percent(float(found.energies[component])),
             ", ".join(story.column(one) for one in story.distinctive_columns(component, 6)),
         )
         for component in range(result.n_components_found)
     ]
     table(("component", "rows", "features", "energy", "what makes it different"), rows)
+    if result.has_full_core:
+        _tell_core(story)
     line()
     line(f"relative squared error {result.relative_squared_error:.6g}")
     prose(f"{result.certificate}")
@@ -195,3 +200,27 @@ def _tell(story: Story, folder: Path, names: list[str]) -> None:
     prose(f"wrote {folder}/: {' '.join(names)}")
     if PAGE in names:
         line(f"look at {(folder / PAGE).resolve()}")
+
+
+def _tell_core(story: Story) -> None:
+    """The groups of columns, and how much energy every component takes from each."""
+    shares = story.core_shares
+    line()
+    groups = [
+        (
+            str(group),
+            f"{len(story.findings.columns_of(group)):,}",
+            percent(float(shares[:, group].sum())),
+            ", ".join(story.column(one) for one in story.top_of_group(group, 6)),
+        )
+        for group in range(story.n_groups)
+    ]
+    table(("group", "features", "energy", "heaviest features"), groups)
+    if story.n_groups > MOST_GROUPS:
+        return
+    line()
+    rows = [
+        (f"component {component}", *map(percent, each))
+        for component, each in enumerate(shares.tolist())
+    ]
+    table(("core (energy)", *(f"group {group}" for group in range(story.n_groups))), rows)

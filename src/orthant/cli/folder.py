@@ -25,7 +25,8 @@ from orthant.report.findings import is_exactly_orthogonal
 
 MODEL, SUMMARY, PAGE = "model.npz", "summary.json", "report.html"
 ASSIGNMENTS, FEATURES, COMPONENTS = "assignments.csv", "features.csv", "components.csv"
-FILES = (MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, PAGE, SUMMARY)
+CORE = "core.csv"  # of a full core alone
+FILES = (MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, CORE, PAGE, SUMMARY)
 SELECTION = "selection.json"
 TOP_FEATURES = 10
 LONGEST_JSON = 2**26
@@ -47,7 +48,8 @@ def write_folder(
 ) -> list[str]:
     """Write everything at once; a page that is there already is made again. Returns the names."""
     with_page = with_page or (folder / PAGE).exists()
-    names = [name for name in FILES if name != PAGE or with_page]
+    left_out = {PAGE: not with_page, CORE: not story.result.has_full_core}
+    names = [name for name in FILES if not left_out.get(name, False)]
     check_folder(folder)
     html = page(story) if with_page else ""
     with Replacing(folder) as files:
@@ -55,6 +57,10 @@ def write_folder(
         files.text(ASSIGNMENTS, lambda file: write_assignments(file, story))
         files.text(FEATURES, lambda file: _write_features(file, story))
         files.text(COMPONENTS, lambda file: _write_components(file, story))
+        if CORE in names:
+            files.text(CORE, lambda file: _write_core(file, story))
+        else:
+            files.without(CORE)
         if with_page:
             files.text(PAGE, lambda file: file.write(html))
         files.text(SUMMARY, lambda file: write_json(file, {**summary, "files": names}))
@@ -77,12 +83,13 @@ def write_assignments(file: TextIO, story: Story) -> None:
 
 
 def _write_features(file: TextIO, story: Story) -> None:
-    """The component in which every feature weighs most, and its weight there."""
+    """The component, or group, in which every feature weighs most, and its weight there."""
     found = story.findings
     names = names_or_numbers(story.column_names, len(found.column_labels))
     weights = map(_number, found.column_weights)
     rows = zip(names, found.column_labels.tolist(), weights, strict=True)
-    write_rows(file, ("feature", "component", "weight"), rows)
+    belongs = "group" if story.result.has_full_core else "component"
+    write_rows(file, ("feature", belongs, "weight"), rows)
 
 
 def _write_components(file: TextIO, story: Story) -> None:
@@ -96,6 +103,17 @@ def _write_components(file: TextIO, story: Story) -> None:
                 yield component, names[one], _number(weights[one])
 
     write_rows(file, ("component", "feature", "weight"), rows())
+
+
+def _write_core(file: TextIO, story: Story) -> None:
+    """What every component and every group of features have to do with each other."""
+    core, shares = story.result.core, story.core_shares
+    assert core is not None
+    rows = (
+        (component, group, _number(core[component, group]), _number(shares[component, group]))
+        for component, group in np.ndindex(core.shape)
+    )
+    write_rows(file, ("component", "group", "core", "energy"), rows)
 
 
 def write_rows(file: TextIO, headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -128,12 +146,22 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
         {
             "component": component,
             "rows": len(found.rows_of(component)),
-            "features": len(found.columns_of(component)),
+            "features": story.n_columns(component),
             "energy": float(found.energies[component]),
             "top_features": [names[one] for one in story.top_columns(component, TOP_FEATURES)],
         }
         for component in range(result.n_components_found)
     ]
+    groups = [
+        {
+            "group": group,
+            "features": len(found.columns_of(group)),
+            "energy": float(story.core_shares[:, group].sum()),
+            "top_features": [names[one] for one in story.top_of_group(group, TOP_FEATURES)],
+        }
+        for group in range(story.n_groups)
+    ]
+    core = {"feature_groups": groups, "core": story.core_shares.tolist()} if groups else {}
     return {
         "orthant": orthant.__version__,
         "input": {
@@ -158,6 +186,7 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
         "seconds": result.seconds,
         "certificate": {**asdict(certificate), "sentence": str(certificate)},
         "components": components,
+        **core,
         "remarks": list(story.remarks),
     }
 
@@ -226,7 +255,8 @@ def read_selection(folder: Path) -> dict[str, Any] | None:
         or not all(map(_is_candidate, tried))
         or all(one["relative_squared_error"] is None for one in tried)
         or all(one["adjusted_rand"] is None and one["matched_cosine"] is None for one in tried)
-        or not _is_count(selection.get("suggestion"))
+        or not _is_size(selection.get("suggestion"))
+        or len({type(one["n_components"]) for one in tried}) > 1
         or not isinstance(selection.get("reason"), str)
     ):
         raise FileError(f"{path}: it was not written by orthant select-k, or is damaged")
@@ -235,9 +265,16 @@ def read_selection(folder: Path) -> dict[str, Any] | None:
 
 def _is_candidate(one: Any) -> bool:
     """Whether this is a number of components with everything that was measured for it."""
-    if not isinstance(one, dict) or not _is_count(one.get("n_components")):
+    if not isinstance(one, dict) or not _is_size(one.get("n_components")):
         return False
     return all(name in one and _is_measure(one[name]) for name in (*ERRORS, *AGREEMENTS))
+
+
+def _is_size(value: Any) -> bool:
+    """A number of components, or two numbers of groups."""
+    if isinstance(value, list):
+        return len(value) == 2 and all(map(_is_count, value))
+    return _is_count(value)
 
 
 def _is_count(value: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import product
 
 from orthant.errors import InvalidInputError
 from orthant.validation.parameters import as_choice
@@ -27,6 +28,16 @@ def as_numbers(text: str, option: str, least: int = 1) -> list[int]:
             f"{option}: {text!r} must name 1 to {MOST_NUMBERS} numbers from {least} on"
         )
     return list(numbers)
+
+
+def as_sizes(text: str, option: str) -> list[int] | list[tuple[int, int]]:
+    """Numbers as above, or with two ranges, 2:8,2:8, all pairs of them."""
+    if not re.fullmatch(r"\s*\d+:[\d:]+\s*,\s*\d+:[\d:]+\s*", text):
+        return as_numbers(text, option)
+    down, across = (as_numbers(one, option) for one in text.split(","))
+    if len(down) * len(across) > MOST_NUMBERS:
+        raise InvalidInputError(f"{option}: {text!r} names more than {MOST_NUMBERS} pairs")
+    return list(product(down, across))
 
 
 def as_names(text: str, option: str, known: Sequence[str] | None = None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import partial
@@ -30,6 +31,15 @@ def parse_n_init(text: str) -> Any:
         return as_n_init(int(text) if text.lstrip("+-").isdigit() else text)
     except OrthantError as error:
         raise typer.BadParameter(str(error)) from error
+
+
+def parse_sizes(text: str) -> Any:
+    """A positive integer, or two of them with a comma between."""
+    found = re.fullmatch(r"\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?", str(text))
+    sizes = [int(one) for one in found.groups() if one is not None] if found else []
+    if not sizes or min(sizes) < 1:
+        raise typer.BadParameter(f"{text!r} is no positive integer, nor two such as 6,4")
+    return sizes[0] if len(sizes) == 1 else (sizes[0], sizes[1])
 
 
 def one_of(names: Iterable[str | None]) -> dict[str, Any]:
@@ -114,7 +124,16 @@ FeatureNames = Annotated[
     Path | None, _reading(metavar="FILE", help="Names of the columns, one per line.")
 ]
 
-Components = Annotated[int, typer.Option("--components", "-k", min=1, help="How many components.")]
+Components = Annotated[
+    str,
+    typer.Option(
+        "--components",
+        "-k",
+        parser=parse_sizes,
+        metavar="K|K,L",
+        help="How many components; over both K,L: groups of rows and of columns with a core.",
+    ),
+]
 Orthogonal = Annotated[
     str, typer.Option("--orthogonal", help="What components share none of.", **one_of(SETTINGS))
 ]

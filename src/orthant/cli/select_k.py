@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,7 +12,7 @@ from orthant.cli import options as o
 from orthant.cli.data import Reading, read_data, takes_reading
 from orthant.cli.failures import about
 from orthant.cli.folder import SELECTION, write_json
-from orthant.cli.lists import as_numbers
+from orthant.cli.lists import as_sizes
 from orthant.cli.terminal import line, object_line, progress, prose, table
 from orthant.cli.writing import Replacing
 from orthant.selection import Selection, select_n_components
@@ -26,7 +26,11 @@ def select_k(
     reading: Reading,
     k: Annotated[
         str,
-        typer.Option("--k", metavar="RANGE", help="Numbers to try: 2:20, 2:40:2 or 3,5,8."),
+        typer.Option(
+            "--k",
+            metavar="RANGE",
+            help="Numbers to try: 2:20, 2:40:2 or 3,5,8; over both 2:8,2:8: pairs.",
+        ),
     ] = "2:12",
     orthogonal: o.Orthogonal = "samples",
     output: Annotated[
@@ -49,7 +53,7 @@ def select_k(
     For every number: the error and what is proven about it, the error in data whose columns
     were permuted, and how well two halves of the rows agree.
     """
-    numbers = as_numbers(k, "--k")
+    numbers = as_sizes(k, "--k")
     with progress(f"reading {Path(file).name}", quiet):
         data = read_data(file, reading)
     if output is not None:
@@ -87,7 +91,7 @@ def select_k(
 def _tell(found: Selection) -> None:
     rows = [
         (
-            str(one.n_components),
+            _shown(one.n_components),
             f"{one.relative_squared_error:.4f}",
             "-" if one.lower_bound is None else f"{one.lower_bound:.4f}",
             f"{one.null_error:.4f}",
@@ -100,4 +104,9 @@ def _tell(found: Selection) -> None:
     headings = ("k", "error", "at least", "permuted", "Rand", "cosine", "")
     table(headings, rows)
     line()
-    prose(f"suggested: {found.suggestion}, {found.reason}")
+    prose(f"suggested: {_shown(found.suggestion)}, {found.reason}")
+
+
+def _shown(size: Any) -> str:
+    """A number of components, or two of them as -k of fit takes them."""
+    return ",".join(map(str, size)) if isinstance(size, tuple) else str(size)

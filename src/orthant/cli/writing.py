@@ -43,6 +43,7 @@ class Replacing:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._waiting: dict[Path, Path] = {}
+        self._leaving: list[Path] = []
 
     def __enter__(self) -> Replacing:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -63,6 +64,10 @@ class Replacing:
         with open(temporary, "rb") as file:
             os.fsync(file.fileno())
 
+    def without(self, name: str) -> None:
+        """Remove a file that an earlier result left, when the new files appear."""
+        self._leaving.append(self.folder / name)
+
     def _temporary(self, name: str) -> Path:
         temporary = self.folder / temporary_name(name)
         self._waiting[temporary] = self.folder / name
@@ -73,6 +78,8 @@ class Replacing:
             if kind is None:
                 for temporary, place in self._waiting.items():
                     os.replace(temporary, place)
+                for place in self._leaving:
+                    place.unlink(missing_ok=True)
                 flush_folder(self.folder)
         finally:
             for temporary in self._waiting:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from orthant.numerics.arrays import Array
 from orthant.report.colors import own_color
 from orthant.report.markup import Safe, tag
 from orthant.report.pictures import tile
@@ -55,8 +58,15 @@ def _card(story: Story, component: int) -> Safe:
 
 
 def _top_features(story: Story, component: int) -> Safe:
-    weights = story.result.components[component]
     top = story.distinctive_columns(component, TOP_PIXELS if story.image_shape else TOP_FEATURES)
+    lifts = [story.lift(component, one) for one in top]
+    return list_weights(story, top, story.result.components[component], lifts)
+
+
+def list_weights(
+    story: Story, top: Array, weights: Array, remarks: Sequence[str] | None = None
+) -> Safe:
+    """Some columns with their weights (m,) as bars and numbers, and a remark on each."""
     largest = float(weights[top].max()) if len(top) else 1.0
     items = [
         tag(
@@ -68,11 +78,10 @@ def _top_features(story: Story, component: int) -> Safe:
                 class_="name",
                 title=story.column(one),
             ),
-            tag("span", f"{weights[one]:.3f} ", tag("small", story.lift(component, one)),
-                class_="value"),
+            tag("span", f"{weights[one]:.3f} ", tag("small", remark), class_="value"),
         )
-        for one in top
-    ]  # fmt: skip
+        for one, remark in zip(top, remarks or [""] * len(top), strict=True)
+    ]
     return tag("ol", items, class_="tops")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from orthant.engine.matrix import Matrix
-from orthant.factorization import Factorization
+from orthant.factorization import Factorization, one_per_row
 from orthant.measures import non_orthogonality
 from orthant.numerics.arrays import Array, divide
 from orthant.report.distinctive import compare_weights
@@ -34,7 +34,8 @@ class Findings:
     row_misses
         (n,) the squared length that is not captured, as a share of the whole matrix's.
     column_labels, column_weights
-        (m,) the component in which every column weighs most, and its weight there.
+        (m,) the component in which every column weighs most, and its weight there; with a full
+        core the group of the column, and its scale there.
     energies
         (k,) the share of the squared norm that each component captures.
     ahead
@@ -61,7 +62,7 @@ class Findings:
         return np.flatnonzero(self.row_labels == component)
 
     def columns_of(self, component: int) -> Array:
-        """Columns that weigh most in a component, ascending."""
+        """Columns that weigh most in a component, with a full core those of a group, ascending."""
         return np.flatnonzero(self.column_labels == component)
 
 
@@ -174,9 +175,19 @@ def _assign_columns(result: Factorization, energies: Array) -> tuple[Array, Arra
     return labels, weights
 
 
+def groups_of_columns(result: Factorization) -> Any:
+    """(m, l) the unit groups of columns, one scale per row: the right factor around the core."""
+    assert result.feature_labels is not None
+    assert result.feature_scales is not None
+    n_groups = int(result.feature_labels.max(initial=-1)) + 1
+    return one_per_row(result.feature_labels, result.feature_scales, n_groups)
+
+
 def is_exactly_orthogonal(result: Factorization) -> bool:
     """Whether the factors that should be orthogonal are, to the last bit."""
     checked = [result.W] if result.orthogonal != "features" else []
-    if result.orthogonal != "samples":
+    if not result.overlapping:
         checked.append(result.A.T)
+    if result.has_full_core:
+        checked.append(groups_of_columns(result).T)
     return all(non_orthogonality(factor) == 0.0 for factor in checked)

@@ -8,6 +8,10 @@ from orthant.report.markup import Safe, tag
 from orthant.report.shell import figure_list
 from orthant.report.story import Story, percent, ratio_text
 
+FULL_CORE = (
+    "Rows belong to one component and features to one group each; a component takes as much of "
+    "every group as the core says."
+)
 SHARED = {
     "samples": "share no row",
     "features": "share no feature",
@@ -23,12 +27,7 @@ MEANING = {
 def headline(story: Story) -> Safe:
     """The title, what was asked, and the figures that matter."""
     result, (n, m) = story.result, story.shape
-    k = result.n_components_found
-    parts = (
-        "1 component captures"
-        if k == 1
-        else f"{k} components that {SHARED[result.orthogonal]} capture"
-    )
+    parts = _parts(story)
     share = max(0.0, 1.0 - result.relative_squared_error)
     entries = story.findings.matrix.n_entries
     filled = "" if entries == n * m else f", {entries:,} entries filled"
@@ -37,7 +36,7 @@ def headline(story: Story) -> Safe:
         + tag(
             "p",
             f"{n:,} rows \N{MULTIPLICATION SIGN} {m:,} features{filled}. "
-            + MEANING[result.orthogonal]
+            + (FULL_CORE if result.has_full_core else MEANING[result.orthogonal])
             + _chance(story),
             class_="lead",
         )
@@ -56,6 +55,31 @@ def _chance(story: Story) -> str:
     return f" Of shuffled data as many capture {percent(story.chance)}."
 
 
+def _parts(story: Story) -> str:
+    """What captures the energy, and the verb."""
+    k = story.result.n_components_found
+    if story.result.has_full_core:
+        rows, features = (_count(k, "row"), _count(story.n_groups, "feature"))
+        return f"{rows} and {features} capture"
+    if k == 1:
+        return "1 component captures"
+    return f"{k} components that {SHARED[story.result.orthogonal]} capture"
+
+
+def _count(n_groups: int, what: str) -> str:
+    return f"{n_groups} group{'s' * (n_groups != 1)} of {what}s"
+
+
+def _sizes(story: Story) -> tuple[str, str]:
+    """How many components, or groups of both sides, are in use and were asked for."""
+    result, asked = story.result, story.result.n_components
+    if not isinstance(asked, tuple):
+        return f"{result.n_components_found}", f"of {asked} asked for"
+    times = "\N{MULTIPLICATION SIGN}"
+    found = f"{result.n_components_found} {times} {story.n_groups}"
+    return found, f"rows {times} features, of {asked[0]} {times} {asked[1]} asked for"
+
+
 def _figures(story: Story) -> Safe:
     result, certificate = story.result, story.result.certificate
     exact = is_exactly_orthogonal(result)
@@ -71,7 +95,7 @@ def _figures(story: Story) -> Safe:
             "exact" if exact else "not exact",
             "no overlap, to the last bit" if exact else "see the model",
         ),
-        ("Components", f"{result.n_components_found}", f"of {result.n_components} asked for"),
+        ("Groups" if result.has_full_core else "Components", *_sizes(story)),
         (
             "Time",
             _seconds(result.seconds),

@@ -41,7 +41,13 @@ def maps_section(story: Story, maps: HeatMaps) -> Safe:
     pictures = tag(
         "div",
         [
-            _map(identity, caption, one, ratio, () if one is maps.original else bands)
+            _map(
+                identity,
+                _ordered(story) if one is maps.ordered else caption,
+                one,
+                ratio,
+                () if one is maps.original else bands,
+            )
             for identity, caption, one in maps.named()
         ],
         class_="maps",
@@ -56,6 +62,11 @@ def maps_section(story: Story, maps: HeatMaps) -> Safe:
     without = tag("noscript", tag("p", "The pictures and the search need JavaScript."))
     live = tag("p", id="readout", class_="readout", aria_live="polite")
     return Safe(hint + without + pictures + scale + live)
+
+
+def _ordered(story: Story) -> str:
+    full = story.result.has_full_core
+    return "Ordered by the groups of both sides" if full else "Ordered by component"
 
 
 def _at_most(maps: HeatMaps) -> str:
@@ -147,14 +158,21 @@ def _edges(bands: Any) -> list[dict[str, float]]:
 
 def maps_data(story: Story, maps: HeatMaps) -> dict[str, Any]:
     """What the page's script needs: levels, names under the pointer, names to search."""
+    belongs = "group" if story.result.has_full_core else "component"
     return {
         "maps": [
             {
                 "id": identity,
                 "levels": base64.b64encode(picture.levels.tobytes()).decode(),
-                "rows": _cell_names(picture.rows, story.row, "rows", story.result.labels),
+                "rows": _cell_names(
+                    picture.rows, story.row, "rows", story.result.labels, "component"
+                ),
                 "columns": _cell_names(
-                    picture.columns, story.column, "features", story.result.feature_labels
+                    picture.columns,
+                    story.column,
+                    "features",
+                    story.result.feature_labels,
+                    belongs,
                 ),
             }
             for identity, _, picture in maps.named()
@@ -162,20 +180,25 @@ def maps_data(story: Story, maps: HeatMaps) -> dict[str, Any]:
         "scale": {"low": maps.low, "high": maps.high, "clipped": is_clipped(maps)},
         "names": {
             "rows": _searchable(
-                maps.ordered.rows, story.findings.row_labels, story.findings.row_misses, story.row
+                maps.ordered.rows,
+                story.findings.row_labels,
+                story.findings.row_misses,
+                story.row,
+                "component",
             ),
             "columns": _searchable(
                 maps.ordered.columns,
                 story.findings.column_labels,
                 story.findings.column_weights,
                 story.column,
+                belongs,
             ),
         },
     }
 
 
 def _cell_names(
-    axis: Axis, name: Callable[[int], str], plural: str, labels: Array | None
+    axis: Axis, name: Callable[[int], str], plural: str, labels: Array | None, belongs: str
 ) -> list[str]:
     """What stands in each cell: one name, or the first and the last of several; its component."""
     texts = []
@@ -187,13 +210,13 @@ def _cell_names(
             remarks.append(f"{len(members)} {plural}")
         if labels is not None and (labels[members] == labels[members[0]]).all():
             label = int(labels[members[0]])
-            remarks.append(f"component {label}" if label >= 0 else "no component")
+            remarks.append(f"{belongs} {label}" if label >= 0 else f"no {belongs}")
         texts.append(f"{text} ({', '.join(remarks)})" if remarks else text)
     return texts
 
 
 def _searchable(
-    axis: Axis, labels: Array, strengths: Array, name: Callable[[int], str]
+    axis: Axis, labels: Array, strengths: Array, name: Callable[[int], str], belongs: str
 ) -> dict[str, Any]:
     """Names with their component and place; the strongest ones if there are too many."""
     kept = np.arange(len(labels))
@@ -201,6 +224,7 @@ def _searchable(
         kept = np.sort(np.argsort(-strengths, kind="stable")[:MOST_NAMES])
     return {
         "total": len(labels),
+        "belongs": belongs,
         "name": [name(int(one)) for one in kept],
         "number": kept.tolist(),
         "component": labels[kept].tolist(),

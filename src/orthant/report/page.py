@@ -6,6 +6,7 @@ from typing import Any
 
 from orthant.report.cards import cards
 from orthant.report.charts import Line, line_chart
+from orthant.report.core_section import core_section
 from orthant.report.groups_section import groups_section, positions_map
 from orthant.report.headline import headline, proof
 from orthant.report.heatmap import heat_maps
@@ -33,12 +34,18 @@ def page(story: Story) -> str:
     tip = tag("div", id="tip", class_="tip", hidden="", aria_hidden="true")
     return write_page(
         f"{story.source}: {story.result.n_components_found} components",
-        (*LINKS, *story.related),
+        (*_links(story), *story.related),
         _sections(story, maps),
         after=[_footer(story), tip],
         data=maps_data(story, maps),
         generator=f"orthant {story.version}".strip(),
     )
+
+
+def _links(story: Story) -> list[tuple[str, str]]:
+    """The parts of the page; the core comes after the matrix where there is a full one."""
+    core = [("Core", "#core")] if story.result.has_full_core else []
+    return [*LINKS[:3], *core, *LINKS[3:]]
 
 
 def _sections(story: Story, maps: Any) -> list[Safe]:
@@ -54,6 +61,7 @@ def _sections(story: Story, maps: Any) -> list[Safe]:
         *_known(story),
         tag("h2", "The matrix", id="matrix"),
         maps_section(story, maps),
+        *core_section(story),
         tag("h2", "Find a name", id="find"),
         _search(story),
         tag("h2", "Components", id="components"),
@@ -141,6 +149,8 @@ def _selection(story: Story) -> list[Safe]:
     if not story.selection:
         return []
     tried = story.selection["candidates"]
+    if isinstance(tried[0]["n_components"], list):
+        return [_pairs(tried, "relative_squared_error", "Error for each pair of numbers of groups")]
     k = [one["n_components"] for one in tried]
     chosen = story.selection["suggestion"]
 
@@ -168,10 +178,34 @@ def _selection(story: Story) -> list[Safe]:
     ]  # fmt: skip
 
 
+def _pairs(tried: Any, key: str, caption: str) -> Safe:
+    """A table over pairs: groups of rows down, groups of features across."""
+    found = {tuple(one["n_components"]): one[key] for one in tried}
+    down, across = (sorted({pair[side] for pair in found}) for side in (0, 1))
+    head = tag("tr", tag("th", "rows \N{RIGHTWARDS ARROW} features", scope="col"),
+               [tag("th", one, scope="col") for one in across])  # fmt: skip
+    body = [
+        tag(
+            "tr",
+            tag("th", k, scope="row"),
+            [tag("td", _figure(found.get((k, one)))) for one in across],
+        )
+        for k in down
+    ]
+    table = tag("table", tag("thead", head), tag("tbody", body))
+    return tag("figure", tag("figcaption", caption), tag("div", table, class_="wide"))
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
 def _suggestion(selection: Any) -> str:
-    return (
-        f"Suggested number of components: {selection['suggestion']}. It is {selection['reason']}."
-    )
+    chosen, reason = selection["suggestion"], selection["reason"]
+    if isinstance(chosen, list):
+        rows, features = chosen
+        return f"Suggested: {rows} groups of rows and {features} of features. It is {reason}."
+    return f"Suggested number of components: {chosen}. It is {reason}."
 
 
 def _footer(story: Story) -> Safe:

@@ -106,6 +106,38 @@ class Story:
             else (f"\N{MULTIPLICATION SIGN}{times:.1f}")
         )
 
+    @property
+    def n_groups(self) -> int:
+        """How many groups of columns there are next to the components: none without a full core."""
+        return 0 if not self.result.has_full_core else self.core_shares.shape[1]
+
+    @property
+    def core_shares(self) -> Array:
+        """(k, l) the share of the squared norm that every entry of the core captures."""
+        core = self.result.core
+        assert core is not None
+        squares = np.square(core / max(float(core.max(initial=0.0)), np.finfo(float).tiny))
+        whole = np.maximum(squares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return self.findings.energies[:, None] * squares / whole
+
+    def n_columns(self, component: int) -> int:
+        """How many columns a component has to itself; with a full core, how many it weighs."""
+        if self.result.has_full_core:
+            return int(np.count_nonzero(self.result.components[component]))
+        return len(self.findings.columns_of(component))
+
+    def top_of_group(self, group: int, count: int) -> Array:
+        """Columns of the largest scales in a group of columns, the largest first."""
+        members = self.findings.columns_of(group)
+        scales = self.findings.column_weights[members]
+        return members[np.argsort(-scales, kind="stable")[:count]]
+
+    def group_label(self, group: int) -> str:
+        """What a group of columns could be called: its heaviest features, if they have names."""
+        if self.column_names is None:
+            return ""
+        return ", ".join(self.column(one) for one in self.top_of_group(group, 3))
+
     def label(self, component: int) -> str:
         """What a component could be called: its most distinctive features, if they have names."""
         if self.column_names is None:
@@ -118,7 +150,7 @@ class Story:
         columns = len(self.findings.columns_of(component))
         rows_text = f"{rows:,} row{'s' * (rows != 1)}"
         columns_text = f"{columns:,} feature{'s' * (columns != 1)}"
-        if self.result.orthogonal == "samples":
+        if self.result.orthogonal == "samples" or self.result.has_full_core:
             return rows_text
         if self.result.orthogonal == "features":
             return f"{columns_text} \N{MIDDLE DOT} strongest in {rows_text}"

@@ -14,11 +14,11 @@ import numpy as np
 from orthant.engine.executors import available_cores
 from orthant.errors import FewerComponentsWarning, InvalidInputError
 from orthant.progress import count_progress
-from orthant.selection.choice import Selection, suggest, sum_up
+from orthant.selection.choice import Selection, size_of, suggest, sum_up
 from orthant.selection.journal import TrialJournal
-from orthant.selection.trial import Trial, run_trial
+from orthant.selection.trial import Place, Trial, run_trial
 from orthant.validation.data import as_matrix
-from orthant.validation.parameters import as_generator, as_n_components, as_n_jobs
+from orthant.validation.parameters import as_generator, as_n_components, as_n_jobs, as_sizes
 
 __all__ = ["Selection", "select_n_components"]
 
@@ -27,7 +27,7 @@ FEWEST_SAMPLES = 4
 
 def select_n_components(
     X: Any,
-    candidates: Iterable[int] = range(2, 21),
+    candidates: Iterable[int] | Iterable[tuple[int, int]] = range(2, 21),
     *,
     orthogonal: str = "samples",
     algorithm: str = "best",
@@ -49,7 +49,9 @@ def select_n_components(
     X
         (n, m) non-negative array, frame or sparse matrix; at least 4 rows.
     candidates
-        The numbers of components to try.
+        The numbers of components to try; over both also pairs (k, l), all of them: groups of
+        samples and groups of features with a core between them. What was found with fewer groups
+        on either side counts for a pair as well, so the errors of the table never rise.
     orthogonal, algorithm, n_init
         As in :func:`orthant.factorize`.
     n_repetitions
@@ -69,9 +71,7 @@ def select_n_components(
     Selection
         With ``suggestion``, ``reason``, ``table`` (a DataFrame) and ``plot()``.
     """
-    numbers = sorted({as_n_components(k, "candidates") for k in candidates})
-    if not numbers:
-        raise InvalidInputError("candidates is empty; name at least one number of components")
+    numbers = _as_candidates(candidates, orthogonal)
     repetitions = range(as_n_components(n_repetitions, "n_repetitions"))
     workers = as_n_jobs(n_jobs) or available_cores()
     matrix = as_matrix(X, n_jobs=n_jobs)
@@ -83,10 +83,10 @@ def select_n_components(
     options = {"orthogonal": orthogonal, "algorithm": algorithm, "n_init": n_init}
     journal = TrialJournal(results)
     entropy = journal.open(data, options, _entropy(random_state))
-    wanted = [(k, repetition) for repetition in repetitions for k in numbers]
+    wanted = [Place(k, repetition) for repetition in repetitions for k in numbers]
     missing = [place for place in wanted if place not in journal.trials]
 
-    def run(place: tuple[int, int]) -> Trial:
+    def run(place: Place) -> Trial:
         return run_trial(data, *place, entropy, options)
 
     with count_progress(len(wanted)) if verbose else nullcontext() as show:
@@ -94,10 +94,25 @@ def select_n_components(
             journal.add(trial)
             if show is not None:
                 show(len(wanted) - len(missing) + done, "selecting n_components", "")
-    trials = tuple(journal.trials[place] for place in sorted(wanted))
+    trials = tuple(journal.trials[place] for place in sorted(wanted, key=Place.order))
     summary = sum_up(trials)
     suggestion, reason = suggest(summary)
     return Selection(suggestion, reason, summary, trials)
+
+
+def _as_candidates(candidates: Iterable[Any], orthogonal: str) -> list[Any]:
+    """Numbers of components, or pairs of numbers of groups, each once, ascending."""
+    given = [
+        as_sizes(one, orthogonal)
+        if isinstance(one, tuple | list)
+        else as_n_components(one, "candidates")
+        for one in candidates
+    ]
+    if not given:
+        raise InvalidInputError("candidates is empty; name at least one number of components")
+    if len({isinstance(one, tuple) for one in given}) > 1:
+        raise InvalidInputError("candidates holds numbers and pairs; name either, not both")
+    return sorted({*given}, key=size_of)
 
 
 def _entropy(random_state: Any) -> int | None:
@@ -110,7 +125,7 @@ def _entropy(random_state: Any) -> int | None:
 
 
 def _in_parallel(
-    run: Callable[[tuple[int, int]], Trial], places: list[tuple[int, int]], workers: int
+    run: Callable[[Place], Trial], places: list[Place], workers: int
 ) -> Iterator[Trial]:
     """Trials as they finish; after an error or an interrupt no further one is started."""
     # Threads: what takes time releases the interpreter lock.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from orthant.extras import import_extra
-from orthant.selection.trial import Trial
+from orthant.selection.trial import Size, Trial, size_of
 
 # Halves that agree this closely to the best are taken to agree as well.
 LEEWAY = 0.05
@@ -17,13 +17,14 @@ LEEWAY = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One number of components, over all repetitions.
+    """One number of components, or pair of numbers of groups, over all repetitions.
 
     ``gain`` and ``null_gain`` are the share of the error that went since the candidate before
-    (the first one: since no components at all), in the data and in permuted data.
+    (the first one: since no components at all), in the data and in permuted data. Before a pair
+    are those with no more groups on either side: the best of them.
     """
 
-    n_components: int
+    n_components: Size
     n_components_found: int
     relative_squared_error: float
     lower_bound: float | None
@@ -48,7 +49,7 @@ class Selection:
     Attributes
     ----------
     suggestion
-        A number of components.
+        A number of components, or a pair of numbers of groups.
     reason
         Why that one.
     candidates
@@ -57,7 +58,7 @@ class Selection:
         All repetitions.
     """
 
-    suggestion: int
+    suggestion: Size
     reason: str
     candidates: tuple[Candidate, ...]
     trials: tuple[Trial, ...]
@@ -68,16 +69,21 @@ class Selection:
         pandas = import_extra("pandas", "report")
         names = [name for name in Candidate.__slots__ if name != "n_components"]
         rows = [[getattr(one, name) for name in names] for one in self.candidates]
-        index = pandas.Index([one.n_components for one in self.candidates], name="n_components")
+        tried = [one.n_components for one in self.candidates]
+        index = pandas.Index(tried, name="n_components", tupleize_cols=False)
         table = pandas.DataFrame(rows, columns=names, index=index)
         table["lower_bound"] = table["lower_bound"].astype(float)
-        table["suggested"] = table.index == self.suggestion
+        table["suggested"] = [one == self.suggestion for one in tried]
         return table
 
     def plot(self) -> Any:
         """A matplotlib Figure: errors and what is proven about them, and agreement of halves."""
         figure = import_extra("matplotlib.figure", "report").Figure((9, 3.6), layout="constrained")
         errors, stability = figure.subplots(1, 2)
+        if isinstance(self.suggestion, tuple):
+            self._plot_grid(figure, errors, "relative_squared_error", "relative squared error")
+            self._plot_grid(figure, stability, "stability", "agreement of two halves")
+            return figure
         k = [one.n_components for one in self.candidates]
         self._line(errors, k, "relative_squared_error", "error", "o-", "C0")
         self._line(errors, k, "lower_bound", "no error can be below", "v:", "C0")
@@ -91,7 +97,21 @@ class Selection:
             axes.legend(fontsize="small")
         return figure
 
-    def _line(self, axes: Any, k: list[int], name: str, label: str, style: str, color: str) -> None:
+    def _plot_grid(self, figure: Any, axes: Any, name: str, label: str) -> None:
+        """One value for every pair, as colors; the suggestion is marked."""
+        found: dict[Any, float] = {one.n_components: getattr(one, name) for one in self.candidates}
+        rows, columns = (sorted({pair[side] for pair in found}) for side in (0, 1))
+        values = np.array([[found.get((k, groups), np.nan) for groups in columns] for k in rows])
+        drawn = axes.imshow(values, origin="lower", aspect="auto", cmap="viridis")
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(rows)), rows)
+        chosen: Any = self.suggestion
+        place = columns.index(chosen[1]), rows.index(chosen[0])
+        axes.plot(*place, "s", mfc="none", mec="C3", ms=14)
+        axes.set(xlabel="groups of features", ylabel="groups of samples", title=label)
+        figure.colorbar(drawn, ax=axes)
+
+    def _line(self, axes: Any, k: list[Any], name: str, label: str, style: str, color: str) -> None:
         values = [getattr(one, name) for one in self.candidates]
         heights = [np.nan if value is None else value for value in values]
         axes.plot(k, heights, style, color=color, label=label, ms=4)
@@ -101,15 +121,22 @@ class Selection:
 
 
 def sum_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
-    """One record per number of components: the smallest error, means of the rest."""
-    by_k: dict[int, list[Trial]] = {}
-    for trial in sorted(trials, key=lambda one: (one.n_components, one.repetition)):
+    """One record per number of components: the smallest error, means of the rest.
+
+    An answer with fewer groups on either side is one of a pair too: it counts there.
+    """
+    by_k: dict[Size, list[Trial]] = {}
+    for trial in sorted(trials, key=lambda one: (size_of(one.n_components), one.repetition)):
         by_k.setdefault(trial.n_components, []).append(trial)
     candidates: list[Candidate] = []
-    error_before, null_before = 1.0, 1.0
     for k, group in by_k.items():
+        before = _before(candidates, k)
+        error_before = min((one.relative_squared_error for one in before), default=1.0)
+        null_before = min((one.null_error for one in before), default=1.0)
         error = min(one.relative_squared_error for one in group)
         null = float(np.mean([one.null_error for one in group]))
+        if isinstance(k, tuple):
+            error, null = min(error, error_before), min(null, null_before)
         bounds = [one.lower_bound for one in group if one.lower_bound is not None]
         stabilities = [(one.matched_cosine + one.adjusted_rand) / 2 for one in group]
         candidates.append(
@@ -127,8 +154,21 @@ def sum_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
                 stability_error=_standard_error(stabilities),
             )
         )
-        error_before, null_before = error, null
     return tuple(candidates)
+
+
+def _before(candidates: list[Candidate], size: Size) -> list[Candidate]:
+    """The candidate before a number; those with no more groups on either side before a pair."""
+    if not isinstance(size, tuple):
+        return candidates[-1:]
+    return [one for one in candidates if _within(one.n_components, size)]
+
+
+def _within(one: Size, other: Size) -> bool:
+    """Whether a pair has no more groups on either side than another."""
+    if not (isinstance(one, tuple) and isinstance(other, tuple)):
+        return False
+    return one[0] <= other[0] and one[1] <= other[1]
 
 
 def _share(part: float, whole: float) -> float:
@@ -139,7 +179,7 @@ def _standard_error(values: list[float]) -> float:
     return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
 
 
-def suggest(candidates: tuple[Candidate, ...]) -> tuple[int, str]:
+def suggest(candidates: tuple[Candidate, ...]) -> tuple[Size, str]:
     """The largest number whose halves agree as well as any while the error still gains.
 
     Too few components are stable as well, so the largest of the stable ones is taken; too many

@@ -14,7 +14,7 @@ import numpy as np
 from orthant.engine.sources import digest_rows
 from orthant.errors import InvalidInputError
 from orthant.files.journal import Journal, parse_object
-from orthant.selection.trial import Trial
+from orthant.selection.trial import Place, Trial
 
 TITLE = "orthant select_n_components"
 VERSION = 1
@@ -28,7 +28,7 @@ class TrialJournal:
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
-        self.trials: dict[tuple[int, int], Trial] = {}
+        self.trials: dict[Place, Trial] = {}
 
     def open(self, data: Any, options: Mapping[str, Any], entropy: int | None) -> int:
         """Read what is there, or start the file; returns the entropy to draw from.
@@ -64,16 +64,19 @@ class TrialJournal:
             )
         for number, line in enumerate(lines[1:], start=2):
             trial = self._trial(parse_object(line, self.path, number), number)
-            self.trials[trial.n_components, trial.repetition] = trial
+            self.trials[Place(trial.n_components, trial.repetition)] = trial
         return found
 
     def _trial(self, values: dict[str, Any], number: int) -> Trial:
         """The trial of a line, every value of it a number."""
-        found = {}
+        found: dict[str, Any] = {}
         for name in (f.name for f in fields(Trial)):
             if name not in values:
                 raise InvalidInputError(f"{self.path}: line {number} lacks {name!r}")
             value = values[name]
+            if name == "n_components" and _is_pair(value):
+                found[name] = tuple(value)
+                continue
             missing = value is None and name == "lower_bound"
             wanted = (int,) if name in COUNTS else (int, float)
             if not missing and (type(value) not in wanted or not abs(value) <= LARGEST):
@@ -84,5 +87,14 @@ class TrialJournal:
 
     def add(self, trial: Trial) -> None:
         """Remember a trial, on disk where there is a file."""
-        self.trials[trial.n_components, trial.repetition] = trial
+        self.trials[Place(trial.n_components, trial.repetition)] = trial
         self._journal.append(json.dumps(asdict(trial)))
+
+
+def _is_pair(value: Any) -> bool:
+    """Whether these are two numbers of groups."""
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(type(one) is int and 0 < one <= LARGEST for one in value)
+    )

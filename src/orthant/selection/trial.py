@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -15,10 +15,31 @@ from orthant.factorization import Factorization
 from orthant.fitting import factorize
 from orthant.numerics.arrays import Array
 
+# A number of components, or the numbers of groups of samples and of features.
+Size = int | tuple[int, int]
+
+
+class Place(NamedTuple):
+    """Which trial it is: the number of components, and which repetition."""
+
+    n_components: Size
+    repetition: int
+
+    def order(self) -> tuple[tuple[int, ...], int]:
+        """By the size of the model, then by repetition."""
+        return size_of(self.n_components), self.repetition
+
+
+def size_of(n_components: Size) -> tuple[int, ...]:
+    """What candidates are sorted by: how many groups in all, then those of samples."""
+    if isinstance(n_components, tuple):
+        return sum(n_components), *n_components
+    return (n_components,)
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one repetition found for one number of components.
+    """What one repetition found for one number of components, or pair of numbers of groups.
 
     Attributes
     ----------
@@ -36,10 +57,11 @@ class Trial:
     matched_cosine
         Mean cosine of the components of two halves of the samples, matched one to one.
     adjusted_rand
-        Agreement of the labels that the two halves give to the same samples (or features).
+        Agreement of the labels that the two halves give to the same samples (or features); of a
+        pair the mean of both.
     """
 
-    n_components: int
+    n_components: Size
     repetition: int
     n_components_found: int
     relative_squared_error: float
@@ -50,13 +72,14 @@ class Trial:
 
 
 def run_trial(
-    data: Any, n_components: int, repetition: int, entropy: int, options: Mapping[str, Any]
+    data: Any, n_components: Size, repetition: int, entropy: int, options: Mapping[str, Any]
 ) -> Trial:
     """Run one repetition for one number of components, in one thread.
 
     ``data`` is an array or CSR array; the result depends on nothing but the arguments.
     """
-    rng = np.random.default_rng([entropy, n_components, repetition])
+    sizes = n_components if isinstance(n_components, tuple) else (n_components,)
+    rng = np.random.default_rng([entropy, *sizes, repetition])
 
     def fit(rows: Any, certificate: str | None = None) -> Factorization:
         return factorize(
@@ -75,8 +98,8 @@ def run_trial(
         relative_squared_error=whole.relative_squared_error,
         lower_bound=whole.certificate.lower_bound,
         null_error=null.relative_squared_error,
-        matched_cosine=matched_cosine(first.components, second.components, n_components),
-        adjusted_rand=float(adjusted_rand_score(labels(first, data), labels(second, data))),
+        matched_cosine=matched_cosine(first.components, second.components, sizes[0]),
+        adjusted_rand=agreement(first, second, data),
     )
 
 
@@ -85,6 +108,14 @@ def matched_cosine(first: Array, second: Array, n_components: int) -> float:
     cosines = first.astype(np.float64) @ second.astype(np.float64).T
     rows, columns = linear_sum_assignment(cosines, maximize=True)
     return min(1.0, float(cosines[rows, columns].sum() / n_components))
+
+
+def agreement(first: Factorization, second: Factorization, data: Any) -> float:
+    """Adjusted Rand index of the labels of two fits; with a full core the mean of both sides."""
+    found = adjusted_rand_score(labels(first, data), labels(second, data))
+    if first.has_full_core:
+        found = (found + adjusted_rand_score(first.feature_labels, second.feature_labels)) / 2
+    return float(found)
 
 
 def labels(result: Factorization, data: Any) -> Array:

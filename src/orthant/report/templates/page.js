@@ -158,9 +158,9 @@
       line.setAttribute("class", "found");
       map.field.querySelector("svg").appendChild(line);
     });
-    const card = document.getElementById("component-" + names.component[i]);
+    const card = document.getElementById(`${names.belongs}-${names.component[i]}`);
     if (card) card.classList.add("found");
-    const belongs = names.component[i] < 0 ? "belongs to no component" : `component ${names.component[i]}`;
+    const belongs = names.component[i] < 0 ? `belongs to no ${names.belongs}` : `${names.belongs} ${names.component[i]}`;
     readout.textContent = `${names.name[i]}: ${belongs}; marked in red in the pictures`;
   }
 
@@ -178,7 +178,7 @@
     name.textContent = hit.name;
     const what = document.createElement("span");
     what.className = "what";
-    what.textContent = `${hit.side === "rows" ? "row" : "feature"}, ${component < 0 ? "none" : "component " + component}`;
+    what.textContent = `${hit.side === "rows" ? "row" : "feature"}, ${component < 0 ? "none" : names.belongs + " " + component}`;
     button.append(dot, name, what);
     button.addEventListener("click", () => mark(hit.side, hit.i));
     item.appendChild(button);
