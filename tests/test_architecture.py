@@ -26,7 +26,7 @@ LEVELS = [
     {"datasets"},
     {"correlation_clustering"},
     {"onmf"},
-    {"factorization", "certification"},
+    {"factorization", "certification", "views"},
     {"validation", "measures"},
     {"steps", "kmeans", "bounds"},
     {"engine"},

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from orthant.factorization import Factorization
     from orthant.fitting import factorize
     from orthant.persistence import load, save
+    from orthant.report.writing import write_report
     from orthant.selection import Selection, select_n_components
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "measures",
     "save",
     "select_n_components",
+    "write_report",
 ]
 
 # Where the public names live. They are imported when they are first looked at, so that the command
@@ -57,6 +59,7 @@ _HOMES = {
     "load": "persistence",
     "save": "persistence",
     "select_n_components": "selection",
+    "write_report": "report.writing",
 }
 
 
