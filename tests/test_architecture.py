@@ -22,6 +22,7 @@ LEVELS = [
     {"report"},
     {"persistence", "selection"},
     {"estimators", "baselines"},
+    {"annotation"},
     {"fitting", "partitions"},
     {"datasets"},
     {"correlation_clustering"},

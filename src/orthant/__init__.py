@@ -8,6 +8,7 @@ from orthant.version import __version__
 
 if TYPE_CHECKING:
     from orthant import baselines, datasets, measures
+    from orthant.annotation import annotate
     from orthant.certificate import Certificate
     from orthant.correlation_clustering.edge_lists import biadjacency_from_edges
     from orthant.correlation_clustering.graph import Biadjacency
@@ -30,6 +31,7 @@ __all__ = [
     "OrthogonalNMF",
     "Selection",
     "__version__",
+    "annotate",
     "baselines",
     "biadjacency_from_edges",
     "certify",
@@ -53,6 +55,7 @@ _HOMES = {
     "OrthantError": "errors",
     "OrthogonalNMF": "estimators.orthogonal_nmf",
     "Selection": "selection",
+    "annotate": "annotation",
     "biadjacency_from_edges": "correlation_clustering.edge_lists",
     "certify": "partitions",
     "factorize": "fitting",
