@@ -8,6 +8,7 @@ from orthant.version import __version__
 
 if TYPE_CHECKING:
     from orthant import baselines, datasets, measures
+    from orthant.annotation import annotate
     from orthant.certificate import Certificate
     from orthant.correlation_clustering.edge_lists import biadjacency_from_edges
     from orthant.correlation_clustering.graph import Biadjacency
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from orthant.factorization import Factorization
     from orthant.fitting import factorize
     from orthant.persistence import load, save
+    from orthant.report.writing import write_report
     from orthant.selection import Selection, select_n_components
     from orthant.validation.tensors import on_device
 
@@ -30,6 +32,7 @@ __all__ = [
     "OrthogonalNMF",
     "Selection",
     "__version__",
+    "annotate",
     "baselines",
     "biadjacency_from_edges",
     "certify",
@@ -40,6 +43,7 @@ __all__ = [
     "on_device",
     "save",
     "select_n_components",
+    "write_report",
 ]
 
 # Where the public names live. They are imported when they are first looked at, so that the command
@@ -53,6 +57,7 @@ _HOMES = {
     "OrthantError": "errors",
     "OrthogonalNMF": "estimators.orthogonal_nmf",
     "Selection": "selection",
+    "annotate": "annotation",
     "biadjacency_from_edges": "correlation_clustering.edge_lists",
     "certify": "partitions",
     "factorize": "fitting",
@@ -60,6 +65,7 @@ _HOMES = {
     "on_device": "validation.tensors",
     "save": "persistence",
     "select_n_components": "selection",
+    "write_report": "report.writing",
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array
 
+from orthant import views
 from orthant.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certificate, Promise
 from orthant.certification.evidence import Data, Evidence
 from orthant.engine.vectors import ByLabel, on_host, one_per_row
@@ -69,6 +70,8 @@ class Factorization:
     evidence
         What ``certificate`` is computed from: the data that were fitted, until it is looked at.
         Copies and ``dataclasses.replace`` share it; pickles, deep copies and files hold no data.
+    sample_names, feature_names
+        One text per row and per column where the input had names, else None.
     """
 
     orthogonal: str
@@ -89,6 +92,8 @@ class Factorization:
     feature_weight: Array | None = None
     promise: Promise = NOTHING_PROMISED
     evidence: Evidence = field(default_factory=Evidence)
+    sample_names: tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] | None = None
 
     @property
     def n_components_found(self) -> int:
@@ -194,13 +199,43 @@ class Factorization:
         )
         return project(matrix, self.components, self.orthogonal).loadings
 
+    def top_features(self, n: int = 10, by: str = "weight") -> list[list[Any]]:
+        """For every component the names of its n heaviest features, numbers where there are none.
+
+        ``by="distinctive"`` leaves out what components have in common: a weight counts by how
+        much larger the component's share of the feature is than its share of everything. Where
+        components share no features it is the same as "weight".
+        """
+        return views.top_features(self, n, by)
+
+    def top_samples(self, n: int = 10) -> list[list[Any]]:
+        """For every component the names of the n samples with the largest loadings on it."""
+        return views.top_samples(self, n)
+
+    def to_frame(self, of: str = "samples") -> Any:
+        """A pandas DataFrame with one row per sample, or per feature with ``of="features"``.
+
+        Samples have their component and scale, over features the loadings on all components;
+        features their weights in all components, and their component where they have one.
+        """
+        return views.make_frame(self, of)
+
+    def reconstruct(self) -> Array:
+        """The approximation ``loadings @ components``, (n, m), dense."""
+        return np.asarray(self.loadings @ self.components)
+
+    def plot(self, X: Any = None) -> Any:
+        """A matplotlib Figure: the matrix with rows and columns ordered, and the components.
+
+        Without X the approximation is drawn in its place; of large ones some rows and columns.
+        """
+        return views.draw(self, X)
+
+    def _repr_html_(self) -> str:
+        return views.in_html(self)
+
     def __repr__(self) -> str:
-        n, m = self.loadings.shape[0], self.components.shape[1]
-        return (
-            f"Factorization({n} x {m}, orthogonal={self.orthogonal!r}, "
-            f"components={self.n_components_found}, "
-            f"relative_squared_error={self.relative_squared_error:.6g})"
-        )
+        return views.in_lines(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ from orthant.onmf.sizes import refuse_large_fit, refuse_large_result, usable
 from orthant.onmf.solution import Solution, solve_zero
 from orthant.progress import progress_lines
 from orthant.validation.data import as_directions
+from orthant.validation.names import names_of
 from orthant.validation.parameters import (
     as_certificate,
     as_choice,
@@ -218,10 +219,13 @@ def factorize(
             options = replace(options, checkpoint=kept)
         solution = solve(matrix, solver, options)
         found = publish(matrix, solution, options)
+        sample_names, feature_names = names_of(X)
         result = replace(
             found,
             feature_weight=as_weights(feature_weight, matrix.shape[1], "feature_weight"),
             promise=promise_for(matrix, found, solution.promise),
+            sample_names=sample_names,
+            feature_names=feature_names,
             seconds=time.perf_counter() - started,
         )
         data = replace(data, feature_weight=result.feature_weight)

@@ -118,6 +118,18 @@ class BaselineResult:
     stop_reason: str
     hardened: Hardened | None  # the same at exact orthogonality; None only when not asked for
 
+    def __repr__(self) -> str:
+        n, m, k = self.W.shape[1], self.A.shape[0], self.A.shape[1]
+        lines = [
+            f"BaselineResult({self.name!r}, {n} x {m}, components={k}, "
+            f"relative_squared_error={self.relative_squared_error:.6g})",
+            f"  {self.iterations} iterations, {self.seconds:.2f} s, ended by {self.stop_reason}",
+        ]
+        if self.hardened is not None:
+            error = self.hardened.relative_squared_error
+            lines.append(f"  at exact orthogonality: relative squared error {error:.6g}")
+        return "\n".join(lines)
+
     @property
     def left(self) -> Array:
         """The m x k matrix that multiplies W: A, or A S."""

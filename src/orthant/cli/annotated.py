@@ -1,4 +1,4 @@
-"""AnnData files with the results in them: obsm, varm and uns."""
+"""AnnData files with the results in them, where :func:`orthant.annotate` puts them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from orthant.annotation import parts_of
 from orthant.cli.writing import Replacing
 from orthant.extras import import_extra
 from orthant.factorization import Factorization
 
-LOADINGS, WEIGHTS, ABOUT = "X_orthant", "orthant", "orthant"
+FRAMES = ("obs", "var")
 
 
 def annotate(file: Path, folder: Path, result: Factorization, in_place: bool) -> list[str]:
-    """Write the results into a copy of a file, which takes its place or stands in the folder.
-
-    ``obsm["X_orthant"]`` holds the loadings, ``varm["orthant"]`` the components transposed, and
-    ``uns["orthant"]`` the labels, the error and what is proven.
-    """
+    """Write the results into a copy of a file, which takes its place or stands in the folder."""
     target = file.resolve() if in_place else folder / f"{file.stem}.orthant.h5ad"
     with Replacing(target.parent) as files:
         files.other(target.name, lambda path: _write(file, path, result))
@@ -33,17 +28,35 @@ def _write(file: Path, path: Path, result: Factorization) -> None:
     write_elem = _write_elem()
     shutil.copyfile(file, path)
     os.chmod(path, 0o644)
-    loadings = result.loadings
-    dense = loadings.toarray() if hasattr(loadings, "toarray") else np.asarray(loadings)
     with h5py.File(path, "r+") as held:
-        for group, name, value in (
-            ("obsm", LOADINGS, dense),
-            ("varm", WEIGHTS, np.ascontiguousarray(result.components.T)),
-            ("uns", ABOUT, _about(result)),
-        ):
-            if group not in held:
-                write_elem(held, group, {})
-            write_elem(held[group], name, value)
+        for part, values in parts_of(result).items():
+            if part not in held and part not in FRAMES:
+                write_elem(held, part, {})
+            # Files of early versions hold tables in place of groups.
+            if not isinstance(held.get(part), h5py.Group):
+                continue
+            for name, value in values.items():
+                if not _fits(held, part, value):
+                    continue
+                write_elem(held[part], name, value)
+                if part in FRAMES:
+                    _list_column(held[part], name)
+
+
+def _fits(held: Any, part: str, value: Any) -> bool:
+    """Whether there is one entry per cell or gene; ``raw/X`` may have more genes than ``X``."""
+    if part == "uns":
+        return True
+    frame = held.get(part[:3])  # obs for obsm, var for varm
+    names = None if frame is None else frame.get(frame.attrs.get("_index", "_index"))
+    return names is None or len(names) == len(value)
+
+
+def _list_column(group: Any, name: str) -> None:
+    """Name a column of a frame where AnnData looks for all of them."""
+    listed = [str(one) for one in group.attrs.get("column-order", ())]
+    if name not in listed:
+        group.attrs["column-order"] = [*listed, name]
 
 
 def _write_elem() -> Any:
@@ -51,20 +64,3 @@ def _write_elem() -> Any:
         return import_extra("anndata.io", "files").write_elem
     except ImportError:  # before anndata 0.11
         return import_extra("anndata.experimental", "files").write_elem
-
-
-def _about(result: Factorization) -> dict[str, Any]:
-    certificate = result.certificate
-    values: dict[str, Any] = {
-        "orthogonal": result.orthogonal,
-        "error": float(result.error),
-        "relative_squared_error": float(result.relative_squared_error),
-        "certificate": str(certificate),
-    }
-    if certificate.ratio is not None:
-        values["ratio"] = float(certificate.ratio)
-    if result.labels is not None:
-        values["labels"] = result.labels
-    if result.feature_labels is not None:
-        values["feature_labels"] = result.feature_labels
-    return values

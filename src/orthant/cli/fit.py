@@ -108,6 +108,7 @@ def fit(
         with progress(f"factorizing {_shown_name(data)}", quiet):
             options = {**given, "seeding": start, "checkpoint": checkpoint}
             result = factorize(data.X, **options, **weights)
+            result = replace(result, sample_names=data.row_names, feature_names=data.column_names)
         with progress(f"proving {_shown_name(data)}", quiet):
             result = prove(result)
         chance = None

@@ -103,6 +103,15 @@ class Content:
             raise self.wrong(f"{name} holds more than text")
         return tuple(found)
 
+    def names(self, name: str, size: int) -> tuple[str, ...] | None:
+        """One text each for so many things; None, and none in older files, for no names."""
+        if self._values.get(name) is None:
+            return None
+        found = self.texts(name)
+        if len(found) != size:
+            raise self.wrong(f"{name} holds {len(found)} names for {size}")
+        return found
+
     def scalars(self, name: str, size: int) -> list[Any] | None:
         """A list of texts and numbers of a given length, or None."""
         found = self.value(name, list, type(None))

@@ -63,6 +63,8 @@ def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str
         "orthogonal": result.orthogonal,
         **_values(result, FACTORIZATION),
         "certificate": plain(result.evidence.without_data()),
+        "sample_names": plain(result.sample_names),
+        "feature_names": plain(result.feature_names),
     }
     # Where there are labels and scales, one entry per row, they are the loadings.
     loadings = () if result.labels is not None else ("loadings",)
@@ -97,6 +99,8 @@ def _unpack_factorization(content: Content) -> Factorization:
         feature_scales=feature_scales,
         feature_weight=_feature_weight(content, m),
         evidence=Evidence(content.certificate("certificate")),
+        sample_names=content.names("sample_names", loadings.shape[0]),
+        feature_names=content.names("feature_names", m),
         **_read(content, FACTORIZATION),
     )
 

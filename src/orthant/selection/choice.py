@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from orthant.extras import import_extra
 from orthant.selection.trial import Size, Trial, size_of
+from orthant.views import html_table
 
 # Halves that agree this closely to the best are taken to agree as well.
 LEEWAY = 0.05
+MOST_LINES = 8
+SHOWN = ("n_components", "relative_squared_error", "lower_bound", "null_error", "stability")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +120,30 @@ class Selection:
         heights = [np.nan if value is None else value for value in values]
         axes.plot(k, heights, style, color=color, label=label, ms=4)
 
+    def to_frame(self) -> Any:
+        """The same as ``table``."""
+        return self.table
+
+    def _repr_html_(self) -> str:
+        rows = [[_shown(getattr(one, name)) for name in SHOWN] for one in self.candidates]
+        reason = f"<p>suggested: {self.suggestion}: {escape(self.reason)}</p>"
+        return reason + html_table(SHOWN, rows, len(rows))
+
     def __repr__(self) -> str:
-        return f"Selection(suggestion={self.suggestion}: {self.reason})"
+        lines = [f"Selection(suggestion={self.suggestion}: {self.reason})"]
+        for one in self.candidates[:MOST_LINES]:
+            mark = "  <- suggested" if one.n_components == self.suggestion else ""
+            lines.append(
+                f"  {one.n_components}: error {one.relative_squared_error:.4g}, "
+                f"stability {one.stability:.2f}{mark}"
+            )
+        more = len(self.candidates) - MOST_LINES
+        return "\n".join([*lines, f"  and {more} more"] if more > 0 else lines)
+
+
+def _shown(value: Any) -> str:
+    """A figure of a table; nothing where there is none."""
+    return "" if value is None else f"{value:.4g}"
 
 
 def sum_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:

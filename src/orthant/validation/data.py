@@ -75,6 +75,11 @@ def as_matrix(
 
 def as_source(X: Any) -> Source:
     """A source for whatever holds a matrix; its structure is checked, its entries are not."""
+    if is_anndata(X):
+        raise InvalidTypeError(
+            "X is an AnnData; orthant.annotate(X, n_components) fits it and writes the answer into "
+            "it, and X.X or X.layers[NAME] is a matrix"
+        )
     if issparse(X):
         return CsrSource(as_csr(X))
     if is_of_dask(X):
@@ -88,6 +93,11 @@ def as_source(X: Any) -> Source:
         refuse_dtype(X.dtype)
         return SlicedSource(X)
     return ArraySource(as_array(X))
+
+
+def is_anndata(X: Any) -> bool:
+    """Whether X is an AnnData, or something that looks like one."""
+    return all(hasattr(X, name) for name in ("X", "obs_names", "var_names", "layers"))
 
 
 def is_of_dask(X: Any) -> bool:

@@ -1,0 +1,218 @@
+"""What people look at in a result: lines, tables, lists of names, pictures.
+
+Nothing here computes a certificate: one that is known is shown, another is not asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from orthant.extras import import_extra
+from orthant.numerics.arrays import Array
+from orthant.validation.data import as_source
+from orthant.validation.parameters import as_choice, as_n_components
+
+if TYPE_CHECKING:
+    from orthant.factorization import Factorization
+
+MOST_LINES, MOST_ROWS, FEW = 5, 50, 5
+MOST_PIXELS = 500
+SHARE_NONE = {"samples": "samples", "features": "features", "both": "samples or features"}
+Names = Sequence[str] | None
+
+
+def name_some(names: Names, places: Any) -> list[Any]:
+    """The names at some places, or the places where there are no names."""
+    return [int(one) if names is None else names[one] for one in places]
+
+
+def top_features(result: Factorization, n: int, by: str) -> list[list[Any]]:
+    """For every component the names of its heaviest features, as ``Factorization`` has it."""
+    as_choice(by, ("weight", "distinctive"), "by")
+    weights = result.components
+    if by == "distinctive" and len(weights) > 1:
+        weights = weights * _lift(result)
+    return [name_some(result.feature_names, places) for places in _largest(weights, n)]
+
+
+def _lift(result: Factorization) -> Array:
+    """(k, m) how much larger a share of a feature is than that of everything, as a logarithm.
+
+    Zero where it is no larger.
+    """
+    energy = energies(result)[:, None]
+    squares = energy * np.square(result.components.astype(np.float64))
+    usual = squares.sum(axis=0) * energy  # what the share would be if all components were alike
+    ones = np.ones_like(squares)
+    ratios = np.divide(squares * energy.sum(), usual, out=ones, where=usual > 0)
+    return np.log(np.maximum(ratios, 1.0))
+
+
+def top_samples(result: Factorization, n: int) -> list[list[Any]]:
+    """For every component the names of the samples with the largest loadings on it."""
+    chosen = []
+    for component in range(result.n_components_found):
+        loadings = loadings_on(result, component)
+        chosen.append(name_some(result.sample_names, _largest(loadings[None], n)[0]))
+    return chosen
+
+
+def _largest(values: Array, n: int) -> list[Array]:
+    """Places of the n largest entries of every row, the largest first; zeros are none of them."""
+    count = as_n_components(n, "n")
+    order = np.argsort(-values, axis=1, kind="stable")[:, :count]
+    return [places[row[places] > 0] for row, places in zip(values, order, strict=True)]
+
+
+def loadings_on(result: Factorization, component: int) -> Array:
+    """(n,) the loadings of all samples on one component."""
+    if result.labels is None or result.scales is None:
+        return np.asarray(result.loadings[:, component])
+    return np.where(result.labels == component, result.scales, 0)
+
+
+def energies(result: Factorization) -> Array:
+    """(k,) squared length of what every component adds to the approximation."""
+    k = result.n_components_found
+    if result.labels is None or result.scales is None:
+        return np.square(np.asarray(result.loadings, dtype=np.float64)).sum(axis=0)
+    used = result.labels >= 0
+    squares = np.square(result.scales[used].astype(np.float64))
+    return np.bincount(result.labels[used], squares, minlength=k)
+
+
+def strongest(result: Factorization) -> Array:
+    """(n,) the component of every sample, over features the one with the largest loading."""
+    if result.labels is not None:
+        return result.labels
+    loadings = np.asarray(result.loadings)
+    if not loadings.shape[1]:
+        return np.full(len(loadings), -1)
+    return np.where(loadings.any(axis=1), loadings.argmax(axis=1), -1)
+
+
+def make_frame(result: Factorization, of: str) -> Any:
+    """Samples or features as a pandas DataFrame, as ``Factorization.to_frame`` has it."""
+    as_choice(of, ("samples", "features"), "of")
+    pandas = import_extra("pandas", "report")
+    names = result.sample_names if of == "samples" else result.feature_names
+    index = None if names is None else pandas.Index(names)
+    if of == "samples" and result.labels is not None:
+        return pandas.DataFrame({"component": result.labels, "scale": result.scales}, index=index)
+    values = result.loadings if of == "samples" else result.components.T
+    frame = pandas.DataFrame(np.asarray(values), index=index)
+    if of == "features" and result.feature_labels is not None:
+        frame.insert(0, "component", result.feature_labels)
+    return frame
+
+
+def first_line(result: Factorization) -> str:
+    """What a result is, in one line."""
+    n, m = result.loadings.shape[0], result.components.shape[1]
+    return (
+        f"Factorization({n} x {m}, orthogonal={result.orthogonal!r}, "
+        f"components={result.n_components_found}, "
+        f"relative_squared_error={result.relative_squared_error:.6g})"
+    )
+
+
+def in_lines(result: Factorization) -> str:
+    """A few lines: what the result is, what is proven if that is known, its first components."""
+    lines = [first_line(result)]
+    known = result.evidence.settled
+    if known is not None:
+        lines.append(f"  {known}")
+    rows = _rows(result, MOST_LINES)
+    lines += [f"  {number}: {size} samples; {names}" for number, size, _, names in rows]
+    more = result.n_components_found - len(rows)
+    return "\n".join([*lines, f"  and {more} more"] if more else lines)
+
+
+def in_html(result: Factorization) -> str:
+    """A table of the components for notebooks; names are texts, never markup."""
+    n, m = result.loadings.shape[0], result.components.shape[1]
+    known = result.evidence.settled
+    head = (
+        f"<p>{n:,} × {m:,}: {result.n_components_found} components that share no "
+        f"{SHARE_NONE[result.orthogonal]}; relative squared error "
+        f"{result.relative_squared_error:.6g}"
+        + ("" if known is None else f"; {escape(str(known))}")
+        + "</p>"
+    )
+    headings = ("component", "samples", "features", "heaviest features")
+    return head + html_table(headings, _rows(result, MOST_ROWS), result.n_components_found)
+
+
+def html_table(headings: Sequence[str], rows: Sequence[Sequence[Any]], total: int) -> str:
+    """A table in HTML, and how many rows it leaves out."""
+    top = "".join(f"<th>{escape(one)}</th>" for one in headings)
+    cells = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    more = f"<p>and {total - len(rows)} more</p>" if total > len(rows) else ""
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _rows(result: Factorization, most: int) -> list[tuple[int, int, int, str]]:
+    """The first components: number, how many samples and features, and the heaviest of these."""
+    samples = strongest(result)
+    tops = _largest(result.components[:most], FEW)
+    return [
+        (
+            component,
+            int(np.count_nonzero(samples == component)),
+            int(np.count_nonzero(result.components[component])),
+            ", ".join(str(one)[:40] for one in name_some(result.feature_names, places)),
+        )
+        for component, places in enumerate(tops)
+    ]
+
+
+def draw(result: Factorization, X: Any) -> Any:
+    """A matplotlib Figure of the ordered matrix and the components, as ``Factorization.plot``."""
+    figure = import_extra("matplotlib.figure", "report").Figure((9, 4), layout="constrained")
+    matrix, parts = figure.subplots(1, 2, width_ratios=(1, 1))
+    rows, columns = _thinned(order_of_samples(result)), _thinned(order_of_features(result))
+    drawn = _approximate(result, rows) if X is None else as_source(X).rows(rows)
+    shown = {"aspect": "auto", "interpolation": "nearest", "cmap": "viridis"}
+    matrix.imshow(np.asarray(drawn)[:, columns], **shown)
+    matrix.set(xlabel="features, ordered", ylabel="samples, ordered")
+    matrix.set_title("approximation" if X is None else "matrix")
+    parts.imshow(result.components[:, columns], **shown)
+    parts.set(xlabel="features, ordered", ylabel="component", title="components")
+    parts.set_yticks(range(result.n_components_found))
+    return figure
+
+
+def order_of_samples(result: Factorization) -> Array:
+    """Samples by component, those without one last, the largest loadings of each first."""
+    labels = strongest(result)
+    if result.scales is not None:
+        size = result.scales
+    else:
+        size = np.max(np.asarray(result.loadings), axis=1, initial=0.0)
+    return np.lexsort((-size, np.where(labels < 0, result.n_components_found, labels)))
+
+
+def order_of_features(result: Factorization) -> Array:
+    """Features by the component they weigh most in, unused ones last, the heaviest first."""
+    weights = result.components
+    if not len(weights):
+        return np.arange(weights.shape[1])
+    largest = weights.max(axis=0)
+    labels = np.where(largest > 0, weights.argmax(axis=0), len(weights))
+    return np.lexsort((-largest, labels))
+
+
+def _thinned(order: Array) -> Array:
+    """As many of these as a picture has pixels, evenly chosen."""
+    if len(order) <= MOST_PIXELS:
+        return order
+    return order[np.linspace(0, len(order) - 1, MOST_PIXELS).round().astype(np.int64)]
+
+
+def _approximate(result: Factorization, rows: Array) -> Array:
+    return np.asarray(result.loadings[rows] @ result.components)

@@ -1,0 +1,146 @@
+"""What people look at in a result."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import orthant
+from orthant.views import energies
+
+SETTINGS = ("samples", "features", "both")
+ROWS, COLUMNS = 12, 9
+
+
+@pytest.fixture
+def frame():
+    pandas = pytest.importorskip("pandas")
+    X = np.kron(np.eye(3), np.ones((4, 3))) * np.arange(1, 10) + 0.01
+    index = [f"<r{i}>" for i in range(ROWS)]
+    return pandas.DataFrame(X, index=index, columns=[f"g{j}" for j in range(COLUMNS)])
+
+
+def fit(X, orthogonal="samples"):
+    return orthant.factorize(X, 3, orthogonal=orthogonal, random_state=0)
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_names_of_frames_reach_the_result_and_its_file(orthogonal, frame, tmp_path):
+    result = fit(frame, orthogonal)
+    assert result.sample_names == tuple(frame.index)
+    assert result.feature_names == tuple(frame.columns)
+    orthant.save(result, tmp_path / "r")
+    held = orthant.load(tmp_path / "r")
+    assert (held.sample_names, held.feature_names) == (result.sample_names, result.feature_names)
+    assert fit(frame.to_numpy(), orthogonal).feature_names is None
+    assert fit(frame.reset_index(drop=True), orthogonal).sample_names is None
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_top_features_and_samples_are_the_largest(orthogonal, frame):
+    result = fit(frame, orthogonal)
+    loadings = np.asarray(result.loadings @ np.eye(3))
+    for a in range(3):
+        features, samples = result.top_features(2)[a], result.top_samples(3)[a]
+        weights = dict(zip(frame.columns, result.components[a], strict=True))
+        assert features == sorted(weights, key=weights.get, reverse=True)[:2]
+        found = [loadings[frame.index.get_loc(one), a] for one in samples]
+        assert found == sorted(loadings[:, a], reverse=True)[:3]
+    numbers = fit(frame.to_numpy(), orthogonal)
+    assert all(isinstance(one, int) for top in numbers.top_features(2) for one in top)
+
+
+def test_distinctive_features_are_those_that_others_lack():
+    common = np.full((20, 1), 3.0)
+    X = np.hstack([common, np.kron(np.eye(2), np.ones((10, 2)))])
+    result = orthant.factorize(X, 2, random_state=0)
+    assert [top[0] for top in result.top_features(1)] == [0, 0]
+    assert {top[0] for top in result.top_features(1, by="distinctive")} <= {1, 2, 3, 4}
+    assert all(0 not in top[:2] for top in result.top_features(3, by="distinctive"))
+    with pytest.raises(ValueError, match="did you mean weight"):
+        result.top_features(1, by="weights")
+    with pytest.raises(ValueError, match="positive integer"):
+        result.top_samples(0)
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_the_approximation_and_its_energies(orthogonal, frame):
+    result = fit(frame, orthogonal)
+    built = result.reconstruct()
+    error = np.linalg.norm(frame.to_numpy() - built)
+    assert error == pytest.approx(result.error, abs=1e-9)
+    assert energies(result).sum() == pytest.approx(np.square(built).sum())
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_frames_of_samples_and_features(orthogonal, frame):
+    result = fit(frame, orthogonal)
+    samples, features = result.to_frame(), result.to_frame("features")
+    assert list(samples.index) == list(frame.index)
+    assert list(features.index) == list(frame.columns)
+    if orthogonal == "features":
+        assert samples.shape == (ROWS, 3)
+    else:
+        assert list(samples.columns) == ["component", "scale"]
+    assert ("component" in features.columns) == (orthogonal != "samples")
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_looking_computes_no_certificate_and_shows_one_that_is_known(orthogonal, frame):
+    result = fit(frame, orthogonal)
+    for shown in (repr(result), result._repr_html_()):
+        assert "at most" not in shown
+    assert result.evidence.settled is None
+    assert 4 <= len(repr(result).splitlines()) <= 7
+    assert "g" in repr(result)
+    assert str(result.certificate) in repr(result)
+    assert "components that share no" in result._repr_html_()
+
+
+def test_names_are_texts_in_html(frame):
+    result = fit(frame.T)
+    assert "<r0>" not in result._repr_html_()
+    assert "&lt;r" in result._repr_html_()
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_the_picture_shows_the_matrix_in_order(orthogonal, frame):
+    pytest.importorskip("matplotlib")
+    shuffled = frame.sample(frac=1, random_state=0)
+    result = fit(shuffled, orthogonal)
+    for X in (None, shuffled, csr_array(shuffled.to_numpy())):
+        matrix, parts = result.plot(X).axes
+        drawn = np.asarray(matrix.images[0].get_array())
+        assert drawn.shape == (ROWS, COLUMNS)
+        blocks = drawn.reshape(3, 4, 3, 3).sum(axis=(1, 3))
+        assert np.array_equal(blocks > 1, np.eye(3, dtype=bool))
+        assert parts.images[0].get_array().shape == (3, COLUMNS)
+
+
+def test_large_matrices_are_drawn_in_part():
+    pytest.importorskip("matplotlib")
+    X = np.random.default_rng(0).random((1200, 5))
+    drawn = orthant.factorize(X, 2, random_state=0).plot(X).axes[0].images[0].get_array()
+    assert drawn.shape == (500, 5)
+
+
+def test_the_report_is_written_from_python(frame, tmp_path):
+    result = fit(frame)
+    path = orthant.write_report(result, frame, tmp_path / "page.html", title="blocks & more")
+    text = path.read_text()
+    assert "blocks &amp; more" in text
+    assert "g8" in text
+    with pytest.raises(ValueError, match="pass the X that was fitted"):
+        orthant.write_report(result, frame[:5], path)
+    with pytest.raises(ValueError, match="image_shape"):
+        orthant.write_report(result, frame, path, image_shape=(2, 2))
+    assert path.read_text() == text
+
+
+def test_results_of_selections_and_baselines_take_a_few_lines(frame):
+    chosen = orthant.select_n_components(frame.to_numpy(), [1, 2, 3], random_state=0)
+    assert len(repr(chosen).splitlines()) == 4
+    assert "<table>" in chosen._repr_html_()
+    assert chosen.to_frame().equals(chosen.table)
+    solved = orthant.baselines.solve("nmf", frame.to_numpy(), 3, max_iter=5, random_state=0)
+    assert len(repr(solved).splitlines()) == 3
+    assert "array" not in repr(solved)
