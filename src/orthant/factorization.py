@@ -65,6 +65,19 @@ class Factorization:
     evidence
         What ``certificate`` is computed from: the data that were fitted, until it is looked at.
         Copies and ``dataclasses.replace`` share it; pickles, deep copies and files hold no data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import orthant
+    >>> X = np.kron(np.eye(2), [[1.0, 2.0], [2.0, 4.0]])
+    >>> result = orthant.factorize(X, 2, orthogonal="both", random_state=0)
+    >>> np.allclose(result.loadings @ result.components, X)
+    True
+    >>> float((result.components[0] * result.components[1]).sum())  # exactly
+    0.0
+    >>> result.A.shape, result.W.shape  # as in the paper: X.T ~ A W
+    ((4, 2), (2, 4))
     """
 
     orthogonal: str

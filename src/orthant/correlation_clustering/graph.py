@@ -18,7 +18,18 @@ from orthant.validation.data import as_array, as_csr
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Biadjacency:
-    """A bipartite graph as a 0/1 matrix, with the names of its vertices if they have any."""
+    """A bipartite graph as a 0/1 matrix, with the names of its vertices if they have any.
+
+    Examples
+    --------
+    >>> import orthant
+    >>> graph = orthant.biadjacency_from_edges([("ann", "monday"), ("bob", "monday")])
+    >>> graph.edges.toarray()
+    array([[1],
+           [1]], dtype=uint8)
+    >>> graph.row_names.tolist()
+    ['ann', 'bob']
+    """
 
     edges: csr_array  # (n, m) uint8 ones, sorted, nothing stored twice, no stored zeros
     row_names: Array | None = None  # (n,)
@@ -70,6 +81,16 @@ def biadjacency_from_edges(
     row_names, column_names
         All labels of a side, in the order wanted. Needed to include vertices without edges.
         Otherwise the labels of a side stand in the order in which they first appear.
+
+    Examples
+    --------
+    >>> import orthant
+    >>> graph = orthant.biadjacency_from_edges(
+    ...     [("ann", 1), ("ann", 2), ("bob", 2)], column_names=[1, 2, 3]
+    ... )
+    >>> graph.edges.toarray()
+    array([[1, 1, 0],
+           [0, 1, 0]], dtype=uint8)
     """
     pairs = _list_pairs(edges)
     rows, row_labels = _number([left for left, _ in pairs], row_names, "row_names")
