@@ -2,9 +2,9 @@
 A graph: who went to which party
 ================================
 
-The southern women data (Davis, Gardner & Gardner, 1941): 18 women, 14 events, and who came to which.
-Which circles does that make? Nobody says how many there are: the clustering finds that too, and proves
-how far from the best it can be.
+The southern women data (Davis, Gardner & Gardner, 1941): 18 women, 14 events, and who came to
+which. Which circles does that make? Nobody says how many there are: the clustering finds that
+too, and proves how far from the best it can be.
 
 ``python examples/bipartite_graph.py circles.png`` writes the picture to a file.
 """
@@ -12,8 +12,8 @@ how far from the best it can be.
 # %%
 # The graph
 # ---------
-# It comes with networkx. A 0/1 matrix, a list of edges (:func:`orthant.biadjacency_from_edges`) or a
-# sparse matrix would do as well.
+# It comes with networkx. A 0/1 matrix, a list of edges (:func:`orthant.biadjacency_from_edges`)
+# or a sparse matrix would do as well.
 
 import sys
 
@@ -29,9 +29,9 @@ print(graph)
 # %%
 # Circles of women and events
 # ---------------------------
-# A circle is a set of women and events. A *disagreement* is a visit outside all circles, or an event that a
-# woman of its circle did not come to. The fewer, the better; the certificate compares their number
-# with one that no clustering can go below.
+# A circle is a set of women and events. A *disagreement* is a visit outside all circles, or an
+# event that a woman of its circle did not come to. The fewer, the better; the certificate
+# compares their number with one that no clustering can go below.
 
 model = BipartiteCorrelationClustering(random_state=0).fit(graph)
 print(f"{len(model.rows_)} circles, {model.disagreements_} disagreements")
@@ -43,8 +43,8 @@ for number, (members, occasions) in enumerate(zip(model.rows_, model.columns_, s
 # %%
 # The picture
 # -----------
-# The table of attendance with its rows and columns ordered by circle. White inside a frame and black
-# outside of one are the disagreements.
+# The table of attendance with its rows and columns ordered by circle. White inside a frame and
+# black outside of one are the disagreements.
 
 X = nx.bipartite.biadjacency_matrix(graph, list(women), list(events)).toarray()
 rows = np.argsort(model.row_labels_, kind="stable")

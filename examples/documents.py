@@ -2,9 +2,9 @@
 Documents: topics that do not overlap
 =====================================
 
-Reference pages are sorted into topics, and every topic is named by its words. The documents are the
-docstrings of five SciPy packages: real prose, always there, and we know which package each page came
-from, so the topics can be checked.
+Reference pages are sorted into topics, and every topic is named by its words. The documents are
+the docstrings of five SciPy packages: real prose, always there, and we know which package each
+page came from, so the topics can be checked.
 
 ``python examples/documents.py topics.png`` writes the picture to a file.
 """
@@ -44,7 +44,8 @@ print(f"{len(documents)} documents from {len(PACKAGES)} packages")
 # %%
 # Words as numbers
 # ----------------
-# Counts, weighted by how telling a word is: sparse and non-negative, which is all that is asked for.
+# Counts, weighted by how telling a word is: sparse and non-negative, which is all that is asked
+# for.
 
 vectorizer = TfidfVectorizer(stop_words="english", min_df=5, max_df=0.4, sublinear_tf=True)
 X = vectorizer.fit_transform(documents)
@@ -54,9 +55,9 @@ print(X.shape, f"{X.nnz / np.prod(X.shape):.1%} of the entries are not zero")
 # %%
 # Topics
 # ------
-# Every document belongs to one topic. There is nothing to tune but the number of topics; ``n_init=4``
-# plays four tournaments of starts instead of one. The certificate says how much better any other
-# sorting into five topics could be.
+# Every document belongs to one topic. There is nothing to tune but the number of topics;
+# ``n_init=4`` plays four tournaments of starts instead of one. The certificate says how much
+# better any other sorting into five topics could be.
 
 model = OrthogonalNMF(5, n_init=4, random_state=0).fit(X)
 print(model.certificate_)

@@ -3,8 +3,8 @@ Cells and genes: programs that share no gene
 ============================================
 
 Which cells are of one type, and which genes make it? The counts are made on the spot the way
-single-cell counts arise: four cell types, marker genes for each, sequencing depth that differs from
-cell to cell, over-dispersed counts. As we made them, we can check the answer.
+single-cell counts arise: four cell types, marker genes for each, sequencing depth that differs
+from cell to cell, over-dispersed counts. As we made them, we can check the answer.
 
 ``python examples/genes.py programs.png`` writes the picture to a file.
 """
@@ -38,8 +38,8 @@ X = np.log1p(counts / counts.sum(axis=1, keepdims=True) * np.median(counts.sum(a
 # %%
 # How many programs?
 # ------------------
-# For every number: the error and what no error can be below, the error on permuted data, and how well
-# two halves of the cells agree.
+# For every number: the error and what no error can be below, the error on permuted data, and how
+# well two halves of the cells agree.
 
 selection = select_n_components(X, range(2, 8), random_state=0, n_repetitions=2)
 print(selection)

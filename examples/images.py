@@ -41,7 +41,8 @@ rebuilt = model.inverse_transform(model.transform(X))
 # %%
 # A step of a pipeline
 # --------------------
-# The loadings as features of a classifier: the regions are learned from the training images alone.
+# The loadings as features of a classifier: the regions are learned from the training images
+# alone.
 
 train, test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
 regions = OrthogonalNMF(16, orthogonal="features", n_init=4, random_state=0)
