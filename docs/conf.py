@@ -71,7 +71,7 @@ def to_mathml(node, as_block=False):
 
 def visit_inline(writer, node):
     """A formula in a line."""
-    writer.body.append(to_mathml(node))
+    writer.body.append(f'<span class="in-line">{to_mathml(node)}</span>')
     raise SkipNode
 
 
