@@ -12,14 +12,15 @@ import orthant
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-GENERATED = {"tutorials", "generated"}
+# What the site makes of the examples, and pages that have a test of their own.
+ELSEWHERE = {"tutorials", "extend"}
 # Pages that start clusters of Dask, and what needs the real data sets.
 CLUSTERS = {"clusters.md"}
 REAL_DATA = {"datasets.md"}
 
 
 def pages():
-    found = [p for p in DOCS.rglob("*.md") if not GENERATED & set(p.relative_to(DOCS).parts)]
+    found = [p for p in DOCS.rglob("*.md") if not ELSEWHERE & set(p.relative_to(DOCS).parts)]
     marks = dict.fromkeys(CLUSTERS, pytest.mark.cluster)
     marks |= dict.fromkeys(REAL_DATA, pytest.mark.real_data)
     return [
