@@ -8,14 +8,10 @@ TESTS ?= tests
 # Tests that start clusters run after the others, by themselves: see tools/run_tests.py.
 WORKERS ?= auto
 
-# The real data sets are used where they lie beside the checkout; tests that need them skip otherwise.
-ifndef ORTHANT_DATA_HOME
-ifneq ($(wildcard ../shared/data),)
-export ORTHANT_DATA_HOME := $(abspath ../shared/data)
-endif
-endif
+# Tests and pages that need the real data sets read them from the folder that ORTHANT_DATA_HOME
+# names, and skip without it.
 
-.PHONY: help demo test check format test-oldest bench clean
+.PHONY: help demo test check format test-oldest bench docs reliability dist clean
 
 help:  ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -30,6 +26,14 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install --editable ".[dev]"
+	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-docs: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --editable ".[docs]"
+	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-dist: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --editable ".[dist]"
 	@touch $@ $(VENV)/installed
 
 demo: $(VENV)/installed  ## Factorize a real data set in every setting, show the table, write pages
@@ -59,5 +63,14 @@ test-oldest:  ## Run the tests with the oldest dependencies that are promised to
 bench: $(VENV)/installed  ## Measure speed, memory and growth as ratios in one run
 	$(BIN)/orthant bench
 
+docs: $(VENV)/installed-docs  ## Build the site in build/site; warnings are errors
+	$(BIN)/sphinx-build --fail-on-warning --keep-going -d build/doctrees docs build/site
+
+reliability: $(VENV)/installed-dev  ## Try hard inputs and hostile files, write docs/reliability.md
+	$(BIN)/python -m benchmarks.reliability --write docs/reliability.md
+
+dist: $(VENV)/installed-dist  ## Build wheel and sdist, check them, try the wheel by itself
+	$(BIN)/python tools/make_dist.py
+
 clean:  ## Remove the virtual environments and caches
-	rm -rf .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist docs/generated docs/tutorials .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis

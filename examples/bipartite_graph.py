@@ -1,17 +1,22 @@
-"""A bipartite graph: who went to which party, and which circles that makes.
+"""
+A graph: who went to which party
+================================
 
-The southern women data (Davis, Gardner & Gardner, 1941): 18 women, 14 events. Nobody says how many
-circles there are; the clustering finds that too, and proves how far from the best it can be.
+The southern women data (Davis, Gardner & Gardner, 1941): 18 women, 14 events, and who came to
+which. Which circles does that make? Nobody says how many there are: the clustering finds that
+too, and proves how far from the best it can be.
 
-    python examples/bipartite_graph.py circles.png
+``python examples/bipartite_graph.py circles.png`` writes the picture to a file.
 """
 
-# %% The graph comes with networkx.
+# %%
+# The graph
+# ---------
+# It comes with networkx. A 0/1 matrix, a list of edges (:func:`orthant.biadjacency_from_edges`)
+# or a sparse matrix would do as well.
+
 import sys
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
@@ -19,8 +24,15 @@ import numpy as np
 from orthant import BipartiteCorrelationClustering
 
 graph = nx.davis_southern_women_graph()
+print(graph)
 
-# %% Circles of women and events together, as few disagreements as can be found.
+# %%
+# Circles of women and events
+# ---------------------------
+# A circle is a set of women and events. A *disagreement* is a visit outside all circles, or an
+# event that a woman of its circle did not come to. The fewer, the better; the certificate
+# compares their number with one that no clustering can go below.
+
 model = BipartiteCorrelationClustering(random_state=0).fit(graph)
 print(f"{len(model.rows_)} circles, {model.disagreements_} disagreements")
 print(model.certificate_)
@@ -28,7 +40,12 @@ women, events = model.row_names_, model.column_names_
 for number, (members, occasions) in enumerate(zip(model.rows_, model.columns_, strict=True), 1):
     print(f"circle {number}: {', '.join(women[members])} at {', '.join(events[occasions])}")
 
-# %% A picture: the table of attendance, ordered by circle.
+# %%
+# The picture
+# -----------
+# The table of attendance with its rows and columns ordered by circle. White inside a frame and
+# black outside of one are the disagreements.
+
 X = nx.bipartite.biadjacency_matrix(graph, list(women), list(events)).toarray()
 rows = np.argsort(model.row_labels_, kind="stable")
 columns = np.argsort(model.column_labels_, kind="stable")
@@ -43,6 +60,7 @@ for number in range(len(model.rows_)):
     size = (len(inside_columns), len(inside_rows))
     axes.add_patch(plt.Rectangle(corner, *size, fill=False, edgecolor=f"C{number}", lw=3))
 axes.set_title(f"{len(model.rows_)} circles; {model.certificate_}", fontsize="small", wrap=True)
-path = sys.argv[1] if len(sys.argv) > 1 else "bipartite_graph.png"
-figure.savefig(path, dpi=100)
-print(f"picture: {path}")
+if len(sys.argv) > 1:
+    figure.savefig(sys.argv[1], dpi=100)
+    print(f"picture: {sys.argv[1]}")
+plt.show()

@@ -10,8 +10,8 @@ RULED_OUT = ["anew", "at hand", "at_hand", "brought along", "brought_along", "er
 BRITISH = ["centre", "normalis", "colour", "behaviour", "neighbour", "minimis", "optimis(?!t|m)"]
 BRITISH += ["catalogue", r"\bgrey\b", "licence", "artefact", "labelled", "recognis", "summaris"]
 FORBIDDEN = re.compile(rf"\b({'|'.join(RULED_OUT)})\b|{'|'.join(BRITISH)}", re.IGNORECASE)
-FILES = [*ROOT.glob("src/**/*.py"), *ROOT.glob("docs/*.md"), *ROOT.glob("*.md")]
-FILES += [*ROOT.glob("examples/*.py"), *ROOT.glob("benchmarks/*.py")]
+FILES = [*ROOT.glob("src/**/*.py"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md")]
+FILES += [*ROOT.glob("examples/*.py"), *ROOT.glob("benchmarks/**/*.py")]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))

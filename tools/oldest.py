@@ -7,7 +7,10 @@ from pathlib import Path
 project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
 extras = project.get("optional-dependencies", {})
 promised = project["dependencies"] + [
-    requirement for extra, wanted in extras.items() if extra != "dev" for requirement in wanted
+    requirement
+    for extra, wanted in extras.items()
+    if extra not in ("dev", "docs", "dist")
+    for requirement in wanted
 ]
 for requirement in promised:
     if match := re.fullmatch(r"([A-Za-z0-9_.-]+)(?:\[.*\])?>=([0-9.]+)", requirement):

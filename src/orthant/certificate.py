@@ -62,6 +62,19 @@ class Certificate:
         The cost in words.
     seconds
         Time it took to compute, reading the data included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import orthant
+    >>> X = np.random.default_rng(0).random((30, 20))
+    >>> certificate = orthant.factorize(X, 3, random_state=0).certificate
+    >>> certificate.method
+    'its singular values'
+    >>> certificate.lower_bound < certificate.upper_bound
+    True
+    >>> print(certificate)  # doctest: +ELLIPSIS
+    squared error at most 1.1... times the smallest possible; proven by its singular values; ...
     """
 
     lower_bound: float | None = None

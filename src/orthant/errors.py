@@ -6,7 +6,18 @@ working, while ``except orthant.OrthantError`` catches everything that orthant r
 
 
 class OrthantError(Exception):
-    """Base of every error that orthant raises on purpose."""
+    """Base of every error that orthant raises on purpose.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import orthant
+    >>> try:
+    ...     orthant.factorize(np.array([[1.0, 2.0], [3.0, np.nan]]), 1)
+    ... except orthant.OrthantError as error:
+    ...     isinstance(error, ValueError), "X[1, 1]" in str(error)
+    (True, True)
+    """
 
 
 class InvalidInputError(OrthantError, ValueError):
@@ -50,7 +61,19 @@ class MissingExtraError(OrthantError, ImportError):
 
 
 class FewerComponentsWarning(UserWarning):
-    """Fewer components than asked for were found; the message says why."""
+    """Fewer components than asked for were found; the message says why.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> import orthant
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     result = orthant.factorize(np.ones((4, 3)), 2, random_state=0)
+    >>> result.n_components_found, caught[0].category is orthant.FewerComponentsWarning
+    (1, True)
+    """
 
 
 class NoWorkersWarning(UserWarning):

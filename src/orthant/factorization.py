@@ -72,6 +72,19 @@ class Factorization:
         Copies and ``dataclasses.replace`` share it; pickles, deep copies and files hold no data.
     sample_names, feature_names
         One text per row and per column where the input had names, else None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import orthant
+    >>> X = np.kron(np.eye(2), [[1.0, 2.0], [2.0, 4.0]])
+    >>> result = orthant.factorize(X, 2, orthogonal="both", random_state=0)
+    >>> np.allclose(result.loadings @ result.components, X)
+    True
+    >>> float((result.components[0] * result.components[1]).sum())  # exactly
+    0.0
+    >>> result.A.shape, result.W.shape  # as in the paper: X.T ~ A W
+    ((4, 2), (2, 4))
     """
 
     orthogonal: str
@@ -202,9 +215,9 @@ class Factorization:
     def top_features(self, n: int = 10, by: str = "weight") -> list[list[Any]]:
         """For every component the names of its n heaviest features, numbers where there are none.
 
-        ``by="distinctive"`` leaves out what components have in common: a weight counts by how
-        much larger the component's share of the feature is than its share of everything. Where
-        components share no features it is the same as "weight".
+        ``by="distinctive"`` leaves out what components have in common: a weight counts by how much
+        it is above that of the same feature in any other component. Where components share no
+        features it is the same as "weight".
         """
         return views.top_features(self, n, by)
 

@@ -166,6 +166,27 @@ def factorize(
         Before any work, when the fit would take more memory than there is.
     SourceChangedError
         When data that are read from elsewhere change while they are fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import orthant
+    >>> X = np.array([[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 3.0], [0.0, 0.0, 1.0]])
+    >>> result = orthant.factorize(X, 2, random_state=0)
+    >>> result.labels, result.components.shape, result.loadings.shape
+    (array([0, 0, 1, 1], dtype=int32), (2, 3), (4, 2))
+    >>> result.relative_squared_error < 1e-12
+    True
+
+    Disjoint blocks, and what is proven about them:
+
+    >>> noisy = X + np.random.default_rng(0).random(X.shape) / 5
+    >>> blocks = orthant.factorize(noisy, 2, orthogonal="both", random_state=0)
+    >>> blocks.labels, blocks.feature_labels
+    (array([0, 0, 1, 1], dtype=int32), array([0, 0, 1], dtype=int32))
+    >>> bound = blocks.certificate.lower_bound
+    >>> bound <= blocks.relative_squared_error <= blocks.certificate.ratio * bound
+    True
     """
     as_choice(orthogonal, tuple(SETTINGS), "orthogonal")
     as_choice(algorithm, tuple(NAMES), "algorithm")

@@ -75,6 +75,16 @@ def certify(
     Factorization
         With the same groups, its ``certificate`` computed. A row whose product with its
         component is zero has label -1. Components are ordered by what they capture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import orthant
+    >>> X = np.kron(np.eye(2), np.ones((3, 4))) + np.random.default_rng(0).random((6, 8)) / 5
+    >>> good = orthant.certify(X, ["a", "a", "a", "b", "b", "b"])
+    >>> poor = orthant.certify(X, ["a", "b", "a", "b", "a", "b"])
+    >>> good.certificate.ratio < 1.01, poor.certificate.ratio > 2
+    (True, True)
     """
     name, limit = as_certificate(method, seconds, "method")
     if labels is None and feature_labels is None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthant.extras import import_extra
-from orthant.numerics.arrays import Array
+from orthant.numerics.arrays import Array, divide
+from orthant.numerics.distinctive import compare_weights, distinctive_columns
 from orthant.validation.data import as_source
 from orthant.validation.parameters import as_choice, as_n_components
 
@@ -33,23 +34,14 @@ def name_some(names: Names, places: Any) -> list[Any]:
 def top_features(result: Factorization, n: int, by: str) -> list[list[Any]]:
     """For every component the names of its heaviest features, as ``Factorization`` has it."""
     as_choice(by, ("weight", "distinctive"), "by")
-    weights = result.components
-    if by == "distinctive" and len(weights) > 1:
-        weights = weights * _lift(result)
-    return [name_some(result.feature_names, places) for places in _largest(weights, n)]
-
-
-def _lift(result: Factorization) -> Array:
-    """(k, m) how much larger a share of a feature is than that of everything, as a logarithm.
-
-    Zero where it is no larger.
-    """
-    energy = energies(result)[:, None]
-    squares = energy * np.square(result.components.astype(np.float64))
-    usual = squares.sum(axis=0) * energy  # what the share would be if all components were alike
-    ones = np.ones_like(squares)
-    ratios = np.divide(squares * energy.sum(), usual, out=ones, where=usual > 0)
-    return np.log(np.maximum(ratios, 1.0))
+    count = as_n_components(n, "n")
+    if by == "weight":
+        places = _largest(result.components, count)
+    else:
+        ahead = compare_weights(result.components)
+        pairs = zip(result.components, ahead, strict=True)
+        places = [distinctive_columns(weights, one, count) for weights, one in pairs]
+    return [name_some(result.feature_names, one) for one in places]
 
 
 def top_samples(result: Factorization, n: int) -> list[list[Any]]:
@@ -57,13 +49,13 @@ def top_samples(result: Factorization, n: int) -> list[list[Any]]:
     chosen = []
     for component in range(result.n_components_found):
         loadings = loadings_on(result, component)
-        chosen.append(name_some(result.sample_names, _largest(loadings[None], n)[0]))
+        places = _largest(loadings[None], as_n_components(n, "n"))[0]
+        chosen.append(name_some(result.sample_names, places))
     return chosen
 
 
-def _largest(values: Array, n: int) -> list[Array]:
-    """Places of the n largest entries of every row, the largest first; zeros are none of them."""
-    count = as_n_components(n, "n")
+def _largest(values: Array, count: int) -> list[Array]:
+    """Places of the largest entries of every row, the largest first; zeros are none of them."""
     order = np.argsort(-values, axis=1, kind="stable")[:, :count]
     return [places[row[places] > 0] for row, places in zip(values, order, strict=True)]
 
@@ -86,13 +78,21 @@ def energies(result: Factorization) -> Array:
 
 
 def strongest(result: Factorization) -> Array:
-    """(n,) the component of every sample, over features the one with the largest loading."""
+    """(n,) the component of every sample; -1 for none.
+
+    Over features a sample has a loading on every component: the strongest is the one that is
+    largest compared with what is usual for its component. One with large loadings everywhere
+    would otherwise be that of every sample.
+    """
     if result.labels is not None:
         return result.labels
     loadings = np.asarray(result.loadings)
     if not loadings.shape[1]:
         return np.full(len(loadings), -1)
-    return np.where(loadings.any(axis=1), loadings.argmax(axis=1), -1)
+    largest = np.maximum(loadings.max(axis=0, initial=0.0), np.finfo(loadings.dtype).tiny)
+    relative = loadings / largest  # whatever the scale, squares are safe
+    usual = np.sqrt(np.square(relative, dtype=np.float64).sum(axis=0) / max(1, len(loadings)))
+    return np.where(loadings.any(axis=1), divide(relative, usual).argmax(axis=1), -1)
 
 
 def make_frame(result: Factorization, of: str) -> Any:

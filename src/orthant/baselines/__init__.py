@@ -1,4 +1,13 @@
-"""Earlier methods, each as strong as its authors meant it, behind one function."""
+"""Earlier methods, each as strong as its authors meant it, behind one function.
+
+``BASELINES`` holds a `Baseline` for every name.
+
+>>> from orthant import baselines
+>>> "onmf-a" in baselines.BASELINES
+True
+>>> baselines.BASELINES["em-onmf"].exact
+True
+"""
 
 from orthant.baselines.harden import harden
 from orthant.baselines.interface import Baseline, BaselineResult, Hardened, History, Iterate

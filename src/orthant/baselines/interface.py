@@ -22,7 +22,15 @@ Orthogonal = Literal["none", "samples", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Iterate:
-    """The factors after one iteration: M ~ A W, or M ~ A S W."""
+    """The factors after one iteration: M ~ A W, or M ~ A S W.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthant.baselines import Iterate
+    >>> Iterate(A=np.ones((3, 1)), W=np.ones((1, 2)), S=2 * np.eye(1)).left.ravel()
+    array([2., 2., 2.])
+    """
 
     A: Array
     W: Array
@@ -41,7 +49,14 @@ Steps = Generator[Iterate, None, str]
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """One earlier method: where it comes from, and how it makes its iterates."""
+    """One earlier method: where it comes from, and how it makes its iterates.
+
+    Examples
+    --------
+    >>> from orthant.baselines import BASELINES
+    >>> BASELINES["em-onmf"].options
+    {'init': 'random'}
+    """
 
     name: str
     label: str
@@ -82,7 +97,16 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The state of a run at its start, at every check and at its end; all arrays are as long."""
+    """The state of a run at its start, at every check and at its end; all arrays are as long.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthant.baselines import solve
+    >>> history = solve("nmf", np.eye(4), 2, random_state=0, max_iter=10, record_every=5).history
+    >>> history.iterations, len(history.error)
+    (array([ 0,  5, 10]), 3)
+    """
 
     iterations: Array
     seconds: Array  # spent by the method alone; measuring these very figures is not counted
@@ -93,7 +117,16 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Hardened:
-    """Exactly orthogonal factors made from those of a method, refitted to the data."""
+    """Exactly orthogonal factors made from those of a method, refitted to the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthant.baselines import solve
+    >>> found = solve("nmf", np.eye(4), 2, random_state=0, max_iter=10)
+    >>> int((found.hardened.W > 0).sum(axis=0).max())  # one entry in every column
+    1
+    """
 
     A: Array
     W: Array
@@ -104,7 +137,16 @@ class Hardened:
 
 @dataclass(frozen=True, slots=True)
 class BaselineResult:
-    """What a baseline found: M ~ A W (or A S W) with M = X.T, and how it got there."""
+    """What a baseline found: M ~ A W (or A S W) with M = X.T, and how it got there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthant.baselines import solve
+    >>> found = solve("em-onmf", np.kron(np.eye(2), np.ones((3, 2))), 2, random_state=0)
+    >>> found.stop_reason
+    'no column changed its component'
+    """
 
     name: str
     A: Array  # m x k

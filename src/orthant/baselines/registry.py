@@ -76,6 +76,16 @@ def solve(
     method itself and looked at after every iteration. The history is kept every ``record_every``
     iterations. ``options`` are the method's own, listed in ``BASELINES[name].options``. The
     result for 2^j X is that for X with A (or S) times 2^j, bit by bit.
+
+    Examples
+    --------
+    >>> import orthant
+    >>> X = orthant.datasets.make_planted(40, 12, 3, noise=0.1, random_state=0).X
+    >>> found = orthant.baselines.solve("onmf-a", X, 3, random_state=0, max_iter=50)
+    >>> found.A.shape, found.W.shape
+    ((12, 3), (3, 40))
+    >>> orthant.measures.non_orthogonality(found.hardened.W)
+    0.0
     """
     baseline = _baseline(name, options)
     M, exponent = _scale(X)

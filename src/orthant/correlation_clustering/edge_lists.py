@@ -59,6 +59,16 @@ def biadjacency_from_edges(
         A weight is an entry of the matrix, as with networkx graphs: None accepts nothing but 0
         and 1, a number t makes every edge with a weight above t an edge. Weights are no evidence:
         above the threshold all edges count the same.
+
+    Examples
+    --------
+    >>> import orthant
+    >>> graph = orthant.biadjacency_from_edges(
+    ...     [("ann", 1), ("ann", 2), ("bob", 2)], column_names=[1, 2, 3]
+    ... )
+    >>> graph.edges.toarray()
+    array([[1, 1, 0],
+           [0, 1, 0]], dtype=uint8)
     """
     triples = _list_triples(edges)
     rows, row_labels = _number([left for left, _, _ in triples], row_names, "row_names")

@@ -17,7 +17,18 @@ from orthant.validation.data import as_array, as_csr
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Biadjacency:
-    """A bipartite graph as a 0/1 matrix, with the names of its vertices if they have any."""
+    """A bipartite graph as a 0/1 matrix, with the names of its vertices if they have any.
+
+    Examples
+    --------
+    >>> import orthant
+    >>> graph = orthant.biadjacency_from_edges([("ann", "monday"), ("bob", "monday")])
+    >>> graph.edges.toarray()
+    array([[1],
+           [1]], dtype=uint8)
+    >>> graph.row_names.tolist()
+    ['ann', 'bob']
+    """
 
     edges: csr_array  # (n, m) uint8 ones, sorted, nothing stored twice, no stored zeros
     row_names: Array | None = None  # (n,)

@@ -1,4 +1,9 @@
-"""Data to try things on: planted solutions as in the paper's experiments, and sets of UCI."""
+"""Data to try things on: planted solutions as in the paper's experiments, and sets of UCI.
+
+>>> from orthant import datasets
+>>> datasets.make_planted(5, 4, 2, noise=0.1, random_state=0).X.shape
+(5, 4)
+"""
 
 from orthant.datasets.planted import Planted, make_planted
 from orthant.datasets.uci import UciSet, load_uci

@@ -25,6 +25,13 @@ class Planted:
         (m,) the component of every feature; None when only samples are orthogonal.
     A_truth, W_truth
         (m, k) and (k, n), the factors in the paper's orientation: ``M_truth = A_truth @ W_truth``.
+
+    Examples
+    --------
+    >>> import orthant
+    >>> planted = orthant.datasets.make_planted(6, 4, 2, noise=0.0, random_state=0)
+    >>> planted.X.shape, planted.A_truth.shape, planted.W_truth.shape
+    ((6, 4), (4, 2), (2, 6))
     """
 
     X: Array
@@ -58,6 +65,14 @@ def make_planted(
     Every non-zero entry of the factors is exponential with mean 1. Where a factor is orthogonal
     every sample (or feature) has one non-zero entry, in a place drawn uniformly. The noise of
     every entry is exponential with mean ``noise``.
+
+    Examples
+    --------
+    >>> import orthant
+    >>> planted = orthant.datasets.make_planted(30, 12, 3, noise=0.05, random_state=0)
+    >>> result = orthant.factorize(planted.X, 3, random_state=0)
+    >>> bool(result.relative_squared_error < 0.01)
+    True
     """
     n = as_n_components(n_samples, "n_samples")
     m = as_n_components(n_features, "n_features")

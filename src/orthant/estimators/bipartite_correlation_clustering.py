@@ -21,8 +21,9 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
     """Cluster the rows and columns of a 0/1 matrix together, with a proof of how well.
 
     A cluster is a set of rows and columns. A disagreement is a 1 outside the clusters or a 0
-    inside one. The answer has at most 119.43 times as few disagreements as any, and a certificate
-    says how close to the best it really is; the number of clusters follows from the data.
+    inside one. The answer has at most 119.43 times as many disagreements as the best, and a
+    certificate says how close to the best it really is; the number of clusters follows from the
+    data.
 
     Parameters
     ----------
@@ -52,8 +53,19 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
         The labels of the vertices, when the graph came with names.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape ``(n_features_in_,)``
         Names of the columns of a data frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthant import BipartiteCorrelationClustering
+    >>> graph = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 1, 1, 1], [0, 0, 1, 1]])
+    >>> model = BipartiteCorrelationClustering(random_state=0).fit(graph)
+    >>> model.row_labels_, model.column_labels_, model.disagreements_
+    (array([0, 0, 1, 1]), array([0, 0, 1, 1]), 1)
+    >>> print(model.certificate_)  # doctest: +ELLIPSIS
+    number of disagreements the smallest possible; proven by a packing ...
     """
 
     def __init__(

@@ -61,8 +61,7 @@ class OrthogonalNMF(
     ``X ~ transform(X) @ components_``, where every sample (or every feature, or both) belongs to
     one component. Orthogonality is exact: a fact of how the answer is stored. The parameters are
     those of :func:`orthant.factorize` and ``coreset_size``; ``fit(X).transform(X)`` equals
-    ``fit_transform(X)`` bit for bit. scikit-learn's callbacks (>= 1.9) work independently of
-    ``verbose``.
+    ``fit_transform(X)`` bit for bit. scikit-learn's callbacks (>= 1.9) work whatever ``verbose`` is.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ class OrthogonalNMF(
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components_, n_features)
+    components_ : ndarray of shape ``(n_components_, n_features)``
         Unit rows, ordered by the energy they capture. Disjoint supports over features, and over
         both unless ``n_components`` is a pair.
     labels_ : ndarray of shape (n_samples,) or None
@@ -103,10 +102,25 @@ class OrthogonalNMF(
         How often the data were read to assign all points.
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape ``(n_features_in_,)``
         Their names, when X has names.
     n_samples_seen_ : int
         Number of samples in all batches; there after ``partial_fit`` only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthant import OrthogonalNMF
+    >>> X = np.array([[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 3.0], [0.0, 0.0, 1.0]])
+    >>> model = OrthogonalNMF(2, random_state=0).fit(X)
+    >>> model.labels_
+    array([0, 0, 1, 1], dtype=int32)
+    >>> model.predict([[0.0, 0.1, 5.0]])
+    array([1], dtype=int32)
+    >>> np.allclose(model.inverse_transform(model.transform(X)), X)
+    True
+    >>> round(model.score(X), 6)
+    1.0
     """
 
     _coreset: Coreset | None = None

@@ -44,6 +44,17 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
         be loaded again is not written.
     OSError
         When the file cannot be written.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> import orthant
+    >>> result = orthant.factorize(np.eye(3), 2, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     orthant.save(result, os.path.join(folder, "model.npz"))
+    ...     os.listdir(folder)
+    ['model.npz']
     """
     for name, kind in KINDS.items():
         if type(obj) is getattr(orthant, name):  # imported no sooner than needed
@@ -85,6 +96,19 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
         When the file is damaged, too large, of a newer format or not from orthant.
     OSError
         When it cannot be opened.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> import orthant
+    >>> model = orthant.OrthogonalNMF(2, random_state=0).fit(np.eye(3))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.npz")
+    ...     orthant.save(model, path)
+    ...     again = orthant.load(path)
+    >>> np.array_equal(again.components_, model.components_)
+    True
     """
     with open_archive(path, max_bytes) as archive:
         header = archive.header

@@ -10,9 +10,10 @@ import numpy as np
 from orthant.engine.matrix import Matrix
 from orthant.factorization import Factorization, one_per_row
 from orthant.measures import non_orthogonality
-from orthant.numerics.arrays import Array, divide
-from orthant.report.distinctive import compare_weights
+from orthant.numerics.arrays import Array
+from orthant.numerics.distinctive import compare_weights
 from orthant.validation.data import as_matrix
+from orthant.views import strongest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,12 +144,7 @@ def _share(part: Array, total: float) -> Array:
 def _assign_rows(result: Factorization) -> tuple[Array, Array]:
     if result.labels is not None and result.scales is not None:
         return result.labels, result.scales
-    loadings = np.asarray(result.loadings)
-    # A component with large loadings everywhere is no row's own: each has a scale of its own.
-    largest = np.maximum(np.abs(loadings).max(axis=0, initial=0.0), np.finfo(loadings.dtype).tiny)
-    relative = loadings / largest
-    usual = np.sqrt(np.square(relative, dtype=np.float64).sum(axis=0) / max(1, len(loadings)))
-    labels, _ = _strongest(divide(relative, usual))
+    loadings, labels = np.asarray(result.loadings), strongest(result)
     used = np.flatnonzero(labels >= 0)
     scales = np.zeros(len(labels), dtype=loadings.dtype)
     scales[used] = loadings[used, labels[used]]

@@ -11,7 +11,7 @@ import numpy as np
 from orthant import certificate
 from orthant.factorization import Factorization
 from orthant.numerics.arrays import Array
-from orthant.report.distinctive import distinctive_columns
+from orthant.numerics.distinctive import distinctive_columns
 from orthant.report.findings import Findings
 
 LONGEST_NAME = 60

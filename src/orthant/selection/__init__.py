@@ -70,6 +70,14 @@ def select_n_components(
     -------
     Selection
         With ``suggestion``, ``reason``, ``table`` (a DataFrame) and ``plot()``.
+
+    Examples
+    --------
+    >>> import orthant
+    >>> X = orthant.datasets.make_planted(60, 20, 3, noise=0.1, random_state=0).X
+    >>> selection = orthant.select_n_components(X, range(2, 6), n_repetitions=1, random_state=0)
+    >>> selection.suggestion
+    3
     """
     numbers = _as_candidates(candidates, orthogonal)
     repetitions = range(as_n_components(n_repetitions, "n_repetitions"))

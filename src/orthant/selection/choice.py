@@ -60,6 +60,16 @@ class Selection:
         One record per number of components, ascending.
     trials
         All repetitions.
+
+    Examples
+    --------
+    >>> import orthant
+    >>> X = orthant.datasets.make_planted(60, 20, 3, noise=0.1, random_state=0).X
+    >>> selection = orthant.select_n_components(X, (2, 3), n_repetitions=1, random_state=0)
+    >>> [one.n_components for one in selection.candidates]
+    [2, 3]
+    >>> selection.suggestion, selection.reason  # doctest: +ELLIPSIS
+    (3, '...')
     """
 
     suggestion: Size

@@ -48,6 +48,14 @@ def load_uci(name: str, data_home: str | os.PathLike[str] | None = None) -> UciS
         When a file is not there and cannot be downloaded; an OSError too.
     MissingExtraError
         When pooch is needed and not installed.
+
+    Examples
+    --------
+    With the file in the folder, or with a network:
+
+    >>> from orthant.datasets import load_uci
+    >>> load_uci("mfeat-pix").X.shape  # doctest: +SKIP
+    (2000, 240)
     """
     entry = CATALOG[as_choice(name, tuple(CATALOG), "name")]
     content = fetch(entry, _folder(data_home))

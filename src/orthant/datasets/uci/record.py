@@ -30,6 +30,13 @@ class UciSet:
         Whom to name when the data are used.
     license
         The terms under which the repository publishes the set.
+
+    Examples
+    --------
+    >>> from orthant.datasets import load_uci
+    >>> held = load_uci("mfeat-pix")  # doctest: +SKIP
+    >>> held.X.shape, held.y[:3], held.license  # doctest: +SKIP
+    ((2000, 240), array([0, 0, 0]), 'CC BY 4.0')
     """
 
     name: str

@@ -1,0 +1,164 @@
+"""Hostile files: read by `orthant fit`, and as users of scikit-learn read them."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.io import mmread
+
+from benchmarks.reliability.trying import shorten
+
+PICKLE = b"cos\nsystem\n(S'touch was-run'\ntR."
+MTX = "%%MatrixMarket matrix coordinate real general\n"
+
+
+class File(NamedTuple):
+    """A file by its name: how it is written, and options of the command that reads it."""
+
+    name: str
+    file: str
+    write: Callable[[Path], Any]
+    options: tuple[str, ...] = ()
+    wrong: bool = False  # whether reading it is wrong
+
+
+def of_bytes(content: bytes) -> Callable[[Path], Any]:
+    return lambda path: path.write_bytes(content)
+
+
+def npy(array: np.ndarray) -> bytes:
+    held = io.BytesIO()
+    np.save(held, array)
+    return held.getvalue()
+
+
+def claiming(shape: str, kind: str = "<f8", content: bytes = b"") -> bytes:
+    """A .npy file whose header claims something."""
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    header += b" " * (63 - (len(header) + 10) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + content
+
+
+def write_bomb(path: Path) -> None:
+    """A small archive that unpacks to 512 MiB of zeros."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as held, held.open("X.npy", "w") as file:
+        file.write(claiming("(65536, 1024)"))
+        for _ in range(64):
+            file.write(bytes(2**23))
+
+
+def write_sparse(**parts: Any) -> Callable[[Path], None]:
+    held = {
+        "data": np.ones(3),
+        "indices": np.array([0, 4, 1], np.int32),
+        "indptr": np.array([0, 1, 2, 3], np.int32),
+        "shape": np.array([3, 5]),
+        "format": np.array(b"csr"),
+    }
+    return lambda path: np.savez(path, **{**held, **parts})
+
+
+def write_h5(kind: str) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            if kind == "external":
+                secret = path.with_name("secret.bin")
+                secret.write_bytes(np.arange(12.0).tobytes())
+                file.create_dataset("X", (3, 4), "f8", external=[(str(secret), 0, 96)])
+            else:
+                file.create_dataset("X", (10**6, 10**7), "f8", chunks=(100, 100))
+
+    return write
+
+
+FILES = [
+    File("an array of pickled objects", "x.npy", of_bytes(claiming("(2, 2)", "|O", PICKLE))),
+    File("a header that claims 8 TB", "x.npy", of_bytes(claiming("(1000000, 1000000)"))),
+    File("cut off", "x.npy", of_bytes(npy(np.ones((50, 50)))[:-100])),
+    File("a negative shape", "x.npy", of_bytes(claiming("(-3, 5)"))),
+    File("empty", "x.npy", of_bytes(b"")),
+    File(
+        "0.5 MB that unpack to 512 MiB", "x.npz", write_bomb, ("--max-bytes", "100MB"), wrong=True
+    ),
+    File(
+        "sparse, a column that is not there",
+        "x.npz",
+        write_sparse(indices=np.array([0, 4, 10**6], np.int32)),
+    ),
+    File(
+        "sparse, row pointers beyond the end",
+        "x.npz",
+        write_sparse(indptr=np.array([0, 10**8, 2, 3], np.int32)),
+    ),
+    File("a row that is not there", "x.mtx", of_bytes((MTX + "3 3 1\n9 1 2.0\n").encode())),
+    File("a NaN", "x.mtx", of_bytes((MTX + "3 3 2\n1 1 nan\n2 2 1.0\n").encode())),
+    File("10^15 entries claimed", "x.mtx", of_bytes((MTX + "3 3 1000000000000000\n").encode())),
+    File("rows of different lengths", "x.csv", of_bytes(b"1,2,3\n4,5\n")),
+    File("words", "x.csv", of_bytes(b"a,b\n1,2\n3,x\n")),
+    File("empty", "x.csv", of_bytes(b"")),
+    File("noise", "x.h5", of_bytes(bytes(range(256)) * 8)),
+    File("data that lie in another file", "x.h5", write_h5("external"), wrong=True),
+    File("80 TB claimed in a few kB", "x.h5", write_h5("large")),
+]
+
+
+def read_by_orthant(folder: Path, case: File) -> str:
+    """The exit code and the last line of `orthant fit FILE -k 2`."""
+    os.chdir(folder)
+    case.write(folder / case.file)
+    sys.stderr = told = io.StringIO()
+    sys.argv = ["orthant", "fit", case.file, "-k", "2", "-o", "out", *case.options]
+    from orthant.cli.main import main
+
+    try:
+        code = main() or 0
+    except SystemExit as end:
+        code = end.code or 0
+    if Path("was-run").exists():
+        return "**code in the file was run**"
+    lines = told.getvalue().strip().splitlines()
+    message = shorten(lines[-1].removeprefix("orthant: error: ")) if lines else "no message"
+    return "read" if code == 0 else f"exit code {code}: {message}"
+
+
+def read_by_users(folder: Path, case: File) -> str:
+    """numpy.load, scipy's readers, numpy.loadtxt or h5py, then scikit-learn's NMF."""
+    from sklearn.decomposition import NMF
+
+    os.chdir(folder)
+    case.write(folder / case.file)
+    X = load(case.file)
+    model = NMF(2, random_state=0)
+    model.fit(X)
+    if case.wrong:
+        return f"**read**, {X.nbytes:,} bytes"
+    return "read" if np.isfinite(model.components_).all() else "**NaN in the answer**"
+
+
+def load(file: str) -> Any:
+    ending = Path(file).suffix
+    if ending == ".npz":
+        with np.load(file) as held:
+            names = set(held)
+        return sparse.load_npz(file) if "indptr" in names else np.load(file)["X"]
+    if ending == ".mtx":
+        return mmread(file)
+    if ending == ".csv":
+        return np.loadtxt(file, delimiter=",")
+    if ending == ".h5":
+        import h5py
+
+        with h5py.File(file) as held:
+            return held["X"][:]
+    return np.load(file)

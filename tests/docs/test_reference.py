@@ -1,0 +1,57 @@
+"""Every public name has an example that runs, and a place in the reference."""
+
+import doctest
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.public_names import public_names
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+# Tables: their example stands in the module that holds them.
+DATA = {"orthant.baselines.BASELINES"}
+
+
+def examples_of(value):
+    return doctest.DocTestParser().get_examples(inspect.getdoc(value) or "")
+
+
+def test_no_public_name_is_without_an_example():
+    without = [
+        name
+        for name, value in public_names().items()
+        if name not in DATA and not examples_of(value)
+    ]
+    assert without == []
+
+
+@pytest.mark.parametrize("name", sorted(set(public_names()) - DATA))
+def test_the_example_of_a_public_name_runs(name):
+    value = public_names()[name]
+    test = doctest.DocTestParser().get_doctest(inspect.getdoc(value), {}, name, None, 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    told = []
+    runner.run(test, out=told.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(told)
+
+
+def test_every_public_name_has_its_place_in_the_reference():
+    text = "".join(path.read_text(encoding="utf-8") for path in REFERENCE.glob("*.md"))
+    listed = re.findall(r"auto(?:function|class|module|exception|data):: (\S+)", text)
+    assert sorted(set(public_names()) - set(listed)) == []
+    assert len(listed) == len(set(listed))
+
+
+def test_what_takes_arrays_says_their_shapes():
+    """A docstring of a function that takes X, M, A or W gives a shape such as (n, m)."""
+    shape = re.compile(r"\(\w+'?, \w+'?\)|\(\w+,\)|\w x \w|shape|samples x")
+    wrong = []
+    for name, value in public_names().items():
+        if not inspect.isfunction(value):
+            continue
+        takes = set(inspect.signature(value).parameters) & {"X", "M", "A", "W", "M_truth"}
+        if takes and not shape.search(inspect.getdoc(value) or ""):
+            wrong.append(name)
+    assert wrong == []

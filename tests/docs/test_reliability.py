@@ -1,0 +1,56 @@
+"""docs/reliability.md has every row of its command, and tells what is seen."""
+
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of processes as on Linux")
+
+
+def rows():
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("| ")]
+    return [[cell.strip() for cell in row] for row in cells if row[0].strip() != "input"]
+
+
+def test_the_page_has_a_row_for_everything_that_is_tried():
+    command = pytest.importorskip("benchmarks.reliability.__main__")
+    assert [row[0] for row in rows()] == command.names()
+
+
+def test_nothing_in_our_column_is_what_nobody_would_want():
+    assert [row for row in rows() if "**" in row[1]] == []
+
+
+def test_refusals_of_entries_name_their_place():
+    named = {row[0]: row[1] for row in rows()}
+    for name in ("a NaN", "+infinity", "-infinity", "-0.1", "-1e-17"):
+        assert "X[3, 2]" in named[name]
+
+
+def test_one_row_is_made_again_as_it_stands():
+    command = pytest.importorskip("benchmarks.reliability.__main__")
+    (made,) = [line for line in command.page("a NaN weight").splitlines() if "a NaN weight" in line]
+    (row,) = [row for row in rows() if row[0] == "a NaN weight"]
+    assert made.split(" | ")[1] == row[1]  # what scikit-learn says is up to its version
+
+
+def test_crashes_exceptions_and_answers_are_told_apart():
+    trying = pytest.importorskip("benchmarks.reliability.trying")
+
+    def refuse():
+        raise ValueError("no | such\nthing")
+
+    def crash():
+        signal.signal(signal.SIGSEGV, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+    assert trying.try_it(lambda: "answer") == "answer"
+    assert trying.try_it(refuse) == "refused: ValueError: `no \\| such thing`"
+    assert trying.try_it(crash) == "**the process dies**: SIGSEGV"
