@@ -49,6 +49,14 @@ def annotate(
     -------
     Factorization
         With the names of cells and genes. Its certificate is computed when it is looked at.
+
+    Examples
+    --------
+    >>> import anndata, orthant
+    >>> cells = anndata.AnnData(orthant.datasets.make_planted(30, 12, 3, 0.1, random_state=0).X)
+    >>> result = orthant.annotate(cells, 3, random_state=0)
+    >>> list(cells.obs["orthant"].cat.categories)
+    ['0', '1', '2']
     """
     if not is_anndata(adata):
         raise InvalidInputError(

@@ -17,6 +17,15 @@ ELSEWHERE = {"tutorials", "extend"}
 # Pages that start clusters of Dask, and what needs the real data sets.
 CLUSTERS = {"clusters.md"}
 REAL_DATA = {"datasets.md"}
+GPU = {"gpu.md"}
+
+
+def has_gpu():
+    try:
+        import torch
+    except ImportError:
+        return False
+    return torch.cuda.is_available()
 
 
 def pages():
@@ -40,6 +49,8 @@ def given():
 def test_the_code_of_a_page_runs(path, tmp_path, monkeypatch):
     if path.name in REAL_DATA and "ORTHANT_DATA_HOME" not in os.environ:
         pytest.skip("needs the real data sets in ORTHANT_DATA_HOME")
+    if path.name in GPU and not has_gpu():
+        pytest.skip("needs a CUDA device and torch")
     monkeypatch.chdir(tmp_path)
     space = given()
     for number, block in enumerate(BLOCK.findall(path.read_text(encoding="utf-8")), 1):

@@ -61,7 +61,7 @@ class OrthogonalNMF(
     ``X ~ transform(X) @ components_``, where every sample (or every feature, or both) belongs to
     one component. Orthogonality is exact: a fact of how the answer is stored. The parameters are
     those of :func:`orthant.factorize` and ``coreset_size``; ``fit(X).transform(X)`` equals
-    ``fit_transform(X)`` bit for bit. scikit-learn's callbacks (>= 1.9) work whatever ``verbose`` is.
+    ``fit_transform(X)`` bit for bit. scikit-learn's callbacks (>= 1.9) work as well.
 
     Parameters
     ----------

@@ -51,6 +51,17 @@ def write_report(
     -------
     Path
         Where the page is.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import orthant
+    >>> X = orthant.datasets.make_planted(30, 12, 3, 0.1, random_state=0).X
+    >>> result = orthant.factorize(X, 3, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = orthant.write_report(result, X, pathlib.Path(folder) / "page.html")
+    ...     page.name
+    'page.html'
     """
     n_features = result.components.shape[1]
     if image_shape is not None and np.prod(image_shape) != n_features:

@@ -95,6 +95,13 @@ def on_device(X: Any, device: str = "cuda") -> StreamedMatrix:
         (n, m) array, memory map, or tensor on the host.
     device
         The GPU, as torch names it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import orthant
+    >>> X = np.load("large.npy", mmap_mode="r")  # doctest: +SKIP
+    >>> result = orthant.factorize(orthant.on_device(X), 10)  # doctest: +SKIP
     """
     torch = import_extra("torch", "gpu")
     if torch.device(device).type != "cuda" or not torch.cuda.is_available():
