@@ -27,7 +27,7 @@ LEVELS = [
     {"correlation_clustering"},
     {"onmf"},
     {"factorization", "certification"},
-    {"validation", "measures"},
+    {"validation", "measures", "chi_square"},
     {"steps", "kmeans", "bounds"},
     {"engine"},
     {"files", "certificate", "progress", "extras"},

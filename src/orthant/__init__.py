@@ -9,6 +9,7 @@ from orthant.version import __version__
 if TYPE_CHECKING:
     from orthant import baselines, datasets, measures
     from orthant.certificate import Certificate
+    from orthant.chi_square import chi_square_weights
     from orthant.correlation_clustering.graph import Biadjacency, biadjacency_from_edges
     from orthant.errors import FewerComponentsWarning, OrthantError
     from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
@@ -31,6 +32,7 @@ __all__ = [
     "baselines",
     "biadjacency_from_edges",
     "certify",
+    "chi_square_weights",
     "datasets",
     "factorize",
     "load",
@@ -52,6 +54,7 @@ _HOMES = {
     "Selection": "selection",
     "biadjacency_from_edges": "correlation_clustering.graph",
     "certify": "partitions",
+    "chi_square_weights": "chi_square",
     "factorize": "fitting",
     "load": "persistence",
     "save": "persistence",
