@@ -34,7 +34,7 @@ LEVELS = [
     {"correlation_clustering"},
     {"onmf"},
     {"factorization", "certification", "views"},
-    {"validation", "measures"},
+    {"validation", "measures", "chi_square"},
     {"steps", "kmeans", "bounds"},
     {"engine"},
     {"files", "certificate", "progress", "extras"},

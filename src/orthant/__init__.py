@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from orthant import baselines, datasets, measures
     from orthant.annotation import annotate
     from orthant.certificate import Certificate
+    from orthant.chi_square import chi_square_weights
     from orthant.correlation_clustering.edge_lists import biadjacency_from_edges
     from orthant.correlation_clustering.graph import Biadjacency
     from orthant.errors import FewerComponentsWarning, OrthantError
@@ -36,6 +37,7 @@ __all__ = [
     "baselines",
     "biadjacency_from_edges",
     "certify",
+    "chi_square_weights",
     "datasets",
     "factorize",
     "load",
@@ -60,6 +62,7 @@ _HOMES = {
     "annotate": "annotation",
     "biadjacency_from_edges": "correlation_clustering.edge_lists",
     "certify": "partitions",
+    "chi_square_weights": "chi_square",
     "factorize": "fitting",
     "load": "persistence",
     "on_device": "validation.tensors",

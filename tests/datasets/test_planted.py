@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from orthant import factorize
 from orthant.datasets import make_planted
+from orthant.errors import InvalidInputError
 
 
 def test_the_noise_has_the_mean_and_deviation_the_paper_states():
@@ -65,3 +67,19 @@ def test_bad_arguments_are_named(arguments, match):
     good = {"n_samples": 5, "n_features": 4, "n_components": 2, "noise": 0.1}
     with pytest.raises(ValueError, match=match):
         make_planted(**{**good, **arguments})
+
+
+def test_a_core_is_planted_between_groups_of_both_sides():
+    data = make_planted(60, 40, (3, 4), 0.0, orthogonal="both", random_state=0)
+    assert data.core_truth.shape == (3, 4)
+    np.testing.assert_allclose(data.A_truth @ data.W_truth, data.M_truth)
+    assert np.all(np.count_nonzero(data.W_truth, axis=0) == 1)
+    shares = data.X / np.outer(data.W_truth.max(axis=0), np.ones(40))
+    for group in range(4):
+        inside = shares[:, data.feature_labels == group]
+        assert np.linalg.matrix_rank(inside) == 1
+    found = factorize(data.X, (3, 4), orthogonal="both", random_state=0)
+    assert found.relative_squared_error < 1e-25
+    assert make_planted(9, 9, 2, 0.1, orthogonal="both", random_state=0).core_truth is None
+    with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
+        make_planted(9, 9, (2, 2), 0.1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from orthant.cli import options as o
 from orthant.cli.folder import PAGE, summary_of, write_folder
 from orthant.cli.proving import prove
 from orthant.cli.terminal import line, progress, prose, show
+from orthant.errors import FewerComponentsWarning
 from orthant.factorization import Factorization
 from orthant.fitting import SETTINGS, factorize
 from orthant.report import Story, find
@@ -20,6 +22,11 @@ from orthant.report.findings import is_exactly_orthogonal
 from orthant.report.story import ratio_text
 
 IMAGE = (8, 8)
+ONE_BLOCK = (
+    "Of disjoint blocks the best answer found for these images is a single one, so the third row "
+    "is n_components=({0}, {0}): {0} groups of images and {0} of pixels, and a core that says how "
+    "much every group of images takes of every group of pixels."
+)
 
 
 def demo(
@@ -37,14 +44,15 @@ def demo(
     line(f"Handwritten digits: {X.shape[0]:,} images of {X.shape[1]} pixels each.")
     line()
     with progress("factorizing", quiet=False):
-        results = [
-            factorize(X, components, orthogonal=setting, random_state=seed) for setting in SETTINGS
-        ]
+        results = [_fit(X, components, setting, seed) for setting in SETTINGS]
     with progress("proving", quiet=False):
         results = [prove(result) for result in results]
     show(results_table(results, components))
     for result in results:
         prose(f"{result.orthogonal}: {result.certificate}.")
+    if any(result.has_full_core for result in results):
+        line()
+        prose(ONE_BLOCK.format(components))
     names = [f"image {number}: a {digit}" for number, digit in enumerate(digits.target)]
     with progress("writing the pages", quiet=False):
         for result in results:
@@ -58,6 +66,24 @@ def demo(
     line("  orthant select-k FILE --k 2:12      how many components")
     line("  orthant fit FILE -k 6 --report      the answer, in a folder with a page")
     line("  orthant fit --help                  everything else")
+
+
+def _fit(X: object, components: int, setting: str, seed: int) -> Factorization:
+    """The answer in a setting; where blocks end in one, groups of both sides with a core."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerComponentsWarning)
+        result = factorize(X, components, orthogonal=setting, random_state=seed)
+        if setting == "both" and result.n_components_found == 1 < components:
+            pair = (components, components)
+            result = factorize(X, pair, orthogonal=setting, random_state=seed)
+    return result
+
+
+def _shares_no(result: Factorization) -> str:
+    """What the parts of a result share none of, for the table."""
+    if result.has_full_core:
+        return "sample (core)"
+    return "sample or feature" if result.orthogonal == "both" else result.orthogonal[:-1]
 
 
 def _write(output: Path, result: Factorization, X: object, names: list[str]) -> None:
@@ -86,7 +112,7 @@ def results_table(results: list[Factorization], n_components: int) -> Table:
         table.add_column(heading, justify="right")
     for result in results:
         table.add_row(
-            "sample or feature" if result.orthogonal == "both" else result.orthogonal[:-1],
+            _shares_no(result),
             f"{result.error:.1f}",
             f"{result.relative_squared_error:.4f}",
             "yes" if is_exactly_orthogonal(result) else "no",

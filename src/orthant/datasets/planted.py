@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from orthant.numerics.arrays import Array
-from orthant.validation.parameters import as_choice, as_generator, as_n_components, as_tolerance
+from orthant.validation.parameters import (
+    as_choice,
+    as_generator,
+    as_n_components,
+    as_sizes,
+    as_tolerance,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,9 +28,13 @@ class Planted:
     labels
         (n,) the component of every sample; None when only features are orthogonal.
     feature_labels
-        (m,) the component of every feature; None when only samples are orthogonal.
+        (m,) the component of every feature, with a core its group; None when only samples are
+        orthogonal.
     A_truth, W_truth
         (m, k) and (k, n), the factors in the paper's orientation: ``M_truth = A_truth @ W_truth``.
+    core_truth
+        (k, l) what groups of samples and of features have to do with each other, where two numbers
+        were asked for; else None.
 
     Examples
     --------
@@ -40,6 +50,7 @@ class Planted:
     feature_labels: Array | None
     A_truth: Array
     W_truth: Array
+    core_truth: Array | None = None
 
     @property
     def M(self) -> Array:
@@ -55,7 +66,7 @@ class Planted:
 def make_planted(
     n_samples: int,
     n_features: int,
-    n_components: int,
+    n_components: int | tuple[int, int],
     noise: float,
     orthogonal: str = "samples",
     random_state: Any = None,
@@ -64,7 +75,8 @@ def make_planted(
 
     Every non-zero entry of the factors is exponential with mean 1. Where a factor is orthogonal
     every sample (or feature) has one non-zero entry, in a place drawn uniformly. The noise of
-    every entry is exponential with mean ``noise``.
+    every entry is exponential with mean ``noise``. For both, two numbers (k, l) plant k groups of
+    samples and l groups of features, with a core of exponential entries between them.
 
     Examples
     --------
@@ -76,15 +88,31 @@ def make_planted(
     """
     n = as_n_components(n_samples, "n_samples")
     m = as_n_components(n_features, "n_features")
-    k = as_n_components(n_components)
     level = as_tolerance(noise, "noise")
     as_choice(orthogonal, ("samples", "features", "both"), "orthogonal")
+    sizes = as_sizes(n_components, orthogonal)
     rng = as_generator(random_state)
+    if isinstance(sizes, tuple):
+        return _plant_core(n, m, sizes, level, rng)
+    k = sizes
     W, labels = _factor(n, k, orthogonal in ("samples", "both"), rng)
     A, feature_labels = _factor(m, k, orthogonal in ("features", "both"), rng)
     X_truth = W.T @ A
     X = X_truth + level * rng.exponential(size=(n, m))
     return Planted(X, X_truth, labels, feature_labels, A.T, W)
+
+
+def _plant_core(
+    n: int, m: int, sizes: tuple[int, int], level: float, rng: np.random.Generator
+) -> Planted:
+    """Groups of samples and of features, and a core between them."""
+    W, labels = _factor(n, sizes[0], True, rng)
+    groups, feature_labels = _factor(m, sizes[1], True, rng)
+    core = rng.exponential(size=sizes)
+    A = core @ groups
+    X_truth = W.T @ A
+    X = X_truth + level * rng.exponential(size=(n, m))
+    return Planted(X, X_truth, labels, feature_labels, A.T, W, core)
 
 
 def _factor(
