@@ -28,6 +28,7 @@ LEVELS = [
     {"correlation_clustering"},
     {"onmf"},
     {"factorization", "certification", "views"},
+    {"preparation"},
     {"validation", "measures"},
     {"steps", "kmeans", "bounds"},
     {"engine"},

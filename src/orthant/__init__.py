@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from orthant.version import __version__
 
 if TYPE_CHECKING:
-    from orthant import baselines, datasets, measures
+    from orthant import baselines, datasets, measures, preparation
     from orthant.annotation import annotate
     from orthant.certificate import Certificate
     from orthant.correlation_clustering.edge_lists import biadjacency_from_edges
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from orthant.factorization import Factorization
     from orthant.fitting import factorize
     from orthant.persistence import load, save
+    from orthant.preparation import chi_square_weights
     from orthant.report.writing import write_report
     from orthant.selection import Selection, select_n_components
 
@@ -35,10 +36,12 @@ __all__ = [
     "baselines",
     "biadjacency_from_edges",
     "certify",
+    "chi_square_weights",
     "datasets",
     "factorize",
     "load",
     "measures",
+    "preparation",
     "save",
     "select_n_components",
     "write_report",
@@ -58,6 +61,7 @@ _HOMES = {
     "annotate": "annotation",
     "biadjacency_from_edges": "correlation_clustering.edge_lists",
     "certify": "partitions",
+    "chi_square_weights": "preparation",
     "factorize": "fitting",
     "load": "persistence",
     "save": "persistence",

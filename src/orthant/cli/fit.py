@@ -12,7 +12,14 @@ import orthant
 from orthant.certificate import CERTIFICATE_SECONDS
 from orthant.cli import options as o
 from orthant.cli.annotated import annotate
-from orthant.cli.data import Reading, as_image_shape, read_data, read_weights, takes_reading
+from orthant.cli.data import (
+    Reading,
+    as_image_shape,
+    make_weights,
+    read_data,
+    read_weights,
+    takes_reading,
+)
 from orthant.cli.failures import about
 from orthant.cli.folder import PAGE, check_folder, read_selection, summary_of, write_folder
 from orthant.cli.proving import prove, times_of
@@ -61,6 +68,7 @@ def fit(
     feature_weight: Annotated[
         Path | None, o.solver(metavar="FILE", help="One weight per column.")
     ] = None,
+    weights: o.Weights = None,
     seed: o.Seed = None,
     jobs: o.Jobs = None,
     max_memory: o.MaxMemory = None,
@@ -91,17 +99,29 @@ def fit(
     with data:
         n, m = data.X.shape
         shape = as_image_shape(image_shape, m)
-        weights = {
-            "sample_weight": read_weights(sample_weight, n, "rows"),
-            "feature_weight": read_weights(feature_weight, m, "columns"),
+        about(data.source)
+        weighted = {
+            **make_weights(
+                weights,
+                data.X,
+                {
+                    "sample_weight": read_weights(sample_weight, n, "rows"),
+                    "feature_weight": read_weights(feature_weight, m, "columns"),
+                },
+            ),
             "missing_values": np.nan if reading.missing else None,
         }
         start = _read_seeding(seeding)
         about(data.source)
         with progress(f"factorizing {_shown_name(data)}", quiet):
             options = {**given, "seeding": start, "checkpoint": checkpoint}
-            result = factorize(data.X, **options, **weights)
-            result = replace(result, sample_names=data.row_names, feature_names=data.column_names)
+            result = factorize(data.X, **options, **weighted)
+            result = replace(
+                result,
+                sample_names=data.row_names,
+                feature_names=data.column_names,
+                preparation=data.preparation,
+            )
         with progress(f"proving {_shown_name(data)}", quiet):
             result = prove(result)
         with progress("writing", quiet):
@@ -113,11 +133,13 @@ def fit(
                 data.column_names,
                 shape,
                 selection=read_selection(folder),
-                remarks=_remarks(weights),
+                remarks=_remarks(weighted, reading),
                 version=orthant.__version__,
             )
             source = {"file": _absolute(file), "reading": reading.plain()}
-            summary = summary_of(story, source, {**given, "image_shape": image_shape})
+            summary = summary_of(
+                story, source, {**given, "image_shape": image_shape, "weights": weights}
+            )
             names = write_folder(folder, story, summary, with_page=report)
     if file.endswith(".h5ad") and h5ad is not o.Writing.none and not reading.transpose:
         with progress("writing", quiet):
@@ -141,8 +163,10 @@ def _read_seeding(seeding: str) -> Any:
     return read_data(seeding, Reading()).X
 
 
-def _remarks(weights: dict[str, Any]) -> list[str]:
+def _remarks(weights: dict[str, Any], reading: Reading) -> list[str]:
     remarks = []
+    if reading.steps:
+        remarks.append(f"The matrix was prepared before the fit: {', '.join(reading.steps)}.")
     if weights["sample_weight"] is not None or weights["feature_weight"] is not None:
         remarks.append("The fit was weighted; shares and energies on this page are not.")
     if weights["missing_values"] is not None:
