@@ -34,6 +34,7 @@ LEVELS = [
     {"correlation_clustering"},
     {"onmf"},
     {"factorization", "certification", "views"},
+    {"preparation"},
     {"validation", "measures", "chi_square"},
     {"steps", "kmeans", "bounds"},
     {"engine"},

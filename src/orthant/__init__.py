@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from orthant.version import __version__
 
 if TYPE_CHECKING:
-    from orthant import baselines, datasets, measures
+    from orthant import baselines, datasets, measures, preparation
     from orthant.annotation import annotate
     from orthant.certificate import Certificate
     from orthant.chi_square import chi_square_weights
@@ -43,6 +43,7 @@ __all__ = [
     "load",
     "measures",
     "on_device",
+    "preparation",
     "save",
     "select_n_components",
     "write_report",

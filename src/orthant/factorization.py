@@ -14,6 +14,7 @@ from orthant.certification.evidence import Data, Evidence
 from orthant.engine.vectors import ByLabel, on_host, one_per_row
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
+from orthant.preparation import Preparation
 from orthant.validation.data import as_matrix
 from orthant.validation.parameters import as_certificate
 
@@ -72,6 +73,9 @@ class Factorization:
         Copies and ``dataclasses.replace`` share it; pickles, deep copies and files hold no data.
     sample_names, feature_names
         One text per row and per column where the input had names, else None.
+    preparation
+        What ``orthant fit`` did to the matrix before, which ``transform`` repeats; None where the
+        matrix was taken as it came.
 
     Examples
     --------
@@ -107,6 +111,7 @@ class Factorization:
     evidence: Evidence = field(default_factory=Evidence)
     sample_names: tuple[str, ...] | None = None
     feature_names: tuple[str, ...] | None = None
+    preparation: Preparation | None = None
 
     @property
     def n_components_found(self) -> int:
@@ -205,8 +210,11 @@ class Factorization:
         For samples and both every row is given to the component that captures most of it (CSR,
         one entry per row); for features it is the product with the components (dense). Feature
         weights of the fit are the metric here as well. With ``missing_values=numpy.nan`` all is
-        taken over the observed entries of a row.
+        taken over the observed entries of a row. A preparation that the model records is done
+        first.
         """
+        if self.preparation is not None:
+            X = self.preparation.apply(X)
         matrix = as_matrix(
             X, feature_weight=self.feature_weight, missing_values=missing_values, n_jobs=n_jobs
         )

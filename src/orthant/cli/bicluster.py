@@ -12,7 +12,7 @@ import typer
 
 import orthant
 from orthant.cli import options as o
-from orthant.cli.data import Reading, read_data, takes_reading
+from orthant.cli.data import PREPARING, Reading, read_data, takes_reading
 from orthant.cli.failures import about, say
 from orthant.cli.folder import MODEL, SUMMARY, names_or_numbers, write_json, write_rows
 from orthant.cli.terminal import line, object_line, progress, prose, table
@@ -32,7 +32,7 @@ EDGE_ENDINGS = (".txt", ".edges", ".edgelist")
 MOST_SHOWN = 12
 
 
-@takes_reading("missing")
+@takes_reading("missing", *PREPARING)
 def bicluster(
     file: o.File,
     reading: Reading,

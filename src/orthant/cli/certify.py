@@ -12,7 +12,14 @@ import typer
 import orthant
 from orthant.certificate import CERTIFICATE_SECONDS
 from orthant.cli import options as o
-from orthant.cli.data import Reading, most_bytes, read_data, read_weights, takes_reading
+from orthant.cli.data import (
+    Reading,
+    make_weights,
+    most_bytes,
+    read_data,
+    read_weights,
+    takes_reading,
+)
 from orthant.cli.failures import about
 from orthant.cli.folder import MODEL, PAGE, SUMMARY, read_model, read_summary, write_json
 from orthant.cli.proving import times_of
@@ -141,10 +148,12 @@ def _certify_folder(
         held = read_data(file, replace(known, max_bytes=reading.max_bytes), stream=True)
     with held, progress(f"proving {Path(file).name}", quiet):
         about(file)
+        given = {"sample_weight": read_weights(sample_weight, held.X.shape[0], "rows")}
+        kind = summary.get("options", {}).get("weights")
         result.certify(
             held.X,
             **proof,
-            sample_weight=read_weights(sample_weight, held.X.shape[0], "rows"),
+            sample_weight=make_weights(kind, held.X, given)["sample_weight"],
             missing_values=np.nan if known.missing else None,
         )
     about(folder)

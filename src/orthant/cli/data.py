@@ -13,11 +13,14 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
+from orthant.chi_square import chi_square_weights
 from orthant.cli import options as o
 from orthant.cli.advice import keep_known
 from orthant.cli.failures import about, say
+from orthant.cli.lists import as_names
 from orthant.datasets.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
 from orthant.errors import FileError, InvalidInputError
+from orthant.preparation import prepare
 from orthant.validation.parameters import as_bytes
 
 # Single-point moves need the data in memory, so only what is large stays on disk: more than this,
@@ -25,7 +28,8 @@ from orthant.validation.parameters import as_bytes
 STREAM_ABOVE = 2**30
 SHARE_TO_READ = 0.25
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
-FLAGS, TABLE = ("transpose", "missing"), ("header", "index")
+PREPARING = ("normalize", "log1p", "tfidf", "scale_features")
+FLAGS, TABLE = ("transpose", "missing", *PREPARING[1:]), ("header", "index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +45,25 @@ class Reading:
     max_bytes: o.MaxBytes = None
     row_names: o.RowNames = None
     feature_names: o.FeatureNames = None
+    columns: o.Columns = None
+    drop: o.Drop = None
+    normalize: o.Normalize = None
+    log1p: o.Log1p = False
+    tfidf: o.Tfidf = False
+    scale_features: o.ScaleFeatures = False
     max_memory: str | None = None  # an option of the solver too, so it stands among those
 
     @property
     def memory(self) -> int | None:
         """``max_memory`` in bytes."""
         return as_bytes(self.max_memory, "--max-memory")
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """How the matrix is prepared, in the words of `preparation.STEPS`."""
+        flags = (name for name in PREPARING[1:] if getattr(self, name))
+        chosen = () if self.normalize is None else (self.normalize,)
+        return (*(name.replace("_", "-") for name in flags), *chosen)
 
     def plain(self) -> dict[str, Any]:
         """The same as JSON has it, with paths that hold from anywhere."""
@@ -115,6 +132,8 @@ def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatr
         max_bytes=limit,
         map_above=largest,
         stream_above=largest if stream else None,
+        columns=None if reading.columns is None else as_names(reading.columns, "--columns"),
+        drop=() if reading.drop is None else as_names(reading.drop, "--drop"),
     )
     about(data.source, data.where_negative)
     for note in data.notes:
@@ -126,7 +145,23 @@ def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatr
         data = replace(data, row_names=read_names(reading.row_names, n, "rows"))
     if reading.feature_names is not None:
         data = replace(data, column_names=read_names(reading.feature_names, m, "columns"))
-    return data
+    return _prepare(data, reading, limit if memory is None else largest)
+
+
+def _prepare(data: NamedMatrix, reading: Reading, largest: int) -> NamedMatrix:
+    """The matrix prepared, in memory, with a record of how."""
+    if not reading.steps:
+        return data
+    if not hasattr(data.X, "tocsr") and prod(data.X.shape) * data.X.dtype.itemsize > largest:
+        raise InvalidInputError(
+            "a matrix that stays on disk cannot be prepared; write a prepared one, or grant more "
+            "with --max-memory"
+        )
+    X = data.X if hasattr(data.X, "tocsr") else np.asarray(data.X[:])
+    missing = np.nan if reading.missing else None
+    X, preparation = prepare(X, reading.steps, missing_values=missing)
+    data.close()
+    return replace(data, X=X, preparation=preparation, opened=None)
 
 
 def _turn(data: NamedMatrix, largest: int) -> NamedMatrix:
@@ -164,6 +199,15 @@ def as_image_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
             f"but there are {n_features} features"
         )
     return height, width
+
+
+def make_weights(kind: str | None, X: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """The weights that were given, or those that are made from the matrix."""
+    if kind is None:
+        return given
+    if any(weights is not None for weights in given.values()):
+        raise InvalidInputError("--weights makes all weights; leave out the files with weights")
+    return dict(zip(("sample_weight", "feature_weight"), chi_square_weights(X), strict=True))
 
 
 def read_weights(path: Path | None, expected: int, what: str) -> Any:

@@ -12,7 +12,14 @@ import orthant
 from orthant.certificate import CERTIFICATE_SECONDS
 from orthant.cli import options as o
 from orthant.cli.annotated import annotate
-from orthant.cli.data import Reading, as_image_shape, read_data, read_weights, takes_reading
+from orthant.cli.data import (
+    Reading,
+    as_image_shape,
+    make_weights,
+    read_data,
+    read_weights,
+    takes_reading,
+)
 from orthant.cli.failures import about
 from orthant.cli.folder import PAGE, check_folder, read_selection, summary_of, write_folder
 from orthant.cli.known import as_written, read_known
@@ -67,6 +74,7 @@ def fit(
     feature_weight: Annotated[
         Path | None, o.solver(metavar="FILE", help="One weight per column.")
     ] = None,
+    weights: o.Weights = None,
     seed: o.Seed = None,
     jobs: o.Jobs = None,
     max_memory: o.MaxMemory = None,
@@ -97,9 +105,16 @@ def fit(
     with data:
         n, m = data.X.shape
         shape = as_image_shape(image_shape, m)
-        weights = {
-            "sample_weight": read_weights(sample_weight, n, "rows"),
-            "feature_weight": read_weights(feature_weight, m, "columns"),
+        about(data.source)
+        weighted = {
+            **make_weights(
+                weights,
+                data.X,
+                {
+                    "sample_weight": read_weights(sample_weight, n, "rows"),
+                    "feature_weight": read_weights(feature_weight, m, "columns"),
+                },
+            ),
             "missing_values": np.nan if reading.missing else None,
         }
         start = _read_seeding(seeding)
@@ -107,14 +122,19 @@ def fit(
         about(data.source)
         with progress(f"factorizing {_shown_name(data)}", quiet):
             options = {**given, "seeding": start, "checkpoint": checkpoint}
-            result = factorize(data.X, **options, **weights)
-            result = replace(result, sample_names=data.row_names, feature_names=data.column_names)
+            result = factorize(data.X, **options, **weighted)
+            result = replace(
+                result,
+                sample_names=data.row_names,
+                feature_names=data.column_names,
+                preparation=data.preparation,
+            )
         with progress(f"proving {_shown_name(data)}", quiet):
             result = prove(result)
         chance = None
         if report:
             with progress("fitting shuffled data", quiet):
-                fitted = {**weights, "n_jobs": jobs, "orthogonal": orthogonal}
+                fitted = {**weighted, "n_jobs": jobs, "orthogonal": orthogonal}
                 chance = captured_by_chance(data.X, components, seed=seed, **fitted)
         with progress("writing", quiet):
             story = Story(
@@ -125,13 +145,18 @@ def fit(
                 data.column_names,
                 shape,
                 selection=read_selection(folder),
-                remarks=_remarks(weights),
+                remarks=_remarks(weighted, reading),
                 version=orthant.__version__,
                 chance=chance,
                 **known,
             )
             source = {"file": _absolute(file), "reading": reading.plain()}
-            shown = {**given, "image_shape": image_shape, "groups": as_written(groups)}
+            shown = {
+                **given,
+                "image_shape": image_shape,
+                "groups": as_written(groups),
+                "weights": weights,
+            }
             summary = summary_of(story, source, shown)
             names = write_folder(folder, story, summary, with_page=report)
     if file.endswith(".h5ad") and h5ad is not o.Writing.none and not reading.transpose:
@@ -156,8 +181,10 @@ def _read_seeding(seeding: str) -> Any:
     return read_data(seeding, Reading()).X
 
 
-def _remarks(weights: dict[str, Any]) -> list[str]:
+def _remarks(weights: dict[str, Any], reading: Reading) -> list[str]:
     remarks = []
+    if reading.steps:
+        remarks.append(f"The matrix was prepared before the fit: {', '.join(reading.steps)}.")
     if weights["sample_weight"] is not None or weights["feature_weight"] is not None:
         remarks.append("The fit was weighted; shares and energies on this page are not.")
     if weights["missing_values"] is not None:

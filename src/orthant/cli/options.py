@@ -20,6 +20,7 @@ from orthant.onmf.options import DEFAULTS
 from orthant.validation.parameters import as_n_init, name_nearest
 
 READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
+PREPARING = "Preparing the matrix"
 N_INIT, MAX_ITER, TOL = DEFAULTS["n_init"], DEFAULTS["max_iter"], DEFAULTS["tol"]
 LONGEST_LIST = 25
 KINDS_OF_PROOF = {name or "none": about for name, about in CERTIFICATES.items()}
@@ -122,6 +123,33 @@ MaxBytes = Annotated[
 RowNames = Annotated[Path | None, _reading(metavar="FILE", help="Names of the rows, one per line.")]
 FeatureNames = Annotated[
     Path | None, _reading(metavar="FILE", help="Names of the columns, one per line.")
+]
+
+Columns = Annotated[
+    str | None, _reading(metavar="NAMES", help="Only these columns of the file: name,name.")
+]
+Drop = Annotated[str | None, _reading(metavar="NAMES", help="All columns of the file but these.")]
+_preparing = partial(typer.Option, rich_help_panel=PREPARING)
+Normalize = Annotated[
+    str | None,
+    _preparing(
+        "--normalize",
+        help="rows: every row at length 1; totals: at the median total, before all else.",
+        **one_of(("rows", "totals")),
+    ),
+]
+Log1p = Annotated[bool, _preparing("--log1p", help="log(1 + x) of every entry.")]
+Tfidf = Annotated[bool, _preparing("--tfidf", help="Counts of terms times how rare each is.")]
+ScaleFeatures = Annotated[
+    bool, _preparing("--scale-features", help="Columns over the root of their mean square.")
+]
+Weights = Annotated[
+    str | None,
+    solver(
+        "--weights",
+        help="Weights made from the matrix. chi-square: 1 over totals of rows and columns.",
+        **one_of(("chi-square",)),
+    ),
 ]
 
 Components = Annotated[

@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from orthant.cli import options as o
-from orthant.cli.data import Reading, most_bytes, read_data, takes_reading
+from orthant.cli.data import PREPARING, Reading, most_bytes, read_data, takes_reading
 from orthant.cli.failures import about
 from orthant.cli.folder import (
     FEATURES,
@@ -31,7 +31,7 @@ from orthant.report import Story, find
 from orthant.validation.data import as_matrix
 
 
-@takes_reading()
+@takes_reading(*PREPARING)
 def transform(
     model: Annotated[
         Path,
@@ -80,6 +80,9 @@ def transform(
 
 
 def _transform(data: NamedMatrix, held: Factorization, missing: bool) -> Story:
+    if held.preparation is not None:
+        X = data.X if hasattr(data.X, "tocsr") else np.asarray(data.X[:])
+        data = replace(data, X=held.preparation.apply(X))
     matrix = as_matrix(
         data.X, feature_weight=held.feature_weight, missing_values=np.nan if missing else None
     )

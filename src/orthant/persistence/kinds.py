@@ -15,6 +15,7 @@ from orthant.factorization import Factorization, scales_of_columns
 from orthant.numerics.arrays import Array
 from orthant.persistence.content import UNIT_LENGTH, Content, plain, unplain
 from orthant.persistence.coresets import pack_coreset, unpack_coreset
+from orthant.preparation import STEPS, Preparation
 
 # scikit-learn, which the estimators need, is slow to import: only where there is an estimator.
 if TYPE_CHECKING:
@@ -65,11 +66,14 @@ def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str
         "certificate": plain(result.evidence.without_data()),
         "sample_names": plain(result.sample_names),
         "feature_names": plain(result.feature_names),
+        "preparation": list(result.preparation.names) if result.preparation else None,
     }
     # Where there are labels and scales, one entry per row, they are the loadings.
     loadings = () if result.labels is not None else ("loadings",)
     others = ("labels", "scales", "feature_labels", "feature_scales", "feature_weight")
-    return content, _arrays(result, "components", *loadings, *others)
+    steps = () if result.preparation is None else result.preparation.steps
+    learned = {f"preparation_{name}": values for name, values in steps if values is not None}
+    return content, _arrays(result, "components", *loadings, *others) | learned
 
 
 def _unpack_factorization(content: Content) -> Factorization:
@@ -101,8 +105,24 @@ def _unpack_factorization(content: Content) -> Factorization:
         evidence=Evidence(content.certificate("certificate")),
         sample_names=content.names("sample_names", loadings.shape[0]),
         feature_names=content.names("feature_names", m),
+        preparation=_preparation(content, m),
         **_read(content, FACTORIZATION),
     )
+
+
+def _preparation(content: Content, m: int) -> Preparation | None:
+    """The steps that were taken before the fit, with what each learned; None for none."""
+    if content.items().get("preparation") is None:
+        return None
+    names = content.texts("preparation")
+    if list(names) != [name for name in STEPS if name in names]:
+        raise content.wrong(f"preparation is {names!r}")
+    steps: list[tuple[str, Array | None]] = []
+    for name in names:
+        shape = (1,) if name == "totals" else (m,)
+        learns = STEPS[name].learn is not None
+        steps.append((name, content.amounts(f"preparation_{name}", shape) if learns else None))
+    return Preparation(tuple(steps))
 
 
 def _feature_weight(content: Content, m: int) -> Array | None:

@@ -41,7 +41,7 @@ def name_nearest(value: Any, choices: Iterable[Any]) -> str:
     if not isinstance(value, str) or not value.strip():
         return ""
     wanted = value.strip().lower().replace("_", "-")
-    holding = [choice for choice in known if wanted in choice]
+    holding = [one for one in known if one.startswith(wanted) or wanted in one.split("-")]
     if len(holding) == 1:
         return f"; did you mean {holding[0]}?"
     alike = [SequenceMatcher(None, wanted, choice).ratio() for choice in known]

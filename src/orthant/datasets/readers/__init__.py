@@ -8,6 +8,7 @@ open another one.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from orthant.datasets.readers.formats import FORMATS, format_by_name, format_of
@@ -40,6 +41,8 @@ def read_matrix(
     max_bytes: int | None = None,
     map_above: int = 0,
     stream_above: int | None = None,
+    columns: Iterable[str] | None = None,
+    drop: Iterable[str] = (),
 ) -> NamedMatrix:
     """Read a matrix and the names of its rows and columns.
 
@@ -65,6 +68,9 @@ def read_matrix(
     stream_above
         Dense matrices in HDF5 and Zarr larger than this are left there and give slices of their
         rows; the file is open until :meth:`NamedMatrix.close`. None reads all of any.
+    columns, drop
+        Only these columns of the file, all but these; by name, or by number from 0 where they
+        have no names. In text the others need hold no numbers.
 
     Raises
     ------
@@ -90,5 +96,7 @@ def read_matrix(
             allow_missing=allow_missing,
             map_above=NEVER if passing else map_above,
             stream_above=None if passing else stream_above,
+            columns=None if columns is None else tuple(columns),
+            drop=tuple(drop),
         )
         return FORMATS[format or format_of(place)](request)

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from orthant.engine.memory import in_words, memory_limit
 from orthant.errors import FileError, MissingExtraError
 from orthant.numerics.arrays import Array
+from orthant.validation.parameters import name_nearest
 from orthant.validation.sparse_structure import csr_from_parts
 
 # No fair file unpacks to more times its size than this; gzip cannot do much more.
@@ -45,6 +46,8 @@ class NamedMatrix:
         What the reader decided and the user may see otherwise, one sentence each.
     where_negative
         What to do where X holds negative entries; empty where nothing better is known.
+    preparation
+        What was done to X after it was read; None for nothing.
     """
 
     X: Any
@@ -54,6 +57,7 @@ class NamedMatrix:
     opened: ExitStack | None = None
     notes: tuple[str, ...] = ()
     where_negative: str = ""
+    preparation: Any = None
 
     def close(self) -> None:
         """Close the file; rows that were not read into memory are gone then."""
@@ -80,6 +84,25 @@ class Request:
     allow_missing: bool = False
     map_above: int = 0
     stream_above: int | None = None
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+
+    def choose(self, names: Names, count: int) -> list[int] | None:
+        """Which of so many columns are wanted, in the order of the file; None for all."""
+        if self.columns is None and not self.drop:
+            return None
+        known = [str(number) for number in range(count)] if names is None else list(names)
+        for name in (*(self.columns or ()), *self.drop):
+            if name not in known:
+                raise self.error(f"there is no column {name!r}{name_nearest(name, known)}")
+        chosen = [
+            number
+            for number, name in enumerate(known)
+            if (self.columns is None or name in self.columns) and name not in self.drop
+        ]
+        if not chosen:
+            raise self.error("no column is left; see --columns and --drop")
+        return chosen
 
     def streams(self, n_bytes: int, stored: int) -> bool:
         """Whether an array of this declared size, and this size as stored, is left where it is.
@@ -156,13 +179,23 @@ class Request:
         column_names: Names = None,
         *,
         notes: tuple[str, ...] = (),
+        chosen: bool = False,
     ) -> NamedMatrix:
-        """The result, after a last look at its shape and the number of names."""
+        """The result, after a last look at its shape and the number of names.
+
+        Unless the reader has ``chosen`` columns itself, those that are not wanted go now.
+        """
         self.check_shape(X.shape)
         both = (row_names, column_names)
         for names, size, what in zip(both, X.shape, ("row", "column"), strict=True):
             if names is not None and len(names) != size:
                 raise self.error(f"there are {len(names)} {what} names for {size} {what}s")
+        keep = None if chosen else self.choose(column_names, X.shape[1])
+        if keep is not None:
+            if isinstance(X, StoredRows):
+                raise self.error("columns of a matrix that stays on disk cannot be chosen")
+            X = X[:, keep]
+            column_names = None if column_names is None else tuple(column_names[i] for i in keep)
         return NamedMatrix(X, row_names, column_names, self.shown, notes=notes)
 
 

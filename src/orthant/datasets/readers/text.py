@@ -6,6 +6,7 @@ import csv
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
@@ -63,12 +64,13 @@ def _table(rows: Iterator[Line], request: Request) -> NamedMatrix:
     has_index = _has_index(header, ahead) if request.index is None else request.index
     width = len(ahead[0][1])
     column_names = _column_names(header, width, has_index, request)
+    layout = _lay_out(column_names, width, has_index, request)
     blocks: list[Array] = []
     row_names: list[str] = []
     n_cells = 0
     body = chain(ahead, rows)
     while lines := list(islice(body, ROWS_AT_ONCE)):
-        blocks.append(_block(lines, width, has_index, column_names, request))
+        blocks.append(_block(lines, layout, request))
         if has_index:
             row_names.extend(unshield(cells[0].strip()) for _, cells in lines)
         n_cells += blocks[-1].size
@@ -76,7 +78,7 @@ def _table(rows: Iterator[Line], request: Request) -> NamedMatrix:
     X = np.concatenate(blocks)
     notes = (LONG_TABLE,) if not has_index and _lists_entries(X) else ()
     names = tuple(row_names) if has_index else None
-    return request.matrix(X, names, column_names, notes=notes)
+    return request.matrix(X, names, layout.names, notes=notes, chosen=True)
 
 
 def _lists_entries(X: Array) -> bool:
@@ -140,62 +142,80 @@ def _column_names(header: list[str] | None, width: int, has_index: bool, request
     return tuple(names)
 
 
-def _block(
-    lines: list[Line],
-    width: int,
-    has_index: bool,
-    names: Names,
-    request: Request,
-) -> Array:
-    """Some lines as numbers, all of them finite and not negative."""
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """What the lines of a table hold: how many cells, which are numbers, and their names."""
+
+    width: int
+    places: list[int]
+    names: Names
+    whole: bool  # whether all cells but the first few are numbers, which is quicker
+
+    def numbers(self, cells: list[str]) -> list[str]:
+        """The cells that hold numbers."""
+        return cells[self.places[0] :] if self.whole else [cells[i] for i in self.places]
+
+
+def _lay_out(names: Names, width: int, has_index: bool, request: Request) -> _Layout:
     first = int(has_index)
+    chosen = request.choose(names, width - first)
+    if chosen is None:
+        return _Layout(width, list(range(first, width)), names, True)
+    kept = None if names is None else tuple(names[i] for i in chosen)
+    return _Layout(width, [first + i for i in chosen], kept, False)
+
+
+def _block(lines: list[Line], layout: _Layout, request: Request) -> Array:
+    """Some lines as numbers, all of them finite and not negative."""
     values = []
     for number, cells in lines:
-        if len(cells) != width:
-            raise request.error(f"it has {len(cells)} cells, the lines above {width}", number)
+        if len(cells) != layout.width:
+            raise request.error(
+                f"it has {len(cells)} cells, the lines above {layout.width}", number
+            )
+        held = layout.numbers(cells)
         try:
-            row = [float(cell) for cell in cells[first:]]
-            plain = "_" not in "".join(cells[first:])  # Python reads 1_000 as a number
+            row = [float(cell) for cell in held]
+            plain = "_" not in "".join(held)  # Python reads 1_000 as a number
         except ValueError:
             plain = False
-        values.append(row if plain else _slowly(number, cells, first, names, request))
+        values.append(row if plain else _slowly(number, cells, layout, request))
     block = np.array(values, dtype=np.float64)
     bad = request.find_unusable(block)
     if bad.any():
         row, column = np.argwhere(bad)[0]
         number, cells = lines[row]
-        raise _bad_cell(cells, number, int(column) + first, names, first, request)
+        raise _bad_cell(cells, number, int(column), layout, request)
     return block
 
 
-def _slowly(
-    number: int, cells: list[str], first: int, names: Names, request: Request
-) -> list[float]:
+def _slowly(number: int, cells: list[str], layout: _Layout, request: Request) -> list[float]:
     """Cell by cell, for a line that holds something else than numbers."""
     values = []
-    for column, cell in enumerate(cells[first:], start=first):
+    for column, cell in enumerate(layout.numbers(cells)):
         if request.allow_missing and cell.strip().lower() in MISSING:
             values.append(math.nan)
             continue
         value = as_number(cell)
         if value is None:
-            raise _bad_cell(cells, number, column, names, first, request)
+            raise _bad_cell(cells, number, column, layout, request)
         values.append(value)
     return values
 
 
 def _bad_cell(
-    cells: list[str], number: int, column: int, names: Names, first: int, request: Request
+    cells: list[str], number: int, column: int, layout: _Layout, request: Request
 ) -> Exception:
-    name = "" if names is None else f" ({names[column - first][:40]!r})"
-    where = f"column {column + 1}{name}"
-    text = cells[column].strip()
+    name = "" if layout.names is None else f" ({layout.names[column][:40]!r})"
+    where = f"column {layout.places[column] + 1}{name}"
+    text = cells[layout.places[column]].strip()
     if text.lower() in MISSING:
         found = f"{text!r} is" if text else "the cell is empty, which is"
         return request.error(f"{where}: {found} no number; --missing leaves such cells out", number)
     if _is_value(text):
         return request.error(f"{where}: {text} must be finite and not negative", number)
-    return request.error(f"{where}: {text[:40]!r} is no number{_advise(text, len(cells))}", number)
+    advice = _advise(text, len(cells))
+    return request.error(f"{where}: {text[:40]!r} is no number{advice}", number)
 
 
 def _advise(text: str, width: int) -> str:
@@ -208,7 +228,10 @@ def _advise(text: str, width: int) -> str:
             "pandas.read_csv(FILE, sep=';', decimal=',').to_csv(OTHER) writes one"
         )
     if len(text.split()) > 1:
-        return "; texts become numbers with sklearn.feature_extraction.text.TfidfVectorizer"
+        return (
+            "; texts become numbers with sklearn.feature_extraction.text.TfidfVectorizer; "
+            "--drop leaves columns out"
+        )
     if width == 2:
         return "; if every line is a row and a column, --format edges reads it"
     if width == 3:
@@ -218,4 +241,4 @@ def _advise(text: str, width: int) -> str:
             "; if every line is a row, a column, a value and more, keep the first three "
             "(cut -d, -f1-3), which --format edges reads"
         )
-    return ""
+    return "; --drop leaves columns out" if width > 1 else ""
