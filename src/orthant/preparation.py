@@ -3,6 +3,13 @@
 All take a dense or sparse non-negative matrix (n, m), samples in rows, and return one of the same
 kind; NaN stays NaN. What a step learns from the data it was fitted to (``values``) is used again on
 new data.
+
+Examples
+--------
+>>> import numpy as np
+>>> from orthant.preparation import normalize_totals
+>>> normalize_totals(np.array([[1.0, 3.0], [2.0, 2.0], [0.0, 8.0]])).tolist()
+[[1.0, 3.0], [2.0, 2.0], [0.0, 4.0]]
 """
 
 from __future__ import annotations
