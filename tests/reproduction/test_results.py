@@ -109,7 +109,7 @@ def test_few_rows_are_enough(tmp_path):
 
 def test_no_rows_are_enough_too(tmp_path):
     folder = write_results(tmp_path / "none", [])
-    assert [path.name for path in publish(folder)] == ["summary.csv", "index.html"]
+    assert [path.name for path in publish(folder)] == ["summary.csv", "summary.tex", "index.html"]
 
 
 def test_sets_that_cannot_be_had_alone_are_reported(tmp_path):

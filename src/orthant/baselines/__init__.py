@@ -2,7 +2,7 @@
 
 from orthant.baselines.harden import harden
 from orthant.baselines.interface import Baseline, BaselineResult, Hardened, History, Iterate
-from orthant.baselines.registry import BASELINES, solve
+from orthant.baselines.registry import BASELINES, register, solve
 
 __all__ = [
     "BASELINES",
@@ -12,5 +12,6 @@ __all__ = [
     "History",
     "Iterate",
     "harden",
+    "register",
     "solve",
 ]
