@@ -47,6 +47,22 @@ def test_a_proper_claim_is_taken_as_it_is(ratio, kind):
     assert found.certificate.a_priori_kind == kind
 
 
+def test_a_function_may_state_its_ratio_itself():
+    def kmeans(points, weights, k, rng):
+        return np.arange(len(weights)) % k
+
+    points = Samples(as_matrix(np.eye(4) + 1))
+    rng = np.random.default_rng(0)
+    assert weighted_kmeans(points, 2, rng=rng, subroutine=kmeans).promise.ratio is None
+    kmeans.ratio, kmeans.kind = 6.36, "expected"
+    promise = weighted_kmeans(points, 2, rng=rng, subroutine=kmeans).promise
+    assert (promise.ratio, promise.kind) == (6.36, "expected")
+    for ratio, kind in ((0.5, "always"), (np.inf, "always"), (2.0, "usually")):
+        kmeans.ratio, kmeans.kind = ratio, kind
+        with pytest.raises(InvalidInputError, match="that kmeans claims is"):
+            weighted_kmeans(points, 2, rng=rng, subroutine=kmeans)
+
+
 def exact_cost(points, labels, k):
     """The cost of the labels with their own means, in plain float64."""
     rows = np.asarray(points.coordinates())

@@ -80,7 +80,7 @@ def test_everything_is_written(tmp_path):
     folder = write_results(tmp_path / "r", filter(small, made_rows()))
     written = publish(folder)
     figures = [f"{name}.{kind}" for name in EXPERIMENTS for kind in ("svg", "png")]
-    assert [path.name for path in written] == ["summary.csv", *figures, "index.html"]
+    assert [path.name for path in written] == ["summary.csv", "summary.tex", *figures, "index.html"]
     assert {path.name for path in folder.iterdir()} == {
         "results.csv", "environment.json", *(path.name for path in written),
     }  # fmt: skip
@@ -100,7 +100,8 @@ def test_what_is_written_again_is_the_same(tmp_path):
 def test_few_rows_are_enough(tmp_path):
     folder = write_results(tmp_path / "one", [nmf_row(seconds=None)], environment=None)
     names = [path.name for path in publish(folder)]
-    assert names == ["summary.csv", "experiment-1.svg", "experiment-1.png", "index.html"]
+    figures = ["experiment-1.svg", "experiment-1.png"]
+    assert names == ["summary.csv", "summary.tex", *figures, "index.html"]
     text = (folder / "index.html").read_text()
     assert "1 of 630 runs are in." in text
     assert "The environment was not recorded." in text
@@ -109,7 +110,7 @@ def test_few_rows_are_enough(tmp_path):
 
 def test_no_rows_are_enough_too(tmp_path):
     folder = write_results(tmp_path / "none", [])
-    assert [path.name for path in publish(folder)] == ["summary.csv", "index.html"]
+    assert [path.name for path in publish(folder)] == ["summary.csv", "summary.tex", "index.html"]
 
 
 def test_sets_that_cannot_be_had_alone_are_reported(tmp_path):

@@ -11,7 +11,7 @@ True
 
 from orthant.baselines.harden import harden
 from orthant.baselines.interface import Baseline, BaselineResult, Hardened, History, Iterate
-from orthant.baselines.registry import BASELINES, solve
+from orthant.baselines.registry import BASELINES, register, solve
 
 __all__ = [
     "BASELINES",
@@ -21,5 +21,6 @@ __all__ = [
     "History",
     "Iterate",
     "harden",
+    "register",
     "solve",
 ]

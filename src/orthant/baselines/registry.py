@@ -1,7 +1,9 @@
 """All baselines by name, and the one function that runs them."""
 
+import re
 from dataclasses import replace
-from typing import Any
+from inspect import signature
+from typing import Any, get_args
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from orthant.baselines.interface import (
     History,
     Iterate,
     Matrix,
+    Orthogonal,
     run,
 )
 from orthant.baselines.methods.ding_double import ONMF_DING_DOUBLE, ONMF_DING_DOUBLE_NOISY
@@ -32,7 +35,7 @@ from orthant.errors import InvalidInputError, InvalidTypeError, ScaleOverflowErr
 from orthant.measures import relative_squared_error
 from orthant.numerics.arrays import Array
 from orthant.validation.data import as_matrix
-from orthant.validation.parameters import as_generator, as_n_components
+from orthant.validation.parameters import as_generator, as_n_components, name_nearest
 
 BASELINES: dict[str, Baseline] = {
     baseline.name: baseline
@@ -54,6 +57,40 @@ BASELINES: dict[str, Baseline] = {
         ONP_MF,
     )
 }
+
+
+# What experiments call other methods than baselines.
+RESERVED = ("onmf-apx", "best", "orthant")
+
+
+def register(baseline: Baseline) -> Baseline:
+    """Add a method of your own: `solve`, ``orthant reproduce`` and ``orthant bench`` know it then.
+
+    Its name is of small letters, digits and dashes, and new; its ``iterates`` takes
+    ``(M, k, *, rng)`` and yields an `Iterate` for the start and after every iteration.
+
+    Raises
+    ------
+    InvalidInputError, InvalidTypeError
+        For a name that is taken, and for what cannot be called like that.
+    """
+    if not isinstance(baseline, Baseline):
+        raise InvalidTypeError(f"pass a Baseline, not a {type(baseline).__name__}")
+    name = baseline.name
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        raise InvalidInputError(f"{name!r} is no name: use small letters, digits and dashes")
+    if name in RESERVED or BASELINES.get(name, baseline) is not baseline:
+        raise InvalidInputError(f"a method called {name!r} is there already; choose another name")
+    if baseline.orthogonal not in get_args(Orthogonal):
+        raise InvalidInputError(
+            f"orthogonal is {baseline.orthogonal!r}; it must be one of {get_args(Orthogonal)}"
+        )
+    try:
+        signature(baseline.iterates).bind(None, 1, rng=None)
+    except TypeError as error:
+        raise InvalidTypeError(f"iterates of {name} takes no (M, k, rng=rng): {error}") from error
+    BASELINES[name] = baseline
+    return baseline
 
 
 def solve(
@@ -124,7 +161,10 @@ def solve(
 
 def _baseline(name: str, options: dict[str, Any]) -> Baseline:
     if name not in BASELINES:
-        raise InvalidInputError(f"No baseline is called {name!r}; there are {sorted(BASELINES)}.")
+        meant = name_nearest(name, BASELINES)
+        raise InvalidInputError(
+            f"No baseline is called {name!r}; there are {sorted(BASELINES)}{meant}"
+        )
     unknown = set(options) - set(BASELINES[name].options)
     if unknown:
         known = sorted(BASELINES[name].options) or "none"

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from orthant.baselines import BASELINES as REGISTERED
 from orthant.bench.certificates import CertificatesTask
 from orthant.bench.data import Data, real
 from orthant.bench.fits import Contest, OverheadTask, Rival
@@ -85,6 +86,10 @@ class Contests:
         return [Contest(benchmark, data, self.rivals, **self.options) for data in self.matrices]
 
 
+def _baseline_rival(name: str) -> Rival:
+    return Rival(name, n_seeds=1, warm_rows=500)
+
+
 CONTESTS = {
     "small": Contests(
         (replace(EXPERIMENT_ONE, noise=0.1), EXPERIMENT_ONE),
@@ -106,7 +111,7 @@ CONTESTS = {
     "baselines": Contests(
         (EXPERIMENT_ONE,),
         TINY,
-        tuple(Rival(name, n_seeds=1, warm_rows=500) for name in BASELINES),
+        tuple(map(_baseline_rival, BASELINES)),
         {"n_seeds": 20, "n_rounds": 1},
         n_tiny=1,
     ),
@@ -216,10 +221,13 @@ PROFILED = {"small": (EXPERIMENT_ONE,), "large": LARGE, "sparse": SPARSE}
 
 
 def tasks_of(name: str | None, *, tiny: bool = False) -> list[Task]:
-    """The tasks of one benchmark, or of all that do not take long."""
+    """The tasks of one benchmark, of one baseline by its name, or of all that do not take long."""
     names = [one for one in BENCHMARKS if tiny or one not in LONG]
+    if name is not None and name not in BENCHMARKS and name in REGISTERED:
+        one = replace(CONTESTS["baselines"], rivals=(_baseline_rival(name),))
+        return one.tasks("baselines", tiny)
     if name is not None:
-        names = [as_choice(name, tuple(BENCHMARKS), "NAME")]
+        names = [as_choice(name, (*BENCHMARKS, *REGISTERED), "NAME")]
     return [task for one in names for task in BENCHMARKS[one](tiny)]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from orthant.bench.data import Data
 from orthant.bench.measuring import MeasurementError, SkippedError, clock, measure
-from orthant.bench.rivals import CONTESTANTS, error_of
+from orthant.bench.rivals import error_of, program
 from orthant.bench.rows import Goal, Row
 from orthant.bench.tasks import Step, Task, without_figures
 from orthant.fitting import factorize
@@ -33,7 +33,7 @@ def time_fits(
     ``certificate`` names the setting whose certificate is timed by one further fit, and
     ``warm_rows`` says how many rows are enough to warm up; None means all.
     """
-    X, k, fit = data.make(), data.n_components, CONTESTANTS[contestant]
+    X, k, fit = data.make(), data.n_components, program(contestant)
     fit(X[:warm_rows], k, WARM_SEED)
     answers = [clock(partial(fit, X, k, seed)) for seed in seeds]
     found = {

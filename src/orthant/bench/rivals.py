@@ -107,6 +107,11 @@ CONTESTANTS: dict[str, Contestant] = {
 }
 
 
+def program(name: str) -> Contestant:
+    """A program by its name; that of a baseline is enough, also of one of the user."""
+    return CONTESTANTS[name] if name in CONTESTANTS else baseline(name)
+
+
 def best_labels(X: Any, directions: Array) -> Array:
     """(n,) the direction that captures most of every row."""
     return (X @ directions.T).argmax(axis=1)

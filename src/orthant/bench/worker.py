@@ -9,6 +9,7 @@ import json
 import sys
 from importlib import import_module
 
+from orthant.baselines.plugins import load_plugins
 from orthant.bench.data import Data
 from orthant.bench.measuring import SkippedError
 
@@ -31,6 +32,7 @@ def main() -> None:
     """Do one job."""
     # A matrix travels as its description.
     order = json.load(sys.stdin, object_hook=lambda one: Data(**one) if "kind" in one else one)
+    load_plugins()
     module, function = JOBS[order["job"]]
     job = getattr(import_module(f"orthant.bench.{module}"), function)
     try:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 import orthant
+from orthant.baselines.plugins import load_plugins
 from orthant.bench.columns import explain
 from orthant.bench.definition import BENCHMARKS, profiles_of, tasks_of
 from orthant.bench.machine import machine
@@ -55,7 +56,7 @@ def bench(
         str | None,
         typer.Argument(
             metavar="NAME",
-            help=f"One of {', '.join(BENCHMARKS)}; all of them by default.",
+            help=f"One of {', '.join(BENCHMARKS)}, or a baseline; all benchmarks by default.",
             show_default=False,
         ),
     ] = None,
@@ -69,6 +70,7 @@ def bench(
         bool,
         typer.Option("--tiny", help="Sizes that take a moment, to try the harness; no verdicts."),
     ] = False,
+    plugin: o.Plugin = None,
     output: Annotated[Path, o.output("Folder to write.", panel=None)] = Path("orthant-bench"),
 ) -> None:
     """Measure orthant against other programs: seconds, errors, memory, growth.
@@ -77,6 +79,7 @@ def bench(
     are told and are no failure of the command. How good the default answers are is a command of
     its own: orthant bench quality.
     """
+    load_plugins(plugin or ())
     tasks = profiles_of(name, tiny=tiny) if profile else tasks_of(name, tiny=tiny)
     document = {"orthant": orthant.__version__, "machine": machine(), "tiny": tiny}
     record = Record(output, "profile" if profile else "bench", document, profile)

@@ -222,6 +222,14 @@ CheckpointFile = Annotated[
 ]
 Json = Annotated[bool, printing("--json", help="Print one JSON object, for machines.")]
 Quiet = Annotated[bool, printing("--quiet", "-q", help="No progress.")]
+Plugin = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plugin",
+        metavar="FILE|MODULE",
+        help="Python that registers methods of your own (orthant.baselines.register).",
+    ),
+]
 ImageShape = Annotated[
     str | None,
     printing(metavar="HxW", help="Features are pixels of pictures of this size, such as 8x8."),

@@ -9,15 +9,21 @@ from typing import Annotated
 
 import typer
 
+from orthant.baselines import BASELINES
+from orthant.baselines.plugins import load_plugins
 from orthant.cli import options as o
 from orthant.cli.failures import INTERRUPTED, about, say
+from orthant.cli.lists import as_names
 from orthant.cli.terminal import line
+from orthant.errors import InvalidInputError
 from orthant.progress import count_progress
-from orthant.reproduction.definition import Run, plan_all
-from orthant.reproduction.paper import FULL, QUICK, experiments
+from orthant.reproduction.definition import Run, choose_methods, plan_all
+from orthant.reproduction.methods import takes_setting
+from orthant.reproduction.paper import FULL, OURS, QUICK, experiments
 from orthant.reproduction.results import publish
 from orthant.reproduction.rows import RESULTS, is_missing
 from orthant.reproduction.runner import Progress, carry_out, rows_on_disk
+from orthant.validation.parameters import name_nearest
 
 ALL = "all"
 FOLDER, QUICK_FOLDER = Path("reproduction"), Path("reproduction-quick")
@@ -54,6 +60,11 @@ def reproduce(
     data_home: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the real data sets lie.")
     ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Only these methods, such as best,nmf or your own."),
+    ] = None,
+    plugin: o.Plugin = None,
     page_only: Annotated[
         bool, typer.Option("--page-only", help="Run nothing; figures and page from the rows there.")
     ] = False,
@@ -64,17 +75,28 @@ def reproduce(
     per run goes to results.csv as soon as it is finished; an interrupted command goes on where
     it ended. Every run has one core and is timed, unless several run at once.
     """
+    load_plugins(plugin or ())
     folder = output or (QUICK_FOLDER if quick else FOLDER)
     about(folder)
     if not page_only:
-        _run(_runs(name, quick), folder, jobs, data_home)
+        _run(_runs(name, quick, methods), folder, jobs, data_home)
     for path in publish(folder):
         line(f"wrote {path}")
 
 
-def _runs(name: str, quick: bool) -> list[Run]:
+def _runs(name: str, quick: bool, methods: str | None) -> list[Run]:
     known = experiments(QUICK if quick else FULL)
-    return plan_all(known.values() if name == ALL else [known[name]])
+    wanted = list(known.values()) if name == ALL else [known[name]]
+    if methods is None:
+        return plan_all(wanted)
+    try:
+        return plan_all(choose_methods(wanted, as_names(methods, "--methods"), takes_setting))
+    except KeyError as error:
+        names = (*OURS, *BASELINES)
+        raise InvalidInputError(
+            f"--methods: {name} runs no {error.args[0]!r}; there are {', '.join(names)}"
+            f"{name_nearest(error.args[0], names)}"
+        ) from error
 
 
 def _run(runs: list[Run], folder: Path, jobs: int, data_home: Path | None) -> None:

@@ -173,8 +173,9 @@ def call_subroutine(
     """Call a k-means of the user's with (normalized non-zero points, weights, k, rng).
 
     It returns labels, or something with ``labels`` (or scikit-learn's ``labels_``) that may also
-    carry ``ratio``: that number is trusted as the subroutine's guarantee, of the ``kind`` "always"
-    (if it names none) or "expected". A number that cannot be one is refused.
+    carry ``ratio``, or else the function itself does: that number is trusted as the subroutine's
+    guarantee, of the ``kind`` "always" (if it names none) or "expected". A number that cannot be
+    one is refused.
     """
     heavy = np.flatnonzero(points.weights > 0)
     answer = subroutine(points.coordinates()[heavy], points.weights[heavy], k, rng)
@@ -192,7 +193,8 @@ def call_subroutine(
         )
     labels = np.full(len(points.weights), -1, dtype=np.int32)
     labels[heavy] = found
-    return cluster_by_labels(points, labels, k, read_promise(answer))
+    claims = subroutine if getattr(answer, "ratio", None) is None else answer
+    return cluster_by_labels(points, labels, k, read_promise(claims))
 
 
 def read_promise(answer: Any) -> Promise:

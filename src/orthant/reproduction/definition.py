@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple, dataclass, replace
 
 PLANTED = "planted"
 
@@ -63,6 +63,33 @@ def plan(definition: Definition) -> Iterator[Run]:
         for method in definition.methods:
             for seed in method.seeds:
                 yield Run(definition.name, setting, seed, method.name, method.time_limit)
+
+
+def choose_methods(
+    definitions: Iterable[Definition], names: Iterable[str], takes: Callable[[str, Setting], bool]
+) -> list[Definition]:
+    """The experiments with these methods only: their own, and others where ``takes`` says so.
+
+    Others get the seeds and the limit of the first method. Raises KeyError for a name that no
+    experiment takes.
+    """
+    wanted = list(dict.fromkeys(names))
+    chosen = []
+    for one in definitions:
+        own = {method.name: method for method in one.methods}
+        first = one.methods[0]
+        methods = tuple(
+            own.get(name, replace(first, name=name))
+            for name in wanted
+            if name in own or all(takes(name, setting) for setting in one.settings)
+        )
+        if methods:
+            chosen.append(replace(one, methods=methods))
+    used = {method.name for one in chosen for method in one.methods}
+    for name in wanted:
+        if name not in used:
+            raise KeyError(name)
+    return chosen
 
 
 def plan_all(definitions: Iterable[Definition]) -> list[Run]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from orthant.baselines import solve
+from orthant.baselines import BASELINES, solve
 from orthant.engine.executors import one_blas_thread
 from orthant.errors import FewerComponentsWarning
 from orthant.fitting import factorize
@@ -47,6 +47,13 @@ class Found:
     iterations: int
     stop_reason: str
     published_error: float | None = None  # of the paper's algorithm, before our last assignment
+
+
+def takes_setting(name: str, setting: Setting) -> bool:
+    """Whether a baseline can be asked for the factors of a setting; none is over features."""
+    if name not in BASELINES:
+        return False
+    return setting.orthogonal == "samples" or setting.orthogonal == BASELINES[name].orthogonal
 
 
 def run_method(

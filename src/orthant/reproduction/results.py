@@ -9,16 +9,17 @@ from pathlib import Path
 from orthant.files.whole_files import replacing
 from orthant.reproduction.environment import ENVIRONMENT, read_sittings
 from orthant.reproduction.figures import as_png, as_svg, figure_of
+from orthant.reproduction.latex import latex_tables
 from orthant.reproduction.page import page
 from orthant.reproduction.rows import RESULTS, read_rows
 from orthant.reproduction.summary import MEASURES, SETTING, Measured
 
-SUMMARY, PAGE = "summary.csv", "index.html"
+SUMMARY, LATEX, PAGE = "summary.csv", "summary.tex", "index.html"
 STATISTICS = ("median", "minimum", "maximum", "count")
 
 
 def publish(folder: Path) -> list[Path]:
-    """Write summary.csv, the figures of every experiment and index.html from what is in a folder.
+    """Write the summary (.csv and .tex), the figures of every experiment and index.html.
 
     Reads results.csv and, where there is one, environment.json. Works on whatever
     runs are in; each file appears whole. Returns the paths written.
@@ -27,6 +28,7 @@ def publish(folder: Path) -> list[Path]:
     recorded = folder / ENVIRONMENT
     sittings = read_sittings(recorded) if recorded.exists() else []
     contents: dict[str, bytes] = {SUMMARY: summary_csv(measured).encode()}
+    contents[LATEX] = latex_tables(measured).encode()
     for name in measured.experiments():
         figure = figure_of(measured, name)
         contents[f"{name}.svg"] = as_svg(figure, name).encode()

@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
+from orthant.baselines.plugins import load_plugins
 from orthant.reproduction.definition import Run
 from orthant.reproduction.measuring import measure
 from orthant.reproduction.rows import Row
@@ -49,6 +50,7 @@ def _rows_side_by_side(runs: Sequence[Run], data_home: Path | None, jobs: int) -
 def _prepare() -> None:
     """Leave interrupts to the parent, and end when it ends, however that happens."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    load_plugins()
     threading.Thread(target=_follow_parent, daemon=True).start()
 
 
