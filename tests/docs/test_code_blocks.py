@@ -17,8 +17,6 @@ ELSEWHERE = {"tutorials", "extend"}
 # Pages that start clusters of Dask, and what needs the real data sets.
 CLUSTERS = {"clusters.md"}
 REAL_DATA = {"datasets.md"}
-# What is large and not installed for tests.
-OPTIONAL = {"torch"}
 
 
 def pages():
@@ -47,12 +45,7 @@ def test_the_code_of_a_page_runs(path, tmp_path, monkeypatch):
     for number, block in enumerate(BLOCK.findall(path.read_text(encoding="utf-8")), 1):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", orthant.FewerComponentsWarning)
-            try:
-                exec(compile(block, f"{path.name}, block {number}", "exec"), space)
-            except ModuleNotFoundError as error:
-                if error.name not in OPTIONAL:
-                    raise
-                pytest.skip(f"{path.name} needs {error.name}")
+            exec(compile(block, f"{path.name}, block {number}", "exec"), space)
 
 
 def test_outputs_shown_in_the_first_page_are_what_is_printed(tmp_path, monkeypatch, capsys):

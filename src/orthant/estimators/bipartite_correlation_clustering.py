@@ -51,7 +51,7 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
         The labels of the vertices, when the graph came with names.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape ``(n_features_in_,)``
         Names of the columns of a data frame.
 
     Examples

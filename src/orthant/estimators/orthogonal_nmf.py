@@ -72,7 +72,7 @@ class OrthogonalNMF(
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components_, n_features)
+    components_ : ndarray of shape ``(n_components_, n_features)``
         Unit rows, ordered by the energy they capture. Disjoint supports over features and both.
     labels_ : ndarray of shape (n_samples,) or None
         The component of every sample, -1 for a zero one; None over features. After
@@ -99,7 +99,7 @@ class OrthogonalNMF(
         How often the data were read to assign all points.
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape ``(n_features_in_,)``
         Their names, when X has names.
     n_samples_seen_ : int
         Number of samples in all batches; there after ``partial_fit`` only.
