@@ -24,7 +24,6 @@ extensions = [
 exclude_patterns = ["reproduction/*.html", "**/GALLERY_HEADER.rst", "tutorials/*.ipynb"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 root_doc = "index"
-suppress_warnings = ["toc.empty_glob"]
 
 # Markdown: formulas between dollars, headings that can be linked to.
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
