@@ -1,5 +1,6 @@
 """How the site is built: `make docs`."""
 
+import re
 import warnings
 
 from docutils.nodes import SkipNode
@@ -23,7 +24,6 @@ extensions = [
 exclude_patterns = ["reproduction/*.html", "**/GALLERY_HEADER.rst", "tutorials/*.ipynb"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 root_doc = "index"
-nitpicky = False
 
 # Markdown: formulas between dollars, headings that can be linked to.
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
@@ -81,6 +81,15 @@ def visit_block(writer, node):
     raise SkipNode
 
 
+def escape_types(app, what, name, value, options, lines):
+    """In ``core_ : shape (n_components_, m)`` the type names an attribute, and links to nothing."""
+    for number, line in enumerate(lines):
+        head, separator, kind = line.partition(" : ")
+        if separator and "`" not in kind:
+            lines[number] = head + separator + re.sub(r"(\w)_(?!\w)", r"\1\\_", kind)
+
+
 def setup(app):
     """Formulas as MathML instead of by a script from the network."""
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    app.connect("autodoc-process-docstring", escape_types, priority=100)  # before numpydoc

@@ -1,0 +1,57 @@
+"""What a release says of itself agrees: version, date, Python versions, commands."""
+
+import re
+import runpy
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import orthant
+
+ROOT = Path(__file__).parents[2]
+
+
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_version_and_date_are_the_same_everywhere():
+    citation = dict(re.findall(r"^(version|date-released): (\S+)$", read("CITATION.cff"), re.M))
+    heading = re.search(r"^## (.+)$", read("CHANGELOG.md"), re.M)[1]
+    assert citation["version"] == orthant.__version__
+    assert heading == f"{orthant.__version__} ({citation['date-released']})"
+    assert "version" in tomllib.loads(read("pyproject.toml"))["project"]["dynamic"]
+
+
+def test_the_workflow_runs_targets_that_exist_on_every_python_that_is_named():
+    workflow = read(".github/workflows/check.yml")
+    targets = set(re.search(r"^\.PHONY: (.+)$", read("Makefile"), re.M)[1].split())
+    for command in re.findall(r"run: make (.+)$", workflow, re.M):
+        assert set(command.split()) <= targets
+    tried = re.findall(r'"(3\.\d+)"', re.search(r"python: \[(.+)\]", workflow)[1])
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    promised = [one.split(" :: ")[-1] for one in project["classifiers"] if ":: 3." in one]
+    assert tried == promised
+
+
+def test_no_path_leads_out_of_the_checkout():
+    assert "../" not in read("Makefile")
+    assert "../" not in read("pyproject.toml")
+
+
+@pytest.mark.parametrize("missing", ["docs", "CITATION.cff"])
+def test_an_sdist_that_lacks_something_is_refused(missing, tmp_path):
+    made = runpy.run_path(str(ROOT / "tools" / "make_dist.py"))
+    parts = set(made["IN_SDIST"])
+    for wanted in (parts, parts - {missing}):
+        path = tmp_path / f"orthant-{len(wanted)}.tar.gz"
+        with tarfile.open(path, "w:gz") as packed:
+            for part in wanted:
+                packed.add(ROOT / "LICENSE", arcname=f"orthant-1/{part}")
+        if missing in wanted:
+            made["check_sdist"](path)
+        else:
+            with pytest.raises(SystemExit, match=f"lacks {missing}"):
+                made["check_sdist"](path)
