@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from orthant.engine.vectors import by_label, draw, draw_evenly, find_largest, on_host, one_per_row
+from orthant.engine.vectors import (
+    by_label,
+    draw,
+    draw_evenly,
+    find_largest,
+    look_up,
+    on_host,
+    one_per_row,
+)
 from orthant.kmeans.seeding import lines, plain
 from orthant.numerics.arrays import divide
 
@@ -27,7 +35,7 @@ def there(array):
     [
         lambda v, labels, p: np.sqrt(v) * 2.0 + 1,
         lambda v, labels, p: np.where(labels >= 0, v, 0.0),
-        lambda v, labels, p: np.take(np.arange(7, dtype=np.int32), labels),
+        lambda v, labels, p: look_up(np.arange(7, dtype=np.int32), labels),
         lambda v, labels, p: np.bincount(np.maximum(labels, 0), v, minlength=5),
         lambda v, labels, p: np.flatnonzero((v > 0.5) & ~(labels < 0)),
         lambda v, labels, p: v @ p,

@@ -109,7 +109,7 @@ def test_streamed_rows_give_the_bits_of_a_tensor(locked, monkeypatch):
 
     small = tensors.device_boundaries
     for module in (streaming, tensors):
-        monkeypatch.setattr(module, "device_boundaries", lambda n, m: small(n, m, 2**21))
+        monkeypatch.setattr(module, "device_boundaries", lambda n, m, *size: small(n, m, 2**21))
     X = uniform(200_000, 50)
     held = X.cpu().pin_memory() if locked else X.cpu().numpy()
     options = {"random_state": 0, "certificate": None}

@@ -67,16 +67,21 @@ def copied_per_second() -> float:
     return 2 * COPIED_BYTES / _seconds(lambda: target.copy_(source))
 
 
-def planted(n: int, m: int, k: int) -> Any:
-    """Rows of k components and a little noise, made on the device."""
+def planted(n: int, m: int, k: int, orthogonal: str = "samples") -> Any:
+    """Components that share no samples, features or neither, and a little noise, on the device."""
     torch = _torch()
     made = torch.Generator("cuda").manual_seed(0)
     components = torch.rand((k, m), generator=made, device="cuda") ** 4
+    if orthogonal != "samples":
+        owners, numbers = torch.arange(m, device="cuda") % k, torch.arange(k, device="cuda")
+        components = torch.where(owners == numbers[:, None], components + 0.5, 0.0)
     X = torch.empty((n, m), device="cuda")
     for some in X.split(max(1, 2**26 // m)):
         some.exponential_(generator=made).mul_(NOISE)
-        labels = torch.randint(k, (len(some),), generator=made, device="cuda")
-        some += components[labels] * torch.rand((len(some), 1), generator=made, device="cuda")
+        loadings = torch.rand((len(some), k), generator=made, device="cuda")
+        if orthogonal != "features":
+            loadings *= loadings == loadings.amax(dim=1, keepdim=True)
+        some += loadings @ components
     return X
 
 
@@ -140,7 +145,7 @@ def time_gpu_fits(cases: list[list[Any]]) -> dict[str, Any]:
 
 def _time_fit(n: int, m: int, k: int, orthogonal: str) -> dict[str, Any]:
     _torch().cuda.empty_cache()
-    X = planted(n, m, k)
+    X = planted(n, m, k, orthogonal)
 
     def fit(given: Any, certificate: str | None = None) -> Factorization:
         return factorize(given, k, orthogonal=orthogonal, random_state=0, certificate=certificate)

@@ -237,6 +237,12 @@ class DeviceArray(NDArrayOperatorsMixin):
         values, order = fetch(values[:count]), fetch(order[:count])
         return order[np.isfinite(values)]
 
+    def look_up(self, table: Array) -> DeviceArray:
+        """The entries of a table at these labels; see `engine/vectors.py`."""
+        entries = as_tensor(table, self.tensor.device)
+        numbers = self.tensor.long()
+        return DeviceArray(entries[torch.where(numbers < 0, numbers + len(entries), numbers)])
+
     def find_starts(self) -> Array:
         """Where the entries of every row begin; see `engine/vectors.py`. Integers add exactly."""
         dtype = torch.int32 if len(self) < 2**31 else torch.int64
@@ -339,14 +345,6 @@ def _where(condition: Any, *choices: Any) -> Any:
     return DeviceArray(torch.where(as_tensor(condition, device, torch.bool), one, other))
 
 
-def _take(values: Any, places: Any) -> Any:
-    if not isinstance(places, DeviceArray):
-        return NotImplemented
-    table = as_tensor(values, places.tensor.device)
-    numbers = places.tensor.long()
-    return DeviceArray(table[torch.where(numbers < 0, numbers + len(table), numbers)])
-
-
 def _bincount(labels: Any, weights: Any = None, minlength: int = 0) -> Any:
     if weights is None or not minlength:
         return NotImplemented
@@ -386,7 +384,6 @@ def _smallest(values: Any, initial: Any = None, where: Any = None) -> Any:
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: _where,
-    np.take: _take,
     np.bincount: _bincount,
     np.array_equal: _array_equal,
     np.flatnonzero: _flatnonzero,

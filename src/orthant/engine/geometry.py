@@ -27,7 +27,7 @@ from orthant.engine.passes import LIGHT_PRODUCT, loadings_block, residual_block,
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
 from orthant.engine.units import Metric, fold_components, metric_of
-from orthant.engine.vectors import ByLabel, by_label
+from orthant.engine.vectors import ByLabel, by_label, look_up
 from orthant.errors import ScaleOverflowError
 from orthant.numerics.arrays import Array, divide
 
@@ -168,7 +168,7 @@ class Geometry:
         numbers = np.append(order, np.int32(-1))  # -1 stays -1
 
         def absorb(part: slice, block: tuple[Array, Array]) -> None:
-            labels[part], scales[part] = np.take(numbers, block[0]), block[1]
+            labels[part], scales[part] = look_up(numbers, block[0]), block[1]
             refuse_overflow(scales[part], part.start)
 
         shared = {"metric": self.metric(narrow[order]), "units": self._units_of_rows}

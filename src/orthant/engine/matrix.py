@@ -32,7 +32,7 @@ from orthant.engine.products import Products, rows_are_short
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source, in_memory
 from orthant.engine.units import Units
-from orthant.engine.vectors import on_host
+from orthant.engine.vectors import look_up, on_host
 from orthant.numerics.arrays import Array
 from orthant.numerics.digest import digest
 
@@ -227,7 +227,7 @@ class Matrix(Geometry):
 
         def absorb(part: slice, block: BlockSweep) -> None:
             if labels is not None and products is not None:
-                labels[part], products[part] = np.take(order, block.labels), block.products
+                labels[part], products[part] = look_up(order, block.labels), block.products
             np.add(sums, block.sums, out=sums)
 
         shared = {

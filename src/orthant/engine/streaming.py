@@ -1,7 +1,8 @@
 """Rows on the host, streamed through a device: a block is copied while the one before is at work.
 
-Boundaries are those of a tensor that lies there, so the bits are the same. Blocks stay on the
-device as far as there is room, and are then copied once for all passes.
+Blocks are smaller than those of a tensor that lies there, and otherwise treated the same: with the
+same boundaries the bits are the same. Blocks stay on the device as far as there is room, and are
+then copied once for all passes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from orthant.engine.sources import Source, block_rows
 from orthant.engine.tensors import DeviceExecutor, device_boundaries, kernel_on
 from orthant.numerics.arrays import Array
 
+# Entries of a block: a few of them are on the way or at work at a time.
+STREAMED_ENTRIES = 2**27
 # Bytes of page-locked memory that are filled at once, twice.
 STAGE_BYTES = 2**26
 # Of the device's memory this part is left for work.
@@ -41,7 +44,7 @@ class DeviceBlocks:
         self._host, self._device, self._locked = host, device, locked
         self.shape, self.dtype, self.n_entries = host.shape, host.dtype, host.n_entries
         self.in_memory, self.can_transpose = host.in_memory, host.can_transpose
-        self.boundaries = device_boundaries(*self.shape)
+        self.boundaries = device_boundaries(*self.shape, STREAMED_ENTRIES)
         self.kernel: Kernel = kernel or kernel_on(device)
         self._dtype = torch.float32 if self.dtype == np.float32 else torch.float64
         self._kept: dict[int, Any] = {}

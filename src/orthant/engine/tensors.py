@@ -17,9 +17,9 @@ from orthant.engine.sources import ArraySource, Source, block_rows, working_dtyp
 from orthant.errors import TooLargeError
 from orthant.numerics.arrays import Array
 
-# Large blocks: starting a kernel for each costs more than a small one takes. Boundaries are
+# Large blocks: what is done once for each takes as long as reading many entries. Boundaries are
 # multiples of this many rows, so that rows of every block begin where loads are fast.
-BLOCK_ENTRIES = 2**28
+BLOCK_ENTRIES = 2**31
 ALIGNED_ROWS = 1024
 # Up to so many bytes columns are read as rows of a copy, on the host, where few long rows are.
 MOST_BYTES_TO_FLIP = 2**26

@@ -28,6 +28,9 @@ class OnDevice(Protocol):
     def find_largest(self, least: Any, count: int) -> Array:
         """What :func:`find_largest` gives, without bringing all entries to the host."""
 
+    def look_up(self, table: Array) -> Any:
+        """What :func:`look_up` gives, left there."""
+
     def find_starts(self) -> Array:
         """What :func:`find_starts` gives, computed there: new memory on the host is slow."""
 
@@ -67,6 +70,11 @@ def find_places(chances: Array, steps: Array, parts: int) -> Array:
     return np.minimum(picks, np.flatnonzero(chances)[-1])
 
 
+def look_up(table: Array, labels: Any) -> Any:
+    """The entries of a small table (k,) at labels (N,), where those lie; -1 is the last one."""
+    return labels.look_up(table) if isinstance(labels, OnDevice) else table[labels]
+
+
 def find_largest(values: Array, least: Any, count: int) -> Array:
     """Positions of up to ``count`` largest values (N,) that exceed the least, the largest first.
 
@@ -97,7 +105,7 @@ class ByLabel:
 
     def shift(self, powers: Array, exponent: int, rows: Array | None) -> ByLabel:
         """Scales times ``2**(powers[label] - exponent - rows)``."""
-        shifts = np.take(powers, self.labels) - exponent
+        shifts = look_up(powers, self.labels) - exponent
         if rows is not None:
             shifts = shifts - rows
         return ByLabel(self.labels, np.ldexp(self.scales, shifts), self.k)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthant.engine.points import Points, Sweep
+from orthant.engine.vectors import look_up
 from orthant.files.checkpoint import Checkpoint, Step
 from orthant.kmeans.alternation import Update, alternate, move_idle
 from orthant.kmeans.clustering import Clustering, cluster_weights, means
@@ -91,5 +92,5 @@ class _Averages:
 
 def point_costs(points: Points, sweep: Sweep) -> Array:
     """Weighted squared distance of every point to the center it was given to, (N,)."""
-    distances = 1.0 - 2.0 * sweep.cosines + np.take(sweep.squares, sweep.labels)
+    distances = 1.0 - 2.0 * sweep.cosines + look_up(sweep.squares, sweep.labels)
     return points.weights * np.maximum(distances, 0.0)

@@ -15,7 +15,7 @@ import numpy as np
 
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import DirectionSweep, winners_only
-from orthant.engine.vectors import ByLabel, on_host
+from orthant.engine.vectors import ByLabel, look_up, on_host
 from orthant.factorization import (
     Factorization,
     Projection,
@@ -180,7 +180,7 @@ class _Assigned:
             return Projection(self.values)
         numbers = np.full(len(order) + 1, -1, dtype=np.int32)  # the last one for label -1
         numbers[order] = np.arange(len(order))
-        labels = np.take(numbers, self.labels)
+        labels = look_up(numbers, self.labels)
         return Projection(by_label=ByLabel(labels, self.values, len(order)))
 
 

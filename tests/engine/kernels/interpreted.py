@@ -9,7 +9,7 @@ SHAPES = {
     "fused halves": (130, 36, 10),
     "fused, rows not aligned": (18, 37, 1),
     "one row": (1, 7, 3),
-    "fused rounded": (70, 24, 40),
+    "fused, many": (70, 24, 40),
     "indicated halves": (40, 132, 3),
     "indicated rounded": (40, 132, 33),
     "sorted": (40, 20, 70),

@@ -4,11 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orthant.engine.kernels.triton_table import (
-    MOST_SUMS,
     WIDEST,
+    WIDEST_EXACT,
     assign_tiles,
+    look_tiles,
     padded,
-    row_tiles,
+    residual_tiles,
     slab_rows,
     sum_plan,
     sweep_plan,
@@ -34,24 +35,25 @@ def test_tiles_fit(n, m, k):
     for plan in (sweep_plan(m, k), sum_plan(m, k)):
         slab = slab_rows(n, k, plan.sums.rows)
         assert slab % plan.sums.rows == 0
-        assert slab * 4096 < 2**31  # offsets inside a slab are 32 bits wide
+        assert slab * m < 2**31  # offsets inside a slab are 32 bits wide
         if plan.kind == "fused":
-            assert wide * many <= MOST_SUMS
+            assert wide * many <= REGISTERS // 8  # sums
             assert 4 * plan.sums.stages * plan.sums.rows * wide + 8 * wide * many <= SHARED_BYTES
         else:
             width = min(many, WIDEST)
             assert staged_bytes(plan.assign, width) <= SHARED_BYTES
             assert plan.assign.rows * width <= REGISTERS // 2
     exact = assign_tiles(k)
-    assert staged_bytes(exact, min(many, WIDEST)) <= SHARED_BYTES
-    assert exact.rows * min(many, WIDEST) <= REGISTERS // 2
-    assert row_tiles(m).rows * row_tiles(m).columns <= REGISTERS // 4
+    assert staged_bytes(exact, min(many, WIDEST_EXACT)) <= SHARED_BYTES
+    assert exact.rows * min(many, WIDEST_EXACT) <= REGISTERS // 2
+    for tiles in (look_tiles(m), residual_tiles(m)):
+        assert tiles.rows * tiles.columns // tiles.warps <= REGISTERS // 16
 
 
 @given(ROWS, COLUMNS, DIRECTIONS)
 def test_tiles_are_powers_of_two_that_matrix_units_take(n, m, k):
     plan = sweep_plan(m, k)
-    for tiles in (plan.assign, plan.sums, assign_tiles(k), row_tiles(m)):
+    for tiles in (plan.assign, plan.sums, assign_tiles(k), look_tiles(m), residual_tiles(m)):
         for size in (tiles.rows, tiles.columns, tiles.warps):
             assert size & (size - 1) == 0
     if plan.kind != "sorted":

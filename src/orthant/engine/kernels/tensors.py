@@ -30,7 +30,7 @@ from orthant.engine.kernels.interface import (
 from orthant.engine.kernels.missing import ObservedArray
 from orthant.engine.unchanged import add_bits
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
-from orthant.engine.vectors import ByLabel
+from orthant.engine.vectors import ByLabel, look_up
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
 
@@ -228,7 +228,7 @@ class TensorKernel(Kernel):
         labels, best = self.find_winners(rows, directions, offsets, lengths)
         products, coefficients = best, best
         if offsets is not None and lengths is not None:
-            products = best + (np.take(offsets, labels) * lengths).astype(best.dtype)
+            products = best + (look_up(offsets, labels) * lengths).astype(best.dtype)
             coefficients = lengths
         if row_weights is not None:
             coefficients = coefficients * row_weights

@@ -13,11 +13,13 @@ from orthant.engine.kernels import triton_sweep as kernels
 from orthant.engine.kernels.triton_table import (
     CHUNK,
     WIDEST,
+    WIDEST_EXACT,
     Plan,
     Tiles,
     assign_tiles,
+    look_tiles,
     padded,
-    row_tiles,
+    residual_tiles,
     slab_rows,
     sum_plan,
     sweep_plan,
@@ -27,7 +29,6 @@ VERSION = f"Triton {triton.__version__}"
 # An interpreter multiplies halves as integers, and cuts nothing off: there they are float32.
 INTERPRETED = os.environ.get("TRITON_INTERPRET", "0") == "1"
 ARITHMETIC = {"HALF": tl.float32 if INTERPRETED else tl.bfloat16, "CUT": INTERPRETED}
-NOTHING = 0
 
 
 def _grid(n: int, size: int) -> int:
@@ -52,7 +53,7 @@ def _split(vectors: Any, shape: tuple[int, int], halves: bool, exact: bool) -> t
 def look(rows: Any, column_weights: Any) -> tuple[Any, float, bool]:
     """Squares of rows (b,) float64, the largest entry, and whether any cannot be used."""
     n, m = rows.shape
-    tiles = row_tiles(m)
+    tiles = look_tiles(m)
     programs = _grid(n, tiles.rows)
     squares = torch.empty(n, dtype=torch.float64, device=rows.device)
     largest = torch.empty(programs, dtype=torch.float32, device=rows.device)
@@ -100,7 +101,7 @@ def _assign(rows: Any, vectors: Any, tiles: Tiles, halves: bool, exact: bool) ->
         KP=many,
         ROWS=tiles.rows,
         COLUMNS=tiles.columns,
-        WIDTH=min(many, WIDEST),
+        WIDTH=min(many, WIDEST_EXACT if exact else WIDEST),
         HALVES=halves,
         EXACT=exact,
         num_warps=tiles.warps,
@@ -114,18 +115,18 @@ def sweep(rows: Any, vectors: Any, weights: Any, by_row: bool) -> tuple[Any, Any
     """Labels and products (b,) where wanted, and the sums (k, m) float64 of product times row."""
     plan = sweep_plan(rows.shape[1], len(vectors))
     if plan.kind == "fused":
-        return _fused_sweep(rows, vectors, weights, by_row, plan)
+        return _fused_sweep(rows, vectors, weights, by_row, plan.sums)
     labels, best = _assign(rows, vectors, plan.assign, plan.halves, exact=False)
     return labels, best, _sum(rows, labels, best, weights, len(vectors), plan)
 
 
 def _fused_sweep(
-    rows: Any, vectors: Any, weights: Any, by_row: bool, plan: Plan
+    rows: Any, vectors: Any, weights: Any, by_row: bool, tiles: Tiles
 ) -> tuple[Any, Any, Any]:
-    (n, m), k, tiles = rows.shape, len(vectors), plan.sums
+    (n, m), k = rows.shape, len(vectors)
     wide, many = padded(m), padded(k)
     slab = slab_rows(n, k, tiles.rows)
-    high, low = _split(vectors, (many, wide), plan.halves, exact=False)
+    high, low = _split(vectors, (many, wide), halves=True, exact=False)
     sums = torch.empty((_grid(n, slab), many, wide), dtype=torch.float32, device=rows.device)
     labels = torch.empty(n if by_row else 1, dtype=torch.int32, device=rows.device)
     best = torch.empty(n if by_row else 1, dtype=torch.float32, device=rows.device)
@@ -139,18 +140,16 @@ def _fused_sweep(
         best,
         n,
         slab,
-        1.0,
         M=m,
         K=k,
         MP=wide,
         KP=many,
         ROWS=tiles.rows,
-        HALVES=plan.halves,
         WEIGHTED=weights is not None,
         BY_ROW=by_row,
         num_warps=tiles.warps,
         num_stages=tiles.stages,
-        **ARITHMETIC,
+        HALF=ARITHMETIC["HALF"],
     )
     return labels, best, sums.sum(dim=0, dtype=torch.float64)[:k, :m]
 
@@ -247,7 +246,7 @@ def residual(rows: Any, labels: Any, scales: Any, components: Any, column_factor
     """(b,) float64 squared distances of rows to the scaled components (k, m) of their labels."""
     n, m = rows.shape
     squares = torch.empty(n, dtype=torch.float64, device=rows.device)
-    tiles = row_tiles(m)
+    tiles = residual_tiles(m)
     if len(components) == 0:
         components = torch.zeros((1, m), dtype=torch.float64, device=rows.device)
     kernels.square_residuals[(_grid(n, tiles.rows),)](

@@ -79,17 +79,14 @@ def fused_sweep(
     best_ptr,
     n,
     slab,
-    one,
     M: tl.constexpr,
     K: tl.constexpr,
     MP: tl.constexpr,
     KP: tl.constexpr,
     ROWS: tl.constexpr,
-    HALVES: tl.constexpr,
     WEIGHTED: tl.constexpr,
     BY_ROW: tl.constexpr,
     HALF: tl.constexpr,
-    CUT: tl.constexpr,
 ):
     """Assign the rows of a slab and sum them, in one read; all directions and columns at once."""
     first = tl.program_id(0).to(tl.int64) * slab
@@ -98,10 +95,7 @@ def fused_sweep(
     places = numbers[None, :] * MP + columns[:, None]
     high = tl.load(high_ptr + places)
     low = tl.load(low_ptr + places)
-    if HALVES:
-        sums = tl.zeros((KP, MP), dtype=tl.float32)
-    else:
-        sums = tl.zeros((MP, KP), dtype=tl.float32)
+    sums = tl.zeros((KP, MP), dtype=tl.float32)
     base = x_ptr + first * M
     for start in range(0, count, ROWS):
         rows = start + tl.arange(0, ROWS)
@@ -109,7 +103,7 @@ def fused_sweep(
         inside = valid[:, None] & (columns < M)[None, :]
         x = tl.load(base + rows[:, None] * M + columns[None, :], mask=inside, other=0.0)
         products = tl.zeros((ROWS, KP), dtype=tl.float32)
-        products = multiply(x, high, low, products, HALVES, False, HALF, CUT)
+        products = multiply(x, high, low, products, True, False, HALF, False)
         products = tl.where((numbers < K)[None, :], products, float("-inf"))
         best = tl.max(products, axis=1)
         # The lowest of equals.
@@ -119,20 +113,12 @@ def fused_sweep(
             weights = tl.load(weight_ptr + first + rows, mask=valid, other=0.0)
             coefficients = best * weights.to(tl.float32)
         members = numbers[None, :] == label[:, None]
-        if HALVES:
-            sums += sum_members(x, coefficients, members, HALF)
-        else:
-            weighted = tl.trans(round_off(x * coefficients[:, None], CUT))
-            tile = tl.dot(weighted, members.to(tl.float32), input_precision="tf32")
-            sums += tile * one  # times a number that the compiler does not know: summed apart
+        sums += sum_members(x, coefficients, members, HALF)
         if BY_ROW:
             tl.store(label_ptr + first + rows, label, mask=valid)
             tl.store(best_ptr + first + rows, best, mask=valid)
     out = sums_ptr + tl.program_id(0).to(tl.int64) * (KP * MP)
-    if HALVES:
-        tl.store(out + numbers[:, None] * MP + columns[None, :], sums)
-    else:
-        tl.store(out + numbers[None, :] * MP + columns[:, None], sums)
+    tl.store(out + numbers[:, None] * MP + columns[None, :], sums)
 
 
 @triton.jit

@@ -10,17 +10,20 @@ from dataclasses import dataclass
 
 # Padded sizes: tiles of matrix units have powers of two, this at the least.
 SMALLEST = 16
-# The sums of a fused kernel are held in registers, so many of them at most.
-MOST_SUMS = 2**13
+# A fused kernel holds whole rows, and the sums of all directions, in registers.
+WIDEST_FUSED = 128
 # With more directions than this rows are sorted by label before they are summed.
 MOST_INDICATED = 64
-# All directions of a tile are multiplied at once.
+# So many directions are multiplied at once; with all digits, which takes more registers, fewer.
 WIDEST = 256
+WIDEST_EXACT = 128
 # Rows of one label that are summed by one program.
 CHUNK = 1024
-# A slab of rows has sums of its own: so many rows for every direction, and so many slabs or fewer.
+# A slab of rows has sums of its own. Many slabs keep all of a GPU at work; of large sums there are
+# fewer, as each takes so many rows for every direction to read that writing it costs little.
+MOST_SLABS = 4096
+FEWEST_SLABS = 512
 ROWS_PER_DIRECTION = 64
-MOST_SLABS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,45 +58,41 @@ def padded(size: int) -> int:
 def sweep_plan(m: int, k: int) -> Plan:
     """The kernels of a sweep."""
     wide, many = padded(m), padded(k)
-    if many <= 64 and wide <= 128:
-        tiles = fused_tiles(wide, many)
-        return Plan("fused", many <= 32, tiles, tiles)
+    if many <= MOST_INDICATED and wide <= WIDEST_FUSED:
+        tiles = Tiles(64, wide, 4, 3 if many == SMALLEST else 2)
+        return Plan("fused", True, tiles, tiles)
     if many <= 32:
-        return Plan("indicated", True, Tiles(128, 64, 8, 3), Tiles(128, 64, 4, 3))
+        return Plan("indicated", True, Tiles(64, 64, 4, 3), Tiles(128, 64, 4, 3))
     if many <= MOST_INDICATED:
-        return Plan("indicated", False, Tiles(128, 64, 4, 3), Tiles(64, 128, 4, 3))
-    rows = 128 if many < 256 else 64
-    return Plan("sorted", False, Tiles(rows, 32, 8, 3), Tiles(16, min(512, wide), 4, 2))
-
-
-def fused_tiles(wide: int, many: int) -> Tiles:
-    """The tiles of a fused sweep, for padded sizes."""
-    if many == 64:
-        return Tiles(64, wide, 4, 2)
-    return Tiles(128 if wide <= 64 else 64, wide, 4, 3)
+        return Plan("indicated", False, Tiles(128, 64, 4, 3), Tiles(64, 128, 4, 2))
+    rows = 128 if many < WIDEST else 64
+    return Plan("sorted", False, Tiles(rows, 32, 4, 3), Tiles(8, min(256, wide), 4, 2))
 
 
 def sum_plan(m: int, k: int) -> Plan:
     """The kernels that sum rows by given labels."""
-    if padded(k) <= 32:
-        return Plan("indicated", True, Tiles(128, 64, 8, 3), Tiles(128, 64, 4, 3))
-    return sweep_plan(max(m, 129), k)
+    return sweep_plan(max(m, 2 * WIDEST_FUSED), k)  # which is not fused
 
 
 def assign_tiles(k: int) -> Tiles:
     """The tiles of the final assignment, with all digits of float32."""
-    return Tiles(64, 32, 4, 3) if padded(k) <= 64 else Tiles(128 if k <= 128 else 64, 32, 8, 2)
+    return Tiles(64, 32, 4, 3) if padded(k) <= 64 else Tiles(128, 64, 8, 3)
 
 
-def row_tiles(m: int) -> Tiles:
-    """The tiles of passes that read every row once: a warp for every row where loads are short."""
-    columns = min(padded(m), 128)
+def look_tiles(m: int) -> Tiles:
+    """The tiles of the first look: a warp for every row where loads are short."""
     if m % 4:
-        return Tiles(4, columns, 1, 2)
-    return Tiles(32, columns, 4, 3)
+        return Tiles(16, 128, 1, 2)
+    return Tiles(64, 128, 4, 2) if m % 64 else Tiles(16, 64, 4, 2)
+
+
+def residual_tiles(m: int) -> Tiles:
+    """The tiles of the residual."""
+    return Tiles(8, 128, 1, 2) if m % 4 else Tiles(8, 64, 2, 2)
 
 
 def slab_rows(n: int, k: int, rows: int) -> int:
     """How many rows of n have sums of their own, a multiple of the rows of a tile."""
-    wanted = min(ROWS_PER_DIRECTION * padded(k), max(4 * rows, -(-n // MOST_SLABS)))
+    enough = min(ROWS_PER_DIRECTION * padded(k), -(-n // FEWEST_SLABS))
+    wanted = max(4 * rows, -(-n // MOST_SLABS), enough)
     return -(-wanted // rows) * rows
