@@ -19,12 +19,12 @@ def test_an_experiment_ends_with_rows_figures_and_a_page(tmp_path, run):
     assert len(rows) == 3 * 4 * 3  # noises, methods, seeds
     assert {row.method for row in rows} == {"onmf-apx", "onmf-apx-10", "best", "onmfs"}
     assert all(row.non_orthogonality == 0 for row in rows)
-    assert "27 of 27 runs are in reproduction-quick/results.csv" in done.out
+    assert "36 of 36 runs are in reproduction-quick/results.csv" in done.out
     assert {"environment.json", "index.html", "experiment-2.svg"} <= {
         path.name for path in folder.iterdir()
     }
     assert "0 of 27 runs" in done.err
-    assert "27 of 27 runs" in done.err
+    assert "36 of 36 runs" in done.err
     before = (folder / "results.csv").read_bytes()
     (folder / "index.html").unlink()
     again = run("reproduce", "experiment-2", "--quick", "--page-only")
