@@ -1,17 +1,21 @@
-"""Counts and images grouped on both sides, with and without the weights of correspondence analysis.
+"""
+Two sides: counts and images with a core between their groups
+=============================================================
 
-Documents are drawn from five topics over words of very different frequency, and have very different
-lengths: there `chi_square_weights` helps. The handwritten digits are what they are: there it hurts.
+Rows and columns are grouped at the same time, and a core says how the groups meet. Documents are
+drawn from five topics over words of very different frequency, and have very different lengths:
+there the weights of correspondence analysis (:func:`orthant.chi_square_weights`) help. The
+handwritten digits are what they are: there they hurt.
 
-    python examples/two_sides.py two_sides.png
+``python examples/two_sides.py two_sides.png`` writes the picture to a file.
 """
 
-# %% Two tables whose groups of rows are known.
+# %%
+# Two tables whose groups of rows are known
+# -----------------------------------------
+
 import sys
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -34,7 +38,11 @@ tables = {
     "images": (digits.data, digits.target, (10, 20)),
 }
 
-# %% Groups of rows and of columns with a core between them, both ways.
+# %%
+# Groups of rows and of columns
+# -----------------------------
+# With a core between them, without weights and with them.
+
 agreements = {}
 for name, (X, known, sizes) in tables.items():
     sample_weight, feature_weight = orthant.chi_square_weights(X)
@@ -53,7 +61,11 @@ for name, (X, known, sizes) in tables.items():
     if name == "documents":
         shown = weighted
 
-# %% A picture: the counts ordered by both groups, and what was gained and lost.
+# %%
+# The picture
+# -----------
+# The counts ordered by both groups, and what was gained and lost.
+
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
 rows = np.argsort(shown.labels, kind="stable")
 columns = np.lexsort((-shown.feature_scales, shown.feature_labels))
@@ -69,6 +81,7 @@ for shift, title in ((-0.2, "plain"), (0.2, "weighted")):
 right.set_xticks(range(2), list(tables))
 right.set(title="agreement with what is known", ylabel="adjusted Rand index", ylim=(0, 1))
 right.legend()
-path = sys.argv[1] if len(sys.argv) > 1 else "two_sides.png"
-figure.savefig(path, dpi=100)
-print(f"picture: {path}")
+if len(sys.argv) > 1:
+    figure.savefig(sys.argv[1], dpi=100)
+    print(f"picture: {sys.argv[1]}")
+plt.show()

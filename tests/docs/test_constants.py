@@ -43,7 +43,9 @@ def claiming(ratio):
 
 
 def sizes(k):
-    return (3 * k + 4, 2 * k + 5)
+    """A shape that leaves room for k components, or for k and l groups."""
+    n, m = k if isinstance(k, tuple) else (k, k)
+    return (3 * n + 4, 2 * m + 5)
 
 
 @cache
@@ -59,7 +61,8 @@ def promise(k=10, *, X=None, shape=None, **options):
         options = {name: one for name, one in options.items() if name in ("orthogonal",)}
         options["missing_values"] = np.nan
     elif X == "exact":
-        X = np.kron(np.eye(k), np.ones((3, 2))) if shape is None else np.eye(*shape)
+        blocks = k[0] if isinstance(k, tuple) else k
+        X = np.kron(np.eye(blocks), np.ones((3, 2))) if shape is None else np.eye(*shape)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return orthant.factorize(X, k, certificate=None, random_state=0, **options).promise
@@ -84,6 +87,10 @@ CASES = {
     "both sides (r = 1): 2r + 2c (1 + √r)²": (3, {**BOTH, "kmeans": ONE}),
     "both sides (k-means++, k = 10)": (10, BOTH),
     "both sides, as many components as the smaller side": (4, {**BOTH, "shape": (4, 6)}),
+    "a core, draws on lines on both sides (k = 3, l = 4): a + b": (
+        (3, 4),
+        {"orthogonal": "both", **LINES},
+    ),
 }
 
 
@@ -113,7 +120,7 @@ def all_gone(k, options):
 
 
 def is_a_sample(k, options):
-    return is_gone(k, options, seeding="auto", shape=(3000, 40))
+    return is_gone(k, options, seeding="auto", shape=(3000, 600))
 
 
 def stability_ends(k, options):

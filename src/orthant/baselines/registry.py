@@ -73,6 +73,16 @@ def register(baseline: Baseline) -> Baseline:
     ------
     InvalidInputError, InvalidTypeError
         For a name that is taken, and for what cannot be called like that.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from orthant import baselines
+    >>> mine = replace(baselines.BASELINES["nmf"], name="my-nmf", label="My NMF")
+    >>> baselines.register(mine) is baselines.BASELINES["my-nmf"]
+    True
+    >>> baselines.BASELINES.pop("my-nmf") is mine  # and it is gone again
+    True
     """
     if not isinstance(baseline, Baseline):
         raise InvalidTypeError(f"pass a Baseline, not a {type(baseline).__name__}")
