@@ -60,7 +60,7 @@ BASELINES: dict[str, Baseline] = {
 
 
 # What experiments call other methods than baselines.
-RESERVED = ("onmf-apx", "best", "orthant")
+RESERVED = ("onmf-apx", "onmf-apx-10", "best", "orthant")
 
 
 def register(baseline: Baseline) -> Baseline:
