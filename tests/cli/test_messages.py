@@ -80,6 +80,16 @@ def test_clauses_go_and_the_first_stays():
     assert keep_known(text, ()) == "x.csv: --k is odd"
 
 
+def test_advice_of_the_library_is_given_in_options(tmp_path, run):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((40, 30)) + 1.0)
+    note = run("fit", "x.npy", "-k", 4, "--orthogonal", "both", "--seed", 0).err
+    for option in ("-k 4,4", "--orthogonal samples", "--normalize rows"):
+        assert option in note
+    np.save(tmp_path / "nan.npy", np.full((3, 3), np.nan))
+    assert "Pass --missing" in run("fit", "nan.npy").err
+    assert "issing" not in run("select-k", "nan.npy").err  # it has no such option
+
+
 def test_folders_of_10x_genomics_are_read(tmp_path, run, blocks):
     folder = tmp_path / "tenx"
     folder.mkdir()

@@ -10,12 +10,16 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+# What Python calls it, as a pattern, and the option.
 IN_OPTIONS = {
-    "missing_values=numpy.nan": "--missing",
-    "binarize=t": "--binarize T",
-    "above t ": "above T ",
-    "certificate_seconds=": "--certificate-seconds ",
-    "max_memory": "--max-memory",
+    r"missing_values=numpy\.nan": "--missing",
+    r"binarize=t\b": "--binarize T",
+    r"\babove t\b": "above T",
+    r"\bcertificate_seconds=": "--certificate-seconds ",
+    r"\bmax_memory\b": "--max-memory",
+    r"\bn_components=\((\d+), (\d+)\)": r"-k \1,\2",
+    r"\borthogonal='(\w+)'": r"--orthogonal \1",
+    r"\borthant\.preparation\.normalize_rows\b": "--normalize rows",
 }
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 CLAUSE = re.compile(r"(?<=[;.]) (?=\S)")
@@ -36,7 +40,7 @@ def know_options(command: Any) -> None:
 def in_words_of_command(message: str) -> str:
     """A message of the library, as the running command can give it."""
     for python, option in IN_OPTIONS.items():
-        message = message.replace(python, option)
+        message = re.sub(python, option, message)
     return message if Known.options is None else keep_known(message, Known.options)
 
 

@@ -62,7 +62,8 @@ def explain_fewer(k: object) -> str:
         "no answer with more blocks was found that is better. "
         f"Try three factors, n_components=({k}, {k}), in which every group of rows may use every "
         "group of columns; orthogonal='samples' or 'features', which ask for less; or rows "
-        "normalized to one length, where a few large ones outweigh the others"
+        "normalized to one length (orthant.preparation.normalize_rows), where a few large ones "
+        "outweigh the others"
     )
 
 
