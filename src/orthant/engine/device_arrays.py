@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from orthant.engine.vectors import OnDevice
 from orthant.numerics.arrays import Array
 
 # Entries whose totals are cumulated on the host.
@@ -101,7 +102,7 @@ UFUNCS: dict[str, Callable[..., Any]] = {
 }
 
 
-class DeviceArray(NDArrayOperatorsMixin):
+class DeviceArray(NDArrayOperatorsMixin, OnDevice):
     """A tensor that NumPy's functions work on where it lies; see the module."""
 
     __slots__ = ("tensor",)

@@ -6,8 +6,9 @@ A vector is an array of NumPy, or one on a device that computes the functions of
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,22 +16,28 @@ from scipy.sparse import csr_array
 from orthant.numerics.arrays import Array
 
 
-@runtime_checkable
-class OnDevice(Protocol):
+class OnDevice(ABC):
     """An array with one entry, or one row, per point that lies on a device."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def fetch(self) -> Array:
         """A copy on the host."""
 
+    @abstractmethod
     def find_places(self, steps: Array, parts: int) -> Array:
         """What :func:`find_places` gives, without bringing all entries to the host."""
 
+    @abstractmethod
     def find_largest(self, least: Any, count: int) -> Array:
         """What :func:`find_largest` gives, without bringing all entries to the host."""
 
+    @abstractmethod
     def look_up(self, table: Array) -> Any:
         """What :func:`look_up` gives, left there."""
 
+    @abstractmethod
     def find_starts(self) -> Array:
         """What :func:`find_starts` gives, computed there: new memory on the host is slow."""
 
