@@ -8,12 +8,14 @@ from sklearn.cluster import KMeans
 from orthant.bench.rivals import (
     CONTESTANTS,
     block_error,
+    core_error,
     direction_error,
     error_of,
     three_lines,
 )
 from orthant.datasets import make_planted
 from orthant.fitting import factorize
+from tests.oracles.three_factors import captured_by_groups
 
 
 def residual_share(X, approximation):
@@ -67,6 +69,15 @@ def test_the_error_of_blocks_is_the_residual_of_rank_one_matrices(X):
         approximation[block] = values[0] * np.outer(left[:, 0], right[0])
     expected = residual_share(X, approximation)
     assert block_error(X, rows, columns) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_error_of_a_core_is_that_of_the_best_scales(X):
+    rows, columns = np.arange(40) % 3, np.array([0, 1, 1, 0, 2, 0])
+    expected = captured_by_groups(X, np.eye(3)[rows], np.eye(3)[columns], np.ones(6))
+    assert core_error(X, rows, columns) == pytest.approx(1 - expected / np.sum(X**2), rel=1e-8)
+    found = factorize(X, (3, 2), orthogonal="both", random_state=0, certificate=None)
+    again = core_error(csr_array(X), found.labels, found.feature_labels)
+    assert again == pytest.approx(found.relative_squared_error, rel=1e-4)
 
 
 def test_our_own_error_is_the_one_the_library_reports(X):

@@ -26,7 +26,8 @@ class Data:
     Attributes
     ----------
     kind
-        A key of ``MAKERS``: "planted", "blocks", "uniform", "sparse", or "uci" for a real set.
+        A key of ``MAKERS``: "planted", "blocks", "groups" (with a core between those of both
+        sides), "uniform", "sparse", or "uci" for a real set.
     n_samples, n_features, n_components
         Shape, and how many components are planted (or asked for, where none are).
     noise
@@ -65,9 +66,11 @@ def real(name: str) -> Data:
 
 
 def _draw_planted(data: Data, rng: np.random.Generator) -> Any:
-    orthogonal = "both" if data.kind == "blocks" else "samples"
-    shape = (data.n_samples, data.n_features, data.n_components)
-    return make_planted(*shape, data.noise, orthogonal, rng).X.astype(data.dtype)
+    orthogonal = "samples" if data.kind == "planted" else "both"
+    k = data.n_components
+    sizes = (k, k) if data.kind == "groups" else k
+    shape = (data.n_samples, data.n_features)
+    return make_planted(*shape, sizes, data.noise, orthogonal, rng).X.astype(data.dtype)
 
 
 def _draw_uniform(data: Data, rng: np.random.Generator) -> Any:
@@ -100,6 +103,7 @@ def _load_real(data: Data, rng: np.random.Generator) -> Any:
 MAKERS = {
     "planted": _draw_planted,
     "blocks": _draw_planted,
+    "groups": _draw_planted,
     "uniform": _draw_uniform,
     "sparse": _draw_sparse,
     "uci": _load_real,

@@ -35,6 +35,7 @@ LARGE = (
 )
 SPARSE = tuple(real(name) for name in ("bow-kos", "bow-nips", "amazon-commerce-reviews"))
 BLOCKS = Data("blocks", 2_000, 500, 8, noise=0.1)
+GROUPS = replace(BLOCKS, kind="groups")
 TINY = Data("planted", 300, 20, 3)
 MEMORY_BYTES = 2_000_000_000
 
@@ -107,6 +108,16 @@ CONTESTS = {
     ),
     "both": Contests(
         (BLOCKS,), Data("blocks", 120, 30, 3), (Rival("co-clustering"),), {"orthogonal": "both"}
+    ),
+    "core": Contests(
+        (GROUPS, *(real(name) for name in ("mfeat-pix", "bow-kos"))),
+        Data("groups", 120, 30, 3),
+        tuple(
+            Rival(name, n_seeds=1, warm_rows=200)
+            for name in ("biclustering", "Ding's three factors")
+        ),
+        {"orthogonal": "core", "n_rounds": 1},
+        n_tiny=1,
     ),
     "baselines": Contests(
         (EXPERIMENT_ONE,),

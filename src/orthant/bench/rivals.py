@@ -1,7 +1,8 @@
-"""Who is measured: orthant and what it is compared with, judged by the same two errors.
+"""Who is measured: orthant and what it is compared with, judged by the same three errors.
 
 Over samples the error of an answer is that of its labels and directions with the best scale for
-every row; of blocks, that of the best rank-one matrix in every block. Nobody's own account of
+every row; of blocks, that of the best rank-one matrix in every block; of groups with a core between
+them, that of the scales that taking turns between the two sides ends with. Nobody's own account of
 its error is used.
 """
 
@@ -13,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans, SpectralCoclustering
+from sklearn.cluster import KMeans, SpectralBiclustering, SpectralCoclustering
 from sklearn.decomposition import NMF
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
@@ -27,13 +28,16 @@ BASELINES = ("nmf", "pnmf", "onfs-ding", "nhl", "onmf-a", "hals", "em-onmf")
 BASELINE_SECONDS = 5.0
 NMF_ITERATIONS = 100_000
 BLOCK_ROWS = 8192
+# Rounds in which two sides of a core take turns, and the gain that ends them.
+CORE_ROUNDS, CORE_GAIN = 200, 1e-10
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Rows given to directions (k, m), or rows and columns given to blocks.
 
-    ``seconds`` is None unless the program counts its own time without what only measures it.
+    With ``core`` the labels of rows and columns number groups that may all meet. ``seconds`` is
+    None unless the program counts its own time without what only measures it.
     """
 
     labels: Array
@@ -41,6 +45,7 @@ class Answer:
     column_labels: Array | None = None
     seconds: float | None = None
     note: str = ""
+    core: bool = False
 
 
 Contestant = Callable[[Any, int, int], Answer]
@@ -50,6 +55,13 @@ def fit_ours(X: Any, k: int, seed: int, orthogonal: str = "samples") -> Answer:
     """Everything as it is by default, without the certificate."""
     found = factorize(X, k, orthogonal=orthogonal, random_state=seed, certificate=None)
     return Answer(np.asarray(found.labels), found.components, found.feature_labels)
+
+
+def fit_core(X: Any, k: int, seed: int) -> Answer:
+    """As many groups of rows as of columns, with a core between them."""
+    found = factorize(X, (k, k), orthogonal="both", random_state=seed, certificate=None)
+    assert found.feature_labels is not None
+    return Answer(np.asarray(found.labels), column_labels=found.feature_labels, core=True)
 
 
 def three_lines(X: Any, k: int, seed: int) -> Answer:
@@ -84,6 +96,28 @@ def co_clustering(X: Any, k: int, seed: int) -> Answer:
     return Answer(found.row_labels_, column_labels=found.column_labels_)
 
 
+def biclustering(X: Any, k: int, seed: int) -> Answer:
+    """Spectral biclustering as scikit-learn has it, with as many clusters of columns as of rows."""
+    filled = [np.flatnonzero(np.asarray(X.sum(axis=axis)).ravel()) for axis in (1, 0)]
+    found = SpectralBiclustering((k, k), random_state=seed).fit(X[filled[0]][:, filled[1]])
+    labels = [np.full(size, -1) for size in X.shape]  # it takes no row or column of zeros
+    labels[0][filled[0]], labels[1][filled[1]] = found.row_labels_, found.column_labels_
+    return Answer(labels[0], column_labels=labels[1], core=True)
+
+
+def ding_three_factors(X: Any, k: int, seed: int) -> Answer:
+    """The updates of Ding, Li, Peng & Park; every row and column keeps its largest entry."""
+    found = solve("onmf-ding-double", X, k, random_state=seed, time_limit=BASELINE_SECONDS)
+    labels, column_labels = np.asarray(found.W).argmax(axis=0), np.asarray(found.A).argmax(axis=1)
+    return Answer(
+        labels,
+        column_labels=column_labels,
+        seconds=found.seconds,
+        note=found.stop_reason,
+        core=True,
+    )
+
+
 def baseline(name: str) -> Contestant:
     """One of the earlier methods, made exactly orthogonal at its end (not counted as its time)."""
 
@@ -103,6 +137,9 @@ CONTESTANTS: dict[str, Contestant] = {
     "three lines": three_lines,
     "sklearn NMF": sklearn_nmf,
     "co-clustering": co_clustering,
+    "orthant core": fit_core,
+    "biclustering": biclustering,
+    "Ding's three factors": ding_three_factors,
     **{name: baseline(name) for name in BASELINES},
 }
 
@@ -119,6 +156,9 @@ def best_labels(X: Any, directions: Array) -> Array:
 
 def error_of(X: Any, answer: Answer) -> float:
     """Relative squared error of an answer in float64, whatever the type of the data."""
+    if answer.core:
+        assert answer.column_labels is not None
+        return core_error(X, answer.labels, answer.column_labels)
     if answer.column_labels is not None:
         return block_error(X, answer.labels, answer.column_labels)
     assert answer.directions is not None
@@ -148,3 +188,40 @@ def block_error(X: Any, row_labels: Array, column_labels: Array) -> float:
         if block.size:
             captured += float(np.linalg.norm(block, 2)) ** 2
     return 1.0 - captured / float(row_norms(X.astype(np.float64), squared=True).sum())
+
+
+def core_error(X: Any, row_labels: Array, column_labels: Array) -> float:
+    """Relative squared error of groups of rows and of columns with the best core between them.
+
+    The scales of one side given the other are top singular vectors; the sides take turns.
+    """
+    X = X.astype(np.float64)
+    rows, columns = _indicator(row_labels), _indicator(column_labels)
+    G = columns / np.sqrt(np.maximum(columns.sum(axis=0), 1.0))
+    total, captured = float(row_norms(X, squared=True).sum()), 0.0
+    for _ in range(CORE_ROUNDS):
+        F, _ = _top_scales(X @ G, rows)
+        G, found = _top_scales(X.T @ F, columns)
+        if found - captured <= CORE_GAIN * total:
+            break
+        captured = found
+    return 1.0 - found / total
+
+
+def _indicator(labels: Array) -> Array:
+    """(n, k) zeros and ones: which group every row or column is in; none for label -1."""
+    return (labels[:, None] == np.arange(labels.max() + 1)).astype(np.float64)
+
+
+def _top_scales(seen: Array, groups: Array) -> tuple[Array, float]:
+    """Unit scales (n, k) of the rows of every group, and what they capture of rows (n, l)."""
+    scales, captured = np.zeros(groups.shape), 0.0
+    for group in range(groups.shape[1]):
+        inside = np.flatnonzero(groups[:, group])
+        values, vectors = np.linalg.eigh(seen[inside].T @ seen[inside])
+        own = seen[inside] @ np.abs(vectors[:, -1])
+        length = float(np.linalg.norm(own))
+        if length > 0:
+            scales[inside, group] = own / length
+            captured += float(values[-1])
+    return scales, captured
