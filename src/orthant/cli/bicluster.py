@@ -14,7 +14,7 @@ import orthant
 from orthant.cli import options as o
 from orthant.cli.data import PREPARING, Reading, read_data, takes_reading
 from orthant.cli.failures import about, say
-from orthant.cli.folder import MODEL, SUMMARY, names_or_numbers, write_json, write_rows
+from orthant.cli.folder import MODEL, PAGE, SUMMARY, names_or_numbers, write_json, write_rows
 from orthant.cli.terminal import line, object_line, progress, prose, table
 from orthant.cli.writing import Replacing, check_own
 from orthant.correlation_clustering.graph import Biadjacency, as_biadjacency
@@ -26,6 +26,7 @@ from orthant.errors import InvalidInputError
 from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 from orthant.numerics.arrays import Array
 from orthant.persistence import save
+from orthant.report.clusters_page import Clusters, clusters_page
 
 ROWS, COLUMNS = "rows.csv", "columns.csv"
 EDGE_ENDINGS = (".txt", ".edges", ".edgelist")
@@ -40,6 +41,9 @@ def bicluster(
         Path | None,
         o.output("Folder to write rows.csv, columns.csv, model.npz and summary.json into."),
     ] = None,
+    report: Annotated[
+        bool, o.printing("--report", help="Also write the page report.html into the folder.")
+    ] = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
     binarize: Annotated[
@@ -74,6 +78,8 @@ def bicluster(
     The number of clusters follows from the data. A disagreement is an edge between clusters or
     a missing edge inside one.
     """
+    if report and output is None:
+        raise InvalidInputError("--report writes into a folder; name one with -o DIR")
     with progress(f"reading {Path(file).name}", quiet):
         data, listed = _read(file, reading, edges)
     threshold = 0.0 if listed and binarize is None else binarize
@@ -87,13 +93,16 @@ def bicluster(
         model.fit(named)
     summary = _summary(data, model)
     if output is not None:
-        _write(output, data, model, summary)
+        page = _page(data, model, graph) if report else None
+        names = _write(output, data, model, summary, page)
     if json:
         object_line(summary)
         return
     _tell(data, model, summary)
     if output is not None:
-        line(f"wrote {output}/: {MODEL} {ROWS} {COLUMNS} {SUMMARY}")
+        line(f"wrote {output}/: {' '.join(names)}")
+        if PAGE in names:
+            line(f"look at {(output / PAGE).resolve()}")
 
 
 def _read(file: str, reading: Reading, edges: bool | None) -> tuple[NamedMatrix, bool]:
@@ -152,14 +161,33 @@ def _summary(data: NamedMatrix, model: Any) -> dict[str, Any]:
     }
 
 
-def _write(folder: Path, data: NamedMatrix, model: Any, summary: dict[str, Any]) -> None:
+def _page(data: NamedMatrix, model: Any, graph: Biadjacency) -> str:
+    found = Clusters(
+        graph.edges,
+        model.row_labels_,
+        model.column_labels_,
+        len(model.rows_),
+        model.disagreements_,
+        model.certificate_,
+    )
+    source = Path(data.source).name
+    return clusters_page(found, source, data.row_names, data.column_names, orthant.__version__)
+
+
+def _write(
+    folder: Path, data: NamedMatrix, model: Any, summary: dict[str, Any], page: str | None
+) -> list[str]:
+    """Write everything at once; the names of the files."""
     about(folder)
-    check_own(folder, (MODEL, ROWS, COLUMNS, SUMMARY), SUMMARY)
+    check_own(folder, (MODEL, ROWS, COLUMNS, PAGE, SUMMARY), SUMMARY)
     with Replacing(folder) as files:
         files.other(MODEL, lambda path: save(model, path))
         files.text(ROWS, lambda f: _labels(f, "row", data.row_names, model.row_labels_))
         files.text(COLUMNS, lambda f: _labels(f, "column", data.column_names, model.column_labels_))
+        if page is not None:
+            files.text(PAGE, lambda f: f.write(page))
         files.text(SUMMARY, lambda f: write_json(f, summary))
+    return [MODEL, ROWS, COLUMNS, *([PAGE] if page is not None else []), SUMMARY]
 
 
 def _labels(file: TextIO, what: str, names: Sequence[str] | None, labels: Array) -> None:

@@ -61,7 +61,7 @@ class HeatMaps:
         pictures = [
             ("original", "As it came", self.original),
             ("ordered", "Ordered by component", self.ordered),
-            ("approximated", "As the components have it", self.approximated),
+            ("approximated", "As the {}s have it", self.approximated),
             ("left", "What is left", self.left),
         ]
         return [(name, caption, one) for name, caption, one in pictures if one is not None]

@@ -43,7 +43,7 @@ def maps_section(story: Story, maps: HeatMaps) -> Safe:
         [
             _map(
                 identity,
-                _ordered(story) if one is maps.ordered else caption,
+                _ordered(story) if one is maps.ordered else caption.format(story.part),
                 one,
                 ratio,
                 () if one is maps.original else bands,
@@ -66,7 +66,7 @@ def maps_section(story: Story, maps: HeatMaps) -> Safe:
 
 def _ordered(story: Story) -> str:
     full = story.result.has_full_core
-    return "Ordered by the groups of both sides" if full else "Ordered by component"
+    return "Ordered by the groups of both sides" if full else f"Ordered by {story.part}"
 
 
 def _at_most(maps: HeatMaps) -> str:
@@ -156,16 +156,39 @@ def _edges(bands: Any) -> list[dict[str, float]]:
     return across + [{"y1": 0, "y2": 1, "x1": high, "x2": high} for _, _, high in columns[:-1]]
 
 
+def search_section(story: Story) -> Safe:
+    """A box that finds names of rows and columns, and says how many are searched."""
+    too_many = [
+        f"{MOST_NAMES:,} of {size:,} {what}"
+        for size, what in zip(story.shape, ("rows", "features"), strict=True)
+        if size > MOST_NAMES
+    ]
+    note = f" Searched: {' and '.join(too_many)}; the files hold all." if too_many else ""
+    box = tag(
+        "div",
+        tag("label", "Name of a row or feature", for_="search", class_="hidden"),
+        tag("input", id="search", type="search", placeholder="Name of a row or feature",
+            autocomplete="off", spellcheck="false"),
+        tag("span", id="hit-count", class_="soft small", aria_live="polite"),
+        class_="search",
+    )  # fmt: skip
+    return Safe(
+        box
+        + (tag("p", note.strip(), class_="soft small") if note else "")
+        + tag("ul", id="hits", class_="hits")
+    )
+
+
 def maps_data(story: Story, maps: HeatMaps) -> dict[str, Any]:
     """What the page's script needs: levels, names under the pointer, names to search."""
-    belongs = "group" if story.result.has_full_core else "component"
+    belongs = "group" if story.result.has_full_core else story.part
     return {
         "maps": [
             {
                 "id": identity,
                 "levels": base64.b64encode(picture.levels.tobytes()).decode(),
                 "rows": _cell_names(
-                    picture.rows, story.row, "rows", story.result.labels, "component"
+                    picture.rows, story.row, "rows", story.result.labels, story.part
                 ),
                 "columns": _cell_names(
                     picture.columns,
@@ -184,7 +207,7 @@ def maps_data(story: Story, maps: HeatMaps) -> dict[str, Any]:
                 story.findings.row_labels,
                 story.findings.row_misses,
                 story.row,
-                "component",
+                story.part,
             ),
             "columns": _searchable(
                 maps.ordered.columns,

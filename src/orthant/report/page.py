@@ -10,7 +10,7 @@ from orthant.report.core_section import core_section
 from orthant.report.groups_section import groups_section, positions_map
 from orthant.report.headline import headline, proof
 from orthant.report.heatmap import heat_maps
-from orthant.report.maps_section import MOST_NAMES, maps_data, maps_section
+from orthant.report.maps_section import maps_data, maps_section, search_section
 from orthant.report.markup import Safe, tag
 from orthant.report.missed_section import missed_section
 from orthant.report.overview import overview
@@ -63,7 +63,7 @@ def _sections(story: Story, maps: Any) -> list[Safe]:
         maps_section(story, maps),
         *core_section(story),
         tag("h2", "Find a name", id="find"),
-        _search(story),
+        search_section(story),
         tag("h2", "Components", id="components"),
         tag("p", energy, class_="soft small"),
         cards(story),
@@ -102,28 +102,6 @@ def _in_short(story: Story) -> str:
     if ratio is None:
         return "The figures of the fit"
     return f"At most {ratio_text(ratio)} times the smallest error possible; the figures of the fit"
-
-
-def _search(story: Story) -> Safe:
-    too_many = [
-        f"{MOST_NAMES:,} of {size:,} {what}"
-        for size, what in zip(story.shape, ("rows", "features"), strict=True)
-        if size > MOST_NAMES
-    ]
-    note = f" Searched: {' and '.join(too_many)}; the files hold all." if too_many else ""
-    box = tag(
-        "div",
-        tag("label", "Name of a row or feature", for_="search", class_="hidden"),
-        tag("input", id="search", type="search", placeholder="Name of a row or feature",
-            autocomplete="off", spellcheck="false"),
-        tag("span", id="hit-count", class_="soft small", aria_live="polite"),
-        class_="search",
-    )  # fmt: skip
-    return Safe(
-        box
-        + (tag("p", note.strip(), class_="soft small") if note else "")
-        + tag("ul", id="hits", class_="hits")
-    )
 
 
 def _sweeps(story: Story) -> list[Safe]:

@@ -43,6 +43,8 @@ class Story:
         The share of the squared norm that as many components capture of shuffled data, if known.
     groups
         Known groups of the rows, a name for each, or None.
+    part
+        What rows and columns belong to, in a word.
     positions, positions_name
         (n, 2) places of the rows on a map that came with the data, and what it is called.
     """
@@ -61,6 +63,7 @@ class Story:
     groups: Sequence[str] | None = None
     positions: Array | None = None
     positions_name: str = ""
+    part: str = "component"
 
     @property
     def shape(self) -> tuple[int, int]:

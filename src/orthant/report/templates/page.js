@@ -148,7 +148,7 @@
   function mark(side, i) {
     const names = data.names[side];
     document.querySelectorAll("line.found").forEach((line) => line.remove());
-    document.querySelectorAll(".card.found").forEach((card) => card.classList.remove("found"));
+    document.querySelectorAll(".card.found, tr.found").forEach((card) => card.classList.remove("found"));
     maps.forEach((map) => {
       const place = (map.id === "original" ? names.number[i] : names.place[i]) + 0.5;
       const share = place / names.total;
