@@ -51,6 +51,16 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 
 @contextmanager
+def silence() -> Iterator[None]:
+    """Let nobody hear what is announced inside: steps of a part, whose errors are not the fit's."""
+    token = _listener.set(None)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+@contextmanager
 def progress_line(verbose: int, title: str = "orthant", first: str = "") -> Iterator[None]:
     """Show one line on stderr that follows the steps inside; nothing when ``verbose`` is 0.
 
