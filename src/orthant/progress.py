@@ -47,6 +47,16 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 
 @contextmanager
+def silence() -> Iterator[None]:
+    """Let nobody hear what is announced inside: steps of a part, whose errors are not the fit's."""
+    token = _listener.set(None)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+@contextmanager
 def progress_lines(verbose: int, title: str = "orthant") -> Iterator[None]:
     """Print a plain line on stderr for every step inside; nothing when ``verbose`` is 0."""
     if not verbose:

@@ -10,6 +10,7 @@ from sklearn.base import clone
 import orthant
 from orthant.errors import FewerComponentsWarning, InvalidInputError, InvalidTypeError
 from orthant.onmf.core_descent import descend_core, pack
+from orthant.progress import listening
 from orthant.validation.data import as_matrix
 
 
@@ -263,3 +264,27 @@ class TestEstimator:
         assert np.array_equal(loaded.transform(X), model.transform(X))
         assert loaded.certify(X).ratio == model.certificate_.ratio
         assert "packing" not in loaded.certify(X).method
+
+    def test_a_model_that_does_not_know_what_was_asked_for_is_saved_again(self, tmp_path):
+        X, _, _ = planted(3, noise=0.3)
+        model = orthant.OrthogonalNMF(1, orthogonal="both", random_state=0).fit(X)
+        ratio = model.certificate_.ratio
+        model._asked, model.core_ = None, None  # as files of older versions leave them
+        for _ in range(2):
+            orthant.save(model, tmp_path / "kept.npz")
+            model = orthant.load(tmp_path / "kept.npz")
+        assert model.core_ is None
+        assert model.certify(X).ratio == ratio
+
+
+def test_errors_that_are_announced_are_those_of_the_fit():
+    X, _, _ = planted(4, noise=1.0)
+    heard = []
+    with listening(lambda step, error: heard.append(error)):
+        result = fit(X)
+    # One side alone may have less error; the two together never end below what is published.
+    samples = orthant.factorize(X, 4, random_state=0, certificate=None)
+    features = orthant.factorize(X, 5, orthogonal="features", random_state=0, certificate=None)
+    least = min(samples.relative_squared_error, features.relative_squared_error)
+    assert min(heard) >= 0.99 * least
+    assert any(error == pytest.approx(result.relative_squared_error, rel=1e-6) for error in heard)

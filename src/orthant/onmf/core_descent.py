@@ -21,6 +21,7 @@ from orthant.kmeans.alternation import Update, alternate
 from orthant.numerics.arrays import Array, divide
 from orthant.onmf.descent import descend
 from orthant.onmf.solution import Solution, errors_of
+from orthant.progress import silence
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +123,9 @@ class _Halves:
     def _solve(self, points: Samples, directions: Array) -> Grouped:
         """The problem over samples, from directions, on points of few coordinates."""
         if points.total > 0:
-            directions = descend(
-                points, directions, max_iter=self._max_iter, tol=self._tol
-            ).directions
+            with silence():
+                found = descend(points, directions, max_iter=self._max_iter, tol=self._tol)
+            directions = found.directions
         return group_points(points, directions)
 
     def _open_unseen(self, rows: Grouped) -> Grouped:

@@ -19,6 +19,7 @@ from orthant.onmf.core_starts import core_starts
 from orthant.onmf.options import Options
 from orthant.onmf.search import Search
 from orthant.onmf.solution import Escape, Solution
+from orthant.progress import silence
 
 RECOMBINATIONS = 3
 SMALL_STARTS = 6  # rows first and columns first each
@@ -98,4 +99,5 @@ def _solve(small: Matrix, options: Options) -> Array:
         )
 
     search = Search(refine)
-    return search.run(core_starts(small, given, search), []).directions
+    with silence():
+        return search.run(core_starts(small, given, search), []).directions

@@ -29,6 +29,7 @@ from orthant.onmf.promises import in_sequence
 from orthant.onmf.search import Search, search_lines
 from orthant.onmf.solution import Solution, Start
 from orthant.onmf.starts import GIVEN
+from orthant.progress import silence
 
 
 def core_starts(matrix: Matrix, options: Options, search: Search) -> Iterator[Start]:
@@ -134,7 +135,8 @@ class CoreStarts:
             checkpoint=Checkpoint(),
             seeding="lines" if lines else given,
         )
-        found = search_lines(points, options)
+        with silence():
+            found = search_lines(points, options)
         return group_points(points, pad(found.directions, k)), found.promise
 
     def _finish(

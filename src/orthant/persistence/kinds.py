@@ -184,7 +184,8 @@ def _unpack_nmf(content: Content) -> OrthogonalNMF:
     k, m = components.shape
     labels = None if setting == "features" else content.labels("labels", None, k)
     feature_labels, core = None, None
-    asked = content.sizes("asked") if "asked" in content.items() else None
+    # Files of older versions do not say what was asked for.
+    asked = None if content.items().get("asked") is None else content.sizes("asked")
     if content.has_array("core"):
         core = content.amounts("core", (k, None))
     if setting != "samples":
