@@ -11,13 +11,15 @@ cumulated sums of floating point numbers (`find_places` cumulates totals of slab
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from orthant.errors import TooLargeError
 from orthant.numerics.arrays import Array
 
 # Entries whose totals are cumulated on the host.
@@ -36,6 +38,18 @@ DTYPES: dict[np.dtype, Any] = {
     np.dtype(np.bool_): torch.bool,
 }
 OF_TORCH: dict[Any, np.dtype] = {theirs: ours for ours, theirs in DTYPES.items()}
+
+
+@contextmanager
+def told_when_full() -> Iterator[None]:
+    """Say in words of our own that a device has no room left."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise TooLargeError(
+            f"the device has no room for this fit: {str(error).splitlines()[0]} Free memory there, "
+            "or stream X from the host with orthant.on_device(X.cpu())"
+        ) from error
 
 
 def fetch(tensor: Any) -> Array:
@@ -250,6 +264,7 @@ class DeviceArray(NDArrayOperatorsMixin):
         torch.cumsum(self.tensor >= 0, dim=0, dtype=dtype, out=starts[1:])
         return fetch(starts)
 
+    @told_when_full()
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: tuple[Any, ...] = (), **options: Any
     ) -> Any:
@@ -271,6 +286,7 @@ class DeviceArray(NDArrayOperatorsMixin):
             return DeviceArray(result) if kept and not inner else fetch(result)[()]
         return _written(out, result, where)
 
+    @told_when_full()
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         known = FUNCTIONS.get(func)
         found = NotImplemented if known is None else known(*args, **kwargs)

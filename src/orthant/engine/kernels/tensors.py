@@ -18,7 +18,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from orthant.engine.device_arrays import DTYPES, DeviceArray, as_tensor, fetch, first_of, ldexp
+from orthant.engine.device_arrays import (
+    DTYPES,
+    DeviceArray,
+    as_tensor,
+    fetch,
+    first_of,
+    ldexp,
+    told_when_full,
+)
 from orthant.engine.kernels.dense import DENSE
 from orthant.engine.kernels.interface import (
     BlockColumns,
@@ -74,6 +82,7 @@ class TensorKernel(Kernel):
             versions.append(torch.cuda.get_device_name(device))
         self.made_by = ", ".join(versions)
 
+    @told_when_full()
     def room(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
         wanted = DTYPES[np.dtype(dtype)]
         return DeviceArray(torch.zeros(shape, dtype=wanted, device=self._device))
