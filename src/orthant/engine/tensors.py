@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from orthant.engine.device_arrays import OF_TORCH, as_tensor, fetch, told_when_full
+from orthant.engine.device_arrays import as_tensor
 from orthant.engine.executors import Absorb, Executor, Serial, Work
 from orthant.engine.kernels.interface import Kernel
 from orthant.engine.kernels.tensors import TensorKernel
 from orthant.engine.sources import ArraySource, Source, block_rows, working_dtype
+from orthant.engine.tensor_functions import OF_TORCH, fetch, told_when_full
 from orthant.numerics.arrays import Array
 
 # Large blocks: what is done once for each takes as long as reading many entries. Boundaries are

@@ -96,6 +96,7 @@ def _assign(rows: Any, vectors: Any, tiles: Tiles, halves: bool, exact: bool) ->
         labels,
         best,
         n,
+        1.0,
         M=m,
         K=k,
         MP=wide,

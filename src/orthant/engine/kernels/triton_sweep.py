@@ -145,6 +145,7 @@ def assign_rows(
     label_ptr,
     best_ptr,
     n,
+    one,
     M: tl.constexpr,
     K: tl.constexpr,
     MP: tl.constexpr,
@@ -179,7 +180,11 @@ def assign_rows(
             low = high
             if HALVES:
                 low = tl.load(low_ptr + places)
-            products = multiply(x, high, low, products, HALVES, EXACT, HALF, CUT)
+            tile = tl.zeros((ROWS, WIDTH), dtype=tl.float32)
+            tile = multiply(x, high, low, tile, HALVES, EXACT, HALF, CUT)
+            # Times a number that the compiler does not know: it cannot let the matrix unit add up
+            # over tiles, which cuts off digits, nor go on to the next one before this is done.
+            products += tile * one
         products = tl.where((numbers < K)[None, :], products, float("-inf"))
         largest = tl.max(products, axis=1)
         found = tl.min(tl.where(products == largest[:, None], numbers[None, :], KP), axis=1)
