@@ -144,4 +144,6 @@ def _settings(result: Factorization) -> dict[str, Any]:
         values["labels"] = result.labels
     if result.feature_labels is not None:
         values["feature_labels"] = result.feature_labels
+    if result.core is not None:
+        values["core"] = result.core
     return values

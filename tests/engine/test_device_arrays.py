@@ -17,7 +17,8 @@ from orthant.numerics.arrays import divide
 
 torch = pytest.importorskip("torch")
 
-from orthant.engine.device_arrays import SLAB, DeviceArray  # noqa: E402
+from orthant.engine.device_arrays import DeviceArray  # noqa: E402
+from orthant.engine.tensor_functions import SLAB  # noqa: E402
 
 RNG = np.random.default_rng(0)
 V = RNG.exponential(size=3 * SLAB + 77)

@@ -18,37 +18,19 @@ import numpy as np
 import torch
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from orthant.engine.tensor_functions import (
+    DTYPES,
+    OF_TORCH,
+    SLAB,
+    cut_slabs,
+    fetch,
+    first_of,
+    ldexp,
+    sum_by_label,
+    told_when_full,
+)
 from orthant.engine.vectors import OnDevice
 from orthant.numerics.arrays import Array
-
-# Entries whose totals are cumulated on the host.
-SLAB = 512
-# Entries that are spread over labels at once.
-SPREAD_ENTRIES = 2**25
-# Smaller copies are not worth page-locked memory.
-WORTH_LOCKING = 2**16
-
-DTYPES: dict[np.dtype, Any] = {
-    np.dtype(np.float32): torch.float32,
-    np.dtype(np.float64): torch.float64,
-    np.dtype(np.int32): torch.int32,
-    np.dtype(np.int64): torch.int64,
-    np.dtype(np.uint8): torch.uint8,
-    np.dtype(np.bool_): torch.bool,
-}
-OF_TORCH: dict[Any, np.dtype] = {theirs: ours for ours, theirs in DTYPES.items()}
-
-
-def fetch(tensor: Any) -> Array:
-    """A copy of a tensor on the host, through page-locked memory where it is large."""
-    if tensor.device.type != "cuda":
-        return np.array(tensor.numpy())
-    if tensor.numel() < WORTH_LOCKING:
-        return np.asarray(tensor.cpu().numpy())
-    room = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
-    room.copy_(tensor, non_blocking=True)
-    torch.cuda.current_stream(tensor.device).synchronize()
-    return np.asarray(room.numpy())
 
 
 def as_tensor(values: Any, device: Any, dtype: Any = None) -> Any:
@@ -62,15 +44,6 @@ def as_tensor(values: Any, device: Any, dtype: Any = None) -> Any:
     if not array.flags.writeable or not array.flags.c_contiguous:
         array = np.array(array)  # a tensor cannot say that it is read only
     return torch.as_tensor(array).to(device=device, dtype=dtype)
-
-
-def ldexp(values: Any, powers: Any) -> Any:
-    """``values * 2**powers`` in two steps, so that no power leaves the range of float64."""
-    half = torch.div(powers, 2, rounding_mode="floor")
-    wide = values.double()
-    for part in (half, powers - half):
-        wide = wide * torch.exp2(part.double())
-    return wide.to(values.dtype)
 
 
 UFUNCS: dict[str, Callable[..., Any]] = {
@@ -216,7 +189,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
 
         Totals of slabs are cumulated on the host, in order, then the slabs that hold a place.
         """
-        slabs = _slabs(self.tensor)
+        slabs = cut_slabs(self.tensor)
         totals = fetch(slabs.sum(dim=1, dtype=torch.float64))
         cumulated = np.cumsum(totals)
         places = steps * (cumulated[-1] / parts)
@@ -251,6 +224,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         torch.cumsum(self.tensor >= 0, dim=0, dtype=dtype, out=starts[1:])
         return fetch(starts)
 
+    @told_when_full()
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: tuple[Any, ...] = (), **options: Any
     ) -> Any:
@@ -272,6 +246,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
             return DeviceArray(result) if kept and not inner else fetch(result)[()]
         return _written(out, result, where)
 
+    @told_when_full()
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         known = FUNCTIONS.get(func)
         found = NotImplemented if known is None else known(*args, **kwargs)
@@ -279,32 +254,6 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
             kept = {name: _host(value) for name, value in kwargs.items()}
             return func(*map(_host, args), **kept)
         return found
-
-
-def first_of(values: Any, wanted: Any) -> Any:
-    """(b,) int32, the first place in every row (b, k) of a value (b, 1) that is there."""
-    places = torch.arange(values.shape[1], dtype=torch.int32, device=values.device)
-    return torch.where(values == wanted, places, values.shape[1]).amin(dim=1)
-
-
-def sum_by_label(labels: Any, values: Any, k: int) -> Any:
-    """(k,) float64 sums of values (n,) over the entries of each label, in a fixed order."""
-    sums = torch.zeros(k, dtype=torch.float64, device=labels.device)
-    numbers = torch.arange(k, dtype=labels.dtype, device=labels.device)
-    size = max(1, SPREAD_ENTRIES // max(1, k))
-    for start in range(0, len(labels), size):
-        some = slice(start, start + size)
-        members = (labels[some, None] == numbers).double()
-        sums += values[some].double() @ members
-    return sums
-
-
-def _slabs(tensor: Any) -> Any:
-    """A vector cut into rows of so many entries, the last one filled up with zeros."""
-    missing = -len(tensor) % SLAB
-    if missing:
-        tensor = torch.nn.functional.pad(tensor, (0, missing))
-    return tensor.contiguous().view(-1, SLAB)
 
 
 def _host(values: Any) -> Any:

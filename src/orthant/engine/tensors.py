@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from orthant.engine.device_arrays import OF_TORCH, as_tensor, fetch
+from orthant.engine.device_arrays import as_tensor
 from orthant.engine.executors import Absorb, Executor, Serial, Work
 from orthant.engine.kernels.interface import Kernel
 from orthant.engine.kernels.tensors import TensorKernel
 from orthant.engine.sources import ArraySource, Source, block_rows, working_dtype
-from orthant.errors import TooLargeError
+from orthant.engine.tensor_functions import OF_TORCH, fetch, told_when_full
 from orthant.numerics.arrays import Array
 
 # Large blocks: what is done once for each takes as long as reading many entries. Boundaries are
@@ -51,13 +51,8 @@ class DeviceExecutor:
         if not source.kernel.on_device:
             self._local.fold(source, work, absorb)
             return
-        try:
+        with told_when_full():
             Serial().fold(source, work, absorb)
-        except torch.OutOfMemoryError as error:
-            raise TooLargeError(
-                f"the device has no room for a pass over X: {str(error).splitlines()[0]} Free "
-                "memory there, or stream X from the host with orthant.on_device(X.cpu())"
-            ) from error
 
 
 class TensorSource:

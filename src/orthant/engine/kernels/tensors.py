@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from orthant.engine.device_arrays import DTYPES, DeviceArray, as_tensor, fetch, first_of, ldexp
+from orthant.engine.device_arrays import DeviceArray, as_tensor
 from orthant.engine.kernels.dense import DENSE
 from orthant.engine.kernels.interface import (
     BlockColumns,
@@ -28,6 +28,7 @@ from orthant.engine.kernels.interface import (
     ObservedBlock,
 )
 from orthant.engine.kernels.missing import ObservedArray
+from orthant.engine.tensor_functions import DTYPES, fetch, first_of, ldexp, told_when_full
 from orthant.engine.unchanged import add_bits
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
 from orthant.engine.vectors import ByLabel, look_up
@@ -74,6 +75,7 @@ class TensorKernel(Kernel):
             versions.append(torch.cuda.get_device_name(device))
         self.made_by = ", ".join(versions)
 
+    @told_when_full()
     def room(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
         wanted = DTYPES[np.dtype(dtype)]
         return DeviceArray(torch.zeros(shape, dtype=wanted, device=self._device))

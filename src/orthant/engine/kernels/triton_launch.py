@@ -12,6 +12,7 @@ import triton.language as tl
 from orthant.engine.kernels import triton_sweep as kernels
 from orthant.engine.kernels.triton_table import (
     CHUNK,
+    MOST_SCALED,
     WIDEST,
     WIDEST_EXACT,
     Plan,
@@ -95,6 +96,7 @@ def _assign(rows: Any, vectors: Any, tiles: Tiles, halves: bool, exact: bool) ->
         labels,
         best,
         n,
+        1.0,
         M=m,
         K=k,
         MP=wide,
@@ -150,6 +152,7 @@ def _fused_sweep(
         num_warps=tiles.warps,
         num_stages=tiles.stages,
         HALF=ARITHMETIC["HALF"],
+        SCALED=many <= MOST_SCALED,
     )
     return labels, best, sums.sum(dim=0, dtype=torch.float64)[:k, :m]
 
@@ -197,10 +200,10 @@ def _sorted_sums(
     rows: Any, labels: Any, coefficients: Any, weights: Any, k: int, tiles: Tiles
 ) -> Any:
     """Rows in the order of their labels, by chunks of one label; chunks joined in float64."""
-    n, m = rows.shape
+    m = rows.shape[1]
     short = labels.to(torch.uint8 if k <= 256 else torch.int32)
-    order = torch.sort(short, stable=True).indices
-    owners, starts, stops = _chunks(labels, n, k)
+    in_order, order = torch.sort(short, stable=True)
+    owners, starts, stops = _chunks(in_order, k)
     across = _grid(m, tiles.columns)
     shape = (len(owners), across * tiles.columns)
     sums = torch.empty(shape, dtype=torch.float32, device=rows.device)
@@ -220,21 +223,21 @@ def _sorted_sums(
         num_warps=tiles.warps,
         num_stages=tiles.stages,
     )
-    numbers = torch.arange(k, device=rows.device)
-    members = (owners[None, :] == numbers[:, None]).double()
+    members = (owners[None, :] == torch.arange(k, device=rows.device)[:, None]).double()
     return (members @ sums.double())[:, :m]
 
 
-def _chunks(labels: Any, n: int, k: int) -> tuple[Any, Any, Any]:
+def _chunks(in_order: Any, k: int) -> tuple[Any, Any, Any]:
     """The label of every chunk of sorted rows, and where it starts and stops; some are empty.
 
     How many there are follows from n and k, so that the device need not be waited for.
     """
-    counts = torch.bincount(labels, minlength=k)
-    ends = torch.cumsum(counts, 0)
+    every = torch.arange(k, device=in_order.device)
+    ends = torch.searchsorted(in_order, every.to(in_order.dtype), right=True)
+    counts = torch.diff(ends, prepend=ends.new_zeros(1))
     pieces = (counts + (CHUNK - 1)) // CHUNK
     last = torch.cumsum(pieces, 0)
-    numbers = torch.arange(n // CHUNK + k, device=labels.device)
+    numbers = torch.arange(len(in_order) // CHUNK + k, device=in_order.device)
     owners = torch.searchsorted(last, numbers, right=True).clamp(max=k - 1)
     inside = numbers - (last - pieces)[owners]
     starts = (ends - counts)[owners] + inside * CHUNK

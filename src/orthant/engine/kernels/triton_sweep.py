@@ -69,6 +69,15 @@ def sum_members(x, coefficients, members, HALF: tl.constexpr):
 
 
 @triton.jit
+def sum_halves(upper, lower, factors, HALF: tl.constexpr):
+    """(k, columns) sums of factors (rows, k) times rows, given as halves."""
+    high = upper_half(factors, HALF)
+    low = tl.trans(lower_half(factors, high, HALF))
+    high = tl.trans(high)
+    return tl.dot(high, upper, tl.dot(high, lower, tl.dot(low, upper)))
+
+
+@triton.jit
 def fused_sweep(
     x_ptr,
     high_ptr,
@@ -87,6 +96,7 @@ def fused_sweep(
     WEIGHTED: tl.constexpr,
     BY_ROW: tl.constexpr,
     HALF: tl.constexpr,
+    SCALED: tl.constexpr,
 ):
     """Assign the rows of a slab and sum them, in one read; all directions and columns at once."""
     first = tl.program_id(0).to(tl.int64) * slab
@@ -102,8 +112,11 @@ def fused_sweep(
         valid = rows < count
         inside = valid[:, None] & (columns < M)[None, :]
         x = tl.load(base + rows[:, None] * M + columns[None, :], mask=inside, other=0.0)
-        products = tl.zeros((ROWS, KP), dtype=tl.float32)
-        products = multiply(x, high, low, products, True, False, HALF, False)
+        upper = upper_half(x, HALF)
+        lower = lower_half(x, upper, HALF)
+        products = tl.dot(upper, low)
+        products = tl.dot(lower, high, products)
+        products = tl.dot(upper, high, products)
         products = tl.where((numbers < K)[None, :], products, float("-inf"))
         best = tl.max(products, axis=1)
         # The lowest of equals.
@@ -113,7 +126,10 @@ def fused_sweep(
             weights = tl.load(weight_ptr + first + rows, mask=valid, other=0.0)
             coefficients = best * weights.to(tl.float32)
         members = numbers[None, :] == label[:, None]
-        sums += sum_members(x, coefficients, members, HALF)
+        if SCALED:
+            sums += sum_halves(upper, lower, tl.where(members, coefficients[:, None], 0.0), HALF)
+        else:
+            sums += sum_members(x, coefficients, members, HALF)
         if BY_ROW:
             tl.store(label_ptr + first + rows, label, mask=valid)
             tl.store(best_ptr + first + rows, best, mask=valid)
@@ -129,6 +145,7 @@ def assign_rows(
     label_ptr,
     best_ptr,
     n,
+    one,
     M: tl.constexpr,
     K: tl.constexpr,
     MP: tl.constexpr,
@@ -163,7 +180,11 @@ def assign_rows(
             low = high
             if HALVES:
                 low = tl.load(low_ptr + places)
-            products = multiply(x, high, low, products, HALVES, EXACT, HALF, CUT)
+            tile = tl.zeros((ROWS, WIDTH), dtype=tl.float32)
+            tile = multiply(x, high, low, tile, HALVES, EXACT, HALF, CUT)
+            # Times a number that the compiler does not know: it cannot let the matrix unit add up
+            # over tiles, which cuts off digits, nor go on to the next one before this is done.
+            products += tile * one
         products = tl.where((numbers < K)[None, :], products, float("-inf"))
         largest = tl.max(products, axis=1)
         found = tl.min(tl.where(products == largest[:, None], numbers[None, :], KP), axis=1)

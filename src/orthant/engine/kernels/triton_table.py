@@ -12,6 +12,9 @@ from dataclasses import dataclass
 SMALLEST = 16
 # A fused kernel holds whole rows, and the sums of all directions, in registers.
 WIDEST_FUSED = 128
+# With so many directions or fewer it is the indicators of a fused kernel that are multiplied by
+# coefficients, else the rows: whichever are less.
+MOST_SCALED = 32
 # With more directions than this rows are sorted by label before they are summed.
 MOST_INDICATED = 64
 # So many directions are multiplied at once; with all digits, which takes more registers, fewer.
@@ -59,14 +62,14 @@ def sweep_plan(m: int, k: int) -> Plan:
     """The kernels of a sweep."""
     wide, many = padded(m), padded(k)
     if many <= MOST_INDICATED and wide <= WIDEST_FUSED:
-        tiles = Tiles(64, wide, 4, 3 if many == SMALLEST else 2)
+        tiles = Tiles(64, wide, 4, 3 if many <= MOST_SCALED else 2)
         return Plan("fused", True, tiles, tiles)
-    if many <= 32:
+    if many <= MOST_SCALED:
         return Plan("indicated", True, Tiles(64, 64, 4, 3), Tiles(128, 64, 4, 3))
     if many <= MOST_INDICATED:
-        return Plan("indicated", False, Tiles(128, 64, 4, 3), Tiles(64, 128, 4, 2))
+        return Plan("indicated", False, Tiles(128, 64, 4, 3), Tiles(32, 128, 4, 3))
     rows = 128 if many < WIDEST else 64
-    return Plan("sorted", False, Tiles(rows, 32, 4, 3), Tiles(8, min(256, wide), 4, 2))
+    return Plan("sorted", False, Tiles(rows, 32, 4, 3), Tiles(8, min(128, wide), 4, 2))
 
 
 def sum_plan(m: int, k: int) -> Plan:
