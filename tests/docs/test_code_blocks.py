@@ -17,6 +17,7 @@ ELSEWHERE = {"tutorials", "extend"}
 # Pages that start clusters of Dask, and what needs the real data sets.
 CLUSTERS = {"clusters.md"}
 REAL_DATA = {"datasets.md"}
+SLOW = {"certificates.md", "choosing_k.md", "estimators.md"}
 GPU = {"gpu.md"}
 
 
@@ -32,6 +33,7 @@ def pages():
     found = [p for p in DOCS.rglob("*.md") if not ELSEWHERE & set(p.relative_to(DOCS).parts)]
     marks = dict.fromkeys(CLUSTERS, pytest.mark.cluster)
     marks |= dict.fromkeys(REAL_DATA, pytest.mark.real_data)
+    marks |= dict.fromkeys(SLOW, pytest.mark.slow)
     return [
         pytest.param(path, id=str(path.relative_to(DOCS)), marks=marks.get(path.name, ()))
         for path in sorted(found)

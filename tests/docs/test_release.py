@@ -26,6 +26,8 @@ def test_version_and_date_are_the_same_everywhere():
 
 
 def test_the_workflow_runs_targets_that_exist_on_every_python_that_is_named():
+    if not (ROOT / ".github").exists():
+        pytest.skip("an sdist holds no workflow")
     workflow = read(".github/workflows/check.yml")
     targets = set(re.search(r"^\.PHONY: (.+)$", read("Makefile"), re.M)[1].split())
     for command in re.findall(r"run: make (.+)$", workflow, re.M):

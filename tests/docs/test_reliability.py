@@ -19,6 +19,7 @@ def rows():
     return [[cell.strip() for cell in row] for row in cells if row[0].strip() != "input"]
 
 
+@pytest.mark.slow
 def test_the_page_has_a_row_for_everything_that_is_tried():
     command = pytest.importorskip("benchmarks.reliability.__main__")
     assert [row[0] for row in rows()] == command.names()
@@ -34,6 +35,7 @@ def test_refusals_of_entries_name_their_place():
         assert "X[3, 2]" in named[name]
 
 
+@pytest.mark.slow
 def test_one_row_is_made_again_as_it_stands():
     command = pytest.importorskip("benchmarks.reliability.__main__")
     (made,) = [line for line in command.page("a NaN weight").splitlines() if "a NaN weight" in line]
