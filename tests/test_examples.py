@@ -6,15 +6,27 @@ from pathlib import Path
 
 import pytest
 
+from orthant.baselines import BASELINES
+
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 
 
 def test_there_is_one_for_every_kind_of_user():
     names = {path.stem for path in EXAMPLES}
-    assert {"documents", "genes", "images", "bipartite_graph"} <= names
+    assert {"documents", "genes", "images", "bipartite_graph", "researcher"} <= names
+
+
+@pytest.fixture
+def own_methods():
+    """An example may add a method; no other test should find it."""
+    before = dict(BASELINES)
+    yield
+    BASELINES.clear()
+    BASELINES.update(before)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("own_methods")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_ends_in_a_picture(path, tmp_path, monkeypatch, capsys):
     pyplot = pytest.importorskip("matplotlib.pyplot")

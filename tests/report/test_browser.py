@@ -320,3 +320,36 @@ def test_a_large_page_is_usable(browser, tmp_path):
     browser.point_at("#map-original canvas", 0.001, 0.001)
     assert f"row 0 … row 2 (3 rows, component {told.result.labels[0]})" in browser.text("#tip")
     assert "feature 0 … feature 1 (2 features)" in browser.text("#tip")
+
+
+@pytest.mark.slow
+def test_every_row_of_a_hundred_thousand_is_found(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    X = (
+        rng.random((100_000, 12)).astype(np.float32)
+        + 3 * np.eye(12)[rng.integers(12, size=100_000)]
+    )
+    path = tmp_path / "large.html"
+    names = [f"cell-{i:06d}" for i in range(100_000)]
+    told = story(X, setting="samples", k=12, certificate=None, row_names=names)
+    path.write_text(page(told), encoding="utf-8")
+    browser.open(path, width=390, theme="dark")
+    browser.find("#search").send_keys("cell-099999")
+    assert [one.text for one in browser.all("#hits .name")] == ["cell-099999"]
+    browser.all("#hits button")[0].click()
+    assert f"component {told.findings.row_labels[-1]}" in browser.text("#readout")
+    assert browser.js("return document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [1, 40])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_one_and_forty_components_fit_and_have_contrast(browser, tmp_path, k, width):
+    X = np.random.default_rng(0).random((120, 80)) + 4 * np.kron(np.eye(40), np.ones((3, 2)))
+    path = tmp_path / "many.html"
+    path.write_text(page(story(X, setting="samples", k=k, certificate=None)), encoding="utf-8")
+    browser.open(path, width, "dark")
+    assert browser.logs()[0] == []
+    assert browser.js("return document.documentElement.scrollWidth") <= width
+    assert [one for one in browser.js(CONTRASTS) if one[1] < 4.5] == []
+    assert len(browser.all(".card")) == k
