@@ -196,6 +196,40 @@ def assign_rows(
 
 
 @triton.jit
+def assign_short_rows(
+    x_ptr,
+    high_ptr,
+    label_ptr,
+    best_ptr,
+    n,
+    slab,
+    M: tl.constexpr,
+    K: tl.constexpr,
+    MP: tl.constexpr,
+    KP: tl.constexpr,
+    ROWS: tl.constexpr,
+    CUT: tl.constexpr,
+):
+    """The best direction of every row of a slab; all directions and columns at once, read once."""
+    first = tl.program_id(0).to(tl.int64) * slab
+    count = tl.minimum(n - first, slab).to(tl.int32)
+    columns, numbers = tl.arange(0, MP), tl.arange(0, KP)
+    high = tl.load(high_ptr + numbers[None, :] * MP + columns[:, None])
+    base = x_ptr + first * M
+    for start in range(0, count, ROWS):
+        rows = start + tl.arange(0, ROWS)
+        valid = rows < count
+        inside = valid[:, None] & (columns < M)[None, :]
+        x = tl.load(base + rows[:, None] * M + columns[None, :], mask=inside, other=0.0)
+        products = tl.dot(round_off(x, CUT), high, input_precision="tf32")
+        products = tl.where((numbers < K)[None, :], products, float("-inf"))
+        best = tl.max(products, axis=1)
+        label = tl.min(tl.where(products == best[:, None], numbers[None, :], KP), axis=1)
+        tl.store(label_ptr + first + rows, label, mask=valid)
+        tl.store(best_ptr + first + rows, best, mask=valid)
+
+
+@triton.jit
 def indicated_sums(
     x_ptr,
     label_ptr,
