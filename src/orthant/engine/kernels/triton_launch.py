@@ -128,12 +128,11 @@ def _assign_short_rows(rows: Any, vectors: Any, tiles: Tiles) -> tuple[Any, Any]
     (n, m), k = rows.shape, len(vectors)
     wide, many = padded(m), padded(k)
     slab = slab_rows(n, k, tiles.rows)
-    high, _ = _split(vectors, (many, wide), halves=False, exact=False)
     labels = torch.empty(n, dtype=torch.int32, device=rows.device)
     best = torch.empty(n, dtype=torch.float32, device=rows.device)
     kernels.assign_short_rows[(_grid(n, slab),)](
         rows,
-        high,
+        vectors.contiguous(),
         labels,
         best,
         n,
@@ -156,14 +155,12 @@ def _fused_sweep(
     (n, m), k = rows.shape, len(vectors)
     wide, many = padded(m), padded(k)
     slab = slab_rows(n, k, tiles.rows)
-    high, low = _split(vectors, (many, wide), halves=True, exact=False)
     sums = torch.empty((_grid(n, slab), many, wide), dtype=torch.float32, device=rows.device)
     labels = torch.empty(n if by_row else 1, dtype=torch.int32, device=rows.device)
     best = torch.empty(n if by_row else 1, dtype=torch.float32, device=rows.device)
     kernels.fused_sweep[(len(sums),)](
         rows,
-        high,
-        low,
+        vectors.contiguous(),
         rows if weights is None else weights,
         sums,
         labels,

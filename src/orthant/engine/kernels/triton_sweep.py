@@ -34,6 +34,14 @@ def lower_half(x, upper, HALF: tl.constexpr):
 
 
 @triton.jit
+def load_all(direction_ptr, columns, numbers, M: tl.constexpr, K: tl.constexpr):
+    """All directions (k, m) as columns, with zeros around them."""
+    inside = (columns < M)[:, None] & (numbers < K)[None, :]
+    places = numbers[None, :] * M + columns[:, None]
+    return tl.load(direction_ptr + places, mask=inside, other=0.0)
+
+
+@triton.jit
 def multiply(
     x,
     high,
@@ -80,8 +88,7 @@ def sum_halves(upper, lower, factors, HALF: tl.constexpr):
 @triton.jit
 def fused_sweep(
     x_ptr,
-    high_ptr,
-    low_ptr,
+    direction_ptr,
     weight_ptr,
     sums_ptr,
     label_ptr,
@@ -102,9 +109,9 @@ def fused_sweep(
     first = tl.program_id(0).to(tl.int64) * slab
     count = tl.minimum(n - first, slab).to(tl.int32)
     columns, numbers = tl.arange(0, MP), tl.arange(0, KP)
-    places = numbers[None, :] * MP + columns[:, None]
-    high = tl.load(high_ptr + places)
-    low = tl.load(low_ptr + places)
+    directions = load_all(direction_ptr, columns, numbers, M, K)
+    high = upper_half(directions, HALF)
+    low = lower_half(directions, high, HALF)
     sums = tl.zeros((KP, MP), dtype=tl.float32)
     base = x_ptr + first * M
     for start in range(0, count, ROWS):
@@ -198,7 +205,7 @@ def assign_rows(
 @triton.jit
 def assign_short_rows(
     x_ptr,
-    high_ptr,
+    direction_ptr,
     label_ptr,
     best_ptr,
     n,
@@ -214,7 +221,7 @@ def assign_short_rows(
     first = tl.program_id(0).to(tl.int64) * slab
     count = tl.minimum(n - first, slab).to(tl.int32)
     columns, numbers = tl.arange(0, MP), tl.arange(0, KP)
-    high = tl.load(high_ptr + numbers[None, :] * MP + columns[:, None])
+    high = round_off(load_all(direction_ptr, columns, numbers, M, K), CUT)
     base = x_ptr + first * M
     for start in range(0, count, ROWS):
         rows = start + tl.arange(0, ROWS)

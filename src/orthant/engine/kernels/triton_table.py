@@ -72,7 +72,8 @@ def sweep_plan(m: int, k: int) -> Plan:
         return Plan("indicated", False, Tiles(128, 64, 4, 3), Tiles(32, 128, 4, 3))
     sums = Tiles(8, min(128, wide), 4, 2)
     if wide <= WIDEST_FUSED and many <= MOST_HELD:
-        return Plan("sorted", False, Tiles(64, wide, 4, 2), sums, held=True)
+        tiles = Tiles(64, wide, 4, 2) if many < MOST_HELD else Tiles(64, wide, 8, 3)
+        return Plan("sorted", False, tiles, sums, held=True)
     return Plan("sorted", False, Tiles(64, 32, 4, 3), sums)
 
 
