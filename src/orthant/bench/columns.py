@@ -43,6 +43,11 @@ def _verdict(row: Row) -> Lines:
     return [*(wanted or ["-"]), row.verdict]
 
 
+def _whole_pass(row: Row) -> Lines:
+    seconds = row.figures.get("pass_seconds")
+    return ["" if seconds is None else figure(1e3 * seconds)]
+
+
 def _goals(row: Row) -> Lines:
     """Every goal by its name, and the verdict."""
     return [*(f"{one.figure} {one.relation} {one.bound:g}" for one in row.goals), row.verdict]
@@ -212,6 +217,7 @@ COLUMNS: dict[str, list[Column]] = {
         Column("", lambda row: row.against.split(": "), True),
         Column("ms", _milliseconds("seconds", "their_seconds")),
         Column("ratio", _times("ratio")),
+        Column("whole\npass", _whole_pass),
         Column("goals\nverdict", _goals, True),
     ],
     "quality": [
@@ -247,7 +253,8 @@ EXPLAINED = {
     "many times the smallest possible squared error it is at most. Seconds of the fit and of "
     "each certificate; peak memory of the process, matrix included.",
     "gpu": "Ours above, what it is compared with below. Of a sweep: how many reads of X at the "
-    "speed at which this GPU copies it takes, then how many times faster than plain torch it is. "
+    "speed at which this GPU copies it takes, then how many times faster than plain torch it is, "
+    "by the device's clock; a whole pass, with what the host does for it, stands apart. "
     "Of a fit: how many times faster than all cores of the host. X lies on the device before "
     "the clock starts, and the result on the host when it stops; medians, kernels compiled before.",
     "quality": "Gap: relative squared error over the best value, minus one. Best known: the value "

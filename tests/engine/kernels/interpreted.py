@@ -12,7 +12,8 @@ SHAPES = {
     "fused, many": (70, 24, 40),
     "indicated halves": (40, 132, 3),
     "indicated rounded": (40, 132, 33),
-    "sorted": (40, 20, 70),
+    "sorted, short rows": (70, 20, 70),
+    "sorted": (40, 132, 70),
     "two tiles of directions": (10, 20, 260),
 }
 

@@ -25,4 +25,4 @@ def test_every_kernel_gives_what_float64_gives():
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("is right") == 8
+    assert done.stdout.count("is right") == 9

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from orthant.engine.kernels.triton_table import (
     WIDEST,
-    WIDEST_EXACT,
     assign_tiles,
     look_tiles,
     padded,
@@ -39,13 +38,17 @@ def test_tiles_fit(n, m, k):
         if plan.kind == "fused":
             assert wide * many <= REGISTERS // 8  # sums
             assert 4 * plan.sums.stages * plan.sums.rows * wide + 8 * wide * many <= SHARED_BYTES
+        elif plan.held:
+            held = 4 * wide * many + 4 * plan.assign.stages * plan.assign.rows * wide
+            assert held <= SHARED_BYTES
+            assert plan.assign.rows * many <= REGISTERS // 4
         else:
             width = min(many, WIDEST)
             assert staged_bytes(plan.assign, width) <= SHARED_BYTES
             assert plan.assign.rows * width <= REGISTERS // 2
     exact = assign_tiles(k)
-    assert staged_bytes(exact, min(many, WIDEST_EXACT)) <= SHARED_BYTES
-    assert exact.rows * min(many, WIDEST_EXACT) <= REGISTERS // 2
+    assert staged_bytes(exact, min(many, WIDEST)) <= SHARED_BYTES
+    assert exact.rows * min(many, WIDEST) <= REGISTERS // 2
     for tiles in (look_tiles(m), residual_tiles(m)):
         assert tiles.rows * tiles.columns // tiles.warps <= REGISTERS // 16
 

@@ -14,7 +14,6 @@ from orthant.engine.kernels.triton_table import (
     CHUNK,
     MOST_SCALED,
     WIDEST,
-    WIDEST_EXACT,
     Plan,
     Tiles,
     assign_tiles,
@@ -103,7 +102,7 @@ def _assign(rows: Any, vectors: Any, tiles: Tiles, halves: bool, exact: bool) ->
         KP=many,
         ROWS=tiles.rows,
         COLUMNS=tiles.columns,
-        WIDTH=min(many, WIDEST_EXACT if exact else WIDEST),
+        WIDTH=min(many, WIDEST),
         HALVES=halves,
         EXACT=exact,
         num_warps=tiles.warps,
@@ -118,8 +117,36 @@ def sweep(rows: Any, vectors: Any, weights: Any, by_row: bool) -> tuple[Any, Any
     plan = sweep_plan(rows.shape[1], len(vectors))
     if plan.kind == "fused":
         return _fused_sweep(rows, vectors, weights, by_row, plan.sums)
-    labels, best = _assign(rows, vectors, plan.assign, plan.halves, exact=False)
+    if plan.held:
+        labels, best = _assign_short_rows(rows, vectors, plan.assign)
+    else:
+        labels, best = _assign(rows, vectors, plan.assign, plan.halves, exact=False)
     return labels, best, _sum(rows, labels, best, weights, len(vectors), plan)
+
+
+def _assign_short_rows(rows: Any, vectors: Any, tiles: Tiles) -> tuple[Any, Any]:
+    (n, m), k = rows.shape, len(vectors)
+    wide, many = padded(m), padded(k)
+    slab = slab_rows(n, k, tiles.rows)
+    labels = torch.empty(n, dtype=torch.int32, device=rows.device)
+    best = torch.empty(n, dtype=torch.float32, device=rows.device)
+    kernels.assign_short_rows[(_grid(n, slab),)](
+        rows,
+        vectors.contiguous(),
+        labels,
+        best,
+        n,
+        slab,
+        M=m,
+        K=k,
+        MP=wide,
+        KP=many,
+        ROWS=tiles.rows,
+        CUT=ARITHMETIC["CUT"],
+        num_warps=tiles.warps,
+        num_stages=tiles.stages,
+    )
+    return labels, best
 
 
 def _fused_sweep(
@@ -128,14 +155,12 @@ def _fused_sweep(
     (n, m), k = rows.shape, len(vectors)
     wide, many = padded(m), padded(k)
     slab = slab_rows(n, k, tiles.rows)
-    high, low = _split(vectors, (many, wide), halves=True, exact=False)
     sums = torch.empty((_grid(n, slab), many, wide), dtype=torch.float32, device=rows.device)
     labels = torch.empty(n if by_row else 1, dtype=torch.int32, device=rows.device)
     best = torch.empty(n if by_row else 1, dtype=torch.float32, device=rows.device)
     kernels.fused_sweep[(len(sums),)](
         rows,
-        high,
-        low,
+        vectors.contiguous(),
         rows if weights is None else weights,
         sums,
         labels,

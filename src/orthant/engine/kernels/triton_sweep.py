@@ -34,6 +34,14 @@ def lower_half(x, upper, HALF: tl.constexpr):
 
 
 @triton.jit
+def load_all(direction_ptr, columns, numbers, M: tl.constexpr, K: tl.constexpr):
+    """All directions (k, m) as columns, with zeros around them."""
+    inside = (columns < M)[:, None] & (numbers < K)[None, :]
+    places = numbers[None, :] * M + columns[:, None]
+    return tl.load(direction_ptr + places, mask=inside, other=0.0)
+
+
+@triton.jit
 def multiply(
     x,
     high,
@@ -80,8 +88,7 @@ def sum_halves(upper, lower, factors, HALF: tl.constexpr):
 @triton.jit
 def fused_sweep(
     x_ptr,
-    high_ptr,
-    low_ptr,
+    direction_ptr,
     weight_ptr,
     sums_ptr,
     label_ptr,
@@ -102,9 +109,9 @@ def fused_sweep(
     first = tl.program_id(0).to(tl.int64) * slab
     count = tl.minimum(n - first, slab).to(tl.int32)
     columns, numbers = tl.arange(0, MP), tl.arange(0, KP)
-    places = numbers[None, :] * MP + columns[:, None]
-    high = tl.load(high_ptr + places)
-    low = tl.load(low_ptr + places)
+    directions = load_all(direction_ptr, columns, numbers, M, K)
+    high = upper_half(directions, HALF)
+    low = lower_half(directions, high, HALF)
     sums = tl.zeros((KP, MP), dtype=tl.float32)
     base = x_ptr + first * M
     for start in range(0, count, ROWS):
@@ -193,6 +200,40 @@ def assign_rows(
         best = tl.where(better, largest, best)
     tl.store(label_ptr + first + rows, label, mask=valid)
     tl.store(best_ptr + first + rows, best, mask=valid)
+
+
+@triton.jit
+def assign_short_rows(
+    x_ptr,
+    direction_ptr,
+    label_ptr,
+    best_ptr,
+    n,
+    slab,
+    M: tl.constexpr,
+    K: tl.constexpr,
+    MP: tl.constexpr,
+    KP: tl.constexpr,
+    ROWS: tl.constexpr,
+    CUT: tl.constexpr,
+):
+    """The best direction of every row of a slab; all directions and columns at once, read once."""
+    first = tl.program_id(0).to(tl.int64) * slab
+    count = tl.minimum(n - first, slab).to(tl.int32)
+    columns, numbers = tl.arange(0, MP), tl.arange(0, KP)
+    high = round_off(load_all(direction_ptr, columns, numbers, M, K), CUT)
+    base = x_ptr + first * M
+    for start in range(0, count, ROWS):
+        rows = start + tl.arange(0, ROWS)
+        valid = rows < count
+        inside = valid[:, None] & (columns < M)[None, :]
+        x = tl.load(base + rows[:, None] * M + columns[None, :], mask=inside, other=0.0)
+        products = tl.dot(round_off(x, CUT), high, input_precision="tf32")
+        products = tl.where((numbers < K)[None, :], products, float("-inf"))
+        best = tl.max(products, axis=1)
+        label = tl.min(tl.where(products == best[:, None], numbers[None, :], KP), axis=1)
+        tl.store(label_ptr + first + rows, label, mask=valid)
+        tl.store(best_ptr + first + rows, best, mask=valid)
 
 
 @triton.jit

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 SMALLEST = 16
 # A fused kernel holds whole rows, and the sums of all directions, in registers.
 WIDEST_FUSED = 128
+# So many directions of short rows are held in shared memory.
+MOST_HELD = 256
 # With so many directions or fewer it is the indicators of a fused kernel that are multiplied by
 # coefficients, else the rows: whichever are less.
 MOST_SCALED = 32
 # With more directions than this rows are sorted by label before they are summed.
 MOST_INDICATED = 64
-# So many directions are multiplied at once; with all digits, which takes more registers, fewer.
-WIDEST = 256
-WIDEST_EXACT = 128
+# So many directions are multiplied at once.
+WIDEST = 128
 # Rows of one label that are summed by one program.
 CHUNK = 1024
 # A slab of rows has sums of its own. Many slabs keep all of a GPU at work; of large sums there are
@@ -51,6 +52,7 @@ class Plan:
     halves: bool
     assign: Tiles
     sums: Tiles
+    held: bool = False  # whether all directions stay in shared memory while rows are assigned
 
 
 def padded(size: int) -> int:
@@ -68,8 +70,11 @@ def sweep_plan(m: int, k: int) -> Plan:
         return Plan("indicated", True, Tiles(64, 64, 4, 3), Tiles(128, 64, 4, 3))
     if many <= MOST_INDICATED:
         return Plan("indicated", False, Tiles(128, 64, 4, 3), Tiles(32, 128, 4, 3))
-    rows = 128 if many < WIDEST else 64
-    return Plan("sorted", False, Tiles(rows, 32, 4, 3), Tiles(8, min(128, wide), 4, 2))
+    sums = Tiles(8, min(128, wide), 4, 2)
+    if wide <= WIDEST_FUSED and many <= MOST_HELD:
+        tiles = Tiles(64, wide, 4, 2) if many < MOST_HELD else Tiles(64, wide, 8, 3)
+        return Plan("sorted", False, tiles, sums, held=True)
+    return Plan("sorted", False, Tiles(64, 32, 4, 3), sums)
 
 
 def sum_plan(m: int, k: int) -> Plan:
