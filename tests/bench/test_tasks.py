@@ -37,7 +37,7 @@ def test_a_rival_that_fails_is_a_row_and_the_next_one_is_measured():
     contest = Contest("small", data, rivals, n_seeds=1, n_rounds=1)
     (failed, compared), _ = rows_of(contest)
     assert failed.verdict == "failed"
-    assert "KeyError" in failed.note
+    assert "No baseline is called 'nobody'" in failed.note
     assert "nobody" in failed.note
     assert compared.missed[-2:] == ["ratio", "ratio of fewest"]
     assert compared.verdict.endswith("ratio, ratio of fewest")

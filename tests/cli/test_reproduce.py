@@ -23,7 +23,7 @@ def test_an_experiment_ends_with_rows_figures_and_a_page(tmp_path, run):
     assert {"environment.json", "index.html", "experiment-2.svg"} <= {
         path.name for path in folder.iterdir()
     }
-    assert "0 of 27 runs" in done.err
+    assert "0 of 36 runs" in done.err
     assert "36 of 36 runs" in done.err
     before = (folder / "results.csv").read_bytes()
     (folder / "index.html").unlink()

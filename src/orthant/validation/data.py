@@ -96,8 +96,11 @@ def as_source(X: Any) -> Source:
 
 
 def is_anndata(X: Any) -> bool:
-    """Whether X is an AnnData, or something that looks like one."""
-    return all(hasattr(X, name) for name in ("X", "obs_names", "var_names", "layers"))
+    """Whether X is an AnnData, or something that looks like one.
+
+    Its class is asked: some objects, such as a Delayed of Dask, say yes to any name.
+    """
+    return all(hasattr(type(X), name) for name in ("X", "obs_names", "var_names", "layers"))
 
 
 def is_of_dask(X: Any) -> bool:
