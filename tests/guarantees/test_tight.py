@@ -12,6 +12,7 @@ from orthant.bounds.allowance import Allowance
 from orthant.bounds.relaxation import Multiplier
 from orthant.bounds.singular_values import tail_from_gram
 from orthant.bounds.tight import sum_of_batches
+from tests.guarantees.corruption import replace_vectors_by_noise
 from tests.guarantees.small_matrices import (
     at_most,
     factorizable,
@@ -103,13 +104,7 @@ def test_a_search_that_is_stopped_at_any_iteration_gives_a_true_bound(iterations
 
 def test_a_search_whose_vectors_are_noise_gives_a_true_bound(monkeypatch):
     rng = np.random.default_rng(0)
-    honest = relaxation._ritz
-
-    def corrupted(times, vectors, *others):
-        values, found = honest(times, vectors, *others)
-        return values, rng.standard_normal(found.shape).astype(found.dtype)
-
-    monkeypatch.setattr(relaxation, "_ritz", corrupted)
+    replace_vectors_by_noise(monkeypatch, rng)
     for X in small_matrices(rng, 6, 4, 60):
         found = bound(X @ X.T, 2, 4, max_iter=20)
         assert at_most(found, best_single_factor_error(X, 2), float(np.sum(X**2)))

@@ -13,7 +13,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import orthant
-from orthant.bounds import all_pairs, block_sums, blocks, relaxation
+from orthant.bounds import all_pairs, block_sums, blocks
 from orthant.bounds.all_pairs import (
     HUGE,
     all_pairs_bound,
@@ -27,6 +27,7 @@ from orthant.bounds.block_sums import Cut, Known, most_captured
 from orthant.bounds.blocks import Candidate, Task
 from orthant.bounds.grouped import prove_grouped, reduce_rows
 from orthant.bounds.relaxation import Multiplier
+from tests.guarantees.corruption import replace_vectors_by_noise
 from tests.oracles.exact import smallest_error
 
 N_MATRICES = 40
@@ -86,6 +87,20 @@ def test_all_pairs_prove_no_more_than_is_so(number):
         assert (raised >= gram).all()
         for k, optimum in optima.items():
             assert prove_raised(raised, float(np.trace(gram)), k, X.shape[1]) <= optimum
+
+
+def test_of_the_multipliers_tried_many_prove_something():
+    """A bound of 0 is always true: the cases above would show nothing by it."""
+    values = []
+    for number in range(0, N_MATRICES, 4):
+        X, optima = matrix_and_optima(number)
+        rng, gram = np.random.default_rng(number), X @ X.T
+        for state in states(rng, len(X)):
+            raised = gram.copy()
+            raise_matrix(raised, stored(state, len(X)), HUGE * gram.max())
+            trace = float(np.trace(gram))
+            values += [prove_raised(raised, trace, k, X.shape[1]) for k in optima]
+    assert np.mean(np.array(values) > 0) > 0.25
 
 
 @pytest.mark.parametrize("number", range(N_MATRICES))
@@ -149,8 +164,7 @@ def test_sums_cuts_and_small_proofs_hold_for_every_solution(number):
             for alpha in (0.0, float(5.0 * rng.random())):
                 task, count = Task(alpha, 2), 3 if alpha == 0.0 else 2
                 steps = blocks.prove_steps(side, Candidate(task, kept, np.zeros(count)), dominant)
-                if steps is None:
-                    continue
+                assert steps is not None
                 taken = sums if alpha == 0.0 else (alpha * every[:, :1] + rest).max(axis=0)
                 assert (taken <= alpha * dominant.first + steps.cumsum() + 1e-12).all()
 
@@ -192,13 +206,7 @@ def test_a_search_that_is_stopped_proves_no_more_than_is_so(iterations, monkeypa
 
 def test_a_search_of_rows_whose_vectors_are_noise_proves_no_more_than_is_so(monkeypatch):
     rng = np.random.default_rng(0)
-    honest = relaxation._ritz
-
-    def corrupted(times, vectors, *others):
-        values, found = honest(times, vectors, *others)
-        return values, rng.standard_normal(found.shape).astype(found.dtype)
-
-    monkeypatch.setattr(relaxation, "_ritz", corrupted)
+    replace_vectors_by_noise(monkeypatch, rng)
     monkeypatch.setattr(all_pairs, "MAX_ITER", 10)
     for number in range(N_MATRICES):
         X, optima = matrix_and_optima(number)
