@@ -58,7 +58,7 @@ class Trial:
         Mean cosine of the components of two halves of the samples, matched one to one.
     adjusted_rand
         Agreement of the labels that the two halves give to the same samples (or features); of a
-        pair the mean of both.
+        pair that of the side on which they agree less.
     """
 
     n_components: Size
@@ -111,10 +111,11 @@ def matched_cosine(first: Array, second: Array, n_components: int) -> float:
 
 
 def agreement(first: Factorization, second: Factorization, data: Any) -> float:
-    """Adjusted Rand index of the labels of two fits; with a full core the mean of both sides."""
+    """Adjusted Rand index of the labels of two fits; with a full core that of the worse side."""
     found = adjusted_rand_score(labels(first, data), labels(second, data))
     if first.has_full_core:
-        found = (found + adjusted_rand_score(first.feature_labels, second.feature_labels)) / 2
+        # A side that falls apart is not made good by the other.
+        found = min(found, adjusted_rand_score(first.feature_labels, second.feature_labels))
     return float(found)
 
 
