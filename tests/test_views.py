@@ -144,3 +144,11 @@ def test_results_of_selections_and_baselines_take_a_few_lines(frame):
     solved = orthant.baselines.solve("nmf", frame.to_numpy(), 3, max_iter=5, random_state=0)
     assert len(repr(solved).splitlines()) == 3
     assert "array" not in repr(solved)
+
+
+def test_with_a_core_features_belong_to_groups():
+    planted = orthant.datasets.make_planted(30, 20, (2, 3), 0.05, "both", random_state=0)
+    result = orthant.factorize(planted.X, (2, 3), orthogonal="both", random_state=0)
+    frame = result.to_frame("features")
+    assert frame["group"].tolist() == result.feature_labels.tolist()
+    assert frame.shape == (20, 3)

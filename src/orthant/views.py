@@ -106,7 +106,8 @@ def make_frame(result: Factorization, of: str) -> Any:
     values = result.loadings if of == "samples" else result.components.T
     frame = pandas.DataFrame(np.asarray(values), index=index)
     if of == "features" and result.feature_labels is not None:
-        frame.insert(0, "component", result.feature_labels)
+        # With a full core columns have groups of their own, and components take of all of them.
+        frame.insert(0, "group" if result.has_full_core else "component", result.feature_labels)
     return frame
 
 
