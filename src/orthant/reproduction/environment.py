@@ -14,9 +14,10 @@ from threadpoolctl import threadpool_info
 from orthant.engine.executors import available_cores
 from orthant.errors import InvalidInputError
 from orthant.files.whole_files import replacing
+from orthant.version import __version__
 
 ENVIRONMENT = "environment.json"
-PACKAGES = ("orthant", "numpy", "scipy", "scikit-learn")
+PACKAGES = ("numpy", "scipy", "scikit-learn")
 THREADS_PER_RUN = 1  # every method has one core: one BLAS thread, and n_jobs=1 for ours
 
 
@@ -26,6 +27,8 @@ def describe_machine() -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
+        # Ours is that of the code that runs: what is installed may be an older checkout's.
+        "orthant": __version__,
         **{name: version(name) for name in PACKAGES},
         "blas": sorted(
             {f"{one['internal_api']} {one.get('version') or ''}".strip() for one in blas}
