@@ -16,7 +16,7 @@ import numpy as np
 
 from orthant.engine.dask import executor
 from orthant.engine.executors import executor_for, with_units
-from orthant.engine.passes import sweep_block
+from orthant.engine.kernels.interface import sweep_block
 from orthant.engine.units import AT_REST
 from orthant.validation.data import as_source
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from orthant.engine.vectors import divide
 from orthant.errors import InvalidInputError
-from orthant.numerics.arrays import Array, divide
+from orthant.numerics.arrays import Array
 from orthant.validation.data import as_matrix
 
 

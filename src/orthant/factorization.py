@@ -10,16 +10,12 @@ from scipy.sparse import csc_array
 
 from orthant import views
 from orthant.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certificate, Promise
-from orthant.certification.evidence import Data, Evidence
-from orthant.engine.vectors import ByLabel, on_host, one_per_row
-from orthant.errors import InvalidInputError
+from orthant.certification.evidence import Evidence
+from orthant.engine.vectors import one_per_row
 from orthant.numerics.arrays import Array
 from orthant.preparation import Preparation
-from orthant.validation.data import as_matrix
+from orthant.validation.data import Data, as_matrix
 from orthant.validation.parameters import as_certificate
-
-# Below this share of the squared norm the difference "norm minus captured" has lost its digits.
-CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,7 +214,7 @@ class Factorization:
         matrix = as_matrix(
             X, feature_weight=self.feature_weight, missing_values=missing_values, n_jobs=n_jobs
         )
-        return project(matrix, self.components, self.orthogonal).loadings
+        return matrix.express(self.components, self.orthogonal).loadings
 
     def top_features(self, n: int = 10, by: str = "weight") -> list[list[Any]]:
         """For every component the names of its n heaviest features, numbers where there are none.
@@ -259,59 +255,6 @@ class Factorization:
         return views.in_lines(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Projection:
-    """Rows expressed by given components: loadings (n, k), or labels and scales.
-
-    They lie where the rows do.
-    """
-
-    dense: Any = None  # (n, k) over features, else None
-    by_label: ByLabel | None = None  # over samples and both, else None
-
-    @property
-    def labels(self) -> Any:
-        """(n,) over samples and both, else None."""
-        return None if self.by_label is None else self.by_label.labels
-
-    @property
-    def scales(self) -> Any:
-        """(n,) over samples and both, else None."""
-        return None if self.by_label is None else self.by_label.scales
-
-    @property
-    def loadings(self) -> Any:
-        """On the host: CSR with at most one entry per row, or dense."""
-        return on_host(self.dense) if self.by_label is None else self.by_label.csr()
-
-    def on_host(self) -> Projection:
-        """The same, on the host."""
-        if self.by_label is None:
-            return Projection(on_host(self.dense))
-        return Projection(by_label=self.by_label.on_host())
-
-
-def project(matrix: Any, components: Array, orthogonal: str) -> Projection:
-    """Express every row by the components: the one closed form, for the fit and for new data."""
-    k, m = components.shape
-    if matrix.shape[1] != m:
-        raise InvalidInputError(
-            f"X has {matrix.shape[1]} features, but the components have {m} features"
-        )
-    if orthogonal == "features":
-        return Projection(matrix.loadings(components))
-    return Projection(by_label=ByLabel(*winners(matrix, components), k))
-
-
-def winners(matrix: Any, components: Array) -> tuple[Array, Array]:
-    """The component that captures most of every row, -1 for none, and the scale of the row."""
-    if len(components) == 0:
-        n = matrix.shape[0]
-        return np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=matrix.dtype)
-    found: tuple[Array, Array] = matrix.project(components)
-    return found
-
-
 def group_lengths(labels: Array, scales: Array, k: int) -> Array:
     """(k,) lengths of the scales (n,) of every group, whatever their size."""
     inside = labels >= 0
@@ -331,40 +274,3 @@ def scales_of_columns(components: Array, labels: Array) -> Array:
     n_groups = int(labels.max(initial=-1)) + 1
     whole = np.append(group_lengths(labels, lengths, n_groups), 1.0)  # the last one for label -1
     return np.where(labels >= 0, lengths / whole[labels], 0.0).astype(components.dtype)
-
-
-def energies_of(matrix: Any, components: Array, projection: Projection) -> Array:
-    """(k,) the energy that every component captures, in the units of Y."""
-    labels, scales = projection.labels, projection.scales
-    found: Array = (
-        matrix.energies_of_loadings(projection.dense, components)
-        if labels is None or scales is None
-        else matrix.energies_of_scales(labels, scales, components)
-    )
-    return found
-
-
-def squared_error(
-    matrix: Any, unit: Array, projection: Projection, energies: Array
-) -> tuple[float, bool]:
-    """Squared error in the units of Y, without cancellation, and whether all entries were compared.
-
-    Else it is what the components do not capture.
-    """
-    total = matrix.total
-    squared = total - float(energies.sum())
-    # The short formula needs the products of the error's own geometry, and every entry.
-    weighted = matrix.column_factors is not None or not matrix.complete
-    apart = weighted or not matrix.products_are_exact
-    scales = projection.dense if projection.scales is None else projection.scales
-    if apart or squared < CANCELLATION[matrix.dtype] * total or not scales_are_accurate(scales):
-        given = projection.dense if projection.by_label is None else projection.by_label
-        return matrix.residual(given, unit), True
-    return squared, False
-
-
-def scales_are_accurate(values: Array) -> bool:
-    """Whether no scale (n,) or loading (n, k) is so small that it has lost digits to underflow."""
-    limits = np.finfo(values.dtype)
-    smallest = np.min(values, initial=np.inf, where=values > 0)
-    return bool(smallest > limits.tiny / limits.eps)

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from orthant.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED
-from orthant.certification.evidence import Data, gather
+from orthant.certification.evidence import ZERO, Evidence, Held
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.matrix import Matrix
+from orthant.engine.unchanged import RowLengths
 from orthant.errors import FewerComponentsWarning
 from orthant.factorization import Factorization
-from orthant.files.checkpoint import Checkpoint, FileCheckpoint
+from orthant.files.checkpoint import FileCheckpoint
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.numerics.digest import digest
 from orthant.onmf.choices import (
@@ -32,16 +33,16 @@ from orthant.onmf.choices import (
     Algorithm,
     Problem,
     algorithm_for,
+    refuse_large_fit,
+    refuse_large_result,
+    usable,
 )
 from orthant.onmf.masked import NO_PROMISE
 from orthant.onmf.options import Options
-from orthant.onmf.promises import promise_for
-from orthant.onmf.publish import publish
-from orthant.onmf.sizes import refuse_large_fit, refuse_large_result, usable
+from orthant.onmf.publish import promise_for, publish
 from orthant.onmf.solution import Solution, solve_zero
-from orthant.progress import progress_lines
-from orthant.validation.data import as_directions
-from orthant.validation.names import names_of
+from orthant.progress import Checkpoint, progress_lines
+from orthant.validation.data import Data, as_directions, names_of
 from orthant.validation.parameters import (
     as_certificate,
     as_choice,
@@ -250,10 +251,24 @@ def factorize(
             seconds=time.perf_counter() - started,
         )
         data = replace(data, feature_weight=result.feature_weight)
-        evidence = gather(matrix, result, solution.packed, data, certificate, verbose, seconds)
+        evidence = evidence_for(matrix, result, solution.packed)
+        if certificate is not None and matrix.complete and matrix.total > 0:
+            lengths = RowLengths(matrix.row_squares, matrix.units)
+            evidence.held = Held(data, certificate, lengths, verbose, seconds)
     if result.shortage:
         warnings.warn(result.shortage, FewerComponentsWarning, stacklevel=2)
     return replace(result, evidence=evidence)
+
+
+def evidence_for(matrix: Matrix, result: Factorization, packed: float) -> Evidence:
+    """What is known about a result without computing a bound; ``packed`` is one that came free."""
+    if matrix.complete and not matrix.total > 0:
+        return Evidence(ZERO)
+    if packed > 0:
+        from orthant.certification.certify import certify_packing
+
+        return Evidence(certify_packing(matrix, result, packed))
+    return Evidence(promise=result.promise)
 
 
 def open_checkpoint(

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from orthant.certificate import CERTIFICATE_SECONDS, Promise
-from orthant.certification.evidence import Data
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.matrix import Matrix
 from orthant.errors import InvalidInputError
@@ -20,6 +19,7 @@ from orthant.onmf.options import DEFAULTS, Options
 from orthant.onmf.partition import refit_groups, refit_partition
 from orthant.onmf.publish import publish_labels
 from orthant.onmf.solution import solve_zero
+from orthant.validation.data import Data
 from orthant.validation.parameters import (
     as_certificate,
     as_n_components,

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from orthant.engine.vectors import divide
 from orthant.extras import import_extra
-from orthant.numerics.arrays import Array, divide
+from orthant.numerics.arrays import Array
 from orthant.numerics.distinctive import compare_weights, distinctive_columns
 from orthant.validation.data import as_source
 from orthant.validation.parameters import as_choice, as_n_components

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import orthant.certification.evidence
 import orthant.fitting
 import orthant.onmf.search
+import orthant.validation.data
 from orthant.bench import phases
 from orthant.bench.data import Data
 from orthant.bench.phases import PHASE_NAMES, REST, Stopwatch, time_phases, watch
@@ -39,12 +39,12 @@ def test_watching_does_not_change_the_answer():
 
 
 def test_a_function_that_is_gone_is_an_error_and_nothing_stays_replaced(monkeypatch):
-    before = orthant.certification.evidence.as_matrix
+    before = orthant.validation.data.as_matrix
     gone = {**phases.PHASES, "sweeps": ("orthant.validation.data:no_such_function",)}
     monkeypatch.setattr(phases, "PHASES", gone)
     with pytest.raises(AttributeError, match="no_such_function"), watch(Stopwatch()):
         pass
-    assert orthant.certification.evidence.as_matrix is before
+    assert orthant.validation.data.as_matrix is before
 
 
 def test_time_inside_another_phase_counts_for_the_outer_one():

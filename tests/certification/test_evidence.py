@@ -126,8 +126,8 @@ def test_the_result_holds_the_object_of_the_caller_and_lets_it_go(orthogonal):
     X, weights = some_matrix(), np.arange(1.0, 41.0)
     held = weakref.ref(X), weakref.ref(weights)
     result = fitted(X, orthogonal=orthogonal, sample_weight=weights)
-    assert result.evidence._held.data.X is X
-    assert result.evidence._held.data.sample_weight is weights
+    assert result.evidence.held.data.X is X
+    assert result.evidence.held.data.sample_weight is weights
     del X, weights
     assert held[0]() is not None
     assert result.certificate.ratio > 1

@@ -111,11 +111,11 @@ def test_the_same_numbers_in_another_container_are_the_same_data(orthogonal, dty
 def test_a_list_and_a_frame_are_held_as_they_are():
     X = some_matrix().tolist()
     result = fitted(X)
-    assert result.evidence._held.data.X is X
+    assert result.evidence.held.data.X is X
     assert result.certificate.ratio > 1
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(some_matrix())
-    assert fitted(frame).evidence._held.data.X is frame
+    assert fitted(frame).evidence.held.data.X is frame
 
 
 def test_other_data_are_refused():

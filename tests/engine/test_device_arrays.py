@@ -5,15 +5,16 @@ import pytest
 
 from orthant.engine.vectors import (
     by_label,
+    divide,
     draw,
     draw_evenly,
     find_largest,
+    lines,
     look_up,
     on_host,
     one_per_row,
+    plain,
 )
-from orthant.kmeans.seeding import lines, plain
-from orthant.numerics.arrays import divide
 
 torch = pytest.importorskip("torch")
 

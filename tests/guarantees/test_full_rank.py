@@ -13,7 +13,7 @@ from orthant.onmf.full_rank import (
     AngleTests,
     factorize_full_rank,
 )
-from orthant.onmf.promises import FULL_RANK_RATIO
+from orthant.steps.weight_reduction import FULL_RANK_RATIO
 from tests.oracles.double_factor import best_double_factor_error
 
 ROUNDING = 1e-12

@@ -8,8 +8,7 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.bounds.pair_packing import pair_packing_bound
-from orthant.engine.features import columns_of
-from orthant.engine.samples import Samples
+from orthant.engine.samples import Samples, columns_of
 from orthant.onmf.full_rank import factorize_full_rank
 from orthant.validation.data import as_matrix
 from tests.oracles.exact import exact_error, exact_total, smallest_error

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.engine.kernels.missing import fit_by_own_scale
-from orthant.numerics.arrays import divide
+from orthant.engine.vectors import divide
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
-from orthant.kmeans.lloyd import lloyd
-from orthant.kmeans.solve import call_subroutine, weighted_kmeans
+from orthant.kmeans.solve import lloyd, weighted_kmeans
+from orthant.kmeans.user_subroutine import call_subroutine
 from orthant.validation.data import as_matrix
 from tests.oracles.weighted_kmeans import exact_kmeans, kmeans_cost
 

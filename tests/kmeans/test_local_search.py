@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 
 from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
+from orthant.engine.vectors import lines, plain
 from orthant.kmeans import local_search
-from orthant.kmeans.exchanges import WORTHWHILE, Nearest, best_exchanges, most_exchanges
 from orthant.kmeans.local_search import (
     Exchange,
     best_exchange,
     random_exchanges,
     stability_promise,
 )
-from orthant.kmeans.seeding import lines, plain
+from orthant.kmeans.seeding import WORTHWHILE, Nearest, best_exchanges, most_exchanges
 from orthant.validation.data import as_matrix
 
 

@@ -6,8 +6,7 @@ import pytest
 import orthant
 from orthant.certificate import Promise
 from orthant.datasets import make_planted
-from orthant.engine.features import columns_of
-from orthant.engine.samples import Samples
+from orthant.engine.samples import Samples, columns_of
 from orthant.kmeans.seeding import seeding_promise
 from orthant.onmf.options import Options
 from orthant.onmf.search import search_lines, strongest

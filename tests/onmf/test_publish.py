@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.datasets import make_planted
-from orthant.onmf.as_published import published_error
 from orthant.onmf.publish import fall_to
+from orthant.onmf.single_factor import published_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 SETTINGS = ("samples", "features", "both")

@@ -8,9 +8,9 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.datasets import make_planted
-from orthant.engine.points import unit_lengths
 from orthant.engine.samples import Samples
-from orthant.onmf.descent import descend
+from orthant.engine.vectors import unit_lengths
+from orthant.onmf.search import descend
 from orthant.onmf.starts import Pool, play_on_sample
 from orthant.validation.data import as_matrix
 

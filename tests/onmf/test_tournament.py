@@ -6,8 +6,7 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.datasets import make_planted
-from orthant.engine.products import Products
-from orthant.engine.samples import Samples
+from orthant.engine.samples import Products, Samples
 from orthant.onmf.starts import play_on_all, play_on_candidates, play_on_sample
 from orthant.onmf.tournament import Field, Tournament
 from orthant.validation.data import as_matrix

@@ -29,7 +29,7 @@ REST = "the rest"
 PHASES: dict[str, tuple[str, ...]] = {
     "validation": ("orthant.validation.data:as_matrix",),
     "seeding": ("orthant.onmf.starts:make_start",),
-    "sweeps": ("orthant.onmf.descent:descend",),
+    "sweeps": ("orthant.onmf.search:descend",),
     "moves and escapes": (
         "orthant.onmf.moves:move_points",
         "orthant.onmf.escapes:recombine",

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from orthant.bounds.eigenpairs import leading_eigenpairs
-from orthant.numerics.arrays import Array, divide
+from orthant.engine.vectors import divide
+from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import growth
 
 DIRECTIONS = 30

@@ -16,10 +16,10 @@ from orthant.bounds.singular_values import tail_from_gram, tail_from_groups, tai
 from orthant.bounds.tight import Wanted, bound_blocks, bound_side
 from orthant.certificate import CERTIFICATE_SECONDS
 from orthant.engine.executors import one_blas_thread
-from orthant.engine.features import columns_of
 from orthant.engine.matrix import Matrix
+from orthant.engine.passes import short_sums
 from orthant.engine.points import SinglePoints
-from orthant.engine.samples import Samples
+from orthant.engine.samples import Samples, columns_of
 from orthant.engine.vectors import on_host
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import WEIGHT_ROUNDINGS
@@ -150,7 +150,7 @@ def bound_by_singular_values(case: Case) -> Found:
 
 def _bound_by_rough_gram(tall: Matrix, k: int, inner_length: int) -> LowerBound | None:
     """The tail from products in float32, where they save time and prove enough."""
-    summands = tall.short_sums()
+    summands = short_sums(tall)
     n, m = tall.shape
     if summands is None or k * FEWER_COMPONENTS > m or k * n > MOST_PRODUCTS:
         return None

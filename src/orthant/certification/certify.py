@@ -15,12 +15,13 @@ import numpy as np
 from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.table import LARGEST_GROUP, LARGEST_SIDE, Case, find_bounds
 from orthant.certificate import CERTIFICATE_SECONDS, EXACT, Certificate, promised_by, round_ratio_up
-from orthant.certification.evidence import ZERO, Data, Held
+from orthant.certification.evidence import ZERO, Held
 from orthant.certification.exact_fit import fits_exactly
 from orthant.certification.same_data import Measured, measure_again, read_again, read_given
+from orthant.engine.geometry import CANCELLATION, scales_are_accurate
 from orthant.engine.matrix import Matrix
-from orthant.engine.memory import refuse_beyond_memory
-from orthant.factorization import CANCELLATION, Factorization, scales_are_accurate
+from orthant.engine.memory import SMALL, refuse_beyond_memory
+from orthant.factorization import Factorization
 from orthant.numerics.rounding import (
     WEIGHT_ROUNDINGS,
     captured_error_upper_bound,
@@ -29,6 +30,7 @@ from orthant.numerics.rounding import (
     round_up,
 )
 from orthant.progress import announce
+from orthant.validation.data import Data
 
 # A norm of the residual below so many roundings of each entry is at the level of rounding.
 ROUNDING_LEVEL = 2**10
@@ -139,9 +141,9 @@ def squared_error_from_above(matrix: Matrix, result: Factorization, measured: Me
 
 def refuse_large_certificate(shape: tuple[int, int]) -> None:
     """Refuse a certificate whose Gram matrix cannot be held."""
-    refuse_beyond_memory(
-        certificate_bytes(shape), "the certificate", "the factorization stands without it"
-    )
+    needed = certificate_bytes(shape)
+    if needed > SMALL:
+        refuse_beyond_memory(needed, "the certificate", "the factorization stands without it")
 
 
 def certificate_bytes(shape: tuple[int, int]) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from orthant.engine.matrix import Matrix
+from orthant.engine.passes import list_entries
 from orthant.factorization import Factorization
 from orthant.numerics.arrays import Array
 
@@ -25,7 +26,7 @@ def fits_exactly(matrix: Matrix, result: Factorization) -> bool:
     Every entry of X must be the product of its two factors, and no product may stand where X is
     zero: counting both tells. Where reading entries costs a pass, nothing is decided: False.
     """
-    stored = matrix.list_entries()
+    stored = list_entries(matrix)
     if stored is None:
         return False
     n, m = matrix.shape

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthant.certification.evidence import Data, Held
+from orthant.certification.evidence import Held
 from orthant.engine.matrix import Matrix
 from orthant.engine.unchanged import RowLengths
+from orthant.engine.vectors import Projection
 from orthant.errors import InvalidInputError, InvalidTypeError, OrthantError, SourceChangedError
-from orthant.factorization import Factorization, Projection, energies_of, project, squared_error
+from orthant.factorization import Factorization
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import LIGHT, WEIGHT_ROUNDINGS, growth
+from orthant.validation.data import Data
 
 REMEDY = "fit again, or call certify(X, method='svd') with the data that were fitted"
 
@@ -65,10 +67,10 @@ def measure_again(matrix: Matrix, result: Factorization) -> Measured:
     Where the components still give the same loadings, bit by bit, what they capture tells the
     error; else all entries are compared with the product.
     """
-    found = project(matrix, result.components, result.orthogonal)
+    found = matrix.express(result.components, result.orthogonal)
     if _same_loadings(found, result):
-        energies = energies_of(matrix, result.components, found)
-        measured = Measured(*squared_error(matrix, result.components, found, energies))
+        energies = matrix.energies_of(result.components, found)
+        measured = Measured(*matrix.squared_error(result.components, found, energies))
     else:
         measured = Measured(matrix.residual(result.loadings, result.components), True)
     if not _same_error(matrix, result, measured.squared):

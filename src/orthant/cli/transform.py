@@ -25,7 +25,7 @@ from orthant.cli.folder import (
 from orthant.cli.terminal import object_line, progress
 from orthant.datasets.readers import FileError, NamedMatrix
 from orthant.datasets.readers.names import unshield
-from orthant.factorization import Factorization, project
+from orthant.factorization import Factorization
 from orthant.files.whole_files import replacing
 from orthant.report import Story, find
 from orthant.validation.data import as_matrix
@@ -86,7 +86,7 @@ def _transform(data: NamedMatrix, held: Factorization, missing: bool) -> Story:
     matrix = as_matrix(
         data.X, feature_weight=held.feature_weight, missing_values=np.nan if missing else None
     )
-    projected = project(matrix, held.components, held.orthogonal)
+    projected = matrix.express(held.components, held.orthogonal)
     result = replace(
         held, loadings=projected.loadings, labels=projected.labels, scales=projected.scales
     )

@@ -33,7 +33,7 @@ from orthant.correlation_clustering.rounding import (
 )
 from orthant.numerics.arrays import Array
 from orthant.onmf.full_rank import BY_COUNT, factorize_full_rank
-from orthant.onmf.promises import FULL_RANK_RATIO
+from orthant.steps.weight_reduction import FULL_RANK_RATIO
 
 # Lemma 1 loses a factor of 8 on top of Theorem 9: 119.43.
 CORRELATION_CLUSTERING_RATIO = 8.0 * FULL_RANK_RATIO

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import DirectionSweep, square_lengths
+from orthant.engine.points import DirectionSweep
 from orthant.engine.samples import Samples
 from orthant.engine.scan import Scan
 from orthant.engine.sources import in_memory
-from orthant.engine.vectors import on_host
-from orthant.numerics.arrays import Array, divide
+from orthant.engine.vectors import divide, on_host, square_lengths
+from orthant.numerics.arrays import Array
 
 
 def compress_columns(matrix: Matrix, groups: Array) -> Samples:

@@ -1,4 +1,4 @@
-"""The columns of a matrix as points: as rows of its transpose, or streamed with its rows."""
+"""The columns of a matrix as points, streamed with its rows."""
 
 from __future__ import annotations
 
@@ -7,49 +7,9 @@ from typing import Any
 import numpy as np
 
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import (
-    DirectionSweep,
-    Distance,
-    Points,
-    Sweep,
-    square_lengths,
-    winners_only,
-)
-from orthant.engine.samples import Samples
-from orthant.numerics.arrays import Array, divide
-
-
-def columns_of(matrix: Matrix) -> Points:
-    """The columns as points: as rows of their own where that is not slow."""
-    flipped = matrix.transpose()
-    return StreamedColumns(matrix) if flipped is None else TransposedColumns(flipped)
-
-
-class TransposedColumns(Samples):
-    """The columns of a matrix as points: the rows of its transpose, where that can be had."""
-
-    components_are_directions = False
-
-    def directions_of(self, components: Array) -> Array:
-        """The combinations of columns that the components describe."""
-        everyone = np.zeros(components.shape[1], dtype=np.int32)
-        shares = self.matrix.shift_rows(components)
-        return np.concatenate([self.matrix.row_sums(everyone, row, 1) for row in shares])
-
-    def components(self, directions: Array) -> Array:
-        """The product of every column with the unit direction that captures most of it."""
-        return self._spread(self.sweep_directions(directions))
-
-    def components_of(self, labels: Array, directions: Array) -> Array:
-        """The product of every column with the unit direction of its label."""
-        return self._spread(self.step(labels, directions))
-
-    def _spread(self, swept: DirectionSweep) -> Array:
-        """Components (k, m) with the product of every column in the row of its label."""
-        components = np.zeros((len(swept.squares), len(swept.labels)))
-        used = np.flatnonzero((self.multipliers() > 0) & (swept.labels >= 0))
-        components[swept.labels[used], used] = swept.products[used]
-        return self.matrix.unshift_rows(components)
+from orthant.engine.points import DirectionSweep, Distance, Points, Sweep
+from orthant.engine.vectors import divide, square_lengths, winners_only
+from orthant.numerics.arrays import Array
 
 
 class StreamedColumns(Points):

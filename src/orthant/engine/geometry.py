@@ -22,17 +22,21 @@ import numpy as np
 from scipy.sparse import issparse
 
 from orthant.engine.executors import Absorb, Executor, Work, with_units
-from orthant.engine.kernels.interface import piece_rows
-from orthant.engine.passes import LIGHT_PRODUCT, loadings_block, residual_block, winners_block
+from orthant.engine.kernels.dense import DENSE
+from orthant.engine.kernels.interface import Kernel, Rows
+from orthant.engine.passes import residual_block
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
-from orthant.engine.units import Metric, fold_components, metric_of
-from orthant.engine.vectors import ByLabel, by_label, look_up
-from orthant.errors import ScaleOverflowError
-from orthant.numerics.arrays import Array, divide
+from orthant.engine.units import NO_ENTRIES, Metric, Units, fold_components, metric_of
+from orthant.engine.vectors import ByLabel, Projection, by_label, by_value, divide, look_up
+from orthant.errors import InvalidInputError, ScaleOverflowError
+from orthant.numerics.arrays import Array
 
-# Multiplications from which a Gram matrix in float32 is worth a pass of products in float64.
-WORTH_A_ROUGH_GRAM = 2**33
+# Below this share of the squared norm the difference "norm minus captured" has lost its digits.
+CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}
+# Below this a product with a unit vector may have lost digits to underflow.
+LIGHT_PRODUCT = {np.dtype(np.float32): 2.0**-90, np.dtype(np.float64): 2.0**-950}
+LIGHT_ENTRIES = 2**20
 # So many entries of light rows are looked at by themselves.
 MOST_LIGHT_ENTRIES = 2**20
 
@@ -40,6 +44,7 @@ MOST_LIGHT_ENTRIES = 2**20
 class Geometry:
     """The units and weights of a matrix, and its rows expressed by components (k, m)."""
 
+    complete = True  # no entry is missing
     residual_of_block: Callable[..., float] = staticmethod(residual_block)
 
     def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
@@ -77,14 +82,6 @@ class Geometry:
     def products_are_exact(self) -> bool:
         """Whether products are as exact as the data, so that an error can be told from them."""
         return not self.source.kernel.on_device
-
-    def short_sums(self) -> int | None:
-        """How many numbers a rough Gram matrix sums up in float32; None where that saves little."""
-        n, m = self.shape
-        kernel = self.source.kernel
-        if kernel.sparse or kernel.on_device or n * m * m < WORTH_A_ROUGH_GRAM:
-            return None
-        return min(n, piece_rows(m))
 
     def weigh_columns(self, directions: Array) -> Array:
         """Vectors (c, m) over the columns of X as vectors over those of Y."""
@@ -153,6 +150,20 @@ class Geometry:
             raise ScaleOverflowError(
                 "the error is too large for a float64; divide X by a power of two"
             ) from error
+
+    def express(self, components: Array, orthogonal: str) -> Projection:
+        """Express every row by components (k, m): the one closed form, for the fit and new data."""
+        k, m = components.shape
+        if self.shape[1] != m:
+            raise InvalidInputError(
+                f"X has {self.shape[1]} features, but the components have {m} features"
+            )
+        if orthogonal == "features":
+            return Projection(self.loadings(components))
+        if k == 0:
+            nobody = np.full(self.shape[0], -1, dtype=np.int32)
+            return Projection(by_label=ByLabel(nobody, np.zeros(self.shape[0], self.dtype), 0))
+        return Projection(by_label=ByLabel(*self.project(components), k))
 
     def project(self, components: Array) -> tuple[Array, Array]:
         """Winner of every row of X among unit components, and the scale of the row.
@@ -257,6 +268,29 @@ class Geometry:
             squares *= self.row_weights
         return np.bincount(np.maximum(labels, 0), weights=squares, minlength=k)[:k]
 
+    def energies_of(self, components: Array, projection: Projection) -> Array:
+        """(k,) the energy that every component captures, in the units of Y."""
+        if projection.by_label is None:
+            return self.energies_of_loadings(projection.dense, components)
+        return self.energies_of_scales(projection.labels, projection.scales, components)
+
+    def squared_error(
+        self, unit: Array, projection: Projection, energies: Array
+    ) -> tuple[float, bool]:
+        """Squared error in the units of Y, and whether all entries were compared for it.
+
+        Else it is what the components do not capture, which then has its digits.
+        """
+        squared = self.total - float(energies.sum())
+        # The short formula needs the products of the error's own geometry, and every entry.
+        apart = self.column_factors is not None or not self.complete or not self.products_are_exact
+        scales = projection.dense if projection.by_label is None else projection.scales
+        lost = squared < CANCELLATION[self.dtype] * self.total
+        if apart or lost or not scales_are_accurate(scales):
+            given = projection.dense if projection.by_label is None else projection.by_label
+            return self.residual(given, unit), True
+        return squared, False
+
     def residual(self, loadings: Any, components: Array) -> float:
         """Weighted squared error of ``X ~ loadings @ components`` by direct difference.
 
@@ -284,35 +318,6 @@ class Geometry:
         self.executor.fold(self.source_as_given, work, absorb)
         return total
 
-    def list_entries(self) -> Iterator[tuple[Array, Array, Array]] | None:
-        """Rows, columns and values of all entries of X but zeros, as they are, some at a time.
-
-        None where reading them costs a pass.
-        """
-        return self._entries() if self.source.in_memory else None
-
-    def _entries(self) -> Iterator[tuple[Array, Array, Array]]:
-        source, kernel = self.source, self.source.kernel
-        for number, start in enumerate(source.boundaries[:-1]):
-            block = source.block(number)
-            for some in kernel.pieces(block):
-                rows, columns, values = kernel.list_entries(block[some])
-                yield rows + int(start) + some.start, columns, values
-
-
-def by_value(vectors: Array) -> Array:
-    """The order (k,) int32 of the rows of an array by what is in them, wherever they stand.
-
-    In what order directions are multiplied decides how their products round. In this one the bits
-    of a product depend on the directions alone, so components may be put in another order
-    without another read.
-    """
-    rows = np.ascontiguousarray(vectors) + 0.0  # 0.0 and -0.0 are one value of two bit patterns
-    if rows.size == 0:
-        return np.arange(len(rows), dtype=np.int32)
-    texts = rows.view(f"S{rows.shape[1] * rows.itemsize}")[:, 0]
-    return np.argsort(texts, kind="stable").astype(np.int32)
-
 
 def refuse_overflow(values: Array, first_row: int) -> None:
     """Name the first row whose scale does not fit its dtype."""
@@ -322,3 +327,68 @@ def refuse_overflow(values: Array, first_row: int) -> None:
             f"the scale of row {first_row + int(finite.argmin())} is too large for "
             f"{values.dtype}; divide X by a power of two"
         )
+
+
+def scales_are_accurate(values: Array) -> bool:
+    """Whether no scale (n,) or loading (n, k) is so small that it has lost digits to underflow."""
+    limits = np.finfo(values.dtype)
+    smallest = np.min(values, initial=np.inf, where=values > 0)
+    return bool(smallest > limits.tiny / limits.eps)
+
+
+def winners_block(kernel: Kernel, raw: Rows, metric: Metric, units: Units) -> tuple[Array, Array]:
+    """Winner of every row among components, -1 for none, and its scale in the units of X.
+
+    Every row of the block has the same power in these units.
+    """
+    rows = kernel.scale(raw, units)
+    labels, largest = kernel.find_winners(rows, metric.vectors)
+    found = metric.scales(largest, labels, units.exponent)
+    dtype = dtype_of(rows)
+    for light, products, exponents in _light_rows(kernel, raw, dtype, largest, metric, units):
+        labels[light] = products.argmax(axis=1)
+        found[light] = metric.scales(products.max(axis=1), labels[light], exponents)
+    with np.errstate(over="ignore", under="ignore"):
+        published = found.astype(dtype_of(raw), copy=False)  # where a scale may vanish
+    return np.where(published > 0, labels, np.int32(-1)), published
+
+
+def loadings_block(kernel: Kernel, raw: Rows, metric: Metric, units: Units) -> Array:
+    """Loadings of rows on components (k, m), in the units of X: (b, k) float64."""
+    rows = kernel.scale(raw, units)
+    block = kernel.multiply_directions(rows, metric.vectors)
+    everyone = slice(None)
+    found = metric.scales(block, everyone, units.exponent)
+    largest = block.max(axis=1, initial=0.0)
+    dtype = dtype_of(rows)
+    for light, products, exponents in _light_rows(kernel, raw, dtype, largest, metric, units):
+        found[light] = metric.scales(products, everyone, exponents[:, None])
+    return found
+
+
+def dtype_of(rows: Rows) -> np.dtype:
+    """The dtype of a block; tensors have the same names for theirs."""
+    return np.dtype(str(rows.dtype).removeprefix("torch."))
+
+
+def _light_rows(
+    kernel: Kernel, raw: Rows, dtype: np.dtype, largest: Array, metric: Metric, units: Units
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Rows of a block too small for the common scale, a few at a time, each by its own.
+
+    ``largest`` (b,) are their largest products, computed in this dtype. Yields their positions in
+    the block, their products with the vectors after scaling, and the exponents of those scales.
+    Empty rows are left out.
+    """
+    light = np.flatnonzero(largest < LIGHT_PRODUCT[dtype])
+    if len(light):
+        light = light[kernel.find_filled(raw)[light]]
+    size = max(1, LIGHT_ENTRIES // raw.shape[1])
+    vectors = metric.vectors.T.astype(np.float64)
+    for start in range(0, len(light), size):
+        some = light[start : start + size]
+        rows = kernel.take_dense(raw, some)
+        exponents = DENSE.find_row_powers(rows, units.columns)
+        exponents = np.where(exponents == NO_ENTRIES, 0, exponents)
+        own = DENSE.scale(rows, Units(0, exponents, units.columns))
+        yield some, own @ vectors, exponents

@@ -21,16 +21,16 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.engine.executors import Executor, Work, with_units
-from orthant.engine.geometry import by_value, refuse_overflow
+from orthant.engine.geometry import LIGHT_PRODUCT, refuse_overflow
 from orthant.engine.kernels.dense import CHUNK_ENTRIES
 from orthant.engine.kernels.interface import Kernel, ObservedBlock, Rows
 from orthant.engine.kernels.missing import fit_by_own_scale
 from orthant.engine.matrix import Matrix
-from orthant.engine.passes import LIGHT_PRODUCT, missing_block
-from orthant.engine.scan import Scan
+from orthant.engine.scan import Scan, missing_block
 from orthant.engine.sources import Source
 from orthant.engine.units import Units
-from orthant.numerics.arrays import Array, divide
+from orthant.engine.vectors import by_value, divide
+from orthant.numerics.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from orthant.engine.executors import Absorb, with_units
-from orthant.engine.geometry import Geometry, by_value
+from orthant.engine.geometry import Geometry
 from orthant.engine.kernels.dense import DENSE
-from orthant.engine.kernels.interface import BlockColumns, BlockSweep
-from orthant.engine.passes import (
-    FirstRow,
-    Stacked,
+from orthant.engine.kernels.interface import (
+    BlockColumns,
+    BlockSweep,
     cells_block,
     column_squares_block,
     columns_block,
     counts_block,
-    draw_block,
     gram_block,
     multiply_block,
     normalize_block,
@@ -28,28 +25,17 @@ from orthant.engine.passes import (
     sums_block,
     sweep_block,
 )
-from orthant.engine.products import Products, rows_are_short
+from orthant.engine.passes import FirstRow, Stacked, draw_block
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source, in_memory
 from orthant.engine.units import Units
-from orthant.engine.vectors import look_up, on_host
+from orthant.engine.vectors import by_value, look_up, on_host
 from orthant.numerics.arrays import Array
 from orthant.numerics.digest import digest
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixSweep:
-    """One pass that assigns every row and sums the rows of each direction."""
-
-    labels: Array | None  # (n,) int32
-    products: Array | None  # (n,) of the scaled, unweighted row with its winner, dtype of X
-    sums: Array  # (k, m) float64
-
-
 class Matrix(Geometry):
     """Passes over a checked, scaled and weighted non-negative matrix."""
-
-    complete = True  # no entry is missing
 
     def _pass(
         self,
@@ -203,7 +189,7 @@ class Matrix(Geometry):
         penalty: tuple[Array, Array] | None = None,
         disjoint: bool = False,
         by_row: bool = True,
-    ) -> MatrixSweep:
+    ) -> BlockSweep:
         """Assign every row to a direction and sum the rows of each, in one read.
 
         Parameters
@@ -239,7 +225,7 @@ class Matrix(Geometry):
         parts = {"lengths": lengths, "row_weights": self.row_weights}
         self._pass(sweep_block, absorb, shared, parts)
         in_order = on_host(sums)[np.argsort(order)]
-        return MatrixSweep(labels, products, self.weigh_columns(in_order))
+        return BlockSweep(labels, products, self.weigh_columns(in_order))
 
     def draw_rows(
         self,
@@ -273,7 +259,7 @@ class Matrix(Geometry):
         self._pass(draw_block, absorb, shared, parts)
         return np.concatenate(drawn), missed
 
-    def step(self, labels: Array, directions: Array) -> MatrixSweep:
+    def step(self, labels: Array, directions: Array) -> BlockSweep:
         """One power step per direction on the rows of its label; label -1 takes no part."""
         products = self.source.kernel.room((self.shape[0],))
         sums = self.source.kernel.room(directions.shape)
@@ -285,7 +271,7 @@ class Matrix(Geometry):
         shared = {"directions": self.weigh_columns(directions)}
         by_row = {"labels": labels, "row_weights": self.row_weights}
         self._pass(step_block, absorb, shared, by_row)
-        return MatrixSweep(labels, products, self.weigh_columns(on_host(sums)))
+        return BlockSweep(labels, products, self.weigh_columns(on_host(sums)))
 
     def row_sums(self, labels: Array, coefficients: Array, k: int) -> Array:
         """Sums of coefficient times row of Y over the rows of each label, (k, m).
@@ -351,14 +337,6 @@ class Matrix(Geometry):
     def row_gram(self) -> Array:
         """The Gram matrix (n, n) of the rows of Y, for few rows."""
         return self.source.kernel.gram_rows(self.whole())
-
-    def row_products(self, exact: bool = True) -> Products:
-        """The products of the rows of Y with each other, for few rows; float32 if not ``exact``."""
-        whole = self.whole() if exact else self.whole().astype(np.float32)
-        kernel = self.source.kernel
-        if rows_are_short(*self.shape, kernel):
-            return Products(rows=whole)
-        return Products(gram=kernel.gram_rows(whole))
 
     def count_entries(self) -> Array:
         """(m,) how many entries of every column are stored."""

@@ -17,8 +17,8 @@ UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
 def refuse_beyond_memory(needed: int, what: str, remedy: str) -> None:
-    """Raise TooLargeError when more bytes are needed than are available."""
-    available = None if needed <= SMALL else available_memory()
+    """Raise TooLargeError when more bytes are needed than are available; not for SMALL needs."""
+    available = available_memory()
     if available is not None and needed > available:
         raise TooLargeError(
             f"{what} takes about {in_words(needed)}, but {in_words(available)} of memory are "

@@ -1,161 +1,21 @@
-"""What passes do with one block: plain functions of a kernel, its rows and keywords, for a Work."""
+"""Passes beyond those of a fit: differences, draws in rounds, entries, and what a Gram may cost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orthant.engine.kernels.dense import DENSE
-from orthant.engine.kernels.interface import BlockColumns, BlockLook, BlockSweep, Kernel, Rows
-from orthant.engine.units import NO_ENTRIES, Metric, Units
+from orthant.engine.kernels.interface import Kernel, Rows, piece_rows
+from orthant.engine.units import Units
 from orthant.numerics.arrays import Array
 
-# Below this a product with a unit vector may have lost digits to underflow.
-LIGHT_PRODUCT = {np.dtype(np.float32): 2.0**-90, np.dtype(np.float64): 2.0**-950}
-LIGHT_ENTRIES = 2**20
+if TYPE_CHECKING:
+    from orthant.engine.geometry import Geometry
 
-
-def scan_block(
-    kernel: Kernel,
-    rows: Rows,
-    units: Units,
-    columns: bool,
-    row_weights: Array | None,
-    column_weights: Array | None,
-) -> tuple[BlockLook, Array | None]:
-    """Look at every entry of a block that has not been checked yet.
-
-    Squares of columns (m,), rows weighted and columns not, where ``columns`` asks for them.
-    """
-    with np.errstate(all="ignore"):
-        scaled = kernel.scale(rows, units)
-        looked = kernel.look(scaled, column_weights)
-        return looked, kernel.square_columns(scaled, row_weights) if columns else None
-
-
-def powers_block(kernel: Kernel, rows: Rows, columns: Array | None) -> Array:
-    """(b,) powers of two just above the largest entry of every row, columns shifted first."""
-    return kernel.find_row_powers(rows, columns)
-
-
-def missing_block(kernel: Kernel, rows: Rows) -> bool:
-    """Whether a block has missing entries."""
-    return kernel.any_missing(rows)
-
-
-def sweep_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> BlockSweep:
-    """Winners of all rows, and sums of the rows of each direction."""
-    return kernel.sweep(kernel.scale(rows, units), **keywords)
-
-
-def step_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> BlockSweep:
-    """Products of rows with the directions of their labels, and sums of product times row."""
-    return kernel.step(kernel.scale(rows, units), **keywords)
-
-
-def sums_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Array:
-    """Sums (k, m) of coefficient times row over the rows of each label."""
-    return kernel.sum_rows(kernel.scale(rows, units), **keywords)
-
-
-def products_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Array:
-    """Products (b, c) of rows with directions."""
-    return kernel.multiply_directions(kernel.scale(rows, units), **keywords)
-
-
-def columns_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> BlockColumns:
-    """Products of all columns with combinations of columns."""
-    return kernel.combine_columns(kernel.scale(rows, units), **keywords)
-
-
-def column_squares_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Array:
-    """(m,) weighted sums of the squares of every column."""
-    return kernel.square_columns(kernel.scale(rows, units), **keywords)
-
-
-def counts_block(kernel: Kernel, rows: Rows, units: Units) -> Array:
-    """(m,) how many entries of every column are stored."""
-    return kernel.count_entries(rows)
-
-
-def gram_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Array:
-    """Gram matrix (m, m) of the weighted columns."""
-    return kernel.gram(kernel.scale(rows, units), **keywords)
-
-
-def cells_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> list[Array]:
-    """Sums of squared entries over cells: (r, c) for each pair of row and column groups."""
-    return kernel.sum_cells(kernel.scale(rows, units), **keywords)
-
-
-def multiply_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Rows:
-    """Rows and columns multiplied by their scales, in float64."""
-    return kernel.multiply(kernel.scale(rows, units), **keywords)
-
-
-def normalize_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Rows:
-    """Rows at length one."""
-    return kernel.normalize(kernel.scale(rows, units), **keywords)
-
-
-def winners_block(kernel: Kernel, raw: Rows, metric: Metric, units: Units) -> tuple[Array, Array]:
-    """Winner of every row among components, -1 for none, and its scale in the units of X.
-
-    Every row of the block has the same power in these units.
-    """
-    rows = kernel.scale(raw, units)
-    labels, largest = kernel.find_winners(rows, metric.vectors)
-    found = metric.scales(largest, labels, units.exponent)
-    dtype = dtype_of(rows)
-    for light, products, exponents in _light_rows(kernel, raw, dtype, largest, metric, units):
-        labels[light] = products.argmax(axis=1)
-        found[light] = metric.scales(products.max(axis=1), labels[light], exponents)
-    with np.errstate(over="ignore", under="ignore"):
-        published = found.astype(dtype_of(raw), copy=False)  # where a scale may vanish
-    return np.where(published > 0, labels, np.int32(-1)), published
-
-
-def loadings_block(kernel: Kernel, raw: Rows, metric: Metric, units: Units) -> Array:
-    """Loadings of rows on components (k, m), in the units of X: (b, k) float64."""
-    rows = kernel.scale(raw, units)
-    block = kernel.multiply_directions(rows, metric.vectors)
-    everyone = slice(None)
-    found = metric.scales(block, everyone, units.exponent)
-    largest = block.max(axis=1, initial=0.0)
-    dtype = dtype_of(rows)
-    for light, products, exponents in _light_rows(kernel, raw, dtype, largest, metric, units):
-        found[light] = metric.scales(products, everyone, exponents[:, None])
-    return found
-
-
-def dtype_of(rows: Rows) -> np.dtype:
-    """The dtype of a block; tensors have the same names for theirs."""
-    return np.dtype(str(rows.dtype).removeprefix("torch."))
-
-
-def _light_rows(
-    kernel: Kernel, raw: Rows, dtype: np.dtype, largest: Array, metric: Metric, units: Units
-) -> Iterator[tuple[Array, Array, Array]]:
-    """Rows of a block too small for the common scale, a few at a time, each by its own.
-
-    ``largest`` (b,) are their largest products, computed in this dtype. Yields their positions in
-    the block, their products with the vectors after scaling, and the exponents of those scales.
-    Empty rows are left out.
-    """
-    light = np.flatnonzero(largest < LIGHT_PRODUCT[dtype])
-    if len(light):
-        light = light[kernel.find_filled(raw)[light]]
-    size = max(1, LIGHT_ENTRIES // raw.shape[1])
-    vectors = metric.vectors.T.astype(np.float64)
-    for start in range(0, len(light), size):
-        some = light[start : start + size]
-        rows = kernel.take_dense(raw, some)
-        exponents = DENSE.find_row_powers(rows, units.columns)
-        exponents = np.where(exponents == NO_ENTRIES, 0, exponents)
-        own = DENSE.scale(rows, Units(0, exponents, units.columns))
-        yield some, own @ vectors, exponents
+# Multiplications from which a Gram matrix in float32 is worth a pass of products in float64.
+WORTH_A_ROUGH_GRAM = 2**33
 
 
 def residual_block(
@@ -218,3 +78,29 @@ class Stacked(list[Any]):
         if not isinstance(rows, slice):
             return super().__getitem__(rows)
         return [one[rows] for one in self]
+
+
+def short_sums(matrix: Geometry) -> int | None:
+    """How many numbers a rough Gram matrix sums up in float32; None where that saves little."""
+    n, m = matrix.shape
+    kernel = matrix.source.kernel
+    if kernel.sparse or kernel.on_device or n * m * m < WORTH_A_ROUGH_GRAM:
+        return None
+    return min(n, piece_rows(m))
+
+
+def list_entries(matrix: Geometry) -> Iterator[tuple[Array, Array, Array]] | None:
+    """Rows, columns and values of all entries of X but zeros, as they are, some at a time.
+
+    None where reading them costs a pass.
+    """
+    return _entries(matrix) if matrix.source.in_memory else None
+
+
+def _entries(matrix: Geometry) -> Iterator[tuple[Array, Array, Array]]:
+    source, kernel = matrix.source, matrix.source.kernel
+    for number, start in enumerate(source.boundaries[:-1]):
+        block = source.block(number)
+        for some in kernel.pieces(block):
+            rows, columns, values = kernel.list_entries(block[some])
+            yield rows + int(start) + some.start, columns, values

@@ -2,7 +2,7 @@
 
 Everything above the engine is written against this class, so every algorithm runs over samples
 and over features, dense or sparse, without knowing which. `engine/samples.py` has the rows,
-`engine/features.py` the columns.
+and columns where they can be had as rows; `engine/features.py` those that are streamed.
 
 A set of k centers (of k-means) or directions (of components) is always a k x m array:
 
@@ -19,15 +19,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from orthant.engine.matrix import Matrix
-from orthant.engine.products import Products
-from orthant.engine.vectors import count_equal, draw_evenly
-from orthant.numerics.arrays import Array, divide
+from orthant.engine.vectors import Weighted
+from orthant.numerics.arrays import Array
+
+if TYPE_CHECKING:
+    from orthant.engine.samples import Products
 
 # Squared distances (N, c) from cosines of unit points with centers (N, c) and squares (c,).
 Distance = Callable[[Array, Array], Array]
@@ -60,11 +61,6 @@ class Sweep:
     sums: Array
     squares: Array
 
-    @property
-    def cosines(self) -> Array:
-        """(N,) inner product of the normalized point with its center."""
-        return divide(self.products, self.lengths)
-
 
 @dataclass(frozen=True, slots=True)
 class DirectionSweep(Sweep):
@@ -84,24 +80,13 @@ class DirectionSweep(Sweep):
     unit: Array | None = None
 
 
-class Points(ABC):
+class Points(Weighted, ABC):
     """Weighted points; centers and directions are (k, m) arrays as told above."""
 
     matrix: Matrix
     dimension: int  # how many coordinates a point has
-    weights: Array  # (N,) squared length of each point in Y; zero points take part in no sum
     components_are_directions = False  # so a sweep by them finds what is published
     sweeps_are_final = False  # whether labels and products of a sweep are those of the loadings
-
-    @cached_property
-    def total(self) -> float:
-        """The energy of all points."""
-        return float(self.weights.sum())
-
-    @cached_property
-    def equal_count(self) -> float:
-        """How many points of equal weight these are worth."""
-        return count_equal(self.weights)
 
     @property
     def draws(self) -> SinglePoints | None:
@@ -112,10 +97,6 @@ class Points(ABC):
     def access(self) -> SinglePoints | None:
         """The same points, where they are in memory and single ones cost next to nothing."""
         return None
-
-    def missed(self, sweep: Sweep) -> Array:
-        """(N,) energy of every point that its direction does not capture."""
-        return self.weights * (1.0 - np.square(np.minimum(sweep.cosines, 1.0)))
 
     @abstractmethod
     def at(self, indices: Array) -> Array:
@@ -249,28 +230,3 @@ class SinglePoints(Points):
     @abstractmethod
     def whole(self) -> Array:
         """All points with their weights, (N, m) dense float64: for small data."""
-
-
-def draw_sample(weights: Array, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Positions of about ``size`` points by their weights (N,), and how often each was drawn."""
-    return np.unique(draw_evenly(weights, size, rng), return_counts=True)
-
-
-def winners_only(values: Array) -> Array:
-    """A (k, m) array with only the largest entry of every column kept, the first of equals."""
-    kept = np.zeros_like(values)
-    if len(values) == 0:
-        return kept
-    labels, columns = values.argmax(axis=0), np.arange(values.shape[1])
-    kept[labels, columns] = values[labels, columns]
-    return kept
-
-
-def unit_lengths(vectors: Array) -> Array:
-    """Rows (k, m) at length one; zero rows stay zero."""
-    return divide(vectors, np.sqrt(square_lengths(vectors))[:, None])
-
-
-def square_lengths(vectors: Array) -> Array:
-    """Squared lengths (k,) of rows (k, m)."""
-    return np.einsum("sh,sh->s", vectors, vectors)

@@ -1,4 +1,4 @@
-"""Samples: the rows of a matrix as points."""
+"""Samples: the rows of a matrix as points, and its columns where they can be had as rows."""
 
 from __future__ import annotations
 
@@ -6,19 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from orthant.engine.features import StreamedColumns
+from orthant.engine.kernels.interface import Kernel
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import (
-    DirectionSweep,
-    Distance,
-    SinglePoints,
-    Sweep,
-    draw_sample,
-    square_lengths,
-    unit_lengths,
-)
-from orthant.engine.products import Products, rows_are_short
-from orthant.engine.vectors import on_host
-from orthant.numerics.arrays import Array, divide
+from orthant.engine.points import DirectionSweep, Distance, Points, SinglePoints, Sweep
+from orthant.engine.vectors import divide, draw_sample, on_host, square_lengths, unit_lengths
+from orthant.numerics.arrays import Array
 
 # Products per second of one core, to the factor of two that a choice needs.
 DENSE_PER_SECOND = 1.2e10
@@ -155,7 +148,12 @@ class Samples(SinglePoints):
 
     def products_of(self, indices: Array, exact: bool = True) -> Products:
         """Products of the weighted rows at these positions, in float32 if not exact."""
-        return self.matrix.part(indices).row_products(exact)
+        part = self.matrix.part(indices)
+        whole = part.whole() if exact else part.whole().astype(np.float32)
+        kernel = part.source.kernel
+        if rows_are_short(*part.shape, kernel):
+            return Products(rows=whole)
+        return Products(gram=kernel.gram_rows(whole))
 
     def products_seconds(self, n_points: int) -> tuple[float, float]:
         """About how long it takes to form the products of some rows, and one product with them."""
@@ -214,3 +212,81 @@ class Samples(SinglePoints):
         """All normalized rows."""
         lengths = on_host(self._lengths)
         return self.matrix.whole(row_scales=divide(np.ones(len(lengths)), lengths))
+
+
+class TransposedColumns(Samples):
+    """The columns of a matrix as points: the rows of its transpose, where that can be had."""
+
+    components_are_directions = False
+
+    def directions_of(self, components: Array) -> Array:
+        """The combinations of columns that the components describe."""
+        everyone = np.zeros(components.shape[1], dtype=np.int32)
+        shares = self.matrix.shift_rows(components)
+        return np.concatenate([self.matrix.row_sums(everyone, row, 1) for row in shares])
+
+    def components(self, directions: Array) -> Array:
+        """The product of every column with the unit direction that captures most of it."""
+        return self._spread(self.sweep_directions(directions))
+
+    def components_of(self, labels: Array, directions: Array) -> Array:
+        """The product of every column with the unit direction of its label."""
+        return self._spread(self.step(labels, directions))
+
+    def _spread(self, swept: DirectionSweep) -> Array:
+        """Components (k, m) with the product of every column in the row of its label."""
+        components = np.zeros((len(swept.squares), len(swept.labels)))
+        used = np.flatnonzero((self.multipliers() > 0) & (swept.labels >= 0))
+        components[swept.labels[used], used] = swept.products[used]
+        return self.matrix.unshift_rows(components)
+
+
+class Products:
+    """The Gram matrix G (s, s) of points, by its columns and its products with other arrays.
+
+    Where points have far fewer coordinates than there are points, G is never formed: a product
+    with it is two with the coordinates (s, m), which takes less time.
+    """
+
+    def __init__(self, gram: Array | None = None, rows: Array | None = None) -> None:
+        """Of one of the two: the Gram matrix, or the points as dense rows."""
+        assert (gram is None) != (rows is None)
+        self._gram, self._rows = gram, rows
+        if gram is not None:
+            self.dtype, energies = gram.dtype, np.diag(gram)
+        else:
+            assert rows is not None
+            self.dtype, energies = rows.dtype, np.einsum("sh,sh->s", rows, rows)
+        self.energies = energies.astype(np.float64)  # (s,) squared lengths of the points
+        lengths = np.sqrt(energies)
+        # (s,) what brings a point to length one; 0 for points of length 0
+        self.inverse_lengths = divide(np.ones_like(lengths), lengths)
+
+    def times(self, combinations: Array) -> Array:
+        """``G @ combinations``, (s, c)."""
+        if self._rows is None:
+            return np.asarray(self._gram @ combinations)
+        return np.asarray(self._rows @ (self._rows.T @ combinations))
+
+    def columns(self, picks: Array) -> Array:
+        """Columns (s, c) of G at the positions (c,)."""
+        if self._rows is None:
+            assert self._gram is not None
+            return self._gram[:, picks]
+        return np.asarray(self._rows @ self._rows[picks].T)
+
+    def unit_columns(self, picks: Array) -> Array:
+        """Products (s, c) of all points with the unit vectors of those at the positions (c,)."""
+        columns: Array = self.columns(picks)
+        return columns * self.inverse_lengths[picks]
+
+
+def columns_of(matrix: Matrix) -> Points:
+    """The columns as points: as rows of their own where that is not slow."""
+    flipped = matrix.transpose()
+    return StreamedColumns(matrix) if flipped is None else TransposedColumns(flipped)
+
+
+def rows_are_short(n: int, m: int, kernel: Kernel) -> bool:
+    """Whether products of n rows take less time by m coordinates than by a Gram matrix."""
+    return 2 * m < n and not kernel.sparse

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orthant.engine.executors import Executor, Work, with_units
-from orthant.engine.kernels.interface import BlockLook
-from orthant.engine.passes import powers_block, scan_block
+from orthant.engine.kernels.interface import BlockLook, Kernel, Rows
 from orthant.engine.sources import Source
 from orthant.engine.units import (
     AT_REST,
@@ -69,20 +68,12 @@ def scan(
     if looked.offense is not None or looked.largest == 0:
         return found
     safe = is_safe(looked.largest, source.dtype) and _squares_are_safe(found.row_squares, source)
-    known = _Known(safe and _keeps_digits(column_weights, powers[1]), looked.largest)
+    safe = safe and _keeps_digits(column_weights, powers[1])
     heavy = _squares_are_safe(_weighted(found), source) and _keeps_digits(row_weights, powers[0])
-    if known.safe and heavy:
+    if safe and heavy:
         return found
-    units = _units_for(source, executor, known, row_weights, column_weights, powers)
+    units = _units_for(source, executor, safe, looked.largest, row_weights, column_weights, powers)
     return _look(source, executor, units, columns)[1]
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What the first read has told."""
-
-    safe: bool  # whether the rows by themselves, weights of rows left out, are in safe range
-    largest: float
 
 
 def _roots(weights: Array, power: int) -> Array:
@@ -115,25 +106,30 @@ def _squares_are_safe(squares: Array, source: Source) -> bool:
 def _units_for(
     source: Source,
     executor: Executor,
-    known: _Known,
+    safe: bool,
+    largest: float,
     row_weights: Array | None,
     column_weights: Array | None,
     powers: tuple[int, int],
 ) -> Scan:
-    """The units in which the largest entry of the weighted matrix is near 1, and the weights."""
+    """The units in which the largest entry of the weighted matrix is near 1, and the weights.
+
+    The first read has told the largest entry, and whether the rows by themselves, weights of rows
+    left out, are in safe range.
+    """
     factors, columns = None, None
     if column_weights is not None:
         factors = _roots(column_weights, powers[1])
-        if not known.safe:
+        if not safe:
             fractions, halves = split_weights(column_weights)
             factors, columns = np.sqrt(fractions), powers[1] - halves
             columns = np.where(column_weights > 0, columns, SWITCHED_OFF).astype(np.int32)
     if row_weights is None and columns is None:
-        units = Units(exponent_of(known.largest))
+        units = Units(exponent_of(largest))
         return Scan(None, np.zeros(0), None, units, units, None, factors, sum(powers))
     of_rows = _row_powers(source, executor, columns)
     alone = Units()
-    if not known.safe:
+    if not safe:
         alone = Units(_largest(of_rows), None, columns)
     if row_weights is None:
         return Scan(None, np.zeros(0), None, alone, alone, None, factors, sum(powers))
@@ -200,3 +196,31 @@ def _look(
         scanned, offense=looked.offense, row_squares=row_squares, column_squares=column_squares
     )
     return looked, found
+
+
+def scan_block(
+    kernel: Kernel,
+    rows: Rows,
+    units: Units,
+    columns: bool,
+    row_weights: Array | None,
+    column_weights: Array | None,
+) -> tuple[BlockLook, Array | None]:
+    """Look at every entry of a block that has not been checked yet.
+
+    Squares of columns (m,), rows weighted and columns not, where ``columns`` asks for them.
+    """
+    with np.errstate(all="ignore"):
+        scaled = kernel.scale(rows, units)
+        looked = kernel.look(scaled, column_weights)
+        return looked, kernel.square_columns(scaled, row_weights) if columns else None
+
+
+def powers_block(kernel: Kernel, rows: Rows, columns: Array | None) -> Array:
+    """(b,) powers of two just above the largest entry of every row, columns shifted first."""
+    return kernel.find_row_powers(rows, columns)
+
+
+def missing_block(kernel: Kernel, rows: Rows) -> bool:
+    """Whether a block has missing entries."""
+    return kernel.any_missing(rows)

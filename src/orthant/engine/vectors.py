@@ -1,19 +1,25 @@
-"""Vectors with one entry per point, wherever they lie: the few functions that see all of them.
+"""Vectors: those with one entry per point, wherever they lie, and few that lie on the host.
 
-A vector is an array of NumPy, or one on a device that computes the functions of NumPy there
-(`engine/device_arrays.py`). What is asked for here comes to the host and is small.
+A vector with one entry per point is an array of NumPy, or one on a device that computes the
+functions of NumPy there (`engine/device_arrays.py`); only functions from here see all of it, and
+what they give comes to the host and is small. Rows of (k, m) arrays are centers or directions.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.numerics.arrays import Array
+
+# Entries of a large array that are copied at once.
+ENTRIES_AT_ONCE = 2**20
 
 
 class OnDevice(ABC):
@@ -47,6 +53,27 @@ def on_host(values: Any) -> Any:
     return values.fetch() if isinstance(values, OnDevice) else values
 
 
+class Weighted:
+    """Points known by their weights alone, and what follows from these."""
+
+    weights: Array  # (N,) squared length of each point in Y; zero points take part in no sum
+
+    @cached_property
+    def total(self) -> float:
+        """The energy of all points."""
+        return float(self.weights.sum())
+
+    @cached_property
+    def equal_count(self) -> float:
+        """How many points of equal weight these are worth."""
+        return count_equal(self.weights)
+
+    def missed(self, sweep: Any) -> Array:
+        """(N,) energy of every point that its direction in a sweep does not capture."""
+        cosines = np.minimum(divide(sweep.products, sweep.lengths), 1.0)
+        return self.weights * (1.0 - np.square(cosines))
+
+
 def count_equal(weights: Array) -> float:
     """How many equal points weights (N,) are worth: ``(sum w)^2 / sum w^2``."""
     squares = float(weights @ weights)
@@ -65,6 +92,23 @@ def draw_evenly(chances: Array, size: int, rng: np.random.Generator) -> Array:
     positions next to each other are not drawn together by accident.
     """
     return find_places(chances, np.arange(size) + rng.random(), size)
+
+
+def draw_sample(weights: Array, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Positions of about ``size`` points by their weights (N,), and how often each was drawn."""
+    return np.unique(draw_evenly(weights, size, rng), return_counts=True)
+
+
+def draw_distinct(chances: Array, size: int, rng: np.random.Generator) -> Array:
+    """Draw up to ``size`` different positions one after the other, each by the chances left.
+
+    Each position waits an exponential time at the rate of its chance; the first to arrive win.
+    """
+    rates = np.where(chances > 0, chances, np.nan)  # what has no chance never arrives
+    with np.errstate(over="ignore"):
+        arrivals = rng.standard_exponential(len(chances)) / rates
+    size = min(size, int(np.count_nonzero(chances > 0)))
+    return np.sort(np.argpartition(arrivals, max(size - 1, 0))[:size])
 
 
 def find_places(chances: Array, steps: Array, parts: int) -> Array:
@@ -91,6 +135,31 @@ def find_largest(values: Array, least: Any, count: int) -> Array:
         return values.find_largest(least, count)
     worth = np.flatnonzero(values > least)
     return worth[np.argsort(-values[worth], kind="stable")][:count]
+
+
+def move_idle(
+    vectors: Array, idle: Array, missed: Array, least: Array | float, at: Callable[[Array], Array]
+) -> bool:
+    """Put vectors that no point went to where most is missed: what is unused cannot be lost.
+
+    Parameters
+    ----------
+    vectors
+        (k, m), changed in place.
+    idle
+        Numbers of the vectors to move.
+    missed, least
+        (N,) what every point misses, and from which on it is more than rounding.
+    at
+        Vectors (c, m) for the points at c positions.
+
+    Returns
+    -------
+    Whether any point was worth moving to.
+    """
+    chosen = find_largest(missed, least, len(idle))
+    vectors[idle[: len(chosen)]] = at(chosen)
+    return len(chosen) > 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,6 +199,51 @@ class ByLabel:
         return one_per_row(held.labels, held.scales, held.k, held.starts)
 
 
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Rows expressed by given components: loadings (n, k), or labels and scales.
+
+    They lie where the rows do.
+    """
+
+    dense: Any = None  # (n, k) over features, else None
+    by_label: ByLabel | None = None  # over samples and both, else None
+
+    @property
+    def labels(self) -> Any:
+        """(n,) over samples and both, else None."""
+        return None if self.by_label is None else self.by_label.labels
+
+    @property
+    def scales(self) -> Any:
+        """(n,) over samples and both, else None."""
+        return None if self.by_label is None else self.by_label.scales
+
+    @property
+    def loadings(self) -> Any:
+        """On the host: CSR with at most one entry per row, or dense."""
+        return on_host(self.dense) if self.by_label is None else self.by_label.csr()
+
+    def on_host(self) -> Projection:
+        """The same, on the host."""
+        if self.by_label is None:
+            return Projection(on_host(self.dense))
+        return Projection(by_label=self.by_label.on_host())
+
+    def in_order(self, order: Array) -> Projection:
+        """The same for the same components in another order (k,); dense loadings are moved."""
+        if self.by_label is None:
+            size = max(1, ENTRIES_AT_ONCE // max(1, len(order)))
+            for start in range(0, len(self.dense), size):
+                part = slice(start, start + size)
+                self.dense[part] = self.dense[part][:, order]
+            return self
+        numbers = np.full(len(order) + 1, -1, dtype=np.int32)  # the last one for label -1
+        numbers[order] = np.arange(len(order))
+        labels = look_up(numbers, self.by_label.labels)
+        return Projection(by_label=ByLabel(labels, self.by_label.scales, len(order)))
+
+
 def by_label(loadings: csr_array) -> ByLabel:
     """The labels and scales of a CSR array that has at most one entry in a row."""
     counts = np.diff(loadings.indptr)
@@ -157,3 +271,59 @@ def one_per_row(labels: Array, scales: Array, k: int, starts: Array | None = Non
         used = labels >= 0
         labels, scales = labels[used], scales[used]
     return csr_array((scales, labels, starts), shape=(len(starts) - 1, k))
+
+
+def divide(values: Array, by: Array) -> Array:
+    """``values / by`` in float64, zero where ``by`` is zero; ``by`` is never negative."""
+    if (by > 0).all():
+        return np.divide(values, by, dtype=np.float64)
+    positive = by > 0
+    found = np.divide(values, np.where(positive, by, 1.0), dtype=np.float64)
+    return np.where(positive, found, 0.0)
+
+
+def winners_only(values: Array) -> Array:
+    """A (k, m) array with only the largest entry of every column kept, the first of equals."""
+    kept = np.zeros_like(values)
+    if len(values) == 0:
+        return kept
+    labels, columns = values.argmax(axis=0), np.arange(values.shape[1])
+    kept[labels, columns] = values[labels, columns]
+    return kept
+
+
+def unit_lengths(vectors: Array) -> Array:
+    """Rows (k, m) at length one; zero rows stay zero."""
+    return divide(vectors, np.sqrt(square_lengths(vectors))[:, None])
+
+
+def square_lengths(vectors: Array) -> Array:
+    """Squared lengths (k,) of rows (k, m)."""
+    return np.einsum("sh,sh->s", vectors, vectors)
+
+
+def plain(products: Array, squares: Array) -> Array:
+    """Squared distance of unit points to centers: ``1 - 2 <x, c> + |c|^2``, (N, c)."""
+    return np.maximum(1.0 - 2.0 * products + squares, 0.0)
+
+
+def lines(products: Array, squares: Array) -> Array:
+    """Squared sine of the angle between unit points and centers, (N, c)."""
+    cosines_squared = np.divide(
+        np.square(products), squares, out=np.zeros_like(products), where=squares > 0
+    )
+    return np.clip(1.0 - cosines_squared, 0.0, 1.0)
+
+
+def by_value(vectors: Array) -> Array:
+    """The order (k,) int32 of the rows of an array by what is in them, wherever they stand.
+
+    In what order directions are multiplied decides how their products round. In this one the bits
+    of a product depend on the directions alone, so components may be put in another order
+    without another read.
+    """
+    rows = np.ascontiguousarray(vectors) + 0.0  # 0.0 and -0.0 are one value of two bit patterns
+    if rows.size == 0:
+        return np.arange(len(rows), dtype=np.int32)
+    texts = rows.view(f"S{rows.shape[1] * rows.itemsize}")[:, 0]
+    return np.argsort(texts, kind="stable").astype(np.int32)

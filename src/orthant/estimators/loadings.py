@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix, sparray, spmatrix
 
 from orthant.engine.masked import MaskedMatrix
 from orthant.engine.matrix import Matrix
-from orthant.factorization import Projection, energies_of, squared_error
+from orthant.engine.vectors import Projection
 from orthant.numerics.arrays import Array
 from orthant.validation.data import is_of_dask
 
@@ -30,5 +30,5 @@ def relative_squared_error(matrix: Matrix, components: Array, projection: Projec
         return 0.0
     if isinstance(matrix, MaskedMatrix):
         return matrix.residual(projection.loadings, components) / matrix.total
-    energies = energies_of(matrix, components, projection)
-    return squared_error(matrix, components, projection, energies)[0] / matrix.total
+    energies = matrix.energies_of(components, projection)
+    return matrix.squared_error(components, projection, energies)[0] / matrix.total

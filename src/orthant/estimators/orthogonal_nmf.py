@@ -13,18 +13,14 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from orthant.certificate import CERTIFICATE_SECONDS, Certificate, Promise
 from orthant.engine.matrix import Matrix
+from orthant.engine.vectors import Projection
 from orthant.errors import InvalidInputError
 from orthant.estimators.batches import NO_CLAIM, check_batches, fit_to_coreset, refuse_missing
 from orthant.estimators.callbacks import CallbackSupport, FitTasks, with_callbacks
 from orthant.estimators.certified import Certified
 from orthant.estimators.documentation import document_parameters_of
 from orthant.estimators.loadings import relative_squared_error, shape_like
-from orthant.factorization import (
-    Factorization,
-    Projection,
-    project,
-    scales_of_columns,
-)
+from orthant.factorization import Factorization, scales_of_columns
 from orthant.fitting import factorize
 from orthant.numerics.arrays import Array
 from orthant.onmf.coreset import Coreset
@@ -231,7 +227,7 @@ class OrthogonalNMF(
         coreset = begun.merged(batch, weights).reduced(size, k, self.n_jobs)
         components = None if earlier is None else self.components_
         result = fit_to_coreset(coreset, self._keywords(), components)
-        labels = project(batch, result.components, "samples").labels
+        labels = batch.express(result.components, "samples").labels
         if earlier is None:
             validate_data(self, X, skip_check_array=True)
         self._publish(result)
@@ -369,7 +365,7 @@ class OrthogonalNMF(
         check_is_fitted(self)
         matrix = self._as_matrix(X, feature_weight=self.feature_weight_)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return matrix, project(matrix, self.components_, self._setting)
+        return matrix, matrix.express(self.components_, self._setting)
 
     def _as_matrix(self, X: Any, sample_weight: Any = None, feature_weight: Any = None) -> Matrix:
         return as_matrix(

@@ -13,7 +13,6 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from orthant.errors import InvalidInputError
 from orthant.files.archive import open_archive, write_archive
 from orthant.files.whole_files import is_special
 from orthant.numerics.arrays import Array
+from orthant.progress import Checkpoint, Step
 
 FORMAT = "orthant checkpoint 2"
 MOST_BYTES = 2**34
@@ -36,56 +36,6 @@ class _Arrays(dict[str, Array]):
         raise InvalidInputError(
             f"the checkpoint lacks the array {name!r} of a step; delete the file to start again"
         )
-
-
-@dataclass
-class Step:
-    """One step of a fit: what it has found so far, and whether it is finished."""
-
-    _owner: Checkpoint
-    finished: bool = False
-    history: tuple[float, ...] = ()
-    arrays: dict[str, Array] = field(default_factory=dict)
-    text: str = ""
-    generator: Any = None  # the state of the random numbers when the step was finished
-
-    @property
-    def lasting(self) -> bool:
-        """Whether what is noted outlives the fit."""
-        return self._owner.lasting
-
-    @property
-    def begun(self) -> bool:
-        """Whether there is anything to go on from."""
-        return bool(self.arrays)
-
-    def keep(self, history: tuple[float, ...], text: str = "", **arrays: Array) -> None:
-        """Note where the step stands."""
-        self.history, self.text, self.arrays = history, text, arrays
-        self._owner.save()
-
-    def finish(self, history: tuple[float, ...] = (), text: str = "", **arrays: Array) -> None:
-        """Note the outcome of the step."""
-        self.finished = True
-        self.generator = self._owner.generator_state()
-        self.keep(history, text, **arrays)
-
-
-class Checkpoint:
-    """The steps of a fit in order. This one keeps nothing; a :class:`FileCheckpoint` does."""
-
-    lasting = False
-
-    def next_step(self) -> Step:
-        """The step that comes next, as far as it is known."""
-        return Step(self)
-
-    def generator_state(self) -> Any:
-        """The state of the fit's random numbers."""
-        return None
-
-    def save(self) -> None:
-        """Write down all steps."""
 
 
 class FileCheckpoint(Checkpoint):

@@ -9,9 +9,8 @@ import numpy as np
 
 from orthant.certificate import Promise
 from orthant.engine.points import Distance, Points
-from orthant.engine.vectors import on_host
-from orthant.kmeans.exchanges import Nearest
-from orthant.kmeans.seeding import distance_rounding, draw, plain
+from orthant.engine.vectors import draw, on_host, plain
+from orthant.kmeans.seeding import Nearest, distance_rounding
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import UNIT_ROUNDOFF
 

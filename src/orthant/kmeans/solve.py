@@ -1,21 +1,16 @@
-"""The k-means subroutines by name, restarts, and the door for those of the user."""
+"""Weighted k-means: the subroutines by name, Lloyd iterations, and restarts."""
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from orthant.certificate import KINDS, Promise
-from orthant.engine.points import Points
-from orthant.errors import InvalidInputError
-from orthant.files.checkpoint import Checkpoint
-from orthant.kmeans.clustering import Clustering, cluster_weights, means
-from orthant.kmeans.lloyd import lloyd, point_costs
+from orthant.certificate import NOTHING_PROMISED, Promise
+from orthant.engine.points import Points, Sweep
+from orthant.engine.vectors import divide, look_up, move_idle, plain
 from orthant.kmeans.local_search import (
     Exchange,
     best_exchange,
@@ -23,12 +18,46 @@ from orthant.kmeans.local_search import (
     random_exchanges,
     stability_promise,
 )
-from orthant.kmeans.seeding import greedy_candidates, plain, seed, seeding_promise
+from orthant.kmeans.seeding import greedy_candidates, seed, seeding_promise
 from orthant.kmeans.seeding_in_rounds import seed_in_rounds
 from orthant.numerics.arrays import Array
+from orthant.numerics.digest import digest
+from orthant.progress import Checkpoint, Step, Update, alternate
 
 MAX_ITER = 300
 TOL = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """Points in at most k clusters, each center the weighted mean of its cluster.
+
+    Attributes
+    ----------
+    labels
+        (N,) int32, -1 for points without weight.
+    centers
+        (k, m) the means, as the points hold them; those of empty clusters are zero.
+    weights
+        (k,) sum of the weights in each cluster.
+    cost
+        Weighted sum of squared distances to the center that each point was given to; the means
+        can only be closer.
+    promise
+        What may be said about the cost, as the subroutine that made the clustering earned it.
+    n_sweeps
+        Reads of the data that assigned all points.
+    history
+        Cost after each of them.
+    """
+
+    labels: Array
+    centers: Array
+    weights: Array
+    cost: float
+    promise: Promise = NOTHING_PROMISED
+    n_sweeps: int = 0
+    history: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +188,8 @@ def weighted_kmeans(
         if isinstance(subroutine, str):
             start = SUBROUTINES[subroutine].run(points, k, rng, max_iter, tol, kept)
         else:
+            from orthant.kmeans.user_subroutine import call_subroutine  # it makes a Clustering
+
             start = call_subroutine(subroutine, points, k, rng)
         n_sweeps += start.n_sweeps
         if best is None or start.cost < best.cost:
@@ -167,61 +198,94 @@ def weighted_kmeans(
     return replace(best, n_sweeps=n_sweeps)
 
 
-def call_subroutine(
-    subroutine: Callable[..., Any], points: Points, k: int, rng: np.random.Generator
+def lloyd(
+    points: Points, centers: Array, *, max_iter: int, tol: float, step: Step | None = None
 ) -> Clustering:
-    """Call a k-means of the user's with (normalized non-zero points, weights, k, rng).
+    """Improve centers (k, m) until no label changes or the cost drops by less than ``tol`` of it.
 
-    It returns labels, or something with ``labels`` (or scikit-learn's ``labels_``) that may also
-    carry ``ratio``, or else the function itself does: that number is trusted as the subroutine's
-    guarantee, of the ``kind`` "always" (if it names none) or "expected". A number that cannot be
-    one is refused.
+    The cost never rises. The centers returned are the means of the labels returned: what is
+    proved about the double-factor algorithm needs exactly that. ``step`` may know how far an
+    earlier attempt came; all but its last sweep are not repeated.
     """
-    heavy = np.flatnonzero(points.weights > 0)
-    answer = subroutine(points.coordinates()[heavy], points.weights[heavy], k, rng)
-    given = getattr(answer, "labels", getattr(answer, "labels_", answer))
-    found = np.asarray(given)
-    if found.shape != heavy.shape or found.dtype.kind not in "iu":
-        raise InvalidInputError(
-            f"kmeans must return one integer label for each of the {len(heavy)} points; got "
-            f"shape {found.shape} of dtype {found.dtype}"
-        )
-    if len(found) and (found.min() < 0 or found.max() >= k):
-        place = int(np.flatnonzero((found < 0) | (found >= k))[0])
-        raise InvalidInputError(
-            f"kmeans must return labels from 0 to {k - 1}; label {place} is {found[place]}"
-        )
-    labels = np.full(len(points.weights), -1, dtype=np.int32)
-    labels[heavy] = found
-    claims = subroutine if getattr(answer, "ratio", None) is None else answer
-    return cluster_by_labels(points, labels, k, read_promise(claims))
+    step = step or Checkpoint().next_step()
+    averages = _Averages(points, step)
+    found = alternate(averages, centers, max_iter=max_iter, tol=tol, step=step)
+    last = found.last
+    return Clustering(
+        labels=np.where(points.weights > 0, last.sweep.labels, np.int32(-1)),
+        centers=last.vectors,
+        weights=last.weights,
+        cost=-last.captured,
+        n_sweeps=len(found.history),
+        history=tuple(-captured for captured in found.history),
+    )
 
 
-def read_promise(answer: Any) -> Promise:
-    """What a subroutine of the user claims of its clustering, if that can be a claim at all."""
-    ratio, kind = getattr(answer, "ratio", None), getattr(answer, "kind", "always")
-    if ratio is None:
-        return Promise(reason="the k-means subroutine claims no ratio")
-    number = isinstance(ratio, numbers.Real) and not isinstance(ratio, bool | np.bool_)
-    if not number or not 1.0 <= float(ratio) < math.inf:
-        raise InvalidInputError(
-            f"the ratio that kmeans claims is {ratio!r}; it must be a finite number of at least 1 "
-            "(the cost divided by the smallest possible), or None to claim nothing"
-        )
-    if kind not in KINDS:
-        raise InvalidInputError(
-            f"the kind of the ratio that kmeans claims is {kind!r}; it must be 'always' or "
-            "'expected'"
-        )
-    return Promise(float(ratio), kind)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Averaged(Update):
+    """One sweep by centers, and the means of what each has won."""
+
+    sweep: Sweep
+    costs: Array  # (N,)
+    weights: Array  # (k,) of the clusters
 
 
-def cluster_by_labels(points: Points, labels: Array, k: int, promise: Promise) -> Clustering:
-    """The clustering of given labels (N,): means, weights and cost."""
-    weights = cluster_weights(points, labels, k)
-    centers = means(points.sums(labels, k), weights)
-    products, squares = points.cosines_with(centers)
-    inside = np.flatnonzero(labels >= 0)
-    distances = 1.0 - 2.0 * products[inside, labels[inside]] + squares[labels[inside]]
-    cost = float(points.weights[inside] @ np.maximum(distances, 0.0))
-    return Clustering(labels, centers, weights, cost, promise, n_sweeps=1, history=(cost,))
+class _Averages:
+    """Nearest centers and their means."""
+
+    name = "k-means sweep"
+    total = 0.0
+
+    def __init__(self, points: Points, step: Step) -> None:
+        self._points, self._keeps_labels = points, step.lasting
+        self._labels: Array | None = None
+        self._digest = step.text
+
+    def update(self, vectors: Array) -> _Averaged:
+        points = self._points
+        sweep = points.sweep_centers(vectors)
+        costs = point_costs(points, sweep)
+        if self._labels is None:
+            unchanged = bool(self._digest) and self._digest == digest(sweep.labels)
+        else:
+            unchanged = np.array_equal(self._labels, sweep.labels)
+        self._labels = sweep.labels
+        weights = cluster_weights(points, sweep.labels, len(vectors))
+        return _Averaged(
+            captured=-float(costs.sum()),
+            vectors=means(sweep.sums, weights),
+            unchanged=unchanged,
+            sweep=sweep,
+            costs=costs,
+            weights=weights,
+        )
+
+    def reuse_idle(self, swept: Array, update: _Averaged) -> bool:
+        """A further center can only lower the cost."""
+        empty = np.flatnonzero(update.weights == 0)
+        if len(empty) == 0:
+            return False
+        # What costs no more than rounding is at its center already.
+        least = 1e-12 * self._points.weights
+        return move_idle(update.vectors, empty, update.costs, least, self._points.at)
+
+    def mark(self, update: _Averaged) -> str:
+        return digest(update.sweep.labels) if self._keeps_labels else ""
+
+
+def point_costs(points: Points, sweep: Sweep) -> Array:
+    """Weighted squared distance of every point to the center it was given to, (N,)."""
+    cosines = divide(sweep.products, sweep.lengths)
+    distances = 1.0 - 2.0 * cosines + look_up(sweep.squares, sweep.labels)
+    return points.weights * np.maximum(distances, 0.0)
+
+
+def means(sums: Array, cluster_weights: Array) -> Array:
+    """Means (k, m) from weighted sums (k, m) and the weights (k,) of clusters."""
+    return divide(sums, cluster_weights[:, None])
+
+
+def cluster_weights(points: Points, labels: Array, k: int) -> Array:
+    """Sum of the weights of the points of each label, (k,)."""
+    inside = labels >= 0
+    return np.bincount(labels[inside], weights=points.weights[inside], minlength=k)

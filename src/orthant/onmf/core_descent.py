@@ -14,14 +14,12 @@ import numpy as np
 
 from orthant.engine.compressed import compress_columns, compress_rows
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import unit_lengths, winners_only
 from orthant.engine.samples import Samples
-from orthant.files.checkpoint import Checkpoint, Step
-from orthant.kmeans.alternation import Update, alternate
-from orthant.numerics.arrays import Array, divide
-from orthant.onmf.descent import descend
-from orthant.onmf.solution import Solution, errors_of
-from orthant.progress import silence
+from orthant.engine.vectors import divide, unit_lengths, winners_only
+from orthant.numerics.arrays import Array
+from orthant.onmf.search import descend
+from orthant.onmf.solution import Solution
+from orthant.progress import Checkpoint, Step, Update, alternate, errors_of, silence
 
 
 @dataclass(frozen=True, slots=True)

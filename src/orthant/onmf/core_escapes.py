@@ -12,14 +12,14 @@ import numpy as np
 
 from orthant.engine.compressed import as_points, compress_columns
 from orthant.engine.matrix import Matrix
-from orthant.files.checkpoint import Checkpoint
-from orthant.numerics.arrays import Array, divide
+from orthant.engine.vectors import divide
+from orthant.numerics.arrays import Array
 from orthant.onmf.core_descent import descend_core, group_points, pack, unpack
 from orthant.onmf.core_starts import core_starts
 from orthant.onmf.options import Options
 from orthant.onmf.search import Search
 from orthant.onmf.solution import Escape, Solution
-from orthant.progress import silence
+from orthant.progress import Checkpoint, silence
 
 RECOMBINATIONS = 3
 SMALL_STARTS = 6  # rows first and columns first each

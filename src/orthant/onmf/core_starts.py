@@ -9,6 +9,7 @@ more than the columns themselves do.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -16,20 +17,18 @@ import numpy as np
 
 from orthant.certificate import Promise
 from orthant.engine.compressed import compress_columns, compress_swept
-from orthant.engine.features import columns_of
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import Points, unit_lengths, winners_only
-from orthant.engine.samples import Samples
-from orthant.files.checkpoint import Checkpoint
+from orthant.engine.points import Points
+from orthant.engine.samples import Samples, columns_of
+from orthant.engine.vectors import unit_lengths, winners_only
 from orthant.numerics.arrays import Array
 from orthant.onmf.blocks import factorize_blocks
 from orthant.onmf.core_descent import Grouped, group_points, pack
 from orthant.onmf.options import Options
-from orthant.onmf.promises import in_sequence
 from orthant.onmf.search import Search, search_lines
 from orthant.onmf.solution import Solution, Start
 from orthant.onmf.starts import GIVEN
-from orthant.progress import silence
+from orthant.progress import Checkpoint, silence
 
 
 def core_starts(matrix: Matrix, options: Options, search: Search) -> Iterator[Start]:
@@ -158,3 +157,14 @@ class CoreStarts:
 def pad(vectors: Array, count: int) -> Array:
     """Vectors with as many rows as wanted, the last ones zero: groups that are empty so far."""
     return np.concatenate([vectors, np.zeros((count - len(vectors), vectors.shape[1]))])
+
+
+def in_sequence(first: Promise, second: Promise) -> Promise:
+    """One side, then the other as the first sees it: the ratios of the two add up.
+
+    What groups of one side see costs the other no more than all of X does, whatever the groups.
+    """
+    if first.ratio is None or second.ratio is None:
+        return first if first.ratio is None else second
+    kind = "expected" if "expected" in (first.kind, second.kind) else "always"
+    return Promise(math.nextafter(first.ratio + second.ratio, math.inf), kind)

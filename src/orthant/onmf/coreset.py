@@ -25,10 +25,10 @@ from orthant.engine.matrix import Matrix
 from orthant.engine.points import Points
 from orthant.engine.samples import Samples
 from orthant.engine.sources import append_rows
-from orthant.engine.vectors import draw_evenly
+from orthant.engine.vectors import divide, draw_evenly
 from orthant.errors import InvalidInputError
-from orthant.numerics.arrays import Array, divide
-from orthant.onmf.descent import descend
+from orthant.numerics.arrays import Array
+from orthant.onmf.search import descend
 from orthant.onmf.starts import draw_directions
 from orthant.validation.data import as_matrix
 

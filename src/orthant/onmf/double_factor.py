@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from orthant.certificate import Promise
 from orthant.engine.matrix import Matrix
 from orthant.engine.samples import Samples
 from orthant.numerics.arrays import Array
-from orthant.onmf.as_published import error_as_published
 from orthant.onmf.options import Options
-from orthant.onmf.promises import double_from_means
-from orthant.onmf.single_factor import cluster
+from orthant.onmf.single_factor import cluster, error_as_published
 from orthant.onmf.solution import MERGED, SEPARATION, Solution
 from orthant.steps.coordinate_split import split_coordinates
 from orthant.steps.grouping import group_by_angle
 from orthant.steps.weight_reduction import (
+    BAND_RATIO,
     cosine_slack,
     pairs_above_band,
     pairs_in_band,
@@ -41,7 +42,8 @@ def factorize_double(matrix: Matrix, options: Options) -> Solution:
         steps=("weighted k-means", *SEPARATION),
         promise=double_from_means(clusters.promise),
         unused=MERGED,
-    ).finish(points)
+        components=points.components(separate.directions),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +67,16 @@ def separate_centers(
     reduced = reduce_weights(weights, pairs if order is None else order(pairs))
     groups = group_by_angle(reduced.weights, pairs_above_band(cosines, slack))
     return SeparateCenters(split_coordinates(centers, reduced.weights, groups), groups)
+
+
+def double_from_means(promise: Promise) -> Promise:
+    """Theorem 8 on cluster means: k-means within r gives ``2r + 2 c (1 + sqrt r)^2``.
+
+    c is 1 / sin^2(15 degrees). The paper states ``2r + (8r + 8) c`` for the same steps; splitting
+    every cluster between its group and zero, and weighting the two triangle inequalities by
+    sqrt(r), gives the smaller number.
+    """
+    if promise.ratio is None:
+        return promise
+    r = promise.ratio
+    return replace(promise, ratio=2.0 * r + 2.0 * BAND_RATIO * (1.0 + math.sqrt(r)) ** 2)

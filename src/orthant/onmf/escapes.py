@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.engine.points import Points, SinglePoints, unit_lengths
-from orthant.kmeans.seeding import draw
+from orthant.engine.points import SinglePoints
+from orthant.engine.vectors import draw, unit_lengths
 from orthant.numerics.arrays import Array
 from orthant.onmf.solution import Escape, Solution
 
@@ -32,20 +32,6 @@ def line_escapes(
 
     others = range(1, min(n_init, 1 + RECOMBINATIONS))
     return [*map(recombining, others), *map(breathing, range(n_init))]
-
-
-def block_escapes(
-    points: SinglePoints, k: int, count: int, rng: np.random.Generator
-) -> list[Escape]:
-    """Replace one block after the other."""
-
-    def replacing(number: int) -> Escape:
-        def propose(best: Solution, found: list[Solution]) -> Array:
-            return replace_block(points, best.directions, k, number, rng)
-
-        return Escape("block replacement", propose)
-
-    return [replacing(number) for number in range(count)]
 
 
 def prune(points: SinglePoints, directions: Array, k: int) -> Array:
@@ -83,31 +69,3 @@ def breathe(
         swept = points.sweep_directions(wide)
         wide = np.where(swept.captured[:, None] > 0, swept.sums, wide)
     return prune(points, wide, len(directions))
-
-
-def replace_block(
-    points: Points, directions: Array, k: int, number: int, rng: np.random.Generator
-) -> Array:
-    """Directions (k, m) with one replaced by a row that is captured badly.
-
-    The weakest (or an unused) direction gives way two times of three, any other the third.
-    Directions may overlap now; the first sweep of the descent separates them.
-    """
-    everyone = np.zeros((k, directions.shape[1]))
-    everyone[: len(directions)] = directions
-    sweep = points.sweep_directions(everyone)
-    weakest = int(sweep.captured.argmin())
-    leaving = weakest if number % 3 else int(rng.integers(k))
-    kept = unit_lengths(everyone)
-    missed = points.missed(sweep)
-    if not missed.any():
-        return kept
-    row = points.at(draw(missed, 1, rng))[0]
-    labels = np.flatnonzero(kept.any(axis=1))
-    if number % 2 and len(labels) > 1:
-        # One block only: what the row has in common with a direction.
-        inside = kept[rng.choice(labels)] > 0
-        if (row * inside).any():
-            row = row * inside
-    kept[leaving] = row
-    return kept

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.engine.points import Points, unit_lengths
+from orthant.engine.points import Points
+from orthant.engine.vectors import unit_lengths
 from orthant.numerics.arrays import Array
 
 ROUNDS = 10
-# Above this many entries a descent to the tolerance is all that is worth its time.
-MOST_ENTRIES = 2**14
 
 
-def find_exact_directions(
-    points: Points, directions: Array, *, disjoint: bool = False, most_entries: int = MOST_ENTRIES
-) -> Array | None:
+def find_exact_directions(points: Points, directions: Array, *, disjoint: bool = False) -> Array:
     """Directions (k, m) that are the top singular vectors of the blocks they win, to rounding.
 
     Alternates exact directions and exact assignment until no label changes; the captured energy
-    never falls. With ``disjoint`` every direction keeps to the coordinates it has. None where the
-    data have more entries than this costs next to nothing for.
+    never falls. With ``disjoint`` every direction keeps to the coordinates it has. For points in
+    memory, and few of them.
     """
-    n, m = points.matrix.shape
-    if points.access is None or n * m > most_entries:
-        return None
+    assert points.access is not None
     support = directions > 0 if disjoint else None
     rows, labels = points.access.whole(), None
     for _ in range(ROUNDS):

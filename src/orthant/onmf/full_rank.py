@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -22,11 +22,11 @@ from orthant.engine.pairs import (
 from orthant.engine.samples import Samples
 from orthant.numerics.arrays import Array
 from orthant.onmf.options import Options
-from orthant.onmf.promises import BAND_RATIO
 from orthant.onmf.solution import MERGED, SEPARATION, Solution
 from orthant.steps.coordinate_split import split_coordinates, split_sparse_coordinates
 from orthant.steps.grouping import group_by_angle
 from orthant.steps.weight_reduction import (
+    BAND_RATIO,
     COS_30,
     COS_60,
     WeightReduction,
@@ -74,7 +74,8 @@ def solve_full_rank(matrix: Matrix) -> Solution:
 
 def factorize_without_limit(matrix: Matrix, options: Options) -> Solution:
     """Both factors orthogonal when k reaches the smaller side (Theorem 9)."""
-    return solve_full_rank(matrix).finish(Samples(matrix))
+    solution = solve_full_rank(matrix)
+    return replace(solution, components=Samples(matrix).components(solution.directions))
 
 
 def factorize_full_rank(

@@ -18,15 +18,15 @@ from orthant.engine.features import StreamedColumns
 from orthant.engine.masked import MaskedMatrix, MaskedSweep
 from orthant.engine.points import Points
 from orthant.engine.samples import Samples
-from orthant.files.checkpoint import Checkpoint
-from orthant.kmeans.alternation import Update, alternate, move_idle
-from orthant.kmeans.seeding import distance_rounding, draw, draw_far
+from orthant.engine.vectors import divide, draw, move_idle
+from orthant.kmeans.seeding import distance_rounding, draw_far
 from orthant.kmeans.solve import weighted_kmeans
-from orthant.numerics.arrays import Array, divide
+from orthant.numerics.arrays import Array
 from orthant.onmf.options import Options
 from orthant.onmf.publish import unit_rows
 from orthant.onmf.search import Search
-from orthant.onmf.solution import Escape, Solution, Start, errors_of
+from orthant.onmf.solution import Escape, Solution, Start
+from orthant.progress import Checkpoint, Update, alternate, errors_of
 
 NO_PROMISE = Promise(
     reason="entries are missing, and no algorithm with a proven ratio is known for that; "

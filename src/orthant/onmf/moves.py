@@ -11,9 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
-from orthant.engine.points import Points, SinglePoints, unit_lengths
-from orthant.numerics.arrays import Array, divide
-from orthant.onmf.solution import Solution, errors_of
+from orthant.engine.points import Points, SinglePoints
+from orthant.engine.vectors import divide, unit_lengths
+from orthant.numerics.arrays import Array
+from orthant.onmf.solution import Solution
+from orthant.onmf.tournament import net_gains
+from orthant.progress import errors_of
 
 # Within a block all moves are judged by the same directions. They stay right as long as little of
 # a component comes or goes at once.
@@ -24,17 +27,6 @@ MOVE_BLOCKS = 8
 WORTH_A_PASS = 3.0
 FEWEST_POINTS_IN_A_BLOCK = 32
 REFITS = 3
-# A component of fewer equal points than this turns when one of them moves.
-DECISIVE_POINTS = 50
-
-
-def single_points_matter(points: Points, k: int) -> bool:
-    """Whether one of k components has, on average, the weight of few points.
-
-    Where a component holds hundreds of them, moving one hardly turns its direction, and single
-    moves find next to nothing.
-    """
-    return points.equal_count < DECISIVE_POINTS * k
 
 
 class MoveBlocks:
@@ -151,32 +143,6 @@ def _pass(
         labels[everyone], scales[everyone] = targets, entering_scales
         state.refresh(np.unique(np.concatenate([leaving, targets])))
     return state.sums, labels if n_moved else None
-
-
-def net_gains(alpha: Array, weights: Array, labels: Array, energies: Array) -> tuple[Array, Array]:
-    """Where every point had best go, and what all components then capture more, at the least.
-
-    Parameters
-    ----------
-    alpha
-        (b, k) energy of every point along the direction of each component.
-    weights, labels
-        (b,) energy of every point, and the component it belongs to.
-    energies
-        (k,) what the components capture.
-    """
-    everyone = np.arange(len(labels))
-    beta = np.maximum(weights[:, None] - alpha, 0.0)
-    # Gain of entering: top eigenvalue of [[e + a, sqrt(ab)], [sqrt(ab), b]] less e.
-    half = (energies + alpha + beta) / 2
-    gains = half + np.sqrt(np.square((energies + alpha - beta) / 2) + alpha * beta) - energies
-    # Loss of leaving: e less the top eigenvalue of [[e - a, -sqrt(ab)], [-sqrt(ab), 0]].
-    own_alpha, own_beta = alpha[everyone, labels], beta[everyone, labels]
-    rest = np.maximum(energies[labels] - own_alpha, 0.0)
-    losses = energies[labels] - (rest + np.sqrt(np.square(rest) + 4 * own_alpha * own_beta)) / 2
-    gains[everyone, labels] = -np.inf
-    targets = gains.argmax(axis=1)
-    return targets, gains[everyone, targets] - losses
 
 
 def _choose(

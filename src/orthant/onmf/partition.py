@@ -9,17 +9,18 @@ from __future__ import annotations
 import numpy as np
 
 from orthant.engine.compressed import compress_columns, compress_rows
-from orthant.engine.features import columns_of
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import Points, unit_lengths
-from orthant.engine.samples import Samples
+from orthant.engine.points import Points
+from orthant.engine.samples import Samples, columns_of
+from orthant.engine.vectors import divide, unit_lengths
 from orthant.factorization import Factorization
-from orthant.numerics.arrays import Array, divide
+from orthant.numerics.arrays import Array
 from orthant.onmf.core_descent import Grouped, pack
 from orthant.onmf.exact_directions import find_top_directions
 from orthant.onmf.options import Options
 from orthant.onmf.publish import publish_labels
-from orthant.onmf.solution import Solution, errors_of
+from orthant.onmf.solution import Solution
+from orthant.progress import errors_of
 
 STEP = "refit of given labels"
 UNUSED = "the labels name no more groups that hold anything"
@@ -95,7 +96,8 @@ def refit_groups(
         n_sweeps=len(captured),
         steps=(STEP,),
         unused=UNUSED,
-    ).finish(Samples(matrix))
+        components=Samples(matrix).components(vectors),
+    )
     return publish_labels(matrix, labels, solution, options)
 
 

@@ -8,27 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 
 import numpy as np
 
+from orthant.certificate import NOTHING_PROMISED, Promise
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import DirectionSweep, winners_only
-from orthant.engine.vectors import ByLabel, look_up, on_host
-from orthant.factorization import (
-    Factorization,
-    Projection,
-    squared_error,
-    winners,
-)
-from orthant.numerics.arrays import Array, divide
-from orthant.numerics.rounding import growth
+from orthant.engine.points import DirectionSweep
+from orthant.engine.vectors import ByLabel, Projection, divide, on_host, winners_only
+from orthant.factorization import Factorization
+from orthant.kmeans.seeding import distance_rounding
+from orthant.numerics.arrays import Array
+from orthant.numerics.rounding import UNIT_ROUNDOFF
 from orthant.onmf.options import Options
 from orthant.onmf.solution import Solution
-
-# Entries of a large array that are copied at once.
-ENTRIES_AT_ONCE = 2**20
 
 
 def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorization:
@@ -48,15 +42,15 @@ def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorizati
         components = winners_only(components)
     unit = unit_rows(components).astype(matrix.dtype)
     unit = unit[unit.any(axis=1)]
-    found = _of_sweep(matrix, unit, solution.sweep) or _assign(matrix, unit, orthogonal)
+    found = _of_sweep(matrix, unit, solution.sweep) or matrix.express(unit, orthogonal)
     # Without components that won nothing the products of the others may round differently.
-    while not (found.energies > 0).all():
-        unit = unit[found.energies > 0]
+    while not ((energies := matrix.energies_of(unit, found)) > 0).all():
+        unit = unit[energies > 0]
         del found  # it may be as large as the result
-        found = _assign(matrix, unit, orthogonal)
+        found = matrix.express(unit, orthogonal)
     steps = (*solution.steps, "final assignment", *matrix.remarks)
     solution = replace(solution, steps=steps, n_sweeps=solution.n_sweeps + 1)
-    return _assemble(matrix, unit, found, solution, options, groups)
+    return _assemble(matrix, unit, found, energies, solution, options, groups)
 
 
 def _separate(vectors: Array, n_groups: int) -> tuple[Array, Array]:
@@ -79,7 +73,9 @@ def publish_labels(
     used = np.flatnonzero(components.any(axis=1))
     unit = components[used]
     if labels is None:
-        return _assemble(matrix, unit, _assign(matrix, unit, "features"), solution, options)
+        found = matrix.express(unit, "features")
+        energies = matrix.energies_of(unit, found)
+        return _assemble(matrix, unit, found, energies, solution, options)
     numbers = np.full(len(components) + 1, -1, dtype=np.int32)  # the last one for label -1
     numbers[used] = np.arange(len(used))
     labels = numbers[labels]
@@ -87,25 +83,26 @@ def publish_labels(
     scales = np.zeros(len(labels), dtype=matrix.dtype)
     scales[inside] = on_host(matrix.loadings(unit))[inside, labels[inside]]
     labels[scales == 0] = -1
-    energies = matrix.energies_of_scales(labels, scales, unit)
-    found = _Assigned(labels, scales, energies)
-    return _assemble(matrix, unit, found, solution, options, groups)
+    found = Projection(by_label=ByLabel(labels, scales, len(unit)))
+    energies = matrix.energies_of(unit, found)
+    return _assemble(matrix, unit, found, energies, solution, options, groups)
 
 
 def _assemble(
     matrix: Matrix,
     unit: Array,
-    found: _Assigned,
+    found: Projection,
+    energies: Array,
     solution: Solution,
     options: Options,
     groups: Array | None = None,
 ) -> Factorization:
     """Components by the energy they capture, and the error of rows expressed by them."""
     orthogonal = options.orthogonal
-    order = np.argsort(-found.energies, kind="stable")
-    unit, energies = unit[order], found.energies[order]
+    order = np.argsort(-energies, kind="stable")
+    unit, energies = unit[order], energies[order]
     projection = found.in_order(order)
-    squared, _ = squared_error(matrix, unit, projection, energies)
+    squared, _ = matrix.squared_error(unit, projection, energies)
     projection = projection.on_host()
     feature_labels, feature_scales = None, None
     if groups is not None:
@@ -154,7 +151,7 @@ def unit_rows(components: Array) -> Array:
 
     Rows (k, m) whose squared length is within the rounding of m products of 1 stay as they are.
     """
-    rounding = 2.0 * growth(components.shape[1] + 4)
+    rounding = 2.0 * (components.shape[1] + 5) * UNIT_ROUNDOFF
     near = np.abs(np.einsum("sh,sh->s", components, components) - 1.0) <= rounding
     if near.all():
         return components + 0.0  # no negative zeros
@@ -165,53 +162,14 @@ def unit_rows(components: Array) -> Array:
     return unit + 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Assigned:
-    """Rows expressed by components, and how much each component captures."""
-
-    labels: Array | None  # (n,) over samples and both
-    values: Array  # scales (n,) over samples and both, loadings (n, k) over features
-    energies: Array  # (k,)
-
-    def in_order(self, order: Array) -> Projection:
-        """The same for the same components in another order."""
-        if self.labels is None:
-            in_column_order(self.values, order)
-            return Projection(self.values)
-        numbers = np.full(len(order) + 1, -1, dtype=np.int32)  # the last one for label -1
-        numbers[order] = np.arange(len(order))
-        labels = look_up(numbers, self.labels)
-        return Projection(by_label=ByLabel(labels, self.values, len(order)))
-
-
-def _assign(matrix: Matrix, unit: Array, orthogonal: str) -> _Assigned:
-    """One read of the data by these components."""
-    if orthogonal == "features":
-        loadings = matrix.loadings(unit)
-        return _Assigned(None, loadings, matrix.energies_of_loadings(loadings, unit))
-    labels, scales = winners(matrix, unit)
-    return _Assigned(labels, scales, matrix.energies_of_scales(labels, scales, unit))
-
-
-def _of_sweep(matrix: Matrix, unit: Array, sweep: DirectionSweep | None) -> _Assigned | None:
+def _of_sweep(matrix: Matrix, unit: Array, sweep: DirectionSweep | None) -> Projection | None:
     """What a final sweep by these components has found; None if it was made by others."""
     if sweep is None or sweep.unit is None:
         return None
     if not np.array_equal(sweep.unit.astype(matrix.dtype), unit):
         return None
     projected = matrix.project_sweep(sweep.labels, sweep.products)
-    if projected is None:
-        return None
-    labels, scales = projected
-    return _Assigned(labels, scales, matrix.energies_of_scales(labels, scales, unit))
-
-
-def in_column_order(loadings: Array, order: Array) -> None:
-    """Permute the columns of a large array in place."""
-    size = max(1, ENTRIES_AT_ONCE // max(1, len(order)))
-    for start in range(0, len(loadings), size):
-        part = slice(start, start + size)
-        loadings[part] = loadings[part][:, order]
+    return None if projected is None else Projection(by_label=ByLabel(*projected, len(unit)))
 
 
 def winners_of_columns(components: Array) -> tuple[Array, Array]:
@@ -246,3 +204,46 @@ def shortage(found: int, n_components: int, reason: str) -> str:
     if found >= n_components:
         return ""
     return f"{found} of the {n_components} components asked for are in use: {reason}"
+
+
+def promise_for(matrix: Matrix, result: Factorization, promise: Promise) -> Promise:
+    """What a promise of exact arithmetic is worth for this result; none for a zero matrix."""
+    if not matrix.complete or promise.ratio is None:
+        return promise
+    if not matrix.total > 0:
+        return NOTHING_PROMISED
+    if matrix.dtype != np.float64:
+        return Promise(reason="the promise covers float64 data; these are float32")
+    error, asked = result.relative_squared_error, result.n_components
+    # With a core two sides are solved in sequence: what rounding adds to each adds up.
+    sizes = asked if isinstance(asked, tuple) else (asked,)
+    return in_floating_point(promise, error, matrix.shape, max(sizes), len(sizes))
+
+
+def in_floating_point(
+    promise: Promise,
+    relative_squared_error: float,
+    shape: tuple[int, int],
+    k: int,
+    n_sides: int = 1,
+) -> Promise:
+    """The promise with what rounding adds: error <= ratio * optimum + share * |X|^2.
+
+    With that share far below the error it is a slightly larger ratio; otherwise nothing can be
+    said but that the error is as small as rounding. Each of ``n_sides`` adds that share. Draws by
+    rounded probabilities need every total they were drawn from to be a thousand k times the
+    rounding of a distance.
+    """
+    if promise.ratio is None:
+        return promise
+    share = n_sides * 128.0 * (sum(shape) + k + 16) * UNIT_ROUNDOFF
+    least = 1e4 * share
+    if promise.kind == "expected":
+        rounding = distance_rounding(max(shape))
+        drawn = (1000 * k + 5 * (1 + math.log(k)) + 7) * rounding + k * max(shape) * 2.0**-52
+        share += n_sides * drawn
+        least = max(least, 100 * share)
+    if not relative_squared_error > least:
+        return Promise(reason="the error is at the level of rounding")
+    ratio = promise.ratio / (1.0 - 2.0 * share / relative_squared_error)
+    return Promise(math.nextafter(ratio * (1 + 1e-12), math.inf), promise.kind, promise.reason)

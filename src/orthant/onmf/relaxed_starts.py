@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from orthant.engine.points import SinglePoints, unit_lengths
-from orthant.engine.products import Products
+from orthant.engine.points import SinglePoints
+from orthant.engine.samples import Products
+from orthant.engine.vectors import unit_lengths
 from orthant.numerics.arrays import Array
 from orthant.onmf.escapes import recombine
 from orthant.onmf.options import Options

@@ -1,32 +1,34 @@
 """The default: starts, each refined, then, of several, escapes from the best; the best is kept.
 
 `Search` is the loop of every setting. Over samples, or over features, it starts on lines, and
-refines by descent and single moves; `blocks.py` has what differs over both.
+refines by descent and single moves; `blocks.py` has what differs over both. A descent is exact
+block coordinate descent: assign all points, update all directions, never lose.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from orthant.certificate import NOTHING_PROMISED, Promise
-from orthant.engine.features import columns_of
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import Points, SinglePoints
-from orthant.engine.samples import Samples
+from orthant.engine.points import DirectionSweep, Points, SinglePoints
+from orthant.engine.samples import Samples, columns_of
+from orthant.engine.vectors import divide, move_idle, square_lengths
 from orthant.numerics.arrays import Array
-from orthant.onmf.descent import descend
 from orthant.onmf.escapes import line_escapes
 from orthant.onmf.exact_directions import find_exact_directions
-from orthant.onmf.moves import MoveBlocks, move_points, single_points_matter
+from orthant.onmf.moves import MoveBlocks, move_points
 from orthant.onmf.options import Options
 from orthant.onmf.relaxed_starts import relaxed_escapes
 from orthant.onmf.solution import Escape, Solution, Start
-from orthant.onmf.starts import all_may_play, line_starts
+from orthant.onmf.starts import all_may_play, line_starts, single_points_matter
+from orthant.progress import Checkpoint, Step, Update, alternate, errors_of
 
+SETTLED = "settled"  # what a step is marked with whose directions were swept last
 MAX_MOVE_PASSES = 20
 # Single moves and escapes look at all products of points and directions at once.
 MOST_PRODUCTS = 2**24
@@ -37,15 +39,28 @@ def factorize_lines(matrix: Matrix, options: Options) -> Solution:
     samples = options.orthogonal == "samples"
     points: Points = Samples(matrix) if samples else columns_of(matrix)
     solution = search_lines(points, options)
-    exact = find_exact_directions(points, solution.directions)
-    if exact is not None:
-        steps = (*solution.steps, "exact directions")
-        solution = replace(solution, directions=exact, sweep=None, steps=steps)
+    if may_be_exact(points):
+        solution = with_exact_directions(points, solution)
     elif solution.swept_last and points.sweeps_are_final:
         # The last sweep is the final assignment, which is counted by itself.
         n_sweeps, history = solution.n_sweeps - 1, solution.history[:-1]
         solution = replace(solution, n_sweeps=n_sweeps, history=history)
-    return solution.finish(points)
+    return replace(solution, components=points.components(solution.directions))
+
+
+def may_be_exact(points: Points, most_entries: int = 2**14) -> bool:
+    """Whether the data are so few that exact directions cost next to nothing.
+
+    Of more a descent to the tolerance is all that is worth its time.
+    """
+    return points.access is not None and math.prod(points.matrix.shape) <= most_entries
+
+
+def with_exact_directions(points: Points, solution: Solution, disjoint: bool = False) -> Solution:
+    """The solution with the top singular vectors of the blocks that its directions win."""
+    exact = find_exact_directions(points, solution.directions, disjoint=disjoint)
+    steps = (*solution.steps, "exact directions")
+    return replace(solution, directions=exact, sweep=None, steps=steps)
 
 
 def search_lines(points: Points, options: Options) -> Solution:
@@ -114,6 +129,88 @@ class _Refinement:
             captured = np.array([found.captured])
             step.finish(found.history, vectors=found.directions, captured=captured)
         return Solution(step.arrays["vectors"], float(step.arrays["captured"][0]), step.history)
+
+
+def descend(
+    points: Points, directions: Array, *, max_iter: int, tol: float, step: Step | None = None
+) -> Solution:
+    """Improve directions (k, m) until a sweep lowers the error by less than ``tol`` of itself.
+
+    It also ends when the directions have settled: when what one more power step is sure to gain,
+    whatever points might still change sides, is less than that.
+
+    One sweep gives every point to the direction that captures most of it (the exact minimizer
+    over assignments) and replaces every direction by one power step on its points (the exact
+    minimizer over directions for the scales just found). Neither can raise the error.
+
+    Directions that win no point are moved to the points captured worst. ``step`` may know how far
+    an earlier attempt came.
+
+    Where components are the directions themselves and the descent has come to its end, the
+    solution is what was swept last, with that sweep: publishing it takes no further read.
+    """
+    step = step or Checkpoint().next_step()
+    sweep = None
+    if not step.finished:
+        powers = _PowerSteps(points)
+        found = alternate(powers, directions, max_iter=max_iter, tol=tol, step=step)
+        last = found.last
+        if found.converged and points.components_are_directions and last.sweep.unit is not None:
+            step.finish(found.history, SETTLED, vectors=last.sweep.unit)
+            sweep = last.sweep if points.sweeps_are_final else None
+        else:
+            step.finish(found.history, vectors=last.vectors)
+    return solution_of(points, step, sweep)
+
+
+def solution_of(points: Points, step: Step, sweep: DirectionSweep | None = None) -> Solution:
+    """What a finished step of descent has found, and its last sweep where that is known."""
+    return Solution(
+        step.arrays["vectors"],
+        step.history[-1],
+        errors_of(step.history, points.total),
+        n_sweeps=len(step.history),
+        swept_last=step.text == SETTLED,
+        sweep=sweep,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PowerStep(Update):
+    """One sweep by directions, and one power step of each on the points it has won."""
+
+    sweep: DirectionSweep
+
+
+class _PowerSteps:
+    """Directions towards the top singular vectors of what they win."""
+
+    name = "sweep"
+
+    def __init__(self, points: Points) -> None:
+        self._points, self.total = points, points.total
+
+    def update(self, vectors: Array) -> _PowerStep:
+        points = self._points
+        sweep = points.sweep_directions(vectors, by_point=points.sweeps_are_final)
+        captured = float(sweep.captured.sum())
+        # |S|^2 / w is what the next direction captures of its points at the least.
+        least = float(divide(square_lengths(sweep.sums), sweep.captured).sum())
+        return _PowerStep(
+            captured=captured, vectors=sweep.sums, next_gain=least - captured, sweep=sweep
+        )
+
+    def reuse_idle(self, swept: Array, update: _PowerStep) -> bool:
+        idle = np.flatnonzero(update.sweep.captured <= 0)
+        if len(idle) == 0:
+            return False
+        points = self._points
+        missed = points.missed(points.sweep_directions(swept))
+        least = 1e-9 * points.total / len(missed)
+        return move_idle(update.vectors, idle, missed, least, points.at)
+
+    def mark(self, update: _PowerStep) -> str:
+        return ""
 
 
 # With a quick look first: sweeps from every start, and how many of them are then refined; sweeps

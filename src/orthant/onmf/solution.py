@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from orthant.certificate import NOTHING_PROMISED, Promise
 from orthant.engine.matrix import Matrix
-from orthant.engine.points import DirectionSweep, Points
+from orthant.engine.points import DirectionSweep
 from orthant.numerics.arrays import Array
 
 # Why components may be left over: what happened, not what must be so.
@@ -60,16 +61,7 @@ class Solution:
     unused: str = UNUSED
     swept_last: bool = False
     sweep: DirectionSweep | None = None
-    components: Array = field(default_factory=lambda: np.zeros((0, 0)))
-
-    def finish(self, points: Points) -> Solution:
-        """The solution with its components."""
-        return replace(self, components=points.components(self.directions))
-
-
-def errors_of(captured: tuple[float, ...], total: float) -> tuple[float, ...]:
-    """Relative squared errors from captured energies; these may exceed the total by rounding."""
-    return tuple(max(0.0, 1.0 - one / total) for one in captured)
+    components: Array = field(default_factory=partial(np.zeros, (0, 0)))
 
 
 def solve_zero(matrix: Matrix, promise: Promise) -> Solution:

@@ -14,17 +14,15 @@ from functools import partial
 import numpy as np
 
 from orthant.certificate import Promise
-from orthant.engine.points import Points, SinglePoints, unit_lengths
-from orthant.engine.products import Products
-from orthant.engine.samples import DENSE_PER_SECOND
-from orthant.kmeans.exchanges import Nearest, best_exchanges, choose_columns
-from orthant.kmeans.seeding import draw_distinct, lines, seed
+from orthant.engine.points import Points, SinglePoints
+from orthant.engine.samples import DENSE_PER_SECOND, Products
+from orthant.engine.vectors import draw_distinct, lines, unit_lengths
+from orthant.kmeans.seeding import Nearest, best_exchanges, choose_columns, seed, seeding_promise
 from orthant.kmeans.seeding_in_rounds import draw_candidates, seed_in_rounds
 from orthant.kmeans.solve import SUBROUTINES, weighted_kmeans
 from orthant.numerics.arrays import Array
-from orthant.onmf.moves import single_points_matter
 from orthant.onmf.options import Options
-from orthant.onmf.promises import single_from_lines, single_from_means
+from orthant.onmf.single_factor import single_from_means
 from orthant.onmf.solution import Start
 from orthant.onmf.tournament import (
     POOL_PER_COMPONENT,
@@ -62,6 +60,8 @@ ROUGH_PER_COMPONENT = 10
 POOL_SIZE = 40
 # Exchanges keep the distances of all points to the pool; more than this are too many.
 MOST_DISTANCES = 2**24
+# A component of fewer equal points than this turns when one of them moves.
+DECISIVE_POINTS = 50
 GIVEN = "the first directions were given, not drawn"
 NO_PROMISE = (
     "directions were drawn {}; seeding='lines' draws from all points one by one and keeps the "
@@ -127,6 +127,15 @@ def choose_seeding(
     return Seeding("line seeding", partial(draw_directions, points, k, rng), promise)
 
 
+def single_from_lines(k: int) -> Promise:
+    """Plain draws in the geometry of lines, from all points, and whatever only improves them.
+
+    Lines compare with the error itself, so the ratio of the draws is not doubled.
+    """
+    # With one direction, a drawn point costs twice the optimum on average.
+    return seeding_promise(k) if k > 1 else Promise(2.004, "expected")
+
+
 def sample_size(k: int, per_component: int = SAMPLE_PER_COMPONENT) -> int:
     """How many points a sample for k directions holds."""
     return max(SMALL_SAMPLE, min(60 * k, LARGE_SAMPLE), per_component * k)
@@ -136,6 +145,15 @@ def pool_size(points: Points, k: int) -> int:
     """How many points may become one of k directions: more where few points matter."""
     least = WIDE_POOL if single_points_matter(points, k) else POOL_SIZE
     return max(least, POOL_PER_COMPONENT * k)
+
+
+def single_points_matter(points: Points, k: int) -> bool:
+    """Whether one of k components has, on average, the weight of few points.
+
+    Where a component holds hundreds of them, moving one hardly turns its direction, and single
+    moves find next to nothing.
+    """
+    return points.equal_count < DECISIVE_POINTS * k
 
 
 def all_may_play(points: Points, k: int) -> bool:

@@ -17,7 +17,7 @@ from orthant.onmf.core_escapes import core_escapes
 from orthant.onmf.core_starts import core_starts
 from orthant.onmf.exact_directions import find_exact_directions
 from orthant.onmf.options import Options
-from orthant.onmf.search import Search
+from orthant.onmf.search import Search, may_be_exact
 from orthant.onmf.solution import Solution
 
 # Rows times groups of columns up to which the last directions are exact: that costs one sweep.
@@ -45,7 +45,8 @@ def factorize_core(matrix: Matrix, options: Options) -> Solution:
     several = options.n_init > 1 and isinstance(options.seeding, str)
     escapes = core_escapes(matrix, options) if several else []
     solution = search.run(core_starts(matrix, options, search), escapes)
-    return settle(matrix, solution, options.n_groups).finish(Samples(matrix))
+    solution = settle(matrix, solution, options.n_groups)
+    return replace(solution, components=Samples(matrix).components(solution.directions))
 
 
 def settle(matrix: Matrix, solution: Solution, n_groups: int) -> Solution:
@@ -55,7 +56,7 @@ def settle(matrix: Matrix, solution: Solution, n_groups: int) -> Solution:
     """
     groups, core = unpack(solution.directions, n_groups)
     points = compress_columns(matrix, groups)
-    exact = find_exact_directions(points, core, most_entries=MOST_EXACT)
-    if exact is None:
+    if not may_be_exact(points, MOST_EXACT):
         return solution
+    exact = find_exact_directions(points, core)
     return replace(solution, directions=pack(groups, exact))

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.engine.products import Products
-from orthant.kmeans.exchanges import choose_columns
-from orthant.kmeans.seeding import draw, draw_distinct
-from orthant.numerics.arrays import Array, divide
-from orthant.onmf.moves import net_gains
+from orthant.engine.samples import Products
+from orthant.engine.vectors import divide, draw, draw_distinct
+from orthant.kmeans.seeding import choose_columns
+from orthant.numerics.arrays import Array
 
 SWEEPS_BEFORE_HALVING = 2
 FINALISTS = 3
@@ -343,3 +342,29 @@ def _share_no_component(labels: Array, targets: Array, net: Array, least: float)
             used |= touched
             moving.append(point)
     return np.array(moving, dtype=np.intp)
+
+
+def net_gains(alpha: Array, weights: Array, labels: Array, energies: Array) -> tuple[Array, Array]:
+    """Where every point had best go, and what all components then capture more, at the least.
+
+    Parameters
+    ----------
+    alpha
+        (b, k) energy of every point along the direction of each component.
+    weights, labels
+        (b,) energy of every point, and the component it belongs to.
+    energies
+        (k,) what the components capture.
+    """
+    everyone = np.arange(len(labels))
+    beta = np.maximum(weights[:, None] - alpha, 0.0)
+    # Gain of entering: top eigenvalue of [[e + a, sqrt(ab)], [sqrt(ab), b]] less e.
+    half = (energies + alpha + beta) / 2
+    gains = half + np.sqrt(np.square((energies + alpha - beta) / 2) + alpha * beta) - energies
+    # Loss of leaving: e less the top eigenvalue of [[e - a, -sqrt(ab)], [-sqrt(ab), 0]].
+    own_alpha, own_beta = alpha[everyone, labels], beta[everyone, labels]
+    rest = np.maximum(energies[labels] - own_alpha, 0.0)
+    losses = energies[labels] - (rest + np.sqrt(np.square(rest) + 4 * own_alpha * own_beta)) / 2
+    gains[everyone, labels] = -np.inf
+    targets = gains.argmax(axis=1)
+    return targets, gains[everyone, targets] - losses

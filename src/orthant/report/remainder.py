@@ -13,8 +13,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.engine.matrix import Matrix
+from orthant.engine.vectors import divide
 from orthant.factorization import Factorization
-from orthant.numerics.arrays import Array, divide
+from orthant.numerics.arrays import Array
 
 # So many numbers of sums or products are held at once.
 MOST_NUMBERS = 2**23

@@ -14,7 +14,7 @@ from orthant.engine.executors import one_blas_thread
 from orthant.errors import FewerComponentsWarning
 from orthant.fitting import factorize
 from orthant.numerics.arrays import Array
-from orthant.onmf.as_published import published_error
+from orthant.onmf.single_factor import published_error
 from orthant.progress import listening
 from orthant.reproduction.definition import Setting
 

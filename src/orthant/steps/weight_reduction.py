@@ -13,6 +13,10 @@ from orthant.numerics.arrays import Array
 
 COS_60 = 0.5
 COS_30 = math.sqrt(3.0) / 2.0
+# 1 / sin^2(15 degrees) = 8 + 4 sqrt 3, rounded up.
+FULL_RANK_RATIO = math.nextafter(8.0 + 4.0 * math.sqrt(3.0), math.inf)
+# The ratio of Theorem 9 in floating point: the rest pays for a wider band of angles.
+BAND_RATIO = FULL_RANK_RATIO * (1.0 + 1e-6)
 
 
 def cosine_slack(dimension: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,15 +18,15 @@ from orthant.engine.scan import scan
 from orthant.engine.sources import ArraySource, CsrSource, SlicedSource, Source
 from orthant.errors import InvalidInputError, InvalidTypeError, NegativeEntryError
 from orthant.numerics.arrays import Array
-from orthant.validation.conversion import as_real_array, refuse_dtype
+from orthant.validation.conversion import PLAIN_NUMBERS, as_real_array, refuse_dtype
 from orthant.validation.parameters import (
     as_bytes,
     as_n_jobs,
     as_weights,
     check_amounts,
+    check_dimensions,
     may_be_missing,
 )
-from orthant.validation.shapes import check_dimensions
 from orthant.validation.sparse_structure import as_checked_csr
 from orthant.validation.tensors import (
     StreamedMatrix,
@@ -34,6 +35,32 @@ from orthant.validation.tensors import (
     source_of_tensor,
     streamed_source,
 )
+
+Names = tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """A matrix and its weights as they were given, never a converted copy, and how to read them."""
+
+    X: Any
+    sample_weight: Any = None
+    feature_weight: Any = None
+    missing_values: Any = None
+    n_jobs: int | None = None
+    max_memory: int | str | None = None
+
+    def read(self, orthogonal: str) -> Matrix:
+        """The matrix for work in this setting, checked, as it is now."""
+        return as_matrix(
+            self.X,
+            sample_weight=self.sample_weight,
+            feature_weight=self.feature_weight,
+            missing_values=self.missing_values,
+            n_jobs=self.n_jobs,
+            max_memory=self.max_memory,
+            columns=orthogonal != "samples",
+        )
 
 
 def as_matrix(
@@ -75,6 +102,8 @@ def as_matrix(
 
 def as_source(X: Any) -> Source:
     """A source for whatever holds a matrix; its structure is checked, its entries are not."""
+    if is_plain(X):
+        return ArraySource(as_array(X))
     if is_anndata(X):
         raise InvalidTypeError(
             "X is an AnnData; orthant.annotate(X, n_components) fits it and writes the answer into "
@@ -93,6 +122,11 @@ def as_source(X: Any) -> Source:
         refuse_dtype(X.dtype)
         return SlicedSource(X)
     return ArraySource(as_array(X))
+
+
+def is_plain(X: Any) -> bool:
+    """Whether X is an array of NumPy, and none of its subclasses, that holds plain numbers."""
+    return type(X) is np.ndarray and X.dtype.type in PLAIN_NUMBERS
 
 
 def is_anndata(X: Any) -> bool:
@@ -150,7 +184,7 @@ def as_array(X: Any) -> Array:
                 f"at {_place(*where)}; fill them, for instance with X.filled(0)"
             )
         X = X.data
-    array = as_real_array(X)
+    array = X if is_plain(X) else as_real_array(X)
     check_dimensions(array.shape)
     return array
 
@@ -208,3 +242,24 @@ def as_directions(directions: Any, k: int, n_features: int) -> Array:
     if len(empty):
         raise InvalidInputError(f"seeding[{int(empty[0])}] is zero everywhere")
     return rows
+
+
+def names_of(X: Any) -> tuple[Names, Names]:
+    """Names of the samples and of the features of a frame; None where rows or columns have none.
+
+    An index that only counts from 0 holds no names, and neither do columns that do.
+    """
+    columns = getattr(X, "column_names", None)  # of Arrow
+    if columns is None:
+        columns = getattr(X, "columns", None)
+    if columns is None or not hasattr(columns, "__len__"):
+        return None, None
+    return _unless_counted(getattr(X, "index", None)), _unless_counted(columns)
+
+
+def _unless_counted(names: Any) -> Names:
+    if names is None or callable(names):
+        return None
+    if getattr(names, "dtype", None) is not None and names.dtype.kind in "iu":
+        return None if (names == range(len(names))).all() else tuple(map(str, names))
+    return tuple(map(str, names))

@@ -10,7 +10,7 @@ import numpy as np
 from orthant.engine.sources import ArraySource, Source
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.extras import import_extra
-from orthant.validation.shapes import check_dimensions
+from orthant.validation.parameters import check_dimensions
 
 # The numbers that DLPack has for memory of CUDA, and for what CUDA and the host share.
 CUDA = (2, 13)

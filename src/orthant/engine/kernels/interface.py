@@ -4,6 +4,9 @@ A kernel for another kind of block (on a device, in another format) provides the
 and nothing else; the source of such blocks names it. What is composed here (`sweep`,
 `combine_columns` and `gram`) is for blocks that can be sliced and cast like arrays of NumPy; a
 kernel for others, or one that can do them in one go, overrides these three.
+
+Below the class stand the functions that passes send to the blocks, one for each operation: rows
+are brought to the units of the pass first.
 """
 
 from __future__ import annotations
@@ -35,10 +38,10 @@ class BlockLook:
 
 @dataclass(frozen=True, slots=True)
 class BlockSweep:
-    """Winners of the rows of a block, and the sums that make the next directions."""
+    """Winners of the rows of a block, or of all, and the sums that make the next directions."""
 
-    labels: Any  # (b,) the winning direction, or None
-    products: Any  # (b,) the inner product with it, or None
+    labels: Any  # (b,) int32, the winning direction, or None
+    products: Any  # (b,) of the scaled, unweighted row with it, dtype of the rows, or None
     sums: Any  # (k, m) float64, sum of coefficient times row over the winners' rows
 
 
@@ -305,3 +308,58 @@ def find_offense(values: Array) -> int | None:
     bad = ~((values >= 0) & np.isfinite(values))
     position = int(bad.argmax())
     return position if bad[position] else None
+
+
+def sweep_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> BlockSweep:
+    """Winners of all rows, and sums of the rows of each direction."""
+    return kernel.sweep(kernel.scale(rows, units), **keywords)
+
+
+def step_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> BlockSweep:
+    """Products of rows with the directions of their labels, and sums of product times row."""
+    return kernel.step(kernel.scale(rows, units), **keywords)
+
+
+def sums_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Array:
+    """Sums (k, m) of coefficient times row over the rows of each label."""
+    return kernel.sum_rows(kernel.scale(rows, units), **keywords)
+
+
+def products_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Array:
+    """Products (b, c) of rows with directions."""
+    return kernel.multiply_directions(kernel.scale(rows, units), **keywords)
+
+
+def columns_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> BlockColumns:
+    """Products of all columns with combinations of columns."""
+    return kernel.combine_columns(kernel.scale(rows, units), **keywords)
+
+
+def column_squares_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Array:
+    """(m,) weighted sums of the squares of every column."""
+    return kernel.square_columns(kernel.scale(rows, units), **keywords)
+
+
+def counts_block(kernel: Kernel, rows: Rows, units: Units) -> Array:
+    """(m,) how many entries of every column are stored."""
+    return kernel.count_entries(rows)
+
+
+def gram_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Array:
+    """Gram matrix (m, m) of the weighted columns."""
+    return kernel.gram(kernel.scale(rows, units), **keywords)
+
+
+def cells_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> list[Array]:
+    """Sums of squared entries over cells: (r, c) for each pair of row and column groups."""
+    return kernel.sum_cells(kernel.scale(rows, units), **keywords)
+
+
+def multiply_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Rows:
+    """Rows and columns multiplied by their scales, in float64."""
+    return kernel.multiply(kernel.scale(rows, units), **keywords)
+
+
+def normalize_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Rows:
+    """Rows at length one."""
+    return kernel.normalize(kernel.scale(rows, units), **keywords)

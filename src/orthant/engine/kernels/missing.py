@@ -7,7 +7,8 @@ from scipy.sparse import csr_array
 
 from orthant.engine.kernels.interface import ObservedBlock
 from orthant.engine.units import NO_ENTRIES
-from orthant.numerics.arrays import Array, divide
+from orthant.engine.vectors import divide
+from orthant.numerics.arrays import Array
 
 # A difference below this share of what it was taken from is rounding, and stands for nothing.
 ROUNDING = 1e-13

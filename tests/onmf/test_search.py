@@ -12,10 +12,11 @@ import orthant
 from orthant.datasets import make_planted
 from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
-from orthant.onmf.descent import descend, descend_disjoint, split_by_energy
+from orthant.onmf.blocks import descend_disjoint, split_by_energy
 from orthant.onmf.escapes import breathe, prune, recombine
 from orthant.onmf.exact_directions import find_exact_directions, find_top_directions
 from orthant.onmf.moves import MoveBlocks, move_points, refit
+from orthant.onmf.search import descend
 from orthant.onmf.solution import Solution
 from orthant.validation.data import as_matrix
 from tests.oracles.single_factor import squared_error_of_partition

@@ -12,8 +12,7 @@ from scipy.sparse import csr_array, random_array
 import orthant
 from orthant.datasets import make_planted
 from orthant.engine.memory import available_memory, in_words, memory_limit
-from orthant.onmf.choices import ALGORITHMS, COMPLETE, Problem
-from orthant.onmf.sizes import fit_bytes
+from orthant.onmf.choices import ALGORITHMS, COMPLETE, Problem, fit_bytes
 from orthant.validation.data import as_matrix
 
 X = make_planted(20, 12, 4, 1.0, random_state=0).X

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine.products import Products
-from orthant.engine.samples import Samples
+from orthant.engine.samples import Products, Samples
 from orthant.validation.data import as_matrix
 
 
