@@ -1,5 +1,6 @@
 """What all tests share: the real data, and an account of how many tests used them."""
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -41,10 +42,22 @@ def real_set():
     return load
 
 
-def pytest_configure():
+def pytest_configure(config):
+    # Workers share the cores, so one thread each is enough for their products, unless it is set.
+    if getattr(config.option, "numprocesses", None):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
     # A shell that runs the tests in the background has interrupts ignored; some tests send them.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection():
+    gc.disable()  # what is made for thousands of tests stays: there is nothing to collect
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):

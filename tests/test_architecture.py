@@ -38,7 +38,7 @@ LEVELS = [
     {"validation", "measures", "chi_square"},
     {"steps", "kmeans", "bounds"},
     {"engine"},
-    {"files", "certificate", "progress", "extras"},
+    {"files", "certificate", "descent", "progress", "extras"},
     {"numerics"},
     {"errors", "version"},
 ]

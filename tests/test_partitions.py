@@ -9,6 +9,7 @@ import orthant
 from orthant.datasets import make_planted
 from orthant.errors import InvalidInputError
 from tests.oracles.three_factors import captured_by_groups
+from tests.quick_cases import mostly_slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 
@@ -29,7 +30,7 @@ def error_of_labels(X, labels, feature_labels=None):
     return 1.0 - captured / np.square(X).sum()
 
 
-@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("store", mostly_slow([np.asarray, csr_array], quick=1))
 def test_row_labels_keep_their_groups_and_get_the_smallest_error(store):
     X = some_matrix()
     labels = np.random.default_rng(1).integers(-1, 4, size=len(X))
@@ -57,11 +58,22 @@ def test_column_labels(place, tmp_path):
     assert len({(a, b) for a, b in zip(labels, found.feature_labels, strict=True)}) == 3
 
 
+def test_a_bound_of_zero_is_the_reason_why_nothing_is_proven():
+    """With as many groups allowed as there are columns no singular value is left."""
+    X = some_matrix(n=9, m=4)
+    found = orthant.certify(X, np.arange(9) % 3, n_components=9)
+    assert found.relative_squared_error > 0.01
+    assert found.certificate.ratio is None
+    assert "lower bound tried is zero" in found.certificate.reason
+    assert "given" not in str(found.certificate)
+    assert "given" in found.promise.reason
+
+
 def test_blocks_are_rows_and_columns_of_the_same_label():
     X = some_matrix()
     rows = np.array(["a", "b", "", "only rows"])[np.arange(40) % 4]
     columns = np.array(["b", "a", "only columns"])[np.arange(15) % 3]
-    found = orthant.certify(X, rows, columns, n_components=5)
+    found = orthant.certify(X, rows, columns, n_components=5, method="svd")
     numbers = {"a": 0, "b": 1}
     expected = error_of_labels(
         X,
@@ -95,7 +107,7 @@ def test_feature_weights_are_the_metric():
 
 
 def test_labels_of_scikit_learn_are_judged():
-    X = some_matrix(100, 10)
+    X = some_matrix(40, 8)
     labels = KMeans(4, n_init=1, random_state=0).fit_predict(X)
     found = orthant.certify(X, labels)
     best = orthant.factorize(X, 4, random_state=0, certificate="tight")

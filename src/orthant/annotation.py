@@ -66,9 +66,8 @@ def annotate(
         found = factorize(_matrix_of(adata, layer), n_components, **options)
     except NegativeEntryError as error:
         raise NegativeEntryError(f"{error}{_advise(adata, layer)}") from error
-    names = (tuple(map(str, one)) for one in (adata.obs_names, adata.var_names))
-    sample_names, feature_names = names
-    result = replace(found, sample_names=sample_names, feature_names=feature_names)
+    cells, genes = (tuple(map(str, one)) for one in (adata.obs_names, adata.var_names))
+    result = replace(found, sample_names=cells, feature_names=genes)
     for part, values in parts_of(result, key_added).items():
         for name, value in values.items():
             getattr(adata, part)[name] = value
@@ -140,10 +139,5 @@ def _settings(result: Factorization) -> dict[str, Any]:
         values["certificate"] = str(known)
         if known.ratio is not None:
             values["ratio"] = float(known.ratio)
-    if result.labels is not None:
-        values["labels"] = result.labels
-    if result.feature_labels is not None:
-        values["feature_labels"] = result.feature_labels
-    if result.core is not None:
-        values["core"] = result.core
-    return values
+    arrays = {name: getattr(result, name) for name in ("labels", "feature_labels", "core")}
+    return values | {name: array for name, array in arrays.items() if array is not None}

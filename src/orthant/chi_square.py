@@ -23,10 +23,8 @@ def chi_square_weights(X: Any, *, n_jobs: int | None = None) -> tuple[Array, Arr
 
     Parameters
     ----------
-    X
-        (n, m) non-negative matrix, as for :func:`orthant.factorize`.
-    n_jobs
-        Threads; None for all cores this process may use.
+    X, n_jobs
+        (n, m) non-negative matrix, and threads, as for :func:`orthant.factorize`.
 
     Returns
     -------

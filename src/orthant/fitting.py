@@ -1,4 +1,4 @@
-"""``factorize``: the function behind every door of the library."""
+"""``factorize``: what every way into the library calls."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from orthant.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED
 from orthant.certification.evidence import ZERO, Evidence, Held
+from orthant.descent import Checkpoint, show_steps
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.matrix import Matrix
 from orthant.engine.unchanged import RowLengths
@@ -41,7 +42,6 @@ from orthant.onmf.masked import NO_PROMISE
 from orthant.onmf.options import Options
 from orthant.onmf.publish import promise_for, publish
 from orthant.onmf.solution import Solution, solve_zero
-from orthant.progress import Checkpoint, progress_lines
 from orthant.validation.data import Data, as_directions, names_of
 from orthant.validation.parameters import (
     as_certificate,
@@ -97,10 +97,10 @@ def factorize(
         What the parts share none of: "samples" (every row belongs to one part), "features"
         (every column does) or "both" (disjoint blocks, or with two numbers groups of both).
     algorithm
-        "best": a tournament of starts, descent, single moves and, with several of them, escapes;
-        as good an answer as we can find. "paper": the published algorithm, step by step,
-        then one assignment by the final components that the paper does not have: it can only
-        lower the error, and makes ``transform`` give the same bits.
+        "best": a tournament of starts, descent and single moves; with several starts, and over
+        both always, escapes; as good an answer as we can find. "paper": the published algorithm,
+        step by step, then one assignment by the final components that the paper does not have: it
+        can only lower the error, and makes ``transform`` give the same bits.
     seeding
         For "best", where directions start. "auto": the winner of a tournament that plays many
         starts at once on the products of points with each other: of all points when they are few,
@@ -145,9 +145,10 @@ def factorize(
         are in flight, so fewer threads may run; results do not depend on it. What is kept per
         row and the result come on top.
     checkpoint
-        A file that holds what the fit has found so far, written after every pass. The same call
-        on the same data goes on from it and ends with the bits of a fit that was never broken
-        off; other data, settings or versions are refused. It stays when the fit is done.
+        A file that holds what the fit has found so far, written after every sweep of a descent
+        and every step. The same call on the same data goes on from it and ends with the bits of a
+        fit that was never broken off; other data, settings or versions are refused. It stays when
+        the fit is done.
     random_state
         Seed, Generator or RandomState; the same seed gives the same bits for any ``n_jobs``.
     n_jobs
@@ -219,10 +220,10 @@ def factorize(
         "max_iter": options.max_iter,
         "tol": options.tol,
     }
-    # Twice: what no data could make right is refused before they are read.
+    # Here and again below: what no data could make right is refused before they are read.
     algorithm_for(Problem(algorithm, orthogonal, CORE if n_groups else COMPLETE), given)
     # One BLAS thread around all that is computed: entering costs as much as a small pass.
-    with progress_lines(verbose), one_blas_thread():
+    with show_steps(verbose), one_blas_thread():
         started = time.perf_counter()
         refuse_large_result(X, asked, orthogonal)
         data = Data(X, sample_weight, feature_weight, missing_values, n_jobs, max_memory)
@@ -230,16 +231,16 @@ def factorize(
         if not isinstance(seeding, str):
             options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
         options = with_usable(options, matrix)
-        solver = algorithm_for(problem_of(matrix, algorithm, options), given)
+        chosen = algorithm_for(problem_of(matrix, algorithm, options), given)
         starts = given["n_init"]
-        options = replace(options, n_init=solver.starts if starts == "auto" else starts)
+        options = replace(options, n_init=chosen.starts if starts == "auto" else starts)
         if certificate == "tight" and algorithm == "best" and not options.n_groups:
             options = replace(options, relaxation_seconds=seconds * RELAXATION_SHARE)
-        refuse_large_fit(matrix, solver, options.n_components, orthogonal, options.n_groups)
+        refuse_large_fit(matrix, chosen, options.n_components, orthogonal, options.n_groups)
         if checkpoint is not None:
             kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
             options = replace(options, checkpoint=kept)
-        solution = solve(matrix, solver, options)
+        solution = solve(matrix, chosen, options)
         found = publish(matrix, solution, options)
         sample_names, feature_names = names_of(X)
         result = replace(
@@ -274,7 +275,7 @@ def evidence_for(matrix: Matrix, result: Factorization, packed: float) -> Eviden
 def open_checkpoint(
     path: str | os.PathLike[str], matrix: Matrix, algorithm: str, options: Options, seeded: bool
 ) -> Checkpoint:
-    """The checkpoint of this fit: begun, or found and meant for it."""
+    """The checkpoint of this fit: a new file, or one that the same fit left before."""
     seeding, kmeans, asked = options.seeding, options.kmeans, options.asked
     identity = {
         "version of orthant": __version__,

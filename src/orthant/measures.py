@@ -97,8 +97,7 @@ def non_orthogonality(W: Any) -> float:
     # Dividing by the largest entry first keeps the squares of tiny and huge rows in range.
     rows = _divide_rows(W[kept], largest[kept])
     rows = _divide_rows(rows, np.sqrt(_row_squares(rows)))
-    gram = rows @ rows.T
-    gram = gram.toarray() if sparse.issparse(gram) else gram
+    gram = _dense(rows @ rows.T)
     np.fill_diagonal(gram, 0.0)
     return float(np.linalg.norm(gram))
 
@@ -157,8 +156,7 @@ def _squared_norm(matrix: Any) -> float:
 def _row_maxima(W: Any) -> Array:
     if W.shape[1] == 0:
         return np.zeros(W.shape[0])
-    largest = abs(W).max(axis=1)
-    return largest.toarray().ravel() if sparse.issparse(largest) else largest
+    return _dense(abs(W).max(axis=1)).ravel()
 
 
 def _row_squares(rows: Any) -> Array:

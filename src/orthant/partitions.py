@@ -94,18 +94,13 @@ def certify(
         started = time.perf_counter()
         data = Data(X, sample_weight, feature_weight, None, n_jobs, max_memory)
         matrix = data.read(orthogonal)
-        sides = [
-            None if given is None else _as_names(given, count, name)
-            for given, count, name in (
-                (labels, matrix.shape[0], "labels"),
-                (feature_labels, matrix.shape[1], "feature_labels"),
-            )
-        ]
+        n, m = matrix.shape
+        sides = [_as_names(labels, n, "labels"), _as_names(feature_labels, m, "feature_labels")]
         if isinstance(n_components, tuple | list):
             found = _refit_groups(matrix, sides, as_sizes(n_components, orthogonal))
         else:
             found = _refit_blocks(matrix, sides, orthogonal, n_components)
-        weights = as_weights(feature_weight, matrix.shape[1], "feature_weight")
+        weights = as_weights(feature_weight, m, "feature_weight")
         taken = time.perf_counter() - started
         result = replace(found, feature_weight=weights, promise=GIVEN, seconds=taken)
     result.certify(
@@ -170,8 +165,10 @@ def _options(
     )
 
 
-def _as_names(given: Any, count: int, name: str) -> list[str]:
-    """Labels as texts, empty for rows or columns in no group."""
+def _as_names(given: Any, count: int, name: str) -> list[str] | None:
+    """Labels as texts, empty for rows or columns in no group; None where none were given."""
+    if given is None:
+        return None
     array = np.asarray(given)
     if array.shape != (count,):
         raise InvalidInputError(f"{name} must hold {count:,} labels, not shape {array.shape}")

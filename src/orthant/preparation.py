@@ -1,8 +1,8 @@
 """Preparing a matrix before it is factorized: one function for each way, and a record of several.
 
 All take a dense or sparse non-negative matrix (n, m), samples in rows, and return one of the same
-kind; NaN stays NaN. What a step learns from the data it was fitted to (``values``) is used again on
-new data.
+kind; NaN stays NaN. What a step learns from the data it was fitted to, one number or (m,) factors,
+is used again on new data: ``values``, where another matrix has set them.
 
 Examples
 --------
@@ -33,10 +33,7 @@ def normalize_rows(X: Any, values: Any = None) -> Any:
 
 
 def normalize_totals(X: Any, values: Any = None) -> Any:
-    """Rows scaled to one total, the median of all, as is usual for counts of cells.
-
-    ``values`` is that total, where another matrix has set it.
-    """
+    """Rows scaled to one total, the median of all, as is usual for counts of cells."""
     X = _as_floats(X)
     totals = _sums(X, axis=1)
     return _scale(X, rows=_inverse(totals) * (learn_total(X) if values is None else values))
@@ -52,17 +49,14 @@ def tfidf(X: Any, values: Any = None) -> Any:
     """Counts of terms times how rare each is: ``log((1 + n) / (1 + n_j)) + 1`` for term j.
 
     n_j of n documents hold the term, as scikit-learn's TfidfTransformer has it by default, without
-    its normalization. ``values`` are the (m,) factors, where another matrix has set them.
+    its normalization.
     """
     X = _as_floats(X)
     return _scale(X, columns=learn_rarity(X) if values is None else values)
 
 
 def scale_features(X: Any, values: Any = None) -> Any:
-    """Columns divided by the root of their mean square, so that units do not matter.
-
-    ``values`` are the (m,) factors, where another matrix has set them.
-    """
+    """Columns divided by the root of their mean square, so that units do not matter."""
     X = _as_floats(X)
     return _scale(X, columns=learn_scales(X) if values is None else values)
 

@@ -70,12 +70,11 @@ def loadings_on(result: Factorization, component: int) -> Array:
 
 def energies(result: Factorization) -> Array:
     """(k,) squared length of what every component adds to the approximation."""
-    k = result.n_components_found
     if result.labels is None or result.scales is None:
         return np.square(np.asarray(result.loadings, dtype=np.float64)).sum(axis=0)
     used = result.labels >= 0
     squares = np.square(result.scales[used].astype(np.float64))
-    return np.bincount(result.labels[used], squares, minlength=k)
+    return np.bincount(result.labels[used], squares, minlength=result.n_components_found)
 
 
 def strongest(result: Factorization) -> Array:
@@ -138,12 +137,11 @@ def in_html(result: Factorization) -> str:
     """A table of the components for notebooks; names are texts, never markup."""
     n, m = result.loadings.shape[0], result.components.shape[1]
     known = result.evidence.settled
+    proven = "" if known is None else f"; {escape(str(known))}"
     head = (
         f"<p>{n:,} × {m:,}: {result.n_components_found} components that share no "
         f"{SHARE_NONE[result.orthogonal]}; relative squared error "
-        f"{result.relative_squared_error:.6g}"
-        + ("" if known is None else f"; {escape(str(known))}")
-        + "</p>"
+        f"{result.relative_squared_error:.6g}{proven}</p>"
     )
     headings = ("component", "samples", "features", "heaviest features")
     return head + html_table(headings, _rows(result, MOST_ROWS), result.n_components_found)
@@ -178,7 +176,10 @@ def draw(result: Factorization, X: Any) -> Any:
     figure = import_extra("matplotlib.figure", "report").Figure((9, 4), layout="constrained")
     matrix, parts = figure.subplots(1, 2, width_ratios=(1, 1))
     rows, columns = _thinned(order_of_samples(result)), _thinned(order_of_features(result))
-    drawn = _approximate(result, rows) if X is None else as_source(X).rows(rows)
+    if X is None:
+        drawn = result.loadings[rows] @ result.components
+    else:
+        drawn = as_source(X).rows(rows)
     shown = {"aspect": "auto", "interpolation": "nearest", "cmap": "viridis"}
     matrix.imshow(np.asarray(drawn)[:, columns], **shown)
     matrix.set(xlabel="features, ordered", ylabel="samples, ordered")
@@ -192,9 +193,8 @@ def draw(result: Factorization, X: Any) -> Any:
 def order_of_samples(result: Factorization) -> Array:
     """Samples by component, those without one last, the largest loadings of each first."""
     labels = strongest(result)
-    if result.scales is not None:
-        size = result.scales
-    else:
+    size = result.scales
+    if size is None:
         size = np.max(np.asarray(result.loadings), axis=1, initial=0.0)
     return np.lexsort((-size, np.where(labels < 0, result.n_components_found, labels)))
 
@@ -214,7 +214,3 @@ def _thinned(order: Array) -> Array:
     if len(order) <= MOST_PIXELS:
         return order
     return order[np.linspace(0, len(order) - 1, MOST_PIXELS).round().astype(np.int64)]
-
-
-def _approximate(result: Factorization, rows: Array) -> Array:
-    return np.asarray(result.loadings[rows] @ result.components)

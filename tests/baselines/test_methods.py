@@ -17,6 +17,7 @@ from orthant.baselines.stiefel import leading_subspace, nearest_orthonormal, pen
 from orthant.errors import TooLargeError
 from orthant.measures import non_orthogonality
 from tests.baselines.planted import planted, planted_factors
+from tests.quick_cases import mostly_slow
 
 
 def errors(name, X, k, seed, **arguments):
@@ -209,7 +210,7 @@ def test_a_subspace_beyond_the_rank_is_filled_up():
     assert np.array_equal(values > 0, [True, False, False, False, False])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", mostly_slow(range(3), quick=1))
 @pytest.mark.parametrize(
     ("name", "limit"),
     [
@@ -247,7 +248,7 @@ def test_both_factors_of_the_three_become_orthogonal(name):
     assert non_orthogonality(found.hardened.A.T) == 0.0
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", mostly_slow(range(4), quick=1))
 @pytest.mark.parametrize(
     ("name", "limit"),
     [

@@ -1,5 +1,7 @@
 """What holds for every baseline, in one loop over all of them."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -28,6 +30,12 @@ EXPECTED_NAMES = [
     "ep4orth",
     "onp-mf",
 ]
+
+
+@cache
+def solved(name, max_iter):
+    """What a baseline finds in the sample matrix; shared, so never to be changed."""
+    return solve(name, sample_matrix(), 3, random_state=0, max_iter=max_iter)
 
 
 def sample_matrix(seed=0):
@@ -106,9 +114,8 @@ def test_nothing_is_nan_or_negative_with_zero_rows_and_columns(name):
 @every_baseline
 @pytest.mark.parametrize("exponent", [-900, -20, 20, 900])
 def test_a_power_of_two_changes_the_scale_and_not_one_bit_more(name, exponent):
-    X = sample_matrix()
-    one = solve(name, X, 3, random_state=0, max_iter=15)
-    other = solve(name, np.ldexp(X, exponent), 3, random_state=0, max_iter=15)
+    one = solved(name, 15)
+    other = solve(name, np.ldexp(sample_matrix(), exponent), 3, random_state=0, max_iter=15)
     assert np.array_equal(other.W, one.W)
     assert np.array_equal(other.left, np.ldexp(one.left, exponent))
     assert other.error == np.ldexp(one.error, exponent)
@@ -119,9 +126,8 @@ def test_a_power_of_two_changes_the_scale_and_not_one_bit_more(name, exponent):
 @every_baseline
 @pytest.mark.parametrize("scale", [3e-7, 0.7, 5e9])
 def test_any_other_scale_changes_only_the_scale(name, scale):
-    X = sample_matrix()
-    one = solve(name, X, 3, random_state=0, max_iter=8)
-    other = solve(name, scale * X, 3, random_state=0, max_iter=8)
+    one = solved(name, 8)
+    other = solve(name, scale * sample_matrix(), 3, random_state=0, max_iter=8)
     size = np.abs(product(one)).max()
     assert np.abs(product(other) / scale - product(one)).max() <= 1e-6 * size
 
@@ -129,9 +135,8 @@ def test_any_other_scale_changes_only_the_scale(name, scale):
 @every_baseline
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
 def test_sparse_input_gives_the_dense_answer(name, form):
-    X = sample_matrix()
-    dense = solve(name, X, 3, random_state=0, max_iter=10)
-    other = solve(name, form(X), 3, random_state=0, max_iter=10)
+    dense = solved(name, 10)
+    other = solve(name, form(sample_matrix()), 3, random_state=0, max_iter=10)
     np.testing.assert_allclose(product(other), product(dense), rtol=1e-6, atol=1e-8)
     assert other.hardened.error == pytest.approx(dense.hardened.error, rel=1e-8)
 

@@ -12,6 +12,7 @@ from orthant.bounds.point_groups import group_points, leading_directions, length
 from orthant.bounds.relaxation import Multiplier
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.single_factor import best_single_factor_error
+from tests.quick_cases import mostly_slow
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -38,7 +39,7 @@ def some_matrix(rng, n, m, number):
     return X
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", mostly_slow(range(5), quick=2))
 def test_whatever_groups_and_multiplier_are_stored_what_they_prove_is_true(seed):
     rng = np.random.default_rng(seed)
     for number in range(40):
@@ -61,7 +62,7 @@ def test_whatever_groups_and_multiplier_are_stored_what_they_prove_is_true(seed)
             assert proven == pytest.approx(trace - np.maximum(worth, 0).sum(), abs=1e-6 * trace)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", mostly_slow(range(6), quick=2))
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_bound_is_true_and_at_least_the_tail(seed, k):
     rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from orthant.bounds import rough_gram, table
 from orthant.bounds.rough_gram import tail_from_rough_gram
 from orthant.bounds.table import Case, find_bounds
-from orthant.engine import passes
+from orthant.engine import other_passes
 from orthant.engine.executors import one_blas_thread
 from orthant.numerics.rounding import SINGLE_ROUNDOFF
 from orthant.validation.data import as_matrix
@@ -107,7 +107,7 @@ def test_certificates_use_it_where_it_pays(dtype, weighted, monkeypatch):
     monkeypatch.setattr(type(matrix), "gram", watched)
     case = Case(matrix, "samples", 6, 1e-300, rng)
     (in_float64,), _ = find_bounds(case, "svd")
-    monkeypatch.setattr(passes, "WORTH_A_ROUGH_GRAM", 1)
+    monkeypatch.setattr(other_passes, "WORTH_A_ROUGH_GRAM", 1)
     (in_float32,), _ = find_bounds(case, "svd")
     assert asked == [True, False]
     assert in_float64.value * (1 - 1e-3) <= in_float32.value

@@ -20,8 +20,9 @@ import orthant
 from orthant.bounds import table, tight
 from orthant.certificate import CERTIFICATES
 from orthant.certification import certify
+from orthant.descent import listening
 from orthant.errors import InvalidInputError, SourceChangedError, TooLargeError
-from orthant.progress import listening
+from tests.quick_cases import mostly_slow
 
 SETTINGS = ["samples", "features", "both"]
 
@@ -54,6 +55,7 @@ def computed(monkeypatch):
     return calls
 
 
+@pytest.mark.slow
 def test_a_default_fit_does_not_even_import_the_bounds():
     code = (
         "import sys, numpy, orthant\n"
@@ -73,7 +75,7 @@ def test_every_certificate_that_may_be_asked_for_has_bounds():
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
-@pytest.mark.parametrize("method", ["svd", "tight"])
+@pytest.mark.parametrize("method", mostly_slow(["svd", "tight"], quick=1))
 def test_it_is_computed_once_and_is_the_one_asked_for(orthogonal, method, computed):
     result = fitted(some_matrix(), orthogonal=orthogonal, certificate=method)
     assert computed == []

@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.errors import InvalidInputError, SourceChangedError
+from tests.quick_cases import mostly_slow
 
 SETTINGS = ["samples", "features", "both"]
 LOOK = "fit again, or call certify"
@@ -57,7 +58,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda one: one.__name__)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", mostly_slow([np.float64, np.float32], quick=1))
 def test_changed_data_are_refused(orthogonal, change, dtype):
     X = some_matrix().astype(dtype)
     before = X.copy()
@@ -85,7 +86,7 @@ def test_changed_weights_are_refused():
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
-@pytest.mark.parametrize("power", [-500, -140, 0, 140, 400])
+@pytest.mark.parametrize("power", mostly_slow([-500, 140, -140, 0, 400], quick=2))
 def test_the_same_data_are_known_in_any_units(orthogonal, power):
     X = np.ldexp(some_matrix(), power)
     result = fitted(X, orthogonal=orthogonal, sample_weight=np.geomspace(1e-3, 1e3, 40))

@@ -49,10 +49,11 @@ def test_every_file_is_answered_with_what_to_do(command, files, run):
             assert wanted in done.err, (name, done.err)
 
 
+@pytest.mark.slow
 def test_no_message_names_an_option_that_the_command_lacks(files, run, tmp_path):
     program = typer.main.get_command(make_app(COMMANDS))
     calls = {
-        "fit": (), "select-k": ("--k", "1:2"), "bicluster": (),
+        "fit": (), "select-k": ("--k", "1", "--repetitions", "1"), "bicluster": (),
         "certify": ("--labels", "comma.csv"), "transform": ("several.npz",),
     }  # fmt: skip
     for command, more in calls.items():

@@ -44,6 +44,7 @@ with Replacing(Path("out")) as files:
 """
 
 
+@pytest.mark.slow
 def test_a_writer_that_is_killed_leaves_the_old_files(table, tmp_path, run):
     run("fit", table, "-k", 3, "-o", "out", "--seed", 0)
     folder = tmp_path / "out"

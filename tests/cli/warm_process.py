@@ -1,15 +1,20 @@
 """Imports the command once, then forks for every order that comes as a JSON line."""
 
+import gc
+import io
 import json
 import os
 import resource
 import signal
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
 
-from orthant.cli.commands import COMMANDS, make_app
+import numpy as np
+
+import orthant
+from orthant.cli.commands import COMMANDS, make_app, run
 from orthant.cli.main import main
 
 make_app(COMMANDS)  # imports all of them
@@ -18,10 +23,12 @@ LATER = ("orthant.estimators.orthogonal_nmf", "scipy.cluster.vq", "scipy.optimiz
 for name in (*LATER, "sklearn.datasets", "h5py", "zarr"):
     with suppress(ImportError):
         import_module(name)
-with suppress(ImportError):
-    from pydantic import TypeAdapter
-
-    TypeAdapter(int)  # typer asks for one at every command, and pydantic imports the rest then
+# A fit with its certificate, a help and a mistake import the rest.
+assert orthant.factorize(np.eye(3), 2, random_state=0, n_jobs=1).certificate.lower_bound > 0
+with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+    run(["fit", "--help"])
+    run(["fit", "no such file"])
+gc.freeze()  # what is never collected is never copied
 
 # Only a command that hangs runs this long, on a busy machine as well.
 TIMEOUT = 600

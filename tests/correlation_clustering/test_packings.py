@@ -18,6 +18,7 @@ from orthant.correlation_clustering.packings.exchanges import exchange_squares
 from orthant.correlation_clustering.packings.guided import find_disagreements, pack_around
 from orthant.correlation_clustering.packings.squares import BinaryEntries, contains, number_entries
 from tests.oracles.correlation_clustering import fewest_disagreements
+from tests.quick_cases import mostly_slow
 
 NONE = np.zeros(0, dtype=np.int64)
 EMPTY = np.zeros((0, 4), dtype=np.int64)
@@ -62,7 +63,7 @@ PACKINGS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pack", PACKINGS)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", mostly_slow(range(12), quick=4))
 def test_a_packing_holds_bad_squares_that_share_no_entry(pack, seed):
     M, rng = random_graph(seed)
     matrix = csr_array(M)
@@ -70,7 +71,7 @@ def test_a_packing_holds_bad_squares_that_share_no_entry(pack, seed):
     check_packing(PACKINGS[pack](matrix, keys, rng), M)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", mostly_slow(range(12), quick=4))
 def test_no_packing_is_larger_than_the_largest_and_that_is_below_the_optimum(seed):
     M, rng = random_graph(seed, 4, 4)
     blocks = Blocks(np.full(4, -1), np.full(4, -1))
@@ -105,7 +106,7 @@ def test_a_pair_of_rows_gives_as_many_squares_as_the_rarer_kind_of_column():
     assert len(pack_by_pairs(csr_array(M), np.array([[0, 1]]))) == 2
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", mostly_slow(range(10), quick=3))
 def test_exchanges_never_lose_a_square(seed):
     M, rng = random_graph(seed, 8, 8)
     matrix = csr_array(M)

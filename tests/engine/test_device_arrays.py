@@ -9,12 +9,11 @@ from orthant.engine.vectors import (
     draw,
     draw_evenly,
     find_largest,
-    lines,
     look_up,
     on_host,
     one_per_row,
-    plain,
 )
+from orthant.kmeans.seeding import lines, plain
 
 torch = pytest.importorskip("torch")
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import coo_array, csc_array, csr_array
 
 from orthant.engine import sources
-from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
+from orthant.engine.streamed_columns import StreamedColumns
 from orthant.engine.vectors import divide
 from orthant.validation.data import as_matrix
 
@@ -105,7 +105,7 @@ def test_a_sweep_of_centers_agrees_with_the_plain_formula(side, which, small_blo
 
 @pytest.mark.parametrize("which", WEIGHTS)
 @pytest.mark.parametrize("side", ["samples", "features"])
-def test_a_sweep_of_directions_is_one_power_step_per_cluster(side, which, small_blocks):
+def test_a_sweep_of_directions_is_one_power_update_per_cluster(side, which, small_blocks):
     X = some_matrix(seed=3)
     rows, columns = weights_for(X, which)
     points = points_over(side, X, rows, columns, small_blocks)
@@ -317,7 +317,7 @@ def test_a_sample_holds_normalized_points(which, scale, small_blocks):
     np.testing.assert_allclose(sample.rough_cosines_with(unit), cosines, atol=1e-6)
     labels = np.array([0, 1, 0, 1], dtype=np.int32)
     own = cosines[np.arange(4), labels]
-    step = sample.power_step(labels, own, 2)
+    step = sample.power_update(labels, own, 2)
     weights = own * np.array([1, 2, 3, 4])
     expected = np.stack([(weights * (labels == s)) @ unit for s in range(2)])
     np.testing.assert_allclose(step, expected, atol=1e-5)

@@ -12,6 +12,7 @@ import orthant
 from orthant.certification import certify
 from orthant.engine import executors
 from orthant.engine.executors import one_blas_thread
+from tests.quick_cases import mostly_slow
 
 
 def blas_counts():
@@ -65,7 +66,7 @@ def test_the_limit_holds_in_a_thread_that_did_not_set_it_first():
     assert set(blas_counts()) == {2}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", mostly_slow(range(20), quick=6))
 def test_four_threads_that_enter_and_leave_in_any_order_share_one_limit(seed):
     """Every thread is told by an event when to enter and when to leave: no clock is involved."""
     order = random.Random(seed)

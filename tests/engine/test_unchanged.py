@@ -6,11 +6,12 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.datasets import make_planted
+from orthant.descent import listening
 from orthant.engine.executors import COPIES_OF_A_BLOCK
 from orthant.engine.kernels.sparse import SPARSE
 from orthant.engine.unchanged import Unchanged
 from orthant.errors import SourceChangedError
-from orthant.progress import listening
+from tests.quick_cases import mostly_slow
 
 N, M, ROW = 3000, 40, 1204
 SETTINGS = ["samples", "features", "both"]
@@ -128,7 +129,7 @@ def chunks_of(array):
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
-@pytest.mark.parametrize("on_cluster", [False, True])
+@pytest.mark.parametrize("on_cluster", mostly_slow([False, True], quick=1))
 def test_rows_of_a_dask_array_that_changed_are_named(X, orthogonal, on_cluster):
     distributed = pytest.importorskip("distributed")
     stored = chunks_of(X)

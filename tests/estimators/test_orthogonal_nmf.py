@@ -21,9 +21,10 @@ from sklearn.utils import get_tags
 
 import orthant
 from orthant.datasets import make_planted
+from orthant.descent import listening
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.estimators.orthogonal_nmf import OrthogonalNMF
-from orthant.progress import listening
+from tests.quick_cases import mostly_slow
 
 SETTINGS = ["samples", "features", "both"]
 
@@ -38,7 +39,10 @@ def dense(values):
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, csr_array, csr_matrix, coo_array])
+@pytest.mark.parametrize(
+    "form",
+    mostly_slow([np.asarray, csr_array, np.asfortranarray, csr_matrix, coo_array], quick=2),
+)
 def test_transform_repeats_fit_transform_bit_for_bit(orthogonal, dtype, form):
     X = form(np.where(planted(orthogonal) > 0.3, planted(orthogonal), 0).astype(dtype))
     model = OrthogonalNMF(4, orthogonal=orthogonal, random_state=0)

@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant import fitting
+from orthant.descent import listening
 from orthant.files.archive import open_archive, write_archive
-from orthant.progress import listening
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 
@@ -89,6 +89,7 @@ def test_a_fit_that_goes_on_ends_with_the_bits_of_an_unbroken_one(
     assert broken >= (1 if orthogonal == "features" else 2)
 
 
+@pytest.mark.slow
 def test_a_fit_may_be_broken_off_again_and_again(tmp_path):
     X, options = csr_array(some_matrix(1)), {"random_state": 0, "certificate": None, "n_init": 4}
     unbroken = orthant.factorize(X, 5, **options)

@@ -8,6 +8,7 @@ import orthant
 from orthant.datasets import make_planted
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
+from tests.quick_cases import mostly_slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 ROUNDING = 1e-9
@@ -148,10 +149,10 @@ def test_an_exact_fit_is_not_called_far_from_optimal():
 
 
 @pytest.mark.parametrize("seeding", ["lines", "k-means++"])
-@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("k", mostly_slow([2, 3], quick=1))
 def test_what_the_draws_promise_holds_on_average(seeding, k):
     harmonic = 5 * (1 + sum(1 / j for j in range(1, k)))
-    for seed in range(8):
+    for seed in range(5):
         X = tiny_matrix(seed, "samples")
         fits = [
             orthant.factorize(X, k, seeding=seeding, random_state=start, certificate=None)

@@ -12,22 +12,20 @@ from tests.guarantees.small_matrices import at_most, small_matrices
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 from tests.oracles.three_factors import best_three_factor_error
+from tests.quick_cases import mostly_slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
 N_MATRICES = 40
 
 
 @cache
-def cases():
-    """Matrices of up to 5 x 5 and the least relative squared error of two groups of each side."""
-    found = []
-    for seed in range(N_MATRICES):
-        rng = np.random.default_rng(seed)
-        shape = tuple(rng.integers(3, 6, 2))
-        X = rng.exponential(size=shape) if seed % 3 else rng.integers(0, 4, shape).astype(float)
-        X[0, 0] = 1.0
-        found.append((X, best_three_factor_error(X, 2, 2)))
-    return found
+def case(seed):
+    """A matrix of up to 5 x 5 and its least squared error with two groups of each side."""
+    rng = np.random.default_rng(seed)
+    shape = tuple(rng.integers(3, 6, 2))
+    X = rng.exponential(size=shape) if seed % 3 else rng.integers(0, 4, shape).astype(float)
+    X[0, 0] = 1.0
+    return X, best_three_factor_error(X, 2, 2)
 
 
 def fit(X, sizes=(2, 2), **options):
@@ -47,12 +45,10 @@ def test_the_oracle_agrees_with_the_other_ones_at_its_limits():
         assert found <= best_double_factor_error(X, 2) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(
-    ("n_init", "count"), [(1, N_MATRICES), pytest.param(10, 15, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("n_init", "count"), mostly_slow([(1, 8), (1, N_MATRICES), (10, 15)], 1))
 def test_an_answer_is_never_below_the_oracle_and_nearly_always_equal(n_init, count):
     excess = []
-    for X, optimum in cases()[:count]:
+    for X, optimum in map(case, range(count)):
         found = fit(X, n_init=n_init).relative_squared_error
         least = optimum / np.sum(X**2)
         assert found >= least * (1 - 1e-9) - 1e-14
@@ -62,8 +58,9 @@ def test_an_answer_is_never_below_the_oracle_and_nearly_always_equal(n_init, cou
     assert np.mean(np.array(excess) > 1e-14) <= allowed
 
 
-def test_promises_hold_on_average_against_the_oracle():
-    for X, optimum in cases():
+@pytest.mark.parametrize("count", mostly_slow([8, N_MATRICES], quick=1))
+def test_promises_hold_on_average_against_the_oracle(count):
+    for X, optimum in map(case, range(count)):
         if optimum < 1e-9 * np.sum(X**2):
             continue
         results = [
@@ -77,10 +74,12 @@ def test_promises_hold_on_average_against_the_oracle():
         assert np.mean(ratios) <= results[0].promise.ratio
 
 
-@pytest.mark.parametrize("certificate", ["svd", "tight"])
-def test_no_bound_is_above_the_oracle(certificate):
+@pytest.mark.parametrize(
+    ("certificate", "count"), mostly_slow([("svd", 6), ("svd", 20), ("tight", 20)], quick=1)
+)
+def test_no_bound_is_above_the_oracle(certificate, count):
     rng = np.random.default_rng(5)
-    for X in small_matrices(rng, 4, 5, 20):
+    for X in small_matrices(rng, 4, 5, count):
         largest = X.max()
         X = X / largest
         optimum, total = best_three_factor_error(X, 2, 3), float(np.sum(X**2))

@@ -29,6 +29,7 @@ from orthant.bounds.grouped import prove_grouped, reduce_rows
 from orthant.bounds.relaxation import Multiplier
 from tests.guarantees.corruption import replace_vectors_by_noise
 from tests.oracles.exact import smallest_error
+from tests.quick_cases import mostly_slow
 
 N_MATRICES = 40
 N_MULTIPLIERS = 18  # times three numbers of components: more than two thousand cases
@@ -76,7 +77,7 @@ def stored(state, signed, penalty=1.0):
     return Multiplier(state, penalty, signed, 0.0, np.zeros(1), state)
 
 
-@pytest.mark.parametrize("number", range(N_MATRICES))
+@pytest.mark.parametrize("number", mostly_slow(range(N_MATRICES), quick=4))
 def test_all_pairs_prove_no_more_than_is_so(number):
     X, optima = matrix_and_optima(number)
     rng, gram = np.random.default_rng(number), X @ X.T
@@ -103,7 +104,7 @@ def test_of_the_multipliers_tried_many_prove_something():
     assert np.mean(np.array(values) > 0) > 0.25
 
 
-@pytest.mark.parametrize("number", range(N_MATRICES))
+@pytest.mark.parametrize("number", mostly_slow(range(N_MATRICES), quick=4))
 def test_all_pairs_of_rows_in_float32_prove_no_more_than_is_so(number):
     X, optima = matrix_and_optima(number)
     rng, gram = np.random.default_rng(number), X @ X.T
@@ -118,7 +119,7 @@ def test_all_pairs_of_rows_in_float32_prove_no_more_than_is_so(number):
             assert Fraction(proven) * 4 <= optimum
 
 
-@pytest.mark.parametrize("number", range(N_MATRICES))
+@pytest.mark.parametrize("number", mostly_slow(range(N_MATRICES), quick=4))
 def test_groups_prove_no_more_than_is_so(number):
     X, optima = matrix_and_optima(number)
     rng, inner = np.random.default_rng(number), X.T @ X
@@ -145,7 +146,7 @@ def values_of_solutions(X, k):
     return np.sort(tops, axis=1)[:, ::-1]
 
 
-@pytest.mark.parametrize("number", range(60))
+@pytest.mark.parametrize("number", mostly_slow(range(60), quick=6))
 def test_sums_cuts_and_small_proofs_hold_for_every_solution(number):
     rng = np.random.default_rng(number)
     X = [
@@ -169,7 +170,7 @@ def test_sums_cuts_and_small_proofs_hold_for_every_solution(number):
                 assert (taken <= alpha * dominant.first + steps.cumsum() + 1e-12).all()
 
 
-@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize("number", mostly_slow(range(20), quick=2))
 def test_no_values_on_the_border_of_what_is_known_have_larger_squares(number, monkeypatch):
     monkeypatch.setattr(block_sums, "FINEST", 1e-10 if number == 0 else 1e-4)  # the rest is quick
     rng = np.random.default_rng(number)
@@ -193,7 +194,7 @@ def test_no_values_on_the_border_of_what_is_known_have_larger_squares(number, mo
         assert most_captured(known)[0] >= squares.max() * (1.0 - 1e-12)
 
 
-@pytest.mark.parametrize("iterations", range(1, 26))
+@pytest.mark.parametrize("iterations", mostly_slow(range(1, 26), quick=2))
 def test_a_search_that_is_stopped_proves_no_more_than_is_so(iterations, monkeypatch):
     monkeypatch.setattr(all_pairs, "MAX_ITER", iterations)
     for number in range(iterations % 5, N_MATRICES, 10):
@@ -204,6 +205,7 @@ def test_a_search_that_is_stopped_proves_no_more_than_is_so(iterations, monkeypa
             assert all_pairs_bound_of_rows(X, k, 3, Allowance(), upper=1e9).value <= optima[k]
 
 
+@pytest.mark.slow
 def test_a_search_of_rows_whose_vectors_are_noise_proves_no_more_than_is_so(monkeypatch):
     rng = np.random.default_rng(0)
     replace_vectors_by_noise(monkeypatch, rng)
@@ -214,6 +216,7 @@ def test_a_search_of_rows_whose_vectors_are_noise_proves_no_more_than_is_so(monk
             assert all_pairs_bound_of_rows(X, k, 3, Allowance(), upper=1e9).value <= optima[k]
 
 
+@pytest.mark.slow
 def test_rows_prove_what_their_products_do(monkeypatch):
     monkeypatch.setattr(all_pairs, "MAX_ITER", 20)
     X = np.random.default_rng(1).exponential(size=(1300, 5))
@@ -222,6 +225,7 @@ def test_rows_prove_what_their_products_do(monkeypatch):
     assert of_rows == pytest.approx(of_products, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_a_certificate_is_true_of_float32_never_below_the_tail_and_that_of_its_labels(orthogonal):

@@ -9,6 +9,7 @@ from orthant.engine.kernels.missing import fit_by_own_scale
 from orthant.engine.vectors import divide
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
+from tests.quick_cases import mostly_slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 
@@ -58,7 +59,7 @@ def test_a_row_of_weight_zero_changes_nothing_however_large_it_is(setting, store
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("store", STORES)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", mostly_slow([np.float64, np.float32], quick=1))
 def test_a_column_of_weight_zero_is_as_if_it_were_not_there(setting, store, dtype):
     X = np.random.default_rng(1).exponential(size=(9, 5)).astype(dtype)
     fill = np.full((9, 1), 9.97e36, dtype=dtype)
@@ -75,7 +76,7 @@ def test_a_column_of_weight_zero_is_as_if_it_were_not_there(setting, store, dtyp
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("power", [0, 40, 300, 480])
+@pytest.mark.parametrize("power", mostly_slow([40, 0, 300, 480], quick=1))
 def test_scales_that_weights_take_back_change_nothing(setting, power):
     """A row times s with weight 1 / s^2, and the same for a column, is the same matrix."""
     X = np.random.default_rng(2).exponential(size=(9, 5))
@@ -119,7 +120,7 @@ def test_the_weighted_optimum_is_found_and_never_beaten_by_its_bound(setting, se
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("store", STORES)
-@pytest.mark.parametrize("power", [0, 200])
+@pytest.mark.parametrize("power", mostly_slow([200, 0], quick=1))
 def test_transform_predict_and_a_loaded_model_keep_the_metric_bit_for_bit(
     setting, store, power, tmp_path
 ):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
+from orthant.engine.streamed_columns import StreamedColumns
 from orthant.kmeans.solve import lloyd, weighted_kmeans
 from orthant.kmeans.user_subroutine import call_subroutine
 from orthant.validation.data import as_matrix

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
-from orthant.engine.vectors import lines, plain
+from orthant.engine.streamed_columns import StreamedColumns
 from orthant.kmeans import local_search
 from orthant.kmeans.local_search import (
     Exchange,
@@ -15,7 +14,7 @@ from orthant.kmeans.local_search import (
     random_exchanges,
     stability_promise,
 )
-from orthant.kmeans.seeding import WORTHWHILE, Nearest, best_exchanges, most_exchanges
+from orthant.kmeans.seeding import WORTHWHILE, Nearest, best_exchanges, lines, most_exchanges, plain
 from orthant.validation.data import as_matrix
 
 

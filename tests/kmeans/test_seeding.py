@@ -4,10 +4,17 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
-from orthant.engine.vectors import draw, draw_distinct, lines, plain
-from orthant.kmeans.seeding import choose_columns, greedy_candidates, seed, seeding_promise
+from orthant.engine.streamed_columns import StreamedColumns
+from orthant.engine.vectors import draw, draw_distinct
+from orthant.kmeans.seeding import (
+    choose_columns,
+    greedy_candidates,
+    lines,
+    plain,
+    seed,
+    seeding_promise,
+)
 from orthant.validation.data import as_matrix
 
 X = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.1, 1.0], [0.0] * 3])

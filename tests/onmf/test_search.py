@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.datasets import make_planted
-from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
+from orthant.engine.streamed_columns import StreamedColumns
 from orthant.onmf.blocks import descend_disjoint, split_by_energy
 from orthant.onmf.escapes import breathe, prune, recombine
 from orthant.onmf.exact_directions import find_exact_directions, find_top_directions

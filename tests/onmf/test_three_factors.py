@@ -8,10 +8,11 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import orthant
+from orthant.descent import listening
 from orthant.errors import FewerComponentsWarning, InvalidInputError, InvalidTypeError
 from orthant.onmf.core_descent import descend_core, pack
-from orthant.progress import listening
 from orthant.validation.data import as_matrix
+from tests.quick_cases import mostly_slow
 
 
 def planted(seed, n=60, m=40, sizes=(4, 5), n_zero=0, noise=0.0):
@@ -181,6 +182,7 @@ def test_whole_weights_are_repetitions_and_zero_is_absence():
     assert weighted.relative_squared_error == pytest.approx(squared / total, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_several_starts_are_no_worse_than_one_and_than_blocks():
     X = np.random.default_rng(1).integers(0, 3, (20, 15)).astype(float)
     with pytest.warns(FewerComponentsWarning):
@@ -191,7 +193,7 @@ def test_several_starts_are_no_worse_than_one_and_than_blocks():
     assert {"recombination", "random groups", "disjoint blocks"} <= set(several.steps_run)
 
 
-@pytest.mark.parametrize("n_init", [1, 2])
+@pytest.mark.parametrize("n_init", mostly_slow([1, 2], quick=1))
 def test_a_checkpoint_ends_with_the_same_bits_and_the_same_promise(tmp_path, n_init):
     X, _, _ = planted(9, noise=0.5)
     plain = fit(X, n_init=n_init)

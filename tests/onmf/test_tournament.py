@@ -25,7 +25,7 @@ def played(X, k, seed=0):
 
 
 def captured_by(X, labels, scales, k):
-    """What the power step of labels and scales captures: the definition, on coordinates."""
+    """What the power update of labels and scales captures: the definition, on coordinates."""
     directions = np.stack([(scales * (labels == s)) @ X for s in range(k)])
     lengths = np.linalg.norm(directions, axis=1, keepdims=True)
     unit = np.divide(directions, lengths, out=np.zeros_like(directions), where=lengths > 0)
@@ -175,7 +175,7 @@ def test_points_whose_products_are_dear_do_not_play_and_are_moved_at_the_end(mon
     monkeypatch.setattr("orthant.onmf.starts.ALWAYS_SECONDS", 0.0)
     monkeypatch.setattr("orthant.onmf.starts.SWEEPS_OF_A_FIT", 0)
     steps = orthant.factorize(X, 4, certificate=None, random_state=0).steps_run
-    assert steps[0] == "line seeding on a sample"
+    assert steps[0] == "tournament of a sample"
     assert "single moves" in steps
 
 

@@ -6,7 +6,14 @@ from orthant import save
 from tests.persistence.test_persistence import factorized
 
 
+@pytest.fixture(scope="session")
+def content(tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "good.npz"
+    save(factorized("both")[0], path)
+    return path.read_bytes()
+
+
 @pytest.fixture
-def file(tmp_path):
-    save(factorized("both")[0], tmp_path / "good.npz")
+def file(tmp_path, content):
+    (tmp_path / "good.npz").write_bytes(content)
     return tmp_path / "good.npz"

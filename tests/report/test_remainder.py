@@ -33,7 +33,7 @@ def test_cells_are_those_of_the_whole_matrices(setting, make, weighted, monkeypa
     monkeypatch.setattr(remainder, "MOST_NUMBERS", 200)  # several batches
     X = data()
     weights = np.random.default_rng(1).random(40) + 0.1 if weighted else None
-    given = {"orthogonal": setting, "feature_weight": weights, "certificate": None}
+    given = {"orthogonal": setting, "feature_weight": weights, "certificate": None, "n_init": 1}
     result = factorize(make(X), 4, random_state=0, **given)
     matrix = find(make(X), result).matrix
     loadings = result.loadings

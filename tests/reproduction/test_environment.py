@@ -10,7 +10,7 @@ import orthant
 from orthant.errors import InvalidInputError
 from orthant.reproduction.environment import environment, read_sittings, record_environment
 from orthant.reproduction.rows import Row
-from orthant.reproduction.time_left import TimeLeft
+from orthant.reproduction.runner import TimeLeft
 from tests.reproduction.tiny import RUNS
 
 

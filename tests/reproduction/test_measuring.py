@@ -6,8 +6,7 @@ import pytest
 from orthant.baselines import solve
 from orthant.reproduction.data import data_of, method_generator
 from orthant.reproduction.definition import PLANTED, Run, Setting, plan_all
-from orthant.reproduction.measuring import measure
-from orthant.reproduction.methods import run_method
+from orthant.reproduction.measuring import measure, run_method
 from orthant.reproduction.paper import QUICK, experiments
 
 SMALL = Setting(PLANTED, "samples", 40, 8, 3, 0.5)

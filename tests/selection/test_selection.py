@@ -237,10 +237,12 @@ def of_pairs(two_sides):
     return select(two_sides, pairs, orthogonal="both")
 
 
+@pytest.mark.slow
 def test_the_planted_pair_is_suggested(of_pairs):
     assert of_pairs.suggestion == (3, 4)
 
 
+@pytest.mark.slow
 def test_errors_of_pairs_fall_with_either_number_and_bounds_are_below(of_pairs):
     found = {one.n_components: one for one in of_pairs.candidates}
     assert len(found) == 9
@@ -251,6 +253,7 @@ def test_errors_of_pairs_fall_with_either_number_and_bounds_are_below(of_pairs):
         assert one.lower_bound <= one.relative_squared_error
 
 
+@pytest.mark.slow
 def test_the_table_and_the_plot_take_pairs(of_pairs):
     assert of_pairs.table["suggested"].sum() == 1
     assert (3, 4) in of_pairs.table.index.tolist()

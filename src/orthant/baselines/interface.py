@@ -175,7 +175,7 @@ class BaselineResult:
     @property
     def left(self) -> Array:
         """The m x k matrix that multiplies W: A, or A S."""
-        return self.A if self.S is None else self.A @ self.S
+        return Iterate(self.A, self.W, self.S).left
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from scipy import sparse
 from scipy.sparse.linalg import svds
 
 from orthant.baselines.interface import Iterate, Matrix
+from orthant.baselines.rank_one import squared_column_norms
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
 
@@ -51,8 +52,8 @@ def leading_subspace(M: Matrix, k: int, rng: np.random.Generator) -> tuple[Array
 def mostly_positive_subspace(M: Matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """The same, where a vector whose negative entries are the longer side has its sign turned."""
     U, values = leading_subspace(M, k, rng)
-    positive = np.einsum("ij,ij->j", np.maximum(U, 0), np.maximum(U, 0))
-    negative = np.einsum("ij,ij->j", np.minimum(U, 0), np.minimum(U, 0))
+    positive = squared_column_norms(np.maximum(U, 0))
+    negative = squared_column_norms(np.minimum(U, 0))
     return U * np.where(negative > positive, -1.0, 1.0), values
 
 

@@ -11,7 +11,7 @@ from orthant.bench.data import Data
 from orthant.bench.measuring import measure
 from orthant.bench.rows import Row
 from orthant.bench.system_memory import system_bytes
-from orthant.bench.tasks import Step, Task
+from orthant.bench.tasks import SettingTask, Step
 from orthant.errors import FewerComponentsWarning
 from orthant.fitting import factorize
 
@@ -19,18 +19,12 @@ METHODS = ("svd", "tight")
 
 
 def time_certificates(data: Data, orthogonal: str, n_init: int) -> dict[str, Any]:
-    """One long fit, and every certificate of it; runs in the process that measures."""
-    X = data.make()
+    """One long fit, and every certificate of it."""
+    X, k = data.make(), data.n_components
+    asked: dict[str, Any] = {"orthogonal": orthogonal, "n_init": n_init, "certificate": None}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerComponentsWarning)
-        result = factorize(
-            X,
-            data.n_components,
-            orthogonal=orthogonal,
-            n_init=n_init,
-            random_state=0,
-            certificate=None,
-        )
+        result = factorize(X, k, random_state=0, **asked)
     found: dict[str, Any] = {
         "seconds": result.seconds,
         "error": result.relative_squared_error,
@@ -49,23 +43,15 @@ def time_certificates(data: Data, orthogonal: str, n_init: int) -> dict[str, Any
 
 
 @dataclass(frozen=True, slots=True)
-class CertificatesTask(Task):
-    """One matrix in one setting: the ratios that follow for the answer of a long fit."""
+class CertificatesTask(SettingTask):
+    """The ratios that follow for the answer of a long fit."""
 
-    data: Data
-    orthogonal: str
     n_init: int = 10
     benchmark: str = "certificates"
-
-    @property
-    def title(self) -> str:
-        """The matrix and the setting."""
-        return f"{self.data.title} {self.orthogonal}"
 
     def rows(self, step: Step) -> Iterator[Row]:
         """One row of ratios."""
         step(f"n_init={self.n_init}, {' and '.join(METHODS)}")
-        found = measure(
-            "certificates", data=self.data, orthogonal=self.orthogonal, n_init=self.n_init
-        )
+        asked = {"orthogonal": self.orthogonal, "n_init": self.n_init}
+        found = measure("certificates", data=self.data, **asked)
         yield Row(self.benchmark, self.title, figures=found)

@@ -5,6 +5,7 @@ A cell holds a few lines: where two programs are compared ours stands above thei
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,14 +28,7 @@ class Column:
 
 def case_lines(row: Row) -> Lines:
     """The matrix: its shape above, components and type below, then its noise."""
-    lines = row.case
-    for mark in (" k=", " noise ", " samples", " features"):
-        lines = lines.replace(mark, "\n" + mark[1:])
-    return lines.split("\n")
-
-
-def _who(row: Row) -> Lines:
-    return ["orthant", row.against]
+    return re.sub(" (?=k=|noise |samples|features)", "\n", row.case).split("\n")
 
 
 def _verdict(row: Row) -> Lines:
@@ -43,44 +37,36 @@ def _verdict(row: Row) -> Lines:
     return [*(wanted or ["-"]), row.verdict]
 
 
-def _whole_pass(row: Row) -> Lines:
-    seconds = row.figures.get("pass_seconds")
-    return ["" if seconds is None else figure(1e3 * seconds)]
-
-
 def _goals(row: Row) -> Lines:
     """Every goal by its name, and the verdict."""
     return [*(f"{one.figure} {one.relation} {one.bound:g}" for one in row.goals), row.verdict]
 
 
-def figure(value: float, digits: int = 3) -> str:
-    """A number with so many digits, without powers of ten."""
-    if value >= 10 ** (digits - 1):
-        return f"{value:,.0f}"
-    return f"{value:.{digits}g}"
+def figure(value: float) -> str:
+    """A number with three digits, without powers of ten."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _times(*names: str, unit: float = 1.0) -> Callable[[Row], Lines]:
-    return lambda row: [figure(row.figures[name] / unit) for name in names]
+def _times(*names: str, unit: float = 1.0, missing: str = "-") -> Callable[[Row], Lines]:
+    def lines(row: Row) -> Lines:
+        found = [row.figures.get(name) for name in names]
+        return [missing if one is None else figure(one / unit) for one in found]
+
+    return lines
+
+
+def _formatted(style: str, *names: str) -> Callable[[Row], Lines]:
+    return lambda row: [format(row.figures[name], style) for name in names]
 
 
 _milliseconds = partial(_times, unit=1e-3)
 _megabytes = partial(_times, unit=1e6)
 
 
-def _errors(row: Row) -> Lines:
-    return [f"{row.figures[name]:.5f}" for name in ("error", "their_error")]
-
-
 def _ratio(method: str, row: Row) -> Lines:
     """The proven ratio, rounded up."""
     ratio = row.figures[f"{method}_ratio"]
     return ["-" if ratio is None else ratio_text(ratio, most_decimals=4)]
-
-
-def _peak(row: Row) -> Lines:
-    peak = row.figures["peak_bytes"]
-    return ["-" if peak is None else figure(peak / 1e6)]
 
 
 def _sizes(row: Row) -> Lines:
@@ -90,9 +76,8 @@ def _sizes(row: Row) -> Lines:
 
 def _ends(row: Row) -> Lines:
     """What was measured at the first and at the last size."""
-    if "seconds" in row.figures:
-        return [f"{figure(1e3 * row.figures['seconds'][end])} ms" for end in (0, -1)]
-    return [f"{figure(row.figures['bytes'][end] / 1e6)} MB" for end in (0, -1)]
+    name, unit, word = ("seconds", 1e-3, "ms") if "seconds" in row.figures else ("bytes", 1e6, "MB")
+    return [f"{figure(row.figures[name][end] / unit)} {word}" for end in (0, -1)]
 
 
 def _power(row: Row) -> Lines:
@@ -102,7 +87,7 @@ def _power(row: Row) -> Lines:
 
 
 def _convergence(row: Row) -> Lines:
-    return [" ".join(str(one) for one in row.figures.get("sweeps_to_convergence", ["-"]))]
+    return [" ".join(map(str, row.figures.get("sweeps_to_convergence", "-")))]
 
 
 def _judged_case(row: Row) -> Lines:
@@ -121,7 +106,11 @@ def _programs(row: Row) -> Lines:
 
 def _by_program(name: str, shown: Callable[[Any], str]) -> Callable[[Row], Lines]:
     """A figure of every program of a row."""
-    return lambda row: [shown(one[name]) for one in row.figures["programs"].values()]
+    return lambda row: [shown(one[name]) for one in _own(row)]
+
+
+def _own(row: Row) -> list[dict[str, Any]]:
+    return list(row.figures["programs"].values())
 
 
 def _percent(gap: float) -> str:
@@ -129,15 +118,14 @@ def _percent(gap: float) -> str:
 
 
 def _above(row: Row) -> Lines:
-    programs = row.figures["programs"].values()
-    return [f"{one['n_above']}/{one['n_fits']}" for one in programs]
+    return [f"{one['n_above']}/{one['n_fits']}" for one in _own(row)]
 
 
 def _marks(row: Row) -> Lines:
     """Which program is better than ours, and whether a fit is better than all before."""
     if not row.figures:
         return []
-    marks = ["better" if one["is_better"] else "" for one in row.figures["programs"].values()]
+    marks = ["better" if one["is_better"] else "" for one in _own(row)]
     return [*marks, "new best"] if row.figures["is_new_best"] else marks
 
 
@@ -149,11 +137,11 @@ GAPS = [
 CASE, VERDICT = Column("case", case_lines, True), Column("goal\nverdict", _verdict, True)
 FITS = [
     CASE,
-    Column("", _who, True),
+    Column("", lambda row: ["orthant", row.against], True),
     Column("ms", _milliseconds("seconds", "their_seconds")),
     Column("fewest", _milliseconds("fewest_seconds", "their_fewest_seconds")),
     Column("times\nfaster", _times("ratio", "ratio_of_minima")),
-    Column("error", _errors),
+    Column("error", _formatted(".5f", "error", "their_error")),
     Column("certi-\nficate\nms", _milliseconds("certificate_seconds")),
     VERDICT,
 ]
@@ -179,7 +167,7 @@ COLUMNS: dict[str, list[Column]] = {
         Column("input\nMB", _megabytes("input_bytes")),
         Column("extra\nMB", _megabytes("extra_bytes")),
         Column("of which\nresult", _megabytes("result_bytes")),
-        Column("share", lambda row: [f"{row.figures['share']:.1%}"]),
+        Column("share", _formatted(".1%", "share")),
         Column("bytes\nper row", _times("bytes_per_row")),
         VERDICT,
     ],
@@ -200,7 +188,7 @@ COLUMNS: dict[str, list[Column]] = {
     ],
     "certificates": [
         CASE,
-        Column("error", lambda row: [f"{row.figures['error']:.5f}"]),
+        Column("error", _formatted(".5f", "error")),
         Column("fit\nseconds", _times("seconds")),
         *(
             column
@@ -210,14 +198,14 @@ COLUMNS: dict[str, list[Column]] = {
                 Column(f"{method}\nseconds", _times(f"{method}_seconds")),
             )
         ),
-        Column("peak\nMB", _peak),
+        Column("peak\nMB", _megabytes("peak_bytes")),
     ],
     "gpu": [
         CASE,
         Column("", lambda row: row.against.split(": "), True),
         Column("ms", _milliseconds("seconds", "their_seconds")),
         Column("ratio", _times("ratio")),
-        Column("whole\npass", _whole_pass),
+        Column("whole\npass", _milliseconds("pass_seconds", missing="")),
         Column("goals\nverdict", _goals, True),
     ],
     "quality": [

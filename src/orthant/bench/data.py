@@ -21,39 +21,27 @@ CHUNK_ROWS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A description of a matrix that travels between processes as JSON.
+    """A description of a matrix that travels between processes as JSON."""
 
-    Attributes
-    ----------
-    kind
-        A key of ``MAKERS``: "planted", "blocks", "groups" (with a core between those of both
-        sides), "uniform", "sparse", or "uci" for a real set.
-    n_samples, n_features, n_components
-        Shape, and how many components are planted (or asked for, where none are).
-    noise
-        Mean of the exponential noise on planted components.
-    density
-        Share of entries that are not zero, for "sparse".
-    dtype
-        "float32" or "float64".
-    name
-        Which real set, for "uci".
-    """
-
-    kind: str
+    kind: str  # a key of MAKERS; groups: with a core between those of both sides, uci: a real set
     n_samples: int
     n_features: int
-    n_components: int
-    noise: float = 0.5
-    density: float = 1.0
+    n_components: int  # planted, or asked for where none are
+    noise: float = 0.5  # mean of the exponential noise on planted components
+    density: float = 1.0  # share of entries that are not zero, for "sparse"
     dtype: str = "float64"
-    name: str = ""
+    name: str = ""  # which real set, for "uci"
 
     @property
     def title(self) -> str:
         """Shape, components and type in a few words."""
         shape = f"{self.n_samples:,} x {self.n_features:,}"
         return f"{self.name or shape} k={self.n_components} {self.dtype}"
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Samples, features and components."""
+        return self.n_samples, self.n_features, self.n_components
 
     def make(self, seed: int = 0) -> Any:
         """The matrix: a C-ordered array or a CSR array."""
@@ -67,10 +55,9 @@ def real(name: str) -> Data:
 
 def _draw_planted(data: Data, rng: np.random.Generator) -> Any:
     orthogonal = "samples" if data.kind == "planted" else "both"
-    k = data.n_components
-    sizes = (k, k) if data.kind == "groups" else k
-    shape = (data.n_samples, data.n_features)
-    return make_planted(*shape, sizes, data.noise, orthogonal, rng).X.astype(data.dtype)
+    n, m, k = data.sizes
+    components = (k, k) if data.kind == "groups" else k
+    return make_planted(n, m, components, data.noise, orthogonal, rng).X.astype(data.dtype)
 
 
 def _draw_uniform(data: Data, rng: np.random.Generator) -> Any:
@@ -82,11 +69,11 @@ def _draw_uniform(data: Data, rng: np.random.Generator) -> Any:
 
 
 def _draw_sparse(data: Data, rng: np.random.Generator) -> Any:
-    shape = (data.n_samples, data.n_features)
-    size = round(data.density * shape[0] * shape[1])
-    places = rng.choice(shape[0] * shape[1], size, replace=False, shuffle=False)
-    positions = tuple(one.astype(np.int32) for one in np.divmod(places, shape[1]))
-    return coo_array((rng.random(size), positions), shape=shape).tocsr().astype(data.dtype)
+    n, m, _ = data.sizes
+    size = round(data.density * n * m)
+    places = rng.choice(n * m, size, replace=False, shuffle=False)
+    positions = tuple(one.astype(np.int32) for one in np.divmod(places, m))
+    return coo_array((rng.random(size), positions), shape=(n, m)).tocsr().astype(data.dtype)
 
 
 def _load_real(data: Data, rng: np.random.Generator) -> Any:
@@ -94,7 +81,7 @@ def _load_real(data: Data, rng: np.random.Generator) -> Any:
     if not os.environ.get(HOME_VARIABLE):
         raise SkippedError(f"set {HOME_VARIABLE} to the folder that holds the sets")
     try:
-        X = real_set(data.name, (data.n_samples, data.n_features))
+        X = real_set(data.name, data.sizes[:2])
     except (OrthantError, OSError) as error:
         raise SkippedError(str(error)) from error
     return X.astype(data.dtype)

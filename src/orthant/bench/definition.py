@@ -60,12 +60,14 @@ GPU_SWEEPS: tuple[tuple[tuple[int, int, int], float], ...] = (
     ((1_000_000, 1024, 256), 4.5),
 )
 # The same and a setting; seconds, times faster than all cores, seconds with a certificate; 0: none.
-GPU_FITS: tuple[tuple[tuple[int, int, int, str], float, float, float], ...] = (
-    ((20_000_000, 100, 10, "samples"), 0.12, 30.0, 0.2),
-    ((4_000_000, 512, 100, "samples"), 0.2, 12.0, 0.5),
-    ((2_500_000, 100, 10, "features"), 0.2, 10.0, 0.0),
-    ((2_500_000, 100, 10, "both"), 0.0, 10.0, 0.0),
+GPU_FITS: tuple[tuple[tuple[int, int, int], str, float, float, float], ...] = (
+    ((20_000_000, 100, 10), "samples", 0.12, 30.0, 0.2),
+    ((4_000_000, 512, 100), "samples", 0.2, 12.0, 0.5),
+    ((2_500_000, 100, 10), "features", 0.2, 10.0, 0.0),
+    ((2_500_000, 100, 10), "both", 0.0, 10.0, 0.0),
 )
+SMALL_SHAPE = (2_000, 20, 3)
+GPU_TINY = ((SMALL_SHAPE, 0.0),), ((SMALL_SHAPE, "samples", 0.0, 0.0, 0.0),), SMALL_SHAPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,18 +163,15 @@ def places(tiny: bool) -> list[Task]:
 
 def growth(tiny: bool) -> list[Task]:
     """Exponents of time in rows, columns, stored entries and components; memory per row."""
+    base, entries = Data("uniform", 20_000, 50, 5), Data("sparse", 20_000, 1_000, 5, density=0.005)
+    n_doublings = n_repeats = 3
     if tiny:
         base, entries = Data("uniform", 100, 10, 2), Data("sparse", 100, 50, 2, density=0.1)
-        axes = [_double("rows", base, "n_samples", 1), _double("entries", entries, "density", 1)]
-        return [*(GrowthTask(*axis, GROWTH_GOAL, n_repeats=1) for axis in axes), _per_row(tiny)]
-    base, entries = Data("uniform", 20_000, 50, 5), Data("sparse", 20_000, 1_000, 5, density=0.005)
-    axes = [
-        _double("rows", base, "n_samples", 3),
-        _double("columns", base, "n_features", 3),
-        _double("components", base, "n_components", 3),
-        _double("entries", entries, "density", 3),
-    ]
-    return [*(GrowthTask(*axis, GROWTH_GOAL) for axis in axes), _per_row(tiny)]
+        n_doublings = n_repeats = 1
+    names = {"rows": "n_samples", "columns": "n_features", "components": "n_components"}
+    axes = [_double(what, base, name, n_doublings) for what, name in names.items()]
+    axes = [*axes[: 1 if tiny else 3], _double("entries", entries, "density", n_doublings)]
+    return [*(GrowthTask(*axis, GROWTH_GOAL, n_repeats) for axis in axes), _per_row(tiny)]
 
 
 def _per_row(tiny: bool) -> Task:
@@ -205,15 +204,17 @@ def certificates(tiny: bool) -> list[Task]:
 
 def gpu(tiny: bool) -> list[Task]:
     """A matrix on a GPU: sweeps, whole fits, and rows that are streamed there."""
-    sweeps, fits, stream = GPU_SWEEPS, GPU_FITS, Data("uniform", 20_000_000, 100, 10)
+    sweeps, fits, stream = GPU_SWEEPS, GPU_FITS, (20_000_000, 100, 10)
     if tiny:
-        sweeps, stream = (((2_000, 20, 3), 0.0),), Data("uniform", 2_000, 20, 3)
-        fits = (((2_000, 20, 3, "samples"), 0.0, 0.0, 0.0),)
-    return [
-        GpuSweepsTask(stream, cases=sweeps),
-        GpuFitsTask(stream, cases=fits),
-        GpuStreamTask(stream),
-    ]
+        sweeps, fits, stream = GPU_TINY
+    data = _on_device(stream)
+    sweep_cases = tuple((_on_device(shape), goal) for shape, goal in sweeps)
+    fit_cases = tuple((_on_device(one[0]), *one[1:]) for one in fits)
+    return [GpuSweepsTask(data, sweep_cases), GpuFitsTask(data, fit_cases), GpuStreamTask(data)]
+
+
+def _on_device(shape: tuple[int, int, int]) -> Data:
+    return Data("uniform", *shape, dtype="float32")
 
 
 BENCHMARKS: dict[str, Callable[[bool], list[Task]]] = {

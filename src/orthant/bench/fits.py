@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from orthant.bench.data import Data
-from orthant.bench.measuring import MeasurementError, SkippedError, clock, measure
-from orthant.bench.rivals import error_of, program
+from orthant.bench.measuring import clock, measure
+from orthant.bench.rivals import asked_for, error_of, program
 from orthant.bench.rows import Goal, Row
-from orthant.bench.tasks import Step, Task, without_figures
+from orthant.bench.tasks import CANNOT, Step, Task, without_figures
 from orthant.fitting import factorize
 
 WARM_SEED = 10**6
@@ -30,7 +30,7 @@ def time_fits(
     certificate: str | None = None,
     warm_rows: int | None = None,
 ) -> dict[str, Any]:
-    """Fit once to warm up, then once for every seed; runs in the process that measures.
+    """Fit once to warm up, then once for every seed.
 
     ``certificate`` names the setting, or "core", whose certificate is timed by one further fit, and
     ``warm_rows`` says how many rows are enough to warm up; None means all.
@@ -44,8 +44,7 @@ def time_fits(
         "notes": sorted({answer.note for answer, _ in answers if answer.note}),
     }
     if certificate is not None:
-        asked = ((k, k), "both") if certificate == "core" else (k, certificate)
-        proven = factorize(X, asked[0], orthogonal=asked[1], random_state=seeds[0]).certificate
+        proven = factorize(X, **asked_for(k, certificate), random_state=seeds[0]).certificate
         found["certificate_seconds"] = proven.seconds
     return found
 
@@ -65,19 +64,14 @@ class OverheadTask(Task):
 
     data: Data
     goal: float  # milliseconds
-    n_seeds: int = 200
+    n_seeds: int
     benchmark: str = "overhead"
 
     def rows(self, step: Step) -> Iterator[Row]:
         """One row of milliseconds."""
         step("orthant")
-        found = measure(
-            "fits",
-            data=self.data,
-            contestant="orthant",
-            seeds=list(range(self.n_seeds)),
-            certificate="samples",
-        )
+        who = {"contestant": "orthant", "certificate": "samples"}
+        found = measure("fits", data=self.data, seeds=list(range(self.n_seeds)), **who)
         figures = {**_figures(found), "certificate_seconds": found["certificate_seconds"]}
         goals = (Goal("milliseconds", "<", self.goal, 1e3 * figures["seconds"]),)
         yield Row(self.benchmark, self.title, "nothing", figures, goals)
@@ -129,19 +123,17 @@ class Contest(Task):
                 try:
                     if one.name not in failures:
                         join(found.setdefault(one.name, {}), self._fit(one, number, one is ours))
-                except (SkippedError, MeasurementError) as error:
+                except CANNOT as error:
                     failures[one.name] = error
                 if ours.name in failures:
                     reason = failures[ours.name]
                     yield from (without_figures(self._row(rival), reason) for rival in self.rivals)
                     return
                 if one is not ours and number == self.n_rounds - 1:
-                    failure = failures.get(one.name)
-                    yield (
-                        self._compare(one, found[ours.name], found[one.name])
-                        if failure is None
-                        else without_figures(self._row(one), failure)
-                    )
+                    if one.name in failures:
+                        yield without_figures(self._row(one), failures[one.name])
+                    else:
+                        yield self._compare(one, found[ours.name], found[one.name])
 
     def _row(self, rival: Rival) -> Row:
         return Row(self.benchmark, self.title, rival.name)

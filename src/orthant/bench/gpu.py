@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -21,8 +21,11 @@ from orthant.bench.gpu_rivals import time_rivals
 from orthant.bench.measuring import SkippedError, clock, measure
 from orthant.bench.rows import Goal, Row
 from orthant.bench.tasks import Step, Task
-from orthant.engine.executors import one_blas_thread
+from orthant.engine.executors import executor_for, one_blas_thread
+from orthant.engine.matrix import Matrix
 from orthant.engine.samples import Samples
+from orthant.engine.scan import Scan, scan
+from orthant.engine.sources import ArraySource
 from orthant.engine.vectors import on_host
 from orthant.errors import MissingExtraError
 from orthant.extras import import_extra
@@ -70,9 +73,9 @@ def copied_per_second() -> float:
     return 2 * COPIED_BYTES / _seconds(lambda: target.copy_(source))
 
 
-def planted(n: int, m: int, k: int, orthogonal: str = "samples") -> Any:
+def planted(data: Data, orthogonal: str = "samples") -> Any:
     """Components that share no samples, features or neither, and a little noise, on the device."""
-    torch = _torch()
+    torch, (n, m, k) = _torch(), data.sizes
     made = torch.Generator("cuda").manual_seed(0)
     components = torch.rand((k, m), generator=made, device="cuda") ** 4
     if orthogonal != "samples":
@@ -88,14 +91,14 @@ def planted(n: int, m: int, k: int, orthogonal: str = "samples") -> Any:
     return X
 
 
-def time_gpu_sweeps(cases: list[list[int]]) -> dict[str, Any]:
+def time_gpu_sweeps(cases: list[Data]) -> dict[str, Any]:
     """For every shape: seconds of the floor, of a sweep and of plain torch, and how exact it is."""
     speed = copied_per_second()
-    return {"bytes_per_second": speed, "cases": [_time_sweep(speed, *case) for case in cases]}
+    return {"bytes_per_second": speed, "cases": [_time_sweep(speed, case) for case in cases]}
 
 
-def _time_sweep(speed: float, n: int, m: int, k: int) -> dict[str, Any]:
-    torch = _torch()
+def _time_sweep(speed: float, data: Data) -> dict[str, Any]:
+    torch, (n, m, k) = _torch(), data.sizes
     torch.cuda.empty_cache()
     X = torch.rand((n, m), device="cuda")
     directions = np.random.default_rng(1).random((k, m))
@@ -134,10 +137,7 @@ def _device_seconds(source: Any, directions: Any, n_repeats: int = 9) -> float:
 
 def _plain(X: Any) -> Any:
     """The matrix of a tensor that no fused kernel reads."""
-    from orthant.engine.executors import executor_for
     from orthant.engine.kernels.tensors import TensorKernel
-    from orthant.engine.matrix import Matrix
-    from orthant.engine.scan import scan
     from orthant.engine.tensors import TensorSource
 
     source = TensorSource(X, TensorKernel(X.device))
@@ -163,14 +163,14 @@ def _exactness(X: Any, directions: Any) -> tuple[float, float]:
     return abs(captured / energy - 1.0), apart / len(X)
 
 
-def time_gpu_fits(cases: list[list[Any]]) -> dict[str, Any]:
-    """For every shape and setting: seconds and errors of fits on the device and on the host."""
+def time_gpu_fits(cases: list[tuple[Data, str]]) -> dict[str, Any]:
+    """For every matrix and setting: seconds and errors of fits on the device and on the host."""
     return {"cases": [_time_fit(*case) for case in cases]}
 
 
-def _time_fit(n: int, m: int, k: int, orthogonal: str) -> dict[str, Any]:
+def _time_fit(data: Data, orthogonal: str) -> dict[str, Any]:
     _torch().cuda.empty_cache()
-    X = planted(n, m, k, orthogonal)
+    X, k = planted(data, orthogonal), data.n_components
 
     def fit(given: Any, certificate: str | None = None) -> Factorization:
         return factorize(given, k, orthogonal=orthogonal, random_state=0, certificate=certificate)
@@ -190,117 +190,99 @@ def _time_fit(n: int, m: int, k: int, orthogonal: str) -> dict[str, Any]:
     return {**found, "their_seconds": taken, "their_error": theirs.relative_squared_error}
 
 
-def time_gpu_stream(n: int, m: int, k: int) -> dict[str, Any]:
+def time_gpu_stream(data: Data) -> dict[str, Any]:
     """Seconds of a sweep of rows in page-locked memory, and of the copy alone."""
-    torch = _torch()
-    from orthant.engine.sources import ArraySource
+    torch, (n, m, k) = _torch(), data.sizes
     from orthant.engine.streaming import DeviceBlocks
 
     X = torch.empty((n, m), pin_memory=True)
-    X.copy_(planted(n, m, k))
+    X.copy_(planted(data))
     room = torch.empty_like(X, device="cuda")
     copied = _seconds(lambda: room.copy_(X, non_blocking=True), 3)
-    points = Samples(as_matrix(X.numpy()))  # for lengths; the sweep below reads none of them
+    squares = as_matrix(X.numpy()).row_squares  # the sweep below reads none of them
     directions = np.random.default_rng(1).random((k, m))
 
     def sweep() -> None:
         source = DeviceBlocks(ArraySource(X.numpy()), torch.device("cuda"), X)
-        matrix = replace_source(points.matrix, source)
+        matrix = Matrix(source, executor_for(source, None), Scan(None, squares))
         matrix.sweep(directions, by_row=False)
 
     return {"seconds": _seconds(sweep, 3), "copy_seconds": copied, "bytes": X.nbytes}
 
 
-def replace_source(matrix: Any, source: Any) -> Any:
-    """The same matrix, read from elsewhere."""
-    from orthant.engine.executors import executor_for
-    from orthant.engine.matrix import Matrix
-    from orthant.engine.scan import Scan
-
-    return Matrix(source, executor_for(source, None), Scan(None, matrix.row_squares))
+def _row(
+    data: Data, against: str, found: dict[str, Any], theirs: float, ratio: float, *goals: Goal
+) -> Row:
+    """A comparison with what took ``theirs`` seconds; goals with the bound 0 are none."""
+    figures = {**found, "their_seconds": theirs, "ratio": ratio}
+    kept = tuple(goal for goal in goals if goal.bound > 0)
+    return Row("gpu", data.title, against, figures, kept)
 
 
 @dataclass(frozen=True, slots=True)
-class GpuTask(Task):
-    """Measurements on a GPU that share a process."""
+class GpuSweepsTask(Task):
+    """Sweeps of several matrices in one process, each with its goal in reads of X."""
 
     data: Data
+    cases: tuple[tuple[Data, float], ...]
     benchmark: str = "gpu"
 
-    @property
-    def title(self) -> str:
-        """What it is measured on, without the kind of data."""
-        return self.data.title
-
-
-@dataclass(frozen=True, slots=True)
-class GpuSweepsTask(GpuTask):
-    """Sweeps of several shapes, each with its goal in reads of X."""
-
-    cases: tuple[tuple[tuple[int, int, int], float], ...] = ()
-
     def rows(self, step: Step) -> Iterator[Row]:
-        """Two rows for every shape: against one read, and against plain torch."""
+        """Rows for every matrix: against one read, plain torch, and who else is installed."""
         step("sweeps")
-        found = measure("gpu sweeps", cases=[shape for shape, _ in self.cases])
-        for (shape, goal), one in zip(self.cases, found["cases"], strict=True):
-            ratio = one["seconds"] / one["floor_seconds"]
+        found = measure("gpu sweeps", cases=[data for data, _ in self.cases])
+        for (data, goal), one in zip(self.cases, found["cases"], strict=True):
+            floor, plain = one["floor_seconds"], one["plain_seconds"]
+            ratio = one["seconds"] / floor
             goals = (
                 Goal("ratio", "<=", goal, ratio),
                 Goal("energy", "<=", ENERGY_GOAL, one["energy_error"]),
                 Goal("labels", "<=", LABELS_GOAL, one["labels_apart"]),
             )
-            figures = {**one, "their_seconds": one["floor_seconds"], "ratio": ratio}
-            row = Row(self.benchmark, title_of(*shape), "sweep: one read", figures, goals)
-            yield row
-            faster = one["plain_seconds"] / one["seconds"]
-            figures = {**one, "their_seconds": one["plain_seconds"], "ratio": faster}
-            wanted = (Goal("times faster", ">=", 1.0, faster),)
-            yield replace(row, against="sweep: plain torch", figures=figures, goals=wanted)
-            for name, seconds in one["rivals"].items():
+            yield _row(data, "sweep: one read", one, floor, ratio, *goals)
+            faster = plain / one["seconds"]
+            wanted = Goal("times faster", ">=", 1.0, faster)
+            yield _row(data, "sweep: plain torch", one, plain, faster, wanted)
+            for name, theirs in one["rivals"].items():
                 # Against the whole pass: their iteration is measured with its host's work, too.
-                faster = seconds / one["pass_seconds"]
-                figures = {**one, "their_seconds": seconds, "ratio": faster}
-                yield replace(row, against=f"pass: {name}", figures=figures, goals=())
+                yield _row(data, f"pass: {name}", one, theirs, theirs / one["pass_seconds"])
 
 
 @dataclass(frozen=True, slots=True)
-class GpuFitsTask(GpuTask):
+class GpuFitsTask(Task):
     """Whole fits, with seconds and times faster to reach, and seconds with a certificate."""
 
-    cases: tuple[tuple[tuple[int, int, int, str], float, float, float], ...] = ()
+    data: Data
+    cases: tuple[tuple[Data, str, float, float, float], ...]
+    benchmark: str = "gpu"
 
     def rows(self, step: Step) -> Iterator[Row]:
-        """One row for every shape and setting."""
+        """One row for every matrix and setting."""
         step("fits on the GPU and on the cores")
-        found = measure("gpu fits", cases=[case[0] for case in self.cases])
-        for (case, seconds, faster, proven), one in zip(self.cases, found["cases"], strict=True):
+        found = measure("gpu fits", cases=[case[:2] for case in self.cases])
+        for case, one in zip(self.cases, found["cases"], strict=True):
+            data, setting, seconds, faster, proven = case
             ratio = one["their_seconds"] / one["seconds"]
-            goals = [
+            goals = (
                 Goal("seconds", "<=", seconds, one["seconds"]),
                 Goal("times faster", ">=", faster, ratio),
                 Goal("with certificate", "<=", proven, one["certificate_seconds"]),
-            ]
-            kept = tuple(goal for goal in goals if goal.bound > 0)
-            against = f"fit over {case[3]}: all cores"
-            yield Row(self.benchmark, title_of(*case[:3]), against, {**one, "ratio": ratio}, kept)
+            )
+            against = f"fit over {setting}: all cores"
+            yield _row(data, against, one, one["their_seconds"], ratio, *goals)
 
 
 @dataclass(frozen=True, slots=True)
-class GpuStreamTask(GpuTask):
+class GpuStreamTask(Task):
     """A sweep of rows that are copied from page-locked memory, against the copy alone."""
+
+    data: Data
+    benchmark: str = "gpu"
 
     def rows(self, step: Step) -> Iterator[Row]:
         """One row."""
         step("streaming")
-        shape = self.data.n_samples, self.data.n_features, self.data.n_components
-        one = measure("gpu stream", n=shape[0], m=shape[1], k=shape[2])
-        ratio = one["copy_seconds"] / one["seconds"]
-        figures = {**one, "their_seconds": one["copy_seconds"], "ratio": ratio}
-        goals = (Goal("share of the bus", ">=", STREAM_GOAL, ratio),)
-        yield Row(self.benchmark, title_of(*shape), "streamed sweep: copy", figures, goals)
-
-
-def title_of(n: int, m: int, k: int) -> str:
-    """A shape in words."""
-    return Data("uniform", n, m, k, dtype="float32").title
+        one = measure("gpu stream", data=self.data)
+        copied, ratio = one["copy_seconds"], one["copy_seconds"] / one["seconds"]
+        goal = Goal("share of the bus", ">=", STREAM_GOAL, ratio)
+        yield _row(self.data, "streamed sweep: copy", one, copied, ratio, goal)

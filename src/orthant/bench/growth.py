@@ -23,8 +23,7 @@ FIXED: dict[str, Any] = {"tol": 0.0, "max_iter": 10, "n_init": 1}
 def time_sizes(sizes: list[Data], n_repeats: int) -> dict[str, Any]:
     """Fewest seconds of a fit of fixed length at every size, and sweeps to convergence.
 
-    Sizes take turns, so that a slow minute of the machine slows all of them. Runs in the process
-    that measures.
+    Sizes take turns, so that a slow minute of the machine slows all of them.
     """
     matrices = [(data.make(), data.n_components) for data in sizes]
 
@@ -59,7 +58,7 @@ class GrowthTask(Task):
     sizes: tuple[int, ...]
     matrices: tuple[Data, ...]
     goal: float
-    n_repeats: int = 3
+    n_repeats: int
     benchmark: str = "growth"
 
     @property
@@ -83,12 +82,8 @@ class MemoryGrowthTask(Task):
 
     matrices: tuple[Data, ...]
     goal: float
+    title: str = "memory, rows"
     benchmark: str = "growth"
-
-    @property
-    def title(self) -> str:
-        """What is measured."""
-        return "memory, rows"
 
     @property
     def n_steps(self) -> int:

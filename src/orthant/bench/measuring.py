@@ -34,12 +34,8 @@ def clock(work: Callable[[], T], timer: Callable[[], float] = time.perf_counter)
 def measure(job: str, **arguments: Any) -> dict[str, Any]:
     """Run a job of the worker in a process of its own and return what it found.
 
-    Raises
-    ------
-    SkippedError
-        When the job says why it cannot run here.
-    MeasurementError
-        When the process ends without an answer; with the last line it wrote.
+    Raises `SkippedError` when the job says why it cannot run here, and `MeasurementError`, with
+    the last line it wrote, when the process ends without an answer.
     """
     done = subprocess.run(
         [sys.executable, "-m", WORKER],

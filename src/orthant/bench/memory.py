@@ -13,7 +13,7 @@ from orthant.bench.data import Data
 from orthant.bench.measuring import SkippedError, measure
 from orthant.bench.rows import Goal, Row
 from orthant.bench.system_memory import MEMINFO, system_bytes
-from orthant.bench.tasks import Step, Task
+from orthant.bench.tasks import SettingTask, Step
 from orthant.factorization import Factorization
 from orthant.fitting import factorize
 
@@ -24,10 +24,7 @@ MAX_ITER = 3  # later sweeps reuse the memory of the first
 
 
 def peak_of_fit(data: Data, orthogonal: str) -> dict[str, int]:
-    """Bytes of the input, of the result, and of the peak beyond the input.
-
-    Runs in the process that measures.
-    """
+    """Bytes of the input, of the result, and of the peak beyond the input."""
     X, k = data.make(), data.n_components
     options: dict[str, Any] = {"orthogonal": orthogonal, "random_state": 0, "certificate": None}
     factorize(X[:WARM_ROWS].copy(), k, **options)
@@ -54,40 +51,28 @@ def bytes_of(result: Factorization) -> int:
     return sum(arrays.values())
 
 
-def affordable(bytes_wanted: int, share: float = 0.25) -> int:
-    """The size wanted, or this share of the memory that is free now if that is less."""
+def affordable(bytes_wanted: int) -> int:
+    """The size wanted, or a quarter of the memory that is free now if that is less."""
     try:
         free = system_bytes("MemAvailable", MEMINFO)
     except OSError:
         return bytes_wanted
-    return min(bytes_wanted, int(share * free))
+    return min(bytes_wanted, free // 4)
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryTask(Task):
-    """Peak extra memory on one matrix."""
+class MemoryTask(SettingTask):
+    """Peak extra memory of a fit."""
 
-    data: Data
-    orthogonal: str
     goal: float
     benchmark: str = "memory"
-
-    @property
-    def title(self) -> str:
-        """The matrix in a few words."""
-        return f"{self.data.title} {self.orthogonal}"
 
     def rows(self, step: Step) -> Iterator[Row]:
         """One row: the peak as a share of the input."""
         step("peak memory")
         found = measure("peak", data=self.data, orthogonal=self.orthogonal)
-        n_points = self.data.n_samples
-        figures = {
-            "input_bytes": found["input"],
-            "result_bytes": found["result"],
-            "extra_bytes": found["extra"],
-            "share": found["extra"] / found["input"],
-            "bytes_per_row": found["extra"] / n_points,
-        }
+        figures = {f"{name}_bytes": found[name] for name in ("input", "result", "extra")}
+        figures["share"] = found["extra"] / found["input"]
+        figures["bytes_per_row"] = found["extra"] / self.data.n_samples
         goals = (Goal("share", "<=", self.goal, figures["share"]),)
         yield Row(self.benchmark, self.title, "the input", figures, goals)

@@ -24,6 +24,7 @@ from orthant.bench.rows import Row
 from orthant.bench.tasks import Step, Task
 from orthant.fitting import factorize
 
+N_REPEATS = 5
 REST = "the rest"
 # The functions of each phase as module:name, or module:class.method.
 PHASES: dict[str, tuple[str, ...]] = {
@@ -111,10 +112,7 @@ def _prove(X: Any, k: int, seed: int) -> Any:
 
 
 def time_phases(data: Data, n_repeats: int) -> dict[str, Any]:
-    """Mean seconds of every phase of a fit with default settings, and of its certificate.
-
-    Runs in the process that measures.
-    """
+    """Mean seconds of every phase of a fit with default settings, and of its certificate."""
     X, k = data.make(), data.n_components
     _prove(X, k, WARM_SEED)
     stopwatch = Stopwatch()
@@ -132,12 +130,11 @@ class ProfileTask(Task):
 
     benchmark: str
     data: Data
-    n_repeats: int = 5
 
     def rows(self, step: Step) -> Iterator[Row]:
         """One row: seconds and share of every phase."""
         step("profile")
-        found = measure("phases", data=self.data, n_repeats=self.n_repeats)
+        found = measure("phases", data=self.data, n_repeats=N_REPEATS)
         whole, seconds = found["whole"], found["seconds"]
         shares = {phase: spent / whole for phase, spent in seconds.items()}
         figures = {"seconds": whole, "seconds_by_phase": seconds, "shares": shares}

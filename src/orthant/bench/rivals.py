@@ -51,17 +51,18 @@ class Answer:
 Contestant = Callable[[Any, int, int], Answer]
 
 
-def fit_ours(X: Any, k: int, seed: int, orthogonal: str = "samples") -> Answer:
+def asked_for(k: int, setting: str) -> dict[str, Any]:
+    """What `factorize` is asked for in a setting, or with a core between as many groups."""
+    if setting == "core":
+        return {"n_components": (k, k), "orthogonal": "both"}
+    return {"n_components": k, "orthogonal": setting}
+
+
+def fit_ours(X: Any, k: int, seed: int, setting: str = "samples") -> Answer:
     """Everything as it is by default, without the certificate."""
-    found = factorize(X, k, orthogonal=orthogonal, random_state=seed, certificate=None)
-    return Answer(np.asarray(found.labels), found.components, found.feature_labels)
-
-
-def fit_core(X: Any, k: int, seed: int) -> Answer:
-    """As many groups of rows as of columns, with a core between them."""
-    found = factorize(X, (k, k), orthogonal="both", random_state=seed, certificate=None)
-    assert found.feature_labels is not None
-    return Answer(np.asarray(found.labels), column_labels=found.feature_labels, core=True)
+    found = factorize(X, **asked_for(k, setting), random_state=seed, certificate=None)
+    labels, core = np.asarray(found.labels), setting == "core"
+    return Answer(labels, None if core else found.components, found.feature_labels, core=core)
 
 
 def three_lines(X: Any, k: int, seed: int) -> Answer:
@@ -108,14 +109,8 @@ def biclustering(X: Any, k: int, seed: int) -> Answer:
 def ding_three_factors(X: Any, k: int, seed: int) -> Answer:
     """The updates of Ding, Li, Peng & Park; every row and column keeps its largest entry."""
     found = solve("onmf-ding-double", X, k, random_state=seed, time_limit=BASELINE_SECONDS)
-    labels, column_labels = np.asarray(found.W).argmax(axis=0), np.asarray(found.A).argmax(axis=1)
-    return Answer(
-        labels,
-        column_labels=column_labels,
-        seconds=found.seconds,
-        note=found.stop_reason,
-        core=True,
-    )
+    labels = [np.asarray(found.W).argmax(axis=0), np.asarray(found.A).argmax(axis=1)]
+    return Answer(labels[0], None, labels[1], found.seconds, found.stop_reason, core=True)
 
 
 def baseline(name: str) -> Contestant:
@@ -133,11 +128,11 @@ def baseline(name: str) -> Contestant:
 
 CONTESTANTS: dict[str, Contestant] = {
     "orthant": fit_ours,
-    "orthant both": partial(fit_ours, orthogonal="both"),
+    "orthant both": partial(fit_ours, setting="both"),
+    "orthant core": partial(fit_ours, setting="core"),
     "three lines": three_lines,
     "sklearn NMF": sklearn_nmf,
     "co-clustering": co_clustering,
-    "orthant core": fit_core,
     "biclustering": biclustering,
     "Ding's three factors": ding_three_factors,
     **{name: baseline(name) for name in BASELINES},
@@ -156,11 +151,9 @@ def best_labels(X: Any, directions: Array) -> Array:
 
 def error_of(X: Any, answer: Answer) -> float:
     """Relative squared error of an answer in float64, whatever the type of the data."""
-    if answer.core:
-        assert answer.column_labels is not None
-        return core_error(X, answer.labels, answer.column_labels)
     if answer.column_labels is not None:
-        return block_error(X, answer.labels, answer.column_labels)
+        judge = core_error if answer.core else block_error
+        return judge(X, answer.labels, answer.column_labels)
     assert answer.directions is not None
     return direction_error(X, answer.labels, answer.directions)
 

@@ -41,30 +41,16 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One comparison of a benchmark.
-
-    Attributes
-    ----------
-    benchmark, case, against
-        Which benchmark, on what, and compared with what.
-    figures
-        What was measured, by name; times are in seconds, memory is in bytes.
-    goals
-        What the row is held to; empty where nothing was asked for.
-    state
-        "" for a row that was measured and is judged, or why there is no verdict: "not judged"
-        (sizes too small to mean anything), "skipped" or "failed".
-    note
-        A sentence for the reader, such as why a row was skipped.
-    """
+    """One comparison of a benchmark."""
 
     benchmark: str
-    case: str
-    against: str = ""
-    figures: Mapping[str, Any] = field(default_factory=dict)
-    goals: tuple[Goal, ...] = ()
+    case: str  # what it was measured on
+    against: str = ""  # what it is compared with
+    figures: Mapping[str, Any] = field(default_factory=dict)  # seconds and bytes, by name
+    goals: tuple[Goal, ...] = ()  # empty where nothing was asked for
+    # "" where there is a verdict, or why not: too small to mean anything, skipped, failed.
     state: str = ""
-    note: str = ""
+    note: str = ""  # a sentence for the reader, such as why a row was skipped
 
     @property
     def missed(self) -> list[str]:

@@ -20,18 +20,15 @@ from orthant.bench.measuring import clock, measure
 from orthant.bench.rows import Goal, Row
 from orthant.bench.tasks import Step, Task
 from orthant.engine.executors import available_cores, one_blas_thread
-from orthant.engine.features import StreamedColumns
 from orthant.engine.samples import Samples
+from orthant.engine.streamed_columns import StreamedColumns
 from orthant.validation.data import as_matrix
 
 PAUSE = 0.3
 
 
 def time_sweep(data: Data, n_repeats: int, n_rounds: int) -> dict[str, Any]:
-    """Seconds of the product, the sweeps over samples and features, and the first scan.
-
-    Runs in the process that measures.
-    """
+    """Seconds of the product, the sweeps over samples and features, and the first scan."""
     X = data.make()
     form = np.random.default_rng(1).random((data.n_components, data.n_features))
     directions = form.astype(data.dtype)

@@ -14,6 +14,8 @@ from orthant.bench.columns import Lines, case_lines, cells, columns_of, explain,
 from orthant.bench.phases import PHASE_NAMES
 from orthant.bench.rows import Row
 
+WHOLE = "the whole"
+
 
 @dataclass(frozen=True, slots=True)
 class Grid:
@@ -38,31 +40,22 @@ def grid_of(name: str, rows: Sequence[Row], *, profile: bool = False) -> Grid:
 
 def _profile_grid(rows: Sequence[Row]) -> Grid:
     """One line for every phase, one column for every fit."""
-    body: list[list[Lines]] = [
-        [[phase], *(_spent(row, phase) for row in rows)] for phase in PHASE_NAMES
-    ]
-    body.append([["the whole"], *([_whole(row)] for row in rows)])
+    body = [[[phase], *(_spent(row, phase) for row in rows)] for phase in (*PHASE_NAMES, WHOLE)]
     return Grid([["phase"], *(case_lines(row) for row in rows)], [True] + [False] * len(rows), body)
 
 
 def _spent(row: Row, phase: str) -> Lines:
     if not row.figures:
-        return ["-"]
-    share = f"{row.figures['shares'][phase]:.1%}"
-    return [f"{figure(1e3 * row.figures['seconds_by_phase'][phase])} ms {share:>6s}"]
-
-
-def _whole(row: Row) -> str:
-    return f"{figure(1e3 * row.figures['seconds'])} ms 100.0%" if row.figures else row.verdict
+        return [row.verdict if phase == WHOLE else "-"]
+    seconds = {**row.figures["seconds_by_phase"], WHOLE: row.figures["seconds"]}
+    share = f"{seconds[phase] / seconds[WHOLE]:.1%}"
+    return [f"{figure(1e3 * seconds[phase])} ms {share:>6s}"]
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
     """A sentence for every row that has something to say."""
-    return [
-        f"{row.case}, {row.against}: {row.note}" if row.against else f"{row.case}: {row.note}"
-        for row in rows
-        if row.note
-    ]
+    said = [row for row in rows if row.note]
+    return [f"{', '.join(filter(None, (one.case, one.against)))}: {one.note}" for one in said]
 
 
 def rich_table(name: str, rows: Sequence[Row], *, profile: bool = False) -> Table:

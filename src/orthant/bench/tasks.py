@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from itertools import count
+from dataclasses import dataclass, replace
+from functools import partial
 
 from orthant.bench.data import Data
 from orthant.bench.measuring import MeasurementError, SkippedError
 from orthant.bench.rows import FAILED, NOT_JUDGED, SKIPPED, Row
 
+CANNOT = (SkippedError, MeasurementError)
 Step = Callable[[str], None]  # says what is measured now
 
 
@@ -36,22 +37,37 @@ class Task(ABC):
         """Measure; ``step`` is called before every process."""
 
 
+@dataclass(frozen=True, slots=True)
+class SettingTask(Task):
+    """A task on one matrix in one setting."""
+
+    data: Data
+    orthogonal: str
+
+    @property
+    def title(self) -> str:
+        """The matrix and the setting."""
+        return f"{self.data.title} {self.orthogonal}"
+
+
 class Progress:
     """Says what is measured now, and how much of the whole is done."""
 
     def __init__(self, tasks: Sequence[Task], tell: Callable[[str], None]) -> None:
         self._total, self._tell = sum(task.n_steps for task in tasks), tell
-        self._done, self._started = 0, time.perf_counter()
+        self._done, self._begun, self._started = 0, 0, time.perf_counter()
 
-    def step(self, task: Task, number: int, what: str) -> None:
-        """Announce the process of this number of a task."""
+    def step(self, task: Task, what: str) -> None:
+        """Announce the next process of a task."""
+        self._begun += 1
         gone = round(time.perf_counter() - self._started)
-        place = f"{self._done + number} of {self._total}, {gone // 60}:{gone % 60:02d}"
+        place = f"{self._begun} of {self._total}, {gone // 60}:{gone % 60:02d}"
         self._tell(f"[{place}] {task.benchmark}: {task.title}: {what}")
 
     def finish(self, task: Task) -> None:
         """Count all steps of a task, also those that it left out."""
         self._done += task.n_steps
+        self._begun = self._done
 
 
 def run(tasks: Sequence[Task], progress: Progress, *, judged: bool = True) -> Iterator[Row]:
@@ -60,12 +76,7 @@ def run(tasks: Sequence[Task], progress: Progress, *, judged: bool = True) -> It
     ``judged`` is False for sizes so small that a verdict would mean nothing.
     """
     for task in tasks:
-        numbers = count(1)
-
-        def step(what: str, task: Task = task, numbers: Iterator[int] = numbers) -> None:
-            progress.step(task, next(numbers), what)
-
-        for row in _rows_or_reason(task, step):
+        for row in _rows_or_reason(task, partial(progress.step, task)):
             yield row if judged or row.state else replace(row, state=NOT_JUDGED)
         progress.finish(task)
 
@@ -73,7 +84,7 @@ def run(tasks: Sequence[Task], progress: Progress, *, judged: bool = True) -> It
 def _rows_or_reason(task: Task, step: Step) -> Iterator[Row]:
     try:
         yield from task.rows(step)
-    except (SkippedError, MeasurementError) as error:
+    except CANNOT as error:
         yield without_figures(Row(task.benchmark, task.title), error)
 
 

@@ -1,16 +1,11 @@
 """Lower bounds over one side from a multiplier for all pairs of points.
 
-Let G be the Gram matrix of the rows of X and W the loadings of a solution over samples, scaled
-so that its k columns are orthonormal. The solution leaves |X|^2 - <G, Z> with Z = W W^T, which is
-non-negative entry by entry, has trace k and lies between 0 and I. A partition into fewer blocks
-can be split without loss, so exactly k columns may be assumed when there are at least k rows.
-Adding to G any symmetric N >= 0 entry by entry can only raise <G, Z>, and <G + N, Z> is at most the
-sum of the k largest eigenvalues of G + N (Ky Fan). So every such N proves
+With G the Gram matrix of the rows of X, every symmetric N >= 0, entry by entry, proves
 
-    squared error >= |X|^2 - (sum of the k largest eigenvalues of G + N),
+    squared error >= |X|^2 - (sum of the k largest eigenvalues of G + N)
 
-which for N = 0 is the tail of the singular values. `relaxation` seeks a good N, and `prove_raised`
-says what a stored one proves, whatever it is.
+(docs/theory/bounds.md, Theorem 8), which for N = 0 is the tail of the singular values. `relaxation`
+seeks a good N, and `prove_raised` says what a stored one proves, whatever it is.
 """
 
 from __future__ import annotations
@@ -25,34 +20,24 @@ import numpy as np
 from orthant.bounds.allowance import Allowance
 from orthant.bounds.eigenvalue_sums import SINGLE_SIDE, pairs_for_sum, top_sum_upper_bound
 from orthant.bounds.lower_bound import LowerBound
-from orthant.bounds.operands import ProductsOfRows, Stored
+from orthant.bounds.operands import ProductsOfRows, Stored, unit_above
 from orthant.bounds.relaxation import QUICK, THOROUGH, Aim, Multiplier, search
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import growth, round_down, safe_exponent, scaled_back, symmetric
 
 METHOD = "a dual solution for all pairs of points"
 
-DOUBLE_SIDE = 500
-"""Up to this side the search is done in float64, beyond it in float32."""
-
+DOUBLE_SIDE = 500  # up to this side the search is done in float64, beyond it in float32
+# The search ends when 20 iterations gain no more than this part of the bound, or after so many.
 PRECISION, MAX_ITER = 1e-4, 200
-"""The search ends when 20 iterations gain no more than this part of the bound, or after so many."""
-
-GAP = 5e-4
-"""It ends also when the bound is within this part of the error in hand."""
-
+# The same up to `DOUBLE_SIDE`, where iterations cost next to nothing.
 SMALL_PRECISION, SMALL_MAX_ITER = 2e-8, 1000
-"""In its place up to `DOUBLE_SIDE`, where iterations cost next to nothing, and so many of them."""
-
-HUGE = 2.0**20
-"""No multiplier above so many times the largest entry is ever of use."""
-
+GAP = 5e-4  # it ends also when the bound is within this part of the error in hand
+HUGE = 2.0**20  # no multiplier above so many times the largest entry is ever of use
+# Products per second of one core in a proof, and the time of one in float32 as a part of that.
 PROOF_PER_SECOND, SINGLE_SHARE = 2e10, 0.5
-"""Products per second of one core in a proof, and the time of one in float32 as a part of that."""
-
+# A proof with all that precedes it, in its time, where products are formed for it alone.
 ROWS_RESERVE = 1.5
-"""The same with all that precedes it, where products are formed for the proof alone."""
-
 PANEL = 256
 
 
@@ -80,9 +65,9 @@ def all_pairs_bound(
     if exponent:
         np.ldexp(gram, -exponent, out=gram)
     trace = float(np.trace(gram))
-    error = math.ldexp(upper, -exponent) if upper < math.inf else trace
     if n_components > 1:  # one part is exact without
-        found = _seek(gram, n_components, trace, error, max_iter, allowance)
+        upper = math.ldexp(upper, -exponent) if upper < math.inf else trace
+        found = _seek(gram, n_components, trace, upper, max_iter, allowance)
         raise_matrix(gram, found, HUGE * math.ldexp(largest, -exponent))
         start = found.vectors
         del found  # the proof needs the room
@@ -102,11 +87,11 @@ def all_pairs_bound_of_rows(
     """
     energies = np.einsum("ij,ij->i", rows, rows)
     trace, most = float(energies.sum()), HUGE * float(energies.max())
-    unit = math.ldexp(1.0, math.frexp(trace)[1])
+    unit = unit_above(trace)
     found = search(
         ProductsOfRows((rows / math.sqrt(unit)).astype(np.float32)),
         n_components,
-        Aim(trace / unit, PRECISION, (trace - min(upper, trace) * (1.0 - GAP)) / unit, MAX_ITER),
+        Aim(trace / unit, PRECISION, captured_by(trace, upper) / unit, MAX_ITER),
         allowance,
         reserve=ROWS_RESERVE * pairs_proof_seconds(len(rows)),
     )
@@ -116,26 +101,26 @@ def all_pairs_bound_of_rows(
     return LowerBound(max(0.0, value) * unit, allowance.told(METHOD))
 
 
+def captured_by(trace: float, upper: float) -> float:
+    """What a solution within `GAP` of the squared error in hand captures: where a search ends."""
+    return trace - min(upper, trace) * (1.0 - GAP)
+
+
 def _seek(
-    gram: Array,
-    k: int,
-    trace: float,
-    error: float,
-    max_iter: int | None,
-    allowance: Allowance,
+    gram: Array, k: int, trace: float, upper: float, max_iter: int | None, allowance: Allowance
 ) -> Multiplier:
     """The multiplier that a search finds in a copy of the matrix with entries near 1."""
     n = len(gram)
     small = n <= DOUBLE_SIDE
     dtype = np.float64 if small else np.float32
-    unit = math.ldexp(1.0, math.frexp(trace)[1])
+    unit = unit_above(trace)
     copy = np.empty((n, n), dtype)
     for start in range(0, n, PANEL):
         copy[start : start + PANEL] = gram[start : start + PANEL] / unit
     precision = SMALL_PRECISION if small else PRECISION
     max_iter = max_iter or (SMALL_MAX_ITER if small else MAX_ITER)
     pace = THOROUGH if small else QUICK
-    aim = Aim(trace / unit, precision, (trace - error * (1.0 - GAP)) / unit, max_iter, pace)
+    aim = Aim(trace / unit, precision, captured_by(trace, upper) / unit, max_iter, pace)
     found = search(Stored(copy), k, aim, allowance, reserve=pairs_proof_seconds(n))
     return replace(found, penalty=found.penalty * unit, top=found.top * unit)
 
@@ -201,10 +186,10 @@ def prove_raised(
 
     ``raised`` may be float32. ``start`` (n, r) may be near its leading eigenvectors.
 
-    ``trace`` is the computed one of the Gram matrix. Entry by entry the exact Gram matrix is at
-    most 1 + g(q) times the computed one, which is at most ``raised``; and Z is non-negative. So
-    the error of forming the Gram matrix is a factor, and ``raised - gram`` is an exact N however
-    ``raised`` was computed.
+    ``trace`` is the computed one of the Gram matrix G. Entry by entry the exact G is at most
+    1 + g(q) times the computed one, which is at most ``raised``; and what a solution captures is
+    <G, Z> with Z >= 0. So the error of forming G is a factor, and ``raised - gram`` is an exact N
+    however ``raised`` was computed.
     """
     top = top_sum_upper_bound(raised, k, pairs_for_sum(raised, k, start))
     if top is None:

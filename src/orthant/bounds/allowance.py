@@ -13,7 +13,6 @@ class Allowance:
 
     Nobody asks the clock what to do, only whether to go on, and choices are made by ``seconds``: a
     search that was not cut short has the same bits again. Once cut short, all that follows is too.
-
     """
 
     def __init__(self, seconds: float = math.inf, whole: Allowance | None = None) -> None:

@@ -1,20 +1,14 @@
 """How much disjoint blocks can capture at most, given what is known of sums of singular values.
 
-A solution over both sides has k blocks with leading singular values p_1 >= ... >= p_k >= 0 and
-captures their squares. Lists of numbers d_1 >= d_2 >= ... >= 0 say that p_1 + ... + p_i is at most
-D_i = d_1 + ... + d_i for every i, and cuts with alpha >= 0 and e_1 >= e_2 >= ... >= 0 say that
+A solution over both sides captures p_1^2 + ... + p_k^2, with p_1 >= ... >= p_k >= 0 the leading
+singular values of its blocks. Lists d_1 >= d_2 >= ... >= 0 say that p_1 + ... + p_i is at most
+D_i = d_1 + ... + d_i for every i, and cuts with alpha >= 0 and e_1 >= e_2 >= ... >= 0 that
 
     alpha p_1 + (p_2 + ... + p_{i+1})  is at most  alpha s_1 + E_i,   E_i = e_1 + ... + e_i.
 
-For p_1 = t the sums of the others are at most
-
-    R_i(t) = min( D_{i+1} - t, i t, alpha (s_1 - t) + E_i ),
-
-over all lists and cuts. Every term is concave and rising in i and not negative at i = 0, as t is
-at most d_1 and s_1; so R, with R_0 = 0, is concave and rising. p_2, p_3, ... are weakly majorized
-by its differences, and t^2 is convex and rising: so
-
-    p_1^2 + ... + p_k^2  is at most  max over t of  t^2 + sum_i (R_i(t) - R_{i-1}(t))^2.
+With R_0 = 0 and R_i(t) = min(D_{i+1} - t, i t, alpha (s_1 - t) + E_i), over all lists and cuts,
+what is captured is at most the maximum over t of  t^2 + sum_i (R_i(t) - R_{i-1}(t))^2
+(docs/theory/bounds.md, Theorem 10c).
 """
 
 from __future__ import annotations
@@ -27,12 +21,9 @@ import numpy as np
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import growth
 
-GRID = 256
-"""Intervals to begin with."""
-
+GRID = 256  # intervals to begin with
+# Intervals are halved until the bound is within this part of the largest square of a value met.
 FINEST = 1e-10
-"""Intervals are halved until the bound is within this part of the largest square of a value met."""
-
 MOST_ROUNDS = 60
 
 

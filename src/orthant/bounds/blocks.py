@@ -1,20 +1,15 @@
 """Lower bounds over both sides from sums of the singular values of disjoint blocks.
 
-Put A = [0 X; X^T 0] and, for the blocks of a solution with leading singular pairs u_g, v_g and
-values p_1 >= p_2 >= ..., w_g = (u_g; v_g) / sqrt(2): orthonormal, non-negative, and
-p_g = w_g^T A w_g.
+Put A = [0 X; X^T 0], and let p_1 >= p_2 >= ... be the leading singular values of the blocks of a
+solution. For every symmetric N >= 0, entry by entry, p_1 + ... + p_i is at most the sum of the i
+largest eigenvalues of A + N, those below 0 left out. If |w| <= 1 and
+A <= s_2 I + (s_1 - s_2) w w^T in the order of semidefinite matrices, then for alpha >= 0 and
+c <= alpha (s_1 - s_2)
 
-Sums. For every symmetric N >= 0, entry by entry, w_g^T A w_g <= w_g^T (A + N) w_g, so (Ky Fan)
-p_1 + ... + p_i is at most the sum of the i largest eigenvalues of A + N, those below 0 left out.
+    alpha p_1 + (p_2 + ... + p_{i+1}) <= alpha s_1 + (i largest eigenvalues of A - c w w^T + N)
 
-Cuts. Let |w| <= 1 and A <= s_2 I + (s_1 - s_2) w w^T in the order of semidefinite matrices. As the
-w_g are orthonormal, sum_g (w^T w_g)^2 <= 1, so p_1 <= s_1 - (s_1 - s_2) sum_{g>1} (w^T w_g)^2. That
-times alpha >= 0, and the sums for all blocks but the first: for c <= alpha (s_1 - s_2)
-
-    alpha p_1 + (p_2 + ... + p_{i+1}) <= alpha s_1 + (i largest eigenvalues of A - c w w^T + N).
-
-A further block overlaps the dominant direction, and what it takes there the first one loses.
-`block_sums` says what can be captured then.
+(docs/theory/bounds.md, Theorem 10). These are the lists and cuts of `block_sums`, which says what
+can be captured then.
 
 Small proofs. With n <= m let B (m, p) group the columns as in `grouped`, Y = X B, and R^T R above
 X X^T - Y Y^T. All of the above holds with [Y, R^T] in place of X and N on the n rows and the p
@@ -55,45 +50,24 @@ from orthant.numerics.rounding import (
 METHOD = "sums of the singular values of blocks"
 
 ALPHAS = (2.0, 3.0, 5.0, 8.0)
+# A search ends when 20 iterations gain no more than this part of the error, or after so many.
 PRECISION, MAX_ITER = 1e-3, 120
-"""A search ends when 20 iterations gain no more than this part of the error, or after so many."""
-
-ROOM = 1e-3
-"""s_2 is so much of the gap above the second singular value: then w may be inexact."""
-
+ROOM = 1e-3  # s_2 is so much of the gap above the second singular value: then w may be inexact
+# What is worth a proof: an unproven list without which this part of the bound would be lost.
 IMPORTANT = 1e-5
-"""What is worth a proof: an unproven list without which this part of the bound would be lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """[Y, R^T] as the symmetric matrix of the proof, and the coordinates of the search.
+    """[Y, R^T] as the symmetric matrix A of the proof, and the coordinates of the search."""
 
-    Attributes
-    ----------
-    matrix
-        (2 n + p, 2 n + p) A: n rows, p columns of Y, n columns of R^T.
-    signed
-        n + p, the coordinates that may have multipliers.
-    rounding
-        An upper bound, in norm, on how far A is from the exact one.
-    rows
-        (n, p' ) groups of rows; their part of a multiplier is spread by it.
-    small
-        (q, q) about A in the coordinates of groups and extra directions, those of groups first.
-    n_signed
-        p' + p, how many of them there are.
-    basis
-        (2 n + p, q) these coordinates in those of the proof.
-    """
-
-    matrix: Array
-    signed: int
-    rounding: float
-    rows: Array
-    small: Array
-    n_signed: int
-    basis: Array
+    matrix: Array  # (2 n + p, 2 n + p) A: n rows, p columns of Y, n columns of R^T
+    signed: int  # n + p, the coordinates that may have multipliers
+    rounding: float  # an upper bound, in norm, on how far A is from the exact one
+    rows: Array  # (n, p') groups of rows; their part of a multiplier is spread by it
+    small: Array  # (q, q) about A in coordinates of groups, which come first, and extra directions
+    n_signed: int  # p' + p, how many of them are groups
+    basis: Array  # (2 n + p, q) these coordinates in those of the proof
 
 
 class Task(NamedTuple):
@@ -158,7 +132,7 @@ def prove_captured(
     side: Side, dominant: Dominant, k: int, chosen: Sequence[Candidate], allowance: Allowance
 ) -> float:
     """What k blocks capture at most, by as many of the chosen multipliers as there is time for."""
-    known = Known(dominant.first, [dominant.steps(k)])
+    known = dominant.known(k)
     for one in chosen:
         steps = prove_steps(side, one, dominant)
         if steps is not None:
@@ -228,9 +202,9 @@ class Dominant:
     second: float
     gap: float
 
-    def steps(self, k: int) -> Array:
-        """The list that follows from them alone: all values but the first are at most s_2."""
-        return np.array([self.first] + [self.second] * (k - 1))
+    def known(self, k: int) -> Known:
+        """What follows from them alone: all of k values but the first are at most s_2."""
+        return Known(self.first, [np.array([self.first] + [self.second] * (k - 1))])
 
 
 def find_dominant(side: Side) -> Dominant | None:
@@ -240,7 +214,9 @@ def find_dominant(side: Side) -> Dominant | None:
     The defect of the check, and that of A itself, are added to both.
     """
     matrix = side.matrix
-    pairs = leading_eigenpairs(matrix, 1, start=_leading(side))
+    # About the leading eigenvectors of A, from those of the search.
+    start = side.basis @ np.linalg.eigh(side.small)[1][:, ::-1][:, :EXTRA]
+    pairs = leading_eigenpairs(matrix, 1, start=start)
     sigma_1, sigma_2 = float(pairs.values[0]), max(float(pairs.values[1]), 0.0)
     w = pairs.vectors[:, :1]
     w = w * ((1.0 - growth(8)) / norm_from_above(w))
@@ -254,12 +230,6 @@ def find_dominant(side: Side) -> Dominant | None:
             second = (level + below + side.rounding) * (1.0 + growth(4))
             return Dominant(w[:, 0], (second + gap) * (1.0 + growth(2)), second, gap)
     return None
-
-
-def _leading(side: Side) -> Array:
-    """About the leading eigenvectors of A, from those of the search."""
-    vectors = np.linalg.eigh(side.small)[1][:, ::-1]
-    return np.asarray(side.basis @ vectors[:, :EXTRA])
 
 
 def seek_candidates(
@@ -317,7 +287,7 @@ def choose(
     """The candidates that matter, the most important first; the others prove nothing more."""
 
     def captured(some: Sequence[Candidate]) -> float:
-        known = Known(dominant.first, [dominant.steps(k)])
+        known = dominant.known(k)
         for one in some:
             known = with_steps(known, one.task.alpha, one.steps)
         return most_captured(known)[0]
@@ -329,8 +299,7 @@ def choose(
         if captured(without) <= least + IMPORTANT * error:
             kept = without
     losses = [captured([other for other in kept if other is not one]) for one in kept]
-    order = np.argsort(losses)[::-1]
-    return [kept[i] for i in order]
+    return [kept[i] for i in np.argsort(losses)[::-1]]
 
 
 def prove_steps(side: Side, candidate: Candidate, dominant: Dominant) -> Array | None:

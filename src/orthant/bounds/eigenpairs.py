@@ -10,12 +10,8 @@ from scipy.linalg import eigh
 
 from orthant.numerics.arrays import Array
 
-DIRECT_SIDE = 800
-"""Up to this side LAPACK's eigenproblem is faster than iterating."""
-
-ROWS = 256
-"""Rows of a float32 matrix that are converted at once."""
-
+DIRECT_SIDE = 800  # up to this side LAPACK's eigenproblem is faster than iterating
+ROWS = 256  # rows of a float32 matrix that are converted at once
 BLOCKS_PER_CYCLE = 6
 MAX_CYCLES = 4
 

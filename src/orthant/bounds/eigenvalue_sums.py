@@ -15,23 +15,14 @@ import numpy as np
 from orthant.bounds.eigenpairs import Eigenpairs, leading_eigenpairs
 from orthant.bounds.semidefinite import Cover, how_far_below
 from orthant.numerics.arrays import Array
-from orthant.numerics.rounding import (
-    SINGLE_ROUNDOFF,
-    growth,
-    norm_from_above,
-    round_down,
-    round_up,
-)
+from orthant.numerics.rounding import SINGLE_ROUNDOFF, growth, norm_from_above, round_down, round_up
 
+# Iterations stop once they can improve the rest of the trace by no more than this part.
 NEGLIGIBLE_LOSS = 1e-4
-"""Iterations stop once they can improve the rest of the trace by no more than this part."""
-
-SINGLE_SIDE = 1200
-"""From this side on a factor is tried in float32 first, in half the time."""
-
-SINGLE_LOSS = 1e-4
-"""What a factor in float32 may cost, as a part of the rest of the trace."""
-
+SINGLE_SIDE = 1200  # from this side on a factor is tried in float32 first, in half the time
+SINGLE_LOSS = 1e-4  # what a factor in float32 may cost, as a part of the rest of the trace
+# How far above the pairs a matrix is proposed, until one passes its check.
+SLACKS = (1.0, 10.0, 100.0, 1000.0)
 TINY = 2.0**-900
 
 
@@ -41,11 +32,10 @@ def top_sum_upper_bound(matrix: Array, k: int, pairs: Eigenpairs | None = None) 
     ``matrix`` B is symmetric (p, p) with k < p, entries in the safe range. ``pairs`` are proposals
     for its leading eigenpairs, at least k + 1 of them; they are found here when not given.
 
-    The sum is the largest <B, Z> over 0 <= Z <= I with trace k (Ky Fan). For any V, c >= 0, level
-    t and E with  t I + V diag(c) V^T - B >= -E, it is at most k t plus the k largest eigenvalues
-    of V diag(c) V^T plus |E| |Z|, and |Z| <= sqrt(k). The nonzero eigenvalues of V diag(c) V^T are
-    those of D V^T V D with D^2 = diag(c), at most |V^T V| times those of D^2. Nothing is asked of
-    V, c and t, so it does not matter how they were found.
+    For any V, c >= 0, level t and E with  t I + V diag(c) V^T - B >= -E, the sum is at most k t,
+    the k largest eigenvalues of V diag(c) V^T and sqrt(k) |E| added up (docs/theory/bounds.md, a
+    checked factor). The nonzero ones of V diag(c) V^T are those of D V^T V D with D^2 = diag(c), at
+    most |V^T V| times those of D^2. It does not matter how V, c and t were found.
     """
     if pairs is None:
         pairs = pairs_for_sum(matrix, k)
@@ -56,7 +46,7 @@ def top_sum_upper_bound(matrix: Array, k: int, pairs: Eigenpairs | None = None) 
         rest = float(np.trace(matrix, dtype=np.float64)) - proposed
         if bound is not None and bound <= proposed + SINGLE_LOSS * rest:
             return bound
-    for slack in (1.0, 10.0, 100.0, 1000.0):
+    for slack in SLACKS:
         bound = _proven_sum(matrix, k, _propose(pairs, k, slack), np.float64)
         if bound is not None:
             return bound
@@ -127,7 +117,7 @@ def eigenvalues_from_above(matrix: Array, k: int, pairs: Eigenpairs) -> Array | 
     One cover serves all of them, and they never rise. None if no check passed.
     """
     size = norm_from_above(matrix)
-    for slack in (1.0, 10.0, 100.0, 1000.0):
+    for slack in SLACKS:
         cover = _propose(pairs, k, slack, size=size)
         below = how_far_below(matrix, cover)
         if below is not None:

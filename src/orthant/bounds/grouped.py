@@ -2,17 +2,10 @@
 
 Let B (n, p) >= 0 have one non-zero entry in a row at most and columns of length 1. Then
 N = B S B^T is an admissible multiplier (see `all_pairs`) for every S >= 0, entry by entry, of side
-p. What it proves needs no matrix of side n. Put Y = B^T X, H = X^T X - Y^T Y, and let R^T R >= H in
-the order of semidefinite matrices. Then the k largest eigenvalues of X X^T + B S B^T, those below 0
-left out, sum to no more than those of
-
-    F F^T + [S 0; 0 0],   F = [Y; R],  of side p + m.
-
-For X = B Y + X' with X' = (I - B B^T) X, and X'^T X' = H. If R^T R = H, then X' = Q R with
-orthonormal columns Q orthogonal to those of B (n enlarged by zero rows if need be), so that
-X X^T + B S B^T = [B Q] (F F^T + [S 0; 0 0]) [B Q]^T has the same eigenvalues and zeros. If
-R^T R = H + D, append to X' rows with the Gram matrix D: the matrix for H is a principal part of
-that for H + D, whose eigenvalues are no smaller (Cauchy). The sum depends on R through R^T R alone.
+p. What it proves needs no matrix of side n: with Y = B^T X and R^T R >= X^T X - Y^T Y in the order
+of semidefinite matrices, the k largest eigenvalues of X X^T + B S B^T, those below 0 left out, sum
+to no more than those of  F F^T + [S 0; 0 0],  F = [Y; R], of side p + m (docs/theory/bounds.md,
+Theorem 9). In its proof X = B Y + Q R, with orthonormal columns Q orthogonal to those of B.
 """
 
 from __future__ import annotations
@@ -24,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from orthant.bounds.all_pairs import GAP, HUGE, PRECISION, proof_seconds, raise_matrix
+from orthant.bounds.all_pairs import HUGE, PRECISION, captured_by, proof_seconds, raise_matrix
 from orthant.bounds.allowance import Allowance
 from orthant.bounds.eigenvalue_sums import pairs_for_sum, top_sum_upper_bound
 from orthant.bounds.lower_bound import LowerBound
@@ -55,21 +48,11 @@ N_GROUPS = 400
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """X in coordinates of side p + m: F = [Y; R] with all that is known of its rounding.
+    """X in coordinates of side p + m: F = [Y; R] with all that is known of its rounding."""
 
-    Attributes
-    ----------
-    sums
-        (p, m) Y as computed. The exact one differs by at most ``rounding`` times it, by entry.
-    factor
-        (m, m) R, upper triangular, with R^T R above the exact X^T X - Y^T Y.
-    rounding
-        Of the entries of Y, relatively: those of its sums, of weights, and of the lengths of B.
-    """
-
-    sums: Array
-    factor: Array
-    rounding: float
+    sums: Array  # (p, m) Y as computed; the exact one differs by ``rounding`` times it, by entry
+    factor: Array  # (m, m) R, upper triangular, with R^T R above the exact X^T X - Y^T Y
+    rounding: float  # of entries of Y, relatively: of its sums, of weights, of lengths of B
 
 
 def grouped_bound(
@@ -87,11 +70,9 @@ def grouped_bound(
     X is anything non-negative that can be multiplied with arrays, and ``inner_gram`` (m, m) the
     computed X^T X. The search ends as that of `tight_bound` does.
     """
-    n = X.shape[0]
-    if n_components >= n:
-        return LowerBound(0.0, METHOD)
-    trace = float(np.trace(inner_gram))
-    if not trace > 0.0 or safe_exponent(trace):  # weights may lead out of the safe range
+    n, trace = X.shape[0], float(np.trace(inner_gram))
+    # Weights may lead out of the safe range.
+    if n_components >= n or not trace > 0.0 or safe_exponent(trace):
         return LowerBound(0.0, METHOD)
     directions = leading_directions(inner_gram)
     groups = group_points(X, directions, n_groups)
@@ -99,7 +80,16 @@ def grouped_bound(
     if reduced is None:
         return LowerBound(0.0, METHOD)
     extra = extra_rows(reduced.sums, directions)
-    found = _seek(reduced.sums, extra, n_components, trace, upper, max_iter, allowance)
+    # The search is in the coordinates of groups and of the extra directions.
+    rows = np.vstack([reduced.sums, extra])
+    found = search(
+        Stored(rows @ rows.T),
+        n_components,
+        Aim(trace, PRECISION, captured_by(trace, upper), max_iter),
+        allowance,
+        signed=len(reduced.sums),
+        reserve=proof_seconds(len(reduced.sums) + reduced.sums.shape[1]),
+    )
     start = start_of_proof(found.vectors, reduced, extra)
     value = prove_grouped(reduced, found, n_components, n, trace, start)
     return LowerBound(max(0.0, value), allowance.told(METHOD))
@@ -157,23 +147,6 @@ def extra_rows(sums: Array, directions: Directions) -> Array:
     kept = spectrum > 1e-6
     rows = (right * values).T - seen.T @ sums
     return np.asarray((rotation[:, kept] / np.sqrt(spectrum[kept])).T @ rows)
-
-
-def _seek(
-    sums: Array,
-    extra: Array,
-    k: int,
-    trace: float,
-    upper: float,
-    max_iter: int,
-    allowance: Allowance,
-) -> Multiplier:
-    """The multiplier found in the coordinates of groups and of the extra directions."""
-    rows = np.vstack([sums, extra])
-    reached = trace - min(upper, trace) * (1.0 - GAP)
-    aim = Aim(trace, PRECISION, reached, max_iter)
-    reserve = proof_seconds(len(sums) + sums.shape[1])
-    return search(Stored(rows @ rows.T), k, aim, allowance, signed=len(sums), reserve=reserve)
 
 
 def start_of_proof(vectors: Array, reduced: Reduced, extra: Array) -> Array:

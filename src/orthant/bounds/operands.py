@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -79,3 +80,8 @@ class ProductsOfRows:
     def add_products(self, product: Array, vectors: Array) -> None:
         """Add ``B @ vectors``."""
         product += self.times(vectors)
+
+
+def unit_above(total: float) -> float:
+    """The power of two just above a number: a unit in which it is near 1."""
+    return math.ldexp(1.0, math.frexp(total)[1])

@@ -1,17 +1,11 @@
 """A lower bound for parts disjoint in rows and columns at once: a packing of row pairs.
 
-Let x_i be the rows scaled to unit length and e_i >= 0 what a solution leaves of x_i, squared, so
-that its squared error is the sum of l_i e_i with l_i the squared norms. Take two rows i and j.
-
-* If they share a component, both are fitted by multiples of one vector, and
-  e_i + e_j >= the smaller eigenvalue of [[1, c], [c, 1]] = 1 - c, with c their cosine.
-* If not, no column belongs to both of their components, so at every column h at least one of the
-  two loses its whole entry: e_i + e_j >= sum_h min(x_ih, x_jh)^2.
-
-So e_i + e_j >= f_ij, the smaller of the two, for any number of components. Shares d_ij >= 0 of the
-row weights with sum_j d_ij <= l_i then give  sum_i l_i e_i >= sum_{i<j} d_ij f_ij.  Any selection
-of pairs and any such shares are valid; since min(x, y)^2 <= x y, also f <= min(1 - c, c), which
-tells the promising pairs from one matrix product. The columns may be packed likewise.
+Two rows x_i, x_j of unit length, with cosine c, cost any solution f_ij = min(1 - c, sum_h
+min(x_ih, x_jh)^2) at least, for any number of components. Shares d_ij >= 0 of the squared norms l_i
+with sum_j d_ij <= l_i then give  squared error >= sum_{i<j} d_ij f_ij  (docs/theory/bounds.md,
+Theorem 12). Any selection of pairs and any such shares are valid; since min(x, y)^2 <= x y, also
+f <= min(1 - c, c), which tells the promising pairs from one matrix product. The columns may be
+packed likewise.
 
 Roundings, for rows of m entries:
 
@@ -41,14 +35,9 @@ from orthant.numerics.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
 
 METHOD = "a packing of row pairs"
 
-BLOCK_ENTRIES = 2**22
-"""Numbers held at once while pairs are compared: 32 MiB of them."""
-
-ROWS_AT_ONCE = 4096
-"""Up to so many rows all cosines are computed at once, 64 MiB of them."""
-
-TOO_SMALL = 1e-280
-"""What a pair must cost to be used: below that, squares may have underflowed."""
+BLOCK_ENTRIES = 2**22  # numbers held at once while pairs are compared: 32 MiB of them
+ROWS_AT_ONCE = 4096  # up to so many rows all cosines are computed at once, 64 MiB of them
+TOO_SMALL = 1e-280  # what a pair must cost to be used: below that, squares may have underflowed
 
 
 def pair_packing_bound(
@@ -65,10 +54,9 @@ def pair_packing_bound(
     may have been through `WEIGHT_ROUNDINGS` roundings more than the numbers they stand for. Every
     row is paired with its ``n_partners`` most promising partners. Shares go to the pairs greedily
     by decreasing cost, which is at least half as good as the best shares; those are found by a
-    linear program if ``linear_program``, by default when there are few pairs. Memory
-    is bounded by a few blocks next to the list of pairs; time is that of one product of the rows
-    with themselves. The value never exceeds the squared error of any such solution with any
-    number of components, rounding included.
+    linear program if ``linear_program``, by default when there are few pairs. Memory is a few
+    blocks next to the list of pairs, time that of one product of the rows with themselves. The
+    value never exceeds the squared error of any such solution, rounding included.
     """
     # One way for both: held by rows, dense data cost half as much again, once.
     rows = csr_array(rows)
@@ -81,14 +69,12 @@ def pair_packing_bound(
         return LowerBound(0.0, METHOD)
     # The weight of a row is its squared length times its own weight.
     capacities = weights * (1.0 - growth(rows.shape[1] + 2 * WEIGHT_ROUNDINGS))
-    value = _value(
-        _greedy_shares(first, second, costs, capacities), first, second, costs, capacities
-    )
+    packed = [_greedy_shares(first, second, costs, capacities)]
     if linear_program or (linear_program is None and len(costs) <= 5000):
         shares = _best_shares(first, second, costs, capacities)
-        if shares is not None:
-            value = max(value, _value(shares, first, second, costs, capacities))
-    return LowerBound(value, METHOD)
+        packed += [] if shares is None else [shares]
+    values = [_value(shares, first, second, costs, capacities) for shares in packed]
+    return LowerBound(max(values), METHOD)
 
 
 def _promising_pairs(rows: csr_array, n_partners: int) -> tuple[Array, Array]:
@@ -119,16 +105,20 @@ def _promising_pairs(rows: csr_array, n_partners: int) -> tuple[Array, Array]:
 
 def _pair_costs(rows: csr_array, first: Array, second: Array) -> Array:
     """Lower bounds on f for each pair, less what rounding may have added."""
-    n, m = rows.shape
-    rounding = pair_rounding(m)
     costs = np.empty(len(first))
-    width = max(1, BLOCK_ENTRIES * n // max(1, rows.nnz))
+    width = max(1, BLOCK_ENTRIES * rows.shape[0] // max(1, rows.nnz))
     for start in range(0, len(first), width):
         part = slice(start, start + width)
-        left, right = rows[first[part]], rows[second[part]]
-        overlap = left.minimum(right).power(2).sum(axis=1)
-        cosines = left.multiply(right).sum(axis=1)
-        costs[part] = np.minimum(1.0 - cosines - rounding, overlap * (1.0 - rounding))
+        costs[part] = cost_of_pairs(rows[first[part]], rows[second[part]])
+    return costs
+
+
+def cost_of_pairs(left: csr_array, right: csr_array) -> Array:
+    """What every pair of computed unit rows (t, m) costs at least, less rounding: (t,)."""
+    rounding = pair_rounding(left.shape[1])
+    overlap = left.minimum(right).power(2).sum(axis=1)
+    cosines = left.multiply(right).sum(axis=1)
+    costs = np.minimum(1.0 - cosines - rounding, overlap * (1.0 - rounding))
     return np.maximum(costs, 0.0)
 
 
@@ -161,10 +151,7 @@ def _greedy_shares(first: Array, second: Array, costs: Array, capacities: Array)
 
 
 def _best_shares(first: Array, second: Array, costs: Array, capacities: Array) -> Array | None:
-    """The shares of largest total cost by linear programming, feasible up to a tolerance only.
-
-    None when the solver gives up.
-    """
+    """The shares of largest total cost, feasible up to a tolerance; None if the solver gives up."""
     from scipy.optimize import linprog  # slow to import: only where it is used
 
     pairs = np.arange(len(costs))

@@ -1,4 +1,4 @@
-"""Groups of points that lie close to one ray each: coordinates in which a search is small.
+"""Groups of points that lie close to one line each: coordinates in which a search is small.
 
 B (n, p) has one positive entry in every row that takes part, and columns of length 1 as nearly as
 rounding allows. Groups decide how tight a bound is, never whether it is true.
@@ -16,12 +16,8 @@ from orthant.engine.vectors import divide
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import growth
 
-DIRECTIONS = 30
-"""Leading singular directions in which points are compared."""
-
-EXTRA = 20
-"""Of these, how many a search keeps next to the groups: what groups cannot see."""
-
+DIRECTIONS = 30  # leading singular directions in which points are compared
+EXTRA = 20  # of these, how many a search keeps next to the groups: what groups cannot see
 SWEEPS = 15
 PICKED_AT_ONCE = 16
 

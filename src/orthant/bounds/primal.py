@@ -17,7 +17,7 @@ import numpy as np
 from orthant.bounds.all_pairs import DOUBLE_SIDE
 from orthant.bounds.allowance import Allowance
 from orthant.bounds.grouped import N_GROUPS
-from orthant.bounds.operands import Operand, ProductsOfRows, Stored
+from orthant.bounds.operands import Operand, ProductsOfRows, Stored, unit_above
 from orthant.bounds.point_groups import group_points, leading_directions
 from orthant.bounds.relaxation import Aim, search
 from orthant.bounds.tight import LARGEST_SIDE, PAIR_BYTES, PER_ENTRY, has_room
@@ -25,9 +25,8 @@ from orthant.engine.points import SinglePoints
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import safe_exponent
 
-ITERATIONS = 60
-PRECISION = 1e-4
-"""A search for Z ends after so many iterations, or when a few gain no more than this."""
+# A search for Z ends after so many iterations, or when a few gain no more than this.
+ITERATIONS, PRECISION = 60, 1e-4
 
 
 def relaxed_rows(points: SinglePoints, k: int, seconds: float) -> Array | None:
@@ -49,7 +48,7 @@ def relaxed_rows(points: SinglePoints, k: int, seconds: float) -> Array | None:
 
 def _operand_of(points: SinglePoints, heavy: Array) -> Operand:
     """The products of these points, in units in which their sum of squares is near 1."""
-    unit = math.ldexp(1.0, math.frexp(points.total)[1])
+    unit = unit_above(points.total)
     dtype = np.float64 if len(heavy) <= DOUBLE_SIDE else np.float32
     if 2 * points.dimension < len(heavy):
         return ProductsOfRows((points.whole()[heavy] / math.sqrt(unit)).astype(dtype))
@@ -60,16 +59,15 @@ def _rows_of_groups(points: SinglePoints, k: int, largest: float) -> Array | Non
     """The same from groups: every point has the row of its group, by its share."""
     matrix = points.matrix
     n, m = matrix.shape
-    if not k < N_GROUPS <= largest or m > LARGEST_SIDE:
-        return None
-    if not has_room(PAIR_BYTES * (n * N_GROUPS + m * m)):
+    fits = k < N_GROUPS <= largest and m <= LARGEST_SIDE
+    if not fits or not has_room(PAIR_BYTES * (n * N_GROUPS + m * m)):
         return None
     whole = matrix.whole()
     groups = group_points(whole, leading_directions(matrix.gram()), N_GROUPS)
     sums = np.asarray(groups.T @ whole)
     if len(sums) <= k:
         return None
-    unit = math.ldexp(1.0, math.frexp(points.total)[1])
+    unit = unit_above(points.total)
     return np.asarray(groups @ _solve(Stored((sums @ sums.T / unit).astype(np.float32)), k))
 
 

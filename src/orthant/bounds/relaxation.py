@@ -26,22 +26,17 @@ from scipy.linalg import get_blas_funcs
 from orthant.bounds.allowance import Allowance
 from orthant.bounds.eigenpairs import new_directions
 from orthant.bounds.operands import Operand
+from orthant.descent import announce
 from orthant.numerics.arrays import Array
-from orthant.progress import announce
 
 OVER_RELAXATION = 1.6
 CHECK_EVERY = 10
-PATIENCE = 2
-"""Stop when so many checks together have gained no more than the precision asked for."""
-
+PATIENCE = 2  # stop when so many checks together have gained no more than the precision asked for
+# Ritz vectors that are kept: the active ones and these to spare, at least so many.
 LEAST_WIDTH, SPARE = 20, 10
-"""Ritz vectors that are kept: the active ones and these to spare, at least so many."""
-
+# Up to this side the best multiplier is kept as a copy; beyond, the last is used.
 COPIED_SIDE = 4000
-"""Up to this side the best multiplier is kept as a copy; beyond, the last is used."""
-
-ROWS = 256
-"""Rows of M that are worked on at once: nothing else of its size is made."""
+ROWS = 256  # rows of M that are worked on at once: nothing else of its size is made
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +73,8 @@ class Pace:
     imbalance: float
 
 
+# Near the end after some tens of iterations; nearer after some hundreds.
 QUICK, THOROUGH = Pace(4.0, 2.0), Pace(16.0, 1.5)
-"""Near the end after some tens of iterations; nearer after some hundreds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +148,7 @@ class _Search:
         p = len(matrix)
         self.rng = np.random.default_rng(0)
         start = self.rng.standard_normal((p, min(p, max(LEAST_WIDTH, k) + SPARE)))
-        start = _orthonormal(start).astype(matrix.dtype)
+        start = np.linalg.qr(start)[0].astype(matrix.dtype)
         values, vectors = _ritz(self.scaled.times, start, self.rng, 4)
         self.top = self.top_without = _sum_of_largest(values, k, at_most)
         self.vectors = vectors[:, : start.shape[1]]
@@ -249,7 +244,7 @@ class _Search:
         if vectors.shape[1] >= width:
             return vectors[:, :width]
         padding = self.rng.standard_normal((p, width - vectors.shape[1])).astype(vectors.dtype)
-        return _orthonormal(np.hstack([vectors, padding]))
+        return np.linalg.qr(np.hstack([vectors, padding]))[0]
 
     def check(self) -> float:
         """About the sum of the k largest eigenvalues of B + N."""
@@ -284,15 +279,10 @@ class _Search:
         return found if found.top <= self.top_without else replace(found, penalty=0.0)
 
     def _multiplier(self) -> Multiplier:
-        count = self.checked.shape[1]
-        values = self.values[:count]
+        values, vectors = self.values[: self.checked.shape[1]], self.checked
         return Multiplier(
-            self.state, self.penalty, self.signed, self.top, values, self.checked, self.root
+            self.state, self.penalty, self.signed, self.top, values, vectors, self.root
         )
-
-
-def _orthonormal(vectors: Array) -> Array:
-    return np.linalg.qr(vectors)[0]
 
 
 def _ritz(

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from orthant.bounds.pair_packing import TOO_SMALL, of_unit_length, pair_rounding
+from orthant.bounds.pair_packing import TOO_SMALL, cost_of_pairs, of_unit_length
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
 
@@ -19,26 +19,20 @@ def removal_packing_bound(
 ) -> float:
     """No factorization with both factors orthogonal has a smaller squared error, for any k.
 
-    Two unit rows x, y cost any solution at least ``min(1 - <x, y>, sum_h min(x_h, y_h)^2)``: the
-    second singular value when they share a component, the smaller of the two entries of every
-    column when they do not. Weight may be split among pairs as long as no row spends more than
-    it has, and that is what weight reduction on the rows themselves (Theorem 9) does.
-
-    Parameters
-    ----------
-    rows
-        (n, m) non-negative, dense or CSR, of any norms.
-    weights
-        (n,) the squared norm that each row, and those parallel to it, stand for.
-    first, second, removed
-        (t,) pairs of non-zero rows, and what each pair took from both ends.
+    Weight may be split among pairs as in `pair_packing` as long as no row spends more than it has,
+    and that is what weight reduction on the rows themselves (Theorem 9 of the paper) does. ``rows``
+    (n, m), dense or CSR, may have any norms; ``weights`` (n,) are the squared norms that each
+    row, and those parallel to it, stand for. Of each pair ``first``, ``second`` (t,) of non-zero
+    rows, ``removed`` (t,) is what it took from both ends.
     """
     n, m = rows.shape
     step = max(1, ENTRIES_PER_BLOCK // max(1, m))
     costs = np.zeros(len(first))
     for start in range(0, len(first), step):
         part = slice(start, start + step)
-        costs[part] = _cost_of_pairs(_unit_rows(rows[first[part]]), _unit_rows(rows[second[part]]))
+        x, y = _unit_rows(rows[first[part]]), _unit_rows(rows[second[part]])
+        # Rounding is that of `pair_packing`, which counts weights and rows merged as parallel.
+        costs[part] = np.where(of_unit_length(x) & of_unit_length(y), cost_of_pairs(x, y), 0.0)
     costs[costs <= TOO_SMALL] = 0.0
     # A squared norm takes m products and sums, its entries have been through the roundings of a
     # weight each, and up to n of parallel rows were added up.
@@ -51,18 +45,6 @@ def removal_packing_bound(
     paid = removed * np.minimum(scale[first], scale[second]) * costs
     # Each of the two products above may have gained the smallest double by rounding.
     return max(0.0, math.fsum(paid) * (1.0 - growth(6)) - 2.0 * len(paid) * SMALLEST)
-
-
-def _cost_of_pairs(x: csr_array, y: csr_array) -> Array:
-    """What every pair of computed unit rows costs at least; 0 where a row is not of length 1.
-
-    Rounding is that of `pair_packing`, which counts weights and rows merged as parallel.
-    """
-    rounding = pair_rounding(x.shape[1])
-    cosines = np.asarray(x.multiply(y).sum(axis=1), dtype=np.float64)
-    common = np.asarray(x.minimum(y).power(2).sum(axis=1), dtype=np.float64)
-    costs = np.minimum(1.0 - cosines - rounding, common * (1.0 - rounding))
-    return np.where(of_unit_length(x) & of_unit_length(y), np.maximum(costs, 0.0), 0.0)
 
 
 def _unit_rows(part: Array | csr_array) -> csr_array:

@@ -1,15 +1,12 @@
 """The tail of the singular values from a Gram matrix in float32, at half the price.
 
 A product in float32 is far from the true Gram matrix G of Y: too far for sums of its eigenvalues,
-which would move by the whole error. But its leading eigenvectors are nearly those of G, and what
-they capture of Y can be computed in float64 for little more than one sweep. The rough matrix only
-has to prove that nothing large lies beyond them, and its error enters squared.
-
-Let W have l >= k orthonormal columns, T = W^T G W and R the rest of G W, orthogonal to W. If
-G <= h I on vectors orthogonal to W and e = (k-th eigenvalue of T) - h > 0, then, as
-[[R^T R / e, -R^T], [-R, e I]] >= 0, G lies below the matrix with blocks T + R^T R / e and
-(h + e) I. No eigenvalue of the second block exceeds the k-th of the first, so the k largest of G
-sum up to no more than those of T + R^T R / e.
+which would move by the whole error. But its leading eigenvectors W (m, l), l >= k, are nearly those
+of G, and what they capture of Y, T = W^T G W, can be computed in float64 for little more than one
+sweep. The rough matrix only has to prove that nothing large lies beyond them, and its error enters
+squared: with R the rest of G W, orthogonal to W, G <= h I on vectors orthogonal to W, and
+e = (k-th eigenvalue of T) - h > 0, the k largest eigenvalues of G sum up to no more than those of
+T + R^T R / e (docs/theory/bounds.md, a rough matrix).
 """
 
 from __future__ import annotations
@@ -38,11 +35,8 @@ from orthant.numerics.rounding import (
     symmetric,
 )
 
-NEGLIGIBLE_LOSS = 2e-4
-"""What the error of the rough matrix may cost, as a part of the bound."""
-
-MORE_VECTORS = 10
-"""How many vectors are used in addition to k: they widen the gap."""
+NEGLIGIBLE_LOSS = 2e-4  # what the error of the rough matrix may cost, as a part of the bound
+MORE_VECTORS = 10  # how many vectors are used in addition to k: they widen the gap
 
 
 def tail_from_rough_gram(

@@ -17,14 +17,10 @@ from orthant.numerics.rounding import (
     round_up,
 )
 
-PANEL = 256
-"""Rows and columns that are checked at once."""
-
+PANEL = 256  # rows and columns that are checked at once
+# How many numbers are summed in the precision of the factor before float64 takes over.
 SUMMANDS = 64
-"""How many numbers are summed in the precision of the factor before float64 takes over."""
-
-SINGLE_UNDERFLOW = 2.0**-120
-"""More than an operation that underflows in float32 can lose."""
+SINGLE_UNDERFLOW = 2.0**-120  # more than an operation that underflows in float32 can lose
 
 
 @dataclass(frozen=True, slots=True)

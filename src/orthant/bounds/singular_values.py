@@ -1,14 +1,14 @@
 """Lower bounds from the singular values: no matrix of rank k comes closer than their tail.
 
-A factorization with k components has rank at most k, so its squared error is at least the sum of
-all squared singular values but the k largest: the trace of the Gram matrix of either side less
-its k largest eigenvalues. This holds for every setting, whichever side the parts are disjoint in.
+The squared error is at least the sum of all squared singular values but the k largest
+(docs/theory/bounds.md, Theorem 7): the trace of the Gram matrix of either side less its k largest
+eigenvalues, whichever side the parts are disjoint in.
 
-The Gram matrix G is itself computed. Its entries are sums of non-negative products, so each is
-within g(q) of the truth, q the length of the inner products, relatively. The projection that
-would let a one-sided error pass need not be non-negative on the side whose Gram matrix this is,
-so the error D of forming G enters through its norm: the k largest eigenvalues move by at most
-sqrt(k) |D| <= sqrt(k) g(q) |G| in total (Ky Fan, Cauchy-Schwarz).
+The Gram matrix G is itself computed. Its entries are sums of non-negative products, each within
+g(q) of the truth, q their length, relatively. The projection that would let a one-sided error pass
+need not be non-negative on the side whose Gram matrix this is, so the error D of forming G enters
+through its norm: the k largest eigenvalues move by at most sqrt(k) |D| <= sqrt(k) g(q) |G| in total
+(Ky Fan, Cauchy-Schwarz).
 """
 
 from __future__ import annotations
@@ -19,11 +19,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from orthant.bounds.eigenpairs import leading_eigenpairs
-from orthant.bounds.eigenvalue_sums import (
-    pairs_for_sum,
-    top_sum_from_squares,
-    top_sum_upper_bound,
-)
+from orthant.bounds.eigenvalue_sums import pairs_for_sum, top_sum_from_squares, top_sum_upper_bound
 from orthant.bounds.lower_bound import LowerBound
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import (
@@ -58,9 +54,8 @@ def tail_from_gram(gram: Array, n_components: int, inner_length: int) -> LowerBo
 def tail_from_groups(grams: Iterable[Array], n_components: int, inner_length: int) -> LowerBound:
     """The sum of the tails of groups of rows, or of columns, that share none.
 
-    A factorization restricted to a group is one of the group with no more components, and squared
-    errors add up over rows; so the sum bounds the squared error of the whole. ``grams`` yields the
-    Gram matrix of one group after the other, so that only one is in memory.
+    It bounds the squared error of the whole (Theorem 11). ``grams`` yields the Gram matrix of one
+    group after the other, so that only one is in memory.
     """
     values = [tail_from_gram(gram, n_components, inner_length).value for gram in grams]
     return LowerBound(round_down(math.fsum(values), 1), METHOD_IN_GROUPS)
@@ -94,10 +89,7 @@ def _tight_top_sum(matrix: Array, k: int) -> float | None:
 
 
 def _tail(
-    gram: Array,
-    n_components: int,
-    inner_length: int,
-    top_sum: Callable[[Array, int], float | None],
+    gram: Array, n_components: int, inner_length: int, top_sum: Callable[[Array, int], float | None]
 ) -> LowerBound:
     """The trace less what ``top_sum`` bounds, both moved to the safe side."""
     p = len(gram)

@@ -13,11 +13,11 @@ from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.pair_packing import pair_packing_bound
 from orthant.bounds.rough_gram import tail_from_rough_gram
 from orthant.bounds.singular_values import tail_from_gram, tail_from_groups, tail_from_ritz
-from orthant.bounds.tight import Wanted, bound_blocks, bound_side
+from orthant.bounds.tight import bound_blocks, bound_side
 from orthant.certificate import CERTIFICATE_SECONDS
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.matrix import Matrix
-from orthant.engine.passes import short_sums
+from orthant.engine.other_passes import short_sums
 from orthant.engine.points import SinglePoints
 from orthant.engine.samples import Samples, columns_of
 from orthant.engine.vectors import on_host
@@ -86,12 +86,12 @@ class Case:
         """Whether components share neither rows nor columns."""
         return self.orthogonal == "both" and not isinstance(self.n_components, tuple)
 
-    def say(self, method: str, side: str = "") -> str:
-        """What proves a bound; with a core, of which side, and what the bound leaves out."""
+    def say(self, bound: LowerBound, side: str = "") -> LowerBound:
+        """A bound whose method tells, with a core, of which side it is and what it leaves out."""
         if not isinstance(self.n_components, tuple):
-            return method
+            return bound
         alone = f" over the groups of {side} alone" if side else ""
-        return method + alone + (LEFT_OUT if self.rank > 1 else "")
+        return replace(bound, method=bound.method + alone + (LEFT_OUT if self.rank > 1 else ""))
 
     def sides(self) -> list[Side]:
         """The points that no two groups share, where single ones can be had."""
@@ -145,7 +145,7 @@ def bound_by_singular_values(case: Case) -> Found:
         tight = side <= TIGHT_SIDE or k <= TIGHT_COMPONENTS
         tail = tail_from_gram if tight else tail_from_ritz
         found = tail(tall.gram(), k, inner_length)
-    return [replace(found, method=case.say(found.method))], ""
+    return [case.say(found)], ""
 
 
 def _bound_by_rough_gram(tall: Matrix, k: int, inner_length: int) -> LowerBound | None:
@@ -160,13 +160,9 @@ def _bound_by_rough_gram(tall: Matrix, k: int, inner_length: int) -> LowerBound 
         weights = tall.row_weights
         return products.T @ (products if weights is None else products * weights[:, None])
 
+    rough = tall.gram(exact=False)
     return tail_from_rough_gram(
-        tall.gram(exact=False),
-        k,
-        inner_length,
-        summands=summands,
-        total=tall.total,
-        capture=capture,
+        rough, k, inner_length, summands=summands, total=tall.total, capture=capture
     )
 
 
@@ -194,7 +190,7 @@ def _bound_by_groups(case: Case) -> Found:
     groups = np.array_split(case.rng.permutation(heavy), max(1, math.ceil(len(heavy) / size)))
     grams = (points.gram_of(group) for group in groups)
     found = tail_from_groups(grams, k, max(n, m) + WEIGHT_ROUNDINGS)
-    return [replace(found, method=case.say(found.method))], ""
+    return [case.say(found)], ""
 
 
 def bound_by_multipliers(case: Case) -> Found:
@@ -203,17 +199,16 @@ def bound_by_multipliers(case: Case) -> Found:
     bounds: list[LowerBound | None] = []
     rest = 1.0
     if case.disjoint_blocks:
-        wanted = Wanted(case.rank, case.squared_error)
-        bounds.append(bound_blocks(case.matrix, wanted, allowance.share(SHARE_OF_BLOCKS)))
+        share = allowance.share(SHARE_OF_BLOCKS)
+        bounds.append(bound_blocks(case.matrix, case.rank, case.squared_error, share))
         rest = 1.0 - SHARE_OF_BLOCKS
     sides = case.sides()
     for number, side in enumerate(sides):
         if not allowance.cut:
             left = len(sides) - number
             share = allowance.share(1.0 / left, case.seconds * rest / len(sides))
-            wanted = Wanted(side.n_groups, case.squared_error)
-            found = bound_side(side.points, wanted, share, case.rng)
-            bounds.append(replace(found, method=case.say(found.method, side.name)))
+            found = bound_side(side.points, side.n_groups, case.squared_error, share, case.rng)
+            bounds.append(case.say(found, side.name))
     return [bound for bound in bounds if bound is not None], ""
 
 
@@ -223,14 +218,12 @@ def bound_by_pairs(case: Case) -> Found:
         return [], ""
     n_entries = case.matrix.n_entries
     partners = int(np.clip(PACKING_ENTRIES // n_entries, 4, 32))
-    bounds = [
-        pair_packing_bound(
-            side.points.coordinates(), on_host(side.points.weights), n_partners=partners
-        )
-        for side in case.sides()
-        if len(side.points.weights) * n_entries <= PACKING_WORK
-    ]
-    return bounds, ""
+    sides = [side.points for side in case.sides()]
+    return [
+        pair_packing_bound(one.coordinates(), on_host(one.weights), n_partners=partners)
+        for one in sides
+        if len(one.weights) * n_entries <= PACKING_WORK
+    ], ""
 
 
 def bound_by_pairs_if_open(case: Case) -> Found:

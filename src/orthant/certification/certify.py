@@ -18,6 +18,7 @@ from orthant.certificate import CERTIFICATE_SECONDS, EXACT, Certificate, promise
 from orthant.certification.evidence import ZERO, Held
 from orthant.certification.exact_fit import fits_exactly
 from orthant.certification.same_data import Measured, measure_again, read_again, read_given
+from orthant.descent import announce
 from orthant.engine.geometry import CANCELLATION, scales_are_accurate
 from orthant.engine.matrix import Matrix
 from orthant.engine.memory import SMALL, refuse_beyond_memory
@@ -29,7 +30,6 @@ from orthant.numerics.rounding import (
     round_down,
     round_up,
 )
-from orthant.progress import announce
 from orthant.validation.data import Data
 
 # A norm of the residual below so many roundings of each entry is at the level of rounding.
@@ -39,7 +39,7 @@ BATCHES = 0
 # The Gram matrix of the smaller side, its eigenvectors and what finding them takes, in doubles.
 GRAM_COPIES, FLOAT = 7, 8
 
-NOTHING = "every lower bound tried is zero"
+NOTHING = "every lower bound tried is zero, so that no ratio can be claimed"
 AT_ROUNDING = "the error is at the level of rounding"
 
 
@@ -104,12 +104,11 @@ def conclude(
     reason: str = "",
 ) -> Certificate:
     """What follows from lower bounds in the units of Y, and from an error of the same numbers."""
-    promise, total = result.promise, matrix.total
-    promised = promised_by(promise)
+    total, promised = matrix.total, promised_by(result.promise)
     best = max(bounds, key=lambda bound: bound.value, default=LowerBound(0.0, ""))
     level = (ROUNDING_LEVEL * float(np.finfo(matrix.dtype).eps) / 2) ** 2
     if not best.value > 0 and measured.squared > level * total:
-        return replace(promised, reason=reason or promise.reason or NOTHING)
+        return replace(promised, reason=reason or NOTHING)
     squared, roundings = squared_error_from_above(matrix, result, measured), sum(matrix.shape)
     promised = replace(
         promised, upper_bound=round_up(squared / total, roundings + WEIGHT_ROUNDINGS)

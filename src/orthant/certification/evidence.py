@@ -17,9 +17,9 @@ from orthant.certificate import (
     Promise,
     promised_by,
 )
+from orthant.descent import show_steps
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.unchanged import RowLengths
-from orthant.progress import progress_lines
 from orthant.validation.data import Data
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Evidence:
                 if held is not None:
                     from orthant.certification.certify import certify_held
 
-                    with progress_lines(held.verbose), one_blas_thread():
+                    with show_steps(held.verbose), one_blas_thread():
                         self.known = certify_held(held, result, self._known())
                     self.held = None  # last: who sees no data finds the certificate
         return self._known()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from orthant.engine.matrix import Matrix
-from orthant.engine.passes import list_entries
+from orthant.engine.other_passes import list_entries
 from orthant.factorization import Factorization
 from orthant.numerics.arrays import Array
 

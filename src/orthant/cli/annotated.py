@@ -25,7 +25,7 @@ def annotate(file: Path, folder: Path, result: Factorization, in_place: bool) ->
 
 def _write(file: Path, path: Path, result: Factorization) -> None:
     h5py = import_extra("h5py", "files")
-    write_elem = _write_elem()
+    write_elem = import_extra("anndata.io", "files").write_elem
     shutil.copyfile(file, path)
     os.chmod(path, 0o644)
     with h5py.File(path, "r+") as held:
@@ -57,10 +57,3 @@ def _list_column(group: Any, name: str) -> None:
     listed = [str(one) for one in group.attrs.get("column-order", ())]
     if name not in listed:
         group.attrs["column-order"] = [*listed, name]
-
-
-def _write_elem() -> Any:
-    try:
-        return import_extra("anndata.io", "files").write_elem
-    except ImportError:  # before anndata 0.11
-        return import_extra("anndata.experimental", "files").write_elem

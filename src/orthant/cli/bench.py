@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
-
-import typer
 
 import orthant
 from orthant.baselines.plugins import load_plugins
@@ -20,9 +19,10 @@ from orthant.bench.table import machine_line, markdown, notes, rich_table
 from orthant.bench.tasks import Progress, run
 from orthant.cli import options as o
 from orthant.cli.failures import about, printable
-from orthant.cli.folder import write_json
-from orthant.cli.terminal import line, prose, show
+from orthant.cli.terminal import line, prose, show, write_json
 from orthant.cli.writing import Replacing, check_own
+
+PROFILE = "profile"
 
 
 @dataclass
@@ -32,8 +32,12 @@ class Record:
     folder: Path
     name: str  # of the files
     document: dict[str, Any]
-    profile: bool
     rows: list[Row] = field(default_factory=list)
+
+    @property
+    def profile(self) -> bool:
+        """Whether the rows tell where time goes."""
+        return self.name == PROFILE
 
     @property
     def files(self) -> tuple[str, str]:
@@ -54,21 +58,17 @@ class Record:
 def bench(
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="NAME",
-            help=f"One of {', '.join(BENCHMARKS)}, or a baseline; all benchmarks by default.",
-            show_default=False,
+        o.argument(
+            "NAME",
+            f"One of {', '.join(BENCHMARKS)}, or a baseline; all benchmarks by default.",
         ),
     ] = None,
     profile: Annotated[
         bool,
-        typer.Option(
-            "--profile", help="Show where the time of a fit goes instead: small, large, sparse."
-        ),
+        o.flag("--profile", "Show where the time of a fit goes instead: small, large, sparse."),
     ] = False,
     tiny: Annotated[
-        bool,
-        typer.Option("--tiny", help="Sizes that take a moment, to try the harness; no verdicts."),
+        bool, o.flag("--tiny", "Sizes that take a moment, to try the harness; no verdicts.")
     ] = False,
     plugin: o.Plugin = None,
     output: Annotated[Path, o.output("Folder to write.", panel=None)] = Path("orthant-bench"),
@@ -81,26 +81,29 @@ def bench(
     """
     load_plugins(plugin or ())
     tasks = profiles_of(name, tiny=tiny) if profile else tasks_of(name, tiny=tiny)
-    document = {"orthant": orthant.__version__, "machine": machine(), "tiny": tiny}
-    record = Record(output, "profile" if profile else "bench", document, profile)
-    check_own(output, record.files, record.files[0])
-    prose(machine_line(document))
-    progress = Progress(tasks, _tell)
+    record = begin_record(output, PROFILE if profile else "bench", tiny=tiny)
+    # On stderr and line by line, so that it reads well in a log too.
+    tell = partial(print, file=sys.stderr, flush=True)
+    progress = Progress(tasks, lambda message: tell(printable(message)))
     for benchmark, own in groupby(tasks, lambda task: task.benchmark):
-        rows = []
+        first = len(record.rows)
         for row in run(list(own), progress, judged=not tiny):
             record.keep(row)
-            rows.append(row)
-        _show(benchmark, rows, profile)
+        show_rows(benchmark, record.rows[first:], profile)
     _sum_up(record)
 
 
-def _tell(message: str) -> None:
-    """Progress, on stderr and line by line so that it reads well in a log too."""
-    print(printable(message), file=sys.stderr, flush=True)
+def begin_record(folder: Path, name: str, **options: Any) -> Record:
+    """A record without rows, in a folder that is ours; the machine is told."""
+    document = {"orthant": orthant.__version__, "machine": machine(), **options}
+    record = Record(folder, name, document)
+    check_own(folder, record.files, record.files[0])
+    prose(machine_line(document))
+    return record
 
 
-def _show(benchmark: str, rows: list[Row], profile: bool) -> None:
+def show_rows(benchmark: str, rows: list[Row], profile: bool = False) -> None:
+    """The table of a benchmark, what its rows have to say, and what its figures are."""
     line()
     show(rich_table(benchmark, rows, profile=profile))
     for note in notes(rows):

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 import orthant
 from orthant.cli import options as o
 from orthant.cli.data import PREPARING, Reading, read_data, takes_reading
 from orthant.cli.failures import about, say
-from orthant.cli.folder import MODEL, PAGE, SUMMARY, names_or_numbers, write_json, write_rows
-from orthant.cli.terminal import line, object_line, progress, prose, table
+from orthant.cli.folder import MODEL, PAGE, SUMMARY, names_or_numbers, write_rows
+from orthant.cli.proving import plain_certificate
+from orthant.cli.terminal import line, object_line, progress, prose, table, write_json
 from orthant.cli.writing import Replacing, check_own
 from orthant.correlation_clustering.graph import Biadjacency, as_biadjacency
 from orthant.correlation_clustering.solve import DEFAULT_N_INIT, METHODS
@@ -24,7 +24,6 @@ from orthant.datasets.readers.packed import open_text
 from orthant.datasets.readers.text import as_number, delimiter_of
 from orthant.errors import InvalidInputError
 from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
-from orthant.numerics.arrays import Array
 from orthant.persistence import save
 from orthant.report.clusters_page import Clusters, clusters_page
 
@@ -42,34 +41,33 @@ def bicluster(
         o.output("Folder to write rows.csv, columns.csv, model.npz and summary.json into."),
     ] = None,
     report: Annotated[
-        bool, o.printing("--report", help="Also write the page report.html into the folder.")
+        bool, o.page_flag("Also write the page report.html into the folder.")
     ] = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
     binarize: Annotated[
         float | None,
-        typer.Option(
-            help="Entries above this are edges (default: only 0 and 1 are accepted; "
-            "in a list of edges, any weight above 0)."
+        o.value(
+            None,
+            "Entries above this are edges (default: only 0 and 1 are accepted; in a list of "
+            "edges, any weight above 0).",
         ),
     ] = None,
     edges: Annotated[
         bool | None,
-        typer.Option(
+        o.flag(
             "--edges/--matrix",
-            help="Whether FILE lists edges; by default .txt, .edges and tables of two columns do, "
-            "and of three whose second holds names.",
+            "Whether FILE lists edges; by default .txt, .edges and tables of two columns do, and "
+            "of three whose second holds names.",
             show_default=False,
         ),
     ] = None,
     method: Annotated[
         str,
-        o.solver(
-            help="best: fewest disagreements found; paper: as published.", **o.one_of(METHODS)
-        ),
+        o.choice("--method", "best: fewest disagreements found; paper: as published.", METHODS),
     ] = "best",
     n_init: Annotated[
-        int, o.solver(min=0, help="best: random starts from each side.")
+        int, o.solver(None, "best: random starts from each side.", min=0)
     ] = DEFAULT_N_INIT,
     seed: o.Seed = None,
 ) -> None:
@@ -87,21 +85,22 @@ def bicluster(
         say(f"{data.source}: weights above 0 are edges; --binarize T asks for more than T", "note")
     about(data.source)
     graph = _as_graph(data, threshold)
-    named = Biadjacency(graph.edges, _as_array(data.row_names), _as_array(data.column_names))
+    names = (data.row_names, data.column_names)
+    named = Biadjacency(graph.edges, *(None if one is None else np.array(one) for one in names))
     with progress(f"clustering {Path(data.source).name}", quiet):
         model = BipartiteCorrelationClustering(method, n_init=n_init, random_state=seed)
         model.fit(named)
     summary = _summary(data, model)
     if output is not None:
         page = _page(data, model, graph) if report else None
-        names = _write(output, data, model, summary, page)
+        written = _write(output, data, model, summary, page)
     if json:
         object_line(summary)
         return
     _tell(data, model, summary)
     if output is not None:
-        line(f"wrote {output}/: {' '.join(names)}")
-        if PAGE in names:
+        line(f"wrote {output}/: {' '.join(written)}")
+        if PAGE in written:
             line(f"look at {(output / PAGE).resolve()}")
 
 
@@ -143,12 +142,7 @@ def _lists_edges(path: Path) -> bool:
     return n_columns == 2 or (n_columns == len(cells) == 3 and as_number(cells[1]) is None)
 
 
-def _as_array(names: Sequence[str] | None) -> Array | None:
-    return None if names is None else np.array(names)
-
-
 def _summary(data: NamedMatrix, model: Any) -> dict[str, Any]:
-    certificate = model.certificate_
     return {
         "orthant": orthant.__version__,
         "input": {"file": data.source, "shape": list(data.X.shape)},
@@ -157,7 +151,7 @@ def _summary(data: NamedMatrix, model: Any) -> dict[str, Any]:
             for number, (rows, columns) in enumerate(zip(model.rows_, model.columns_, strict=True))
         ],
         "disagreements": model.disagreements_,
-        "certificate": {**asdict(certificate), "sentence": str(certificate)},
+        "certificate": plain_certificate(model.certificate_),
     }
 
 
@@ -182,17 +176,16 @@ def _write(
     check_own(folder, (MODEL, ROWS, COLUMNS, PAGE, SUMMARY), SUMMARY)
     with Replacing(folder) as files:
         files.other(MODEL, lambda path: save(model, path))
-        files.text(ROWS, lambda f: _labels(f, "row", data.row_names, model.row_labels_))
-        files.text(COLUMNS, lambda f: _labels(f, "column", data.column_names, model.column_labels_))
+        for name, side, names, labels in (
+            (ROWS, "row", data.row_names, model.row_labels_),
+            (COLUMNS, "column", data.column_names, model.column_labels_),
+        ):
+            rows = zip(names_or_numbers(names, len(labels)), labels.tolist(), strict=True)
+            files.text(name, partial(write_rows, headings=(side, "cluster"), rows=rows))
         if page is not None:
             files.text(PAGE, lambda f: f.write(page))
         files.text(SUMMARY, lambda f: write_json(f, summary))
     return [MODEL, ROWS, COLUMNS, *([PAGE] if page is not None else []), SUMMARY]
-
-
-def _labels(file: TextIO, what: str, names: Sequence[str] | None, labels: Array) -> None:
-    rows = zip(names_or_numbers(names, len(labels)), labels.tolist(), strict=True)
-    write_rows(file, (what, "cluster"), rows)
 
 
 def _tell(data: NamedMatrix, model: Any, summary: dict[str, Any]) -> None:
@@ -200,10 +193,11 @@ def _tell(data: NamedMatrix, model: Any, summary: dict[str, Any]) -> None:
     clusters = summary["clusters"]
     alone = (n - sum(one["rows"] for one in clusters), m - sum(one["columns"] for one in clusters))
     line(f"{Path(data.source).name}: {n:,} rows, {m:,} columns")
-    rows = [
-        (str(one["cluster"]), f"{one['rows']:,}", f"{one['columns']:,}", _some(data, model, number))
-        for number, one in enumerate(clusters[:MOST_SHOWN])
-    ]
+    names = names_or_numbers(data.row_names, n)
+    rows = []
+    for number, one in enumerate(clusters[:MOST_SHOWN]):
+        some = ", ".join(names[i] for i in np.flatnonzero(model.row_labels_ == number)[:5])
+        rows.append((str(number), f"{one['rows']:,}", f"{one['columns']:,}", some))
     if rows:
         table(("cluster", "rows", "columns", "some of its rows"), rows)
         line()
@@ -212,9 +206,3 @@ def _tell(data: NamedMatrix, model: Any, summary: dict[str, Any]) -> None:
     line(f"clusters: {len(clusters)}; in none: {alone[0]:,} rows and {alone[1]:,} columns")
     line(f"disagreements: {model.disagreements_:,}")
     prose(f"{model.certificate_}")
-
-
-def _some(data: NamedMatrix, model: Any, cluster: int) -> str:
-    members = np.flatnonzero(model.row_labels_ == cluster)[:5]
-    names = names_or_numbers(data.row_names, data.X.shape[0])
-    return ", ".join(str(names[one]) for one in members)

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 import orthant
 from orthant.certificate import CERTIFICATE_SECONDS
 from orthant.cli import options as o
-from orthant.cli.data import (
-    Reading,
-    make_weights,
-    most_bytes,
-    read_data,
-    read_weights,
-    takes_reading,
-)
+from orthant.cli.data import SIDES, Reading, read_data, takes_reading, weights_of
 from orthant.cli.failures import about
-from orthant.cli.folder import MODEL, PAGE, SUMMARY, read_model, read_summary, write_json
-from orthant.cli.proving import times_of
-from orthant.cli.report import source_of
-from orthant.cli.terminal import line, object_line, progress, prose
+from orthant.cli.folder import MODEL, PAGE, SUMMARY
+from orthant.cli.proving import plain_certificate, tell_proof
+from orthant.cli.report import read_folder
+from orthant.cli.terminal import line, object_line, progress, write_json
 from orthant.cli.writing import Replacing
 from orthant.datasets.readers import read_names
 from orthant.errors import InvalidInputError
@@ -34,45 +26,29 @@ from orthant.persistence import save
 
 @takes_reading()
 def certify(
-    place: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE|DIR", help="A matrix, or a folder that fit wrote.", show_default=False
-        ),
-    ],
+    place: Annotated[str, o.argument("FILE|DIR", "A matrix, or a folder that fit wrote.")],
     reading: Reading,
     labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The group of every row, one a line; empty for none."),
+        Path | None, o.value("FILE", "The group of every row, one a line; empty for none.")
     ] = None,
     feature_labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The group of every column, one a line."),
+        Path | None, o.value("FILE", "The group of every column, one a line.")
     ] = None,
     components: Annotated[
         str | None,
-        typer.Option(
-            "--components",
-            "-k",
-            parser=o.parse_sizes,
-            metavar="K|K,L",
-            help="How many groups were allowed (default: as many as the labels name); K,L: "
-            "groups of rows and of columns, with a core between them.",
+        o.components(
+            "How many groups were allowed (default: as many as the labels name); K,L: groups of "
+            "rows and of columns, with a core between them."
         ),
     ] = None,
     certificate: o.Proof = "tight",
     certificate_seconds: o.ProofSeconds = CERTIFICATE_SECONDS,
     data: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="The data of a folder, if they are no longer where they were."
-        ),
+        str | None, o.value("FILE", "The data of a folder, if they are no longer where they were.")
     ] = None,
-    sample_weight: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="One weight per row.")
-    ] = None,
+    sample_weight: Annotated[Path | None, o.value("FILE", "One weight per row.")] = None,
     feature_weight: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="One weight per column; a folder knows.")
+        Path | None, o.value("FILE", "One weight per column; a folder knows.")
     ] = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
@@ -87,33 +63,34 @@ def certify(
     if certificate == "none":
         raise InvalidInputError("--certificate none proves nothing; leave it out")
     folder = Path(place)
-    weights = {"sample_weight": sample_weight, "feature_weight": feature_weight}
+    proof = {"method": certificate, "seconds": certificate_seconds, "n_jobs": jobs}
     if (folder / SUMMARY).exists():
         _refuse_what_a_folder_knows(
             place, reading, labels, feature_labels, components, feature_weight
         )
-        proof = {"method": certificate, "seconds": certificate_seconds, "n_jobs": jobs}
-        result = _certify_folder(folder, data, proof, weights["sample_weight"], reading, quiet)
+        result = _certify_folder(folder, data, reading.max_bytes, sample_weight, proof, quiet)
+    elif data is not None:
+        raise InvalidInputError("--data names the data of a folder; give FILE itself")
+    elif labels is None and feature_labels is None:
+        raise InvalidInputError(
+            "give the partition with --labels, --feature-labels or both, or a folder of orthant fit"
+        )
     else:
-        if data is not None:
-            raise InvalidInputError("--data names the data of a folder; give FILE itself")
-        groups = {"labels": labels, "feature_labels": feature_labels}
-        options = {
-            "n_components": components,
-            "method": certificate,
-            "seconds": certificate_seconds,
-            "n_jobs": jobs,
-        }
-        result = _certify_file(place, reading, groups, weights, options, quiet)
-    found = result.certificate
+        with progress(f"reading {folder.name}", quiet):
+            held = read_data(place, reading, stream=True)
+        with held, progress(f"proving {folder.name}", quiet):
+            sides = zip((labels, feature_labels), held.X.shape, SIDES, strict=True)
+            groups = [None if one is None else read_names(one, *side) for one, *side in sides]
+            weights = weights_of(held.X, sample_weight, feature_weight)
+            about(place)
+            options = {"n_components": components, **proof, **weights}
+            result = orthant.certify(held.X, *groups, **options)
     if json:
-        told = {**asdict(found), "sentence": str(found)}
+        told = plain_certificate(result.certificate)
         error = result.relative_squared_error
         object_line({"relative_squared_error": error, "certificate": told})
         return
-    line(f"relative squared error {result.relative_squared_error:.6g}")
-    prose(f"{found}")
-    line(times_of(result))
+    tell_proof(result)
     if (folder / PAGE).exists():
         line(f"orthant report {place} makes its page again")
 
@@ -135,63 +112,24 @@ def _refuse_what_a_folder_knows(place: str, reading: Reading, *given: Any) -> No
 def _certify_folder(
     folder: Path,
     data: str | None,
-    proof: dict[str, Any],
+    max_bytes: str | None,
     sample_weight: Path | None,
-    reading: Reading,
+    proof: dict[str, Any],
     quiet: bool,
 ) -> Factorization:
     """The answer in a folder with a certificate, which is written there too."""
-    summary = read_summary(folder)
-    result = read_model(folder / MODEL, most_bytes(reading.max_bytes))
-    file, known = source_of(folder, summary, data)
+    summary, result, file, known = read_folder(folder, data, max_bytes)
     with progress(f"reading {Path(file).name}", quiet):
-        held = read_data(file, replace(known, max_bytes=reading.max_bytes), stream=True)
+        held = read_data(file, replace(known, max_bytes=max_bytes), stream=True)
     with held, progress(f"proving {Path(file).name}", quiet):
         about(file)
-        given = {"sample_weight": read_weights(sample_weight, held.X.shape[0], "rows")}
         kind = summary.get("options", {}).get("weights")
-        result.certify(
-            held.X,
-            **proof,
-            sample_weight=make_weights(kind, held.X, given)["sample_weight"],
-            missing_values=np.nan if known.missing else None,
-        )
+        weight = weights_of(held.X, sample_weight, None, kind)["sample_weight"]
+        missing = np.nan if known.missing else None
+        result.certify(held.X, **proof, sample_weight=weight, missing_values=missing)
     about(folder)
-    found = result.certificate
-    told = {**asdict(found), "sentence": str(found)}
+    summary["certificate"] = plain_certificate(result.certificate)
     with Replacing(folder) as files:
         files.other(MODEL, lambda path: save(result, path))
-        files.text(SUMMARY, lambda written: write_json(written, {**summary, "certificate": told}))
+        files.text(SUMMARY, lambda written: write_json(written, summary))
     return result
-
-
-def _certify_file(
-    place: str,
-    reading: Reading,
-    groups: dict[str, Path | None],
-    weights: dict[str, Path | None],
-    options: dict[str, Any],
-    quiet: bool,
-) -> Factorization:
-    """The partition that label files describe, with its certificate."""
-    if not any(groups.values()):
-        raise InvalidInputError(
-            "give the partition with --labels, --feature-labels or both, or a folder of orthant fit"
-        )
-    with progress(f"reading {Path(place).name}", quiet):
-        held = read_data(place, reading, stream=True)
-    with held, progress(f"proving {Path(place).name}", quiet):
-        sides = dict(zip(groups, ("rows", "columns"), strict=True))
-        counts = dict(zip(sides, held.X.shape, strict=True))
-        given = {
-            name: None if path is None else read_names(path, counts[name], sides[name])
-            for name, path in groups.items()
-        }
-        weighted = {
-            name: read_weights(path, count, side)
-            for (name, path), count, side in zip(
-                weights.items(), held.X.shape, ("rows", "columns"), strict=True
-            )
-        }
-        about(place)
-        return orthant.certify(held.X, **given, **weighted, **options)

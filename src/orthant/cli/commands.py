@@ -27,18 +27,9 @@ from orthant.cli.failures import (
 )
 
 # In the order of the help: the name of a command, and that of its module and function.
-COMMANDS = {
-    "demo": "demo",
-    "fit": "fit",
-    "transform": "transform",
-    "select-k": "select_k",
-    "report": "report",
-    "certify": "certify",
-    "bicluster": "bicluster",
-    "reproduce": "reproduce",
-    "bench": "bench",
-    "bench quality": "quality",
-}
+NAMES = ("demo", "fit", "transform", "select-k", "report", "certify", "bicluster", "reproduce")
+COMMANDS = {name: name.replace("-", "_") for name in (*NAMES, "bench")}
+COMMANDS["bench quality"] = "quality"
 COMPLETION = "_ORTHANT_COMPLETE"  # set by the scripts that shells complete with
 
 
@@ -150,7 +141,8 @@ def run(given: list[str]) -> int:
         message = getattr(error, "format_message", None)  # what typer raises for wrong usage
         if message is None or Debug.wanted:
             raise
-        say(f"{message()} (orthant {_command(arguments)}--help tells more)")
+        command = f"{arguments[0]} " if arguments[0] in COMMANDS else ""
+        say(f"{message()} (orthant {command}--help tells more)")
         return int(getattr(error, "exit_code", BAD_INPUT))
     return code if isinstance(code, int) else 0
 
@@ -167,7 +159,3 @@ def _with_whole_name(arguments: list[str]) -> list[str]:
     """Join the words of a command that has two, such as ``bench quality``."""
     name = " ".join(arguments[:2])
     return [name, *arguments[2:]] if name in COMMANDS else arguments
-
-
-def _command(arguments: list[str]) -> str:
-    return f"{arguments[0]} " if arguments[0] in COMMANDS else ""

@@ -27,9 +27,11 @@ from orthant.validation.parameters import as_bytes
 # or more than this share of what --max-memory grants.
 STREAM_ABOVE = 2**30
 SHARE_TO_READ = 0.25
+SIDES = ("rows", "columns")
+NAMES = dict(zip(("row_names", "feature_names"), SIDES, strict=True))  # in files of their own
+FOUND_OUT = ("format", "key", "header", "index")  # how a file is laid out, where it is not said
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 PREPARING = ("normalize", "log1p", "tfidf", "scale_features")
-FLAGS, TABLE = ("transpose", "missing", *PREPARING[1:]), ("header", "index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +69,19 @@ class Reading:
 
     def plain(self) -> dict[str, Any]:
         """The same as JSON has it, with paths that hold from anywhere."""
-        values = asdict(self)
-        for name in ("row_names", "feature_names"):
-            if values[name] is not None:
-                values[name] = str(Path(values[name]).resolve())
-        return values
+        paths = {one: path for one in NAMES if (path := getattr(self, one)) is not None}
+        return asdict(self) | {one: str(Path(path).resolve()) for one, path in paths.items()}
 
     @staticmethod
     def from_plain(values: dict[str, Any]) -> Reading:
         """What :meth:`plain` was made of."""
+        kinds = {**get_type_hints(Reading), **dict.fromkeys(NAMES, str | None)}
         known = {name: values[name] for name in Reading.__slots__ if name in values}
         for name, value in known.items():
-            wanted = bool if name in FLAGS else (bool | None) if name in TABLE else (str | None)
-            if not isinstance(value, wanted) or "\0" in str(value):
+            if not isinstance(value, kinds[name]) or "\0" in str(value):
                 raise InvalidInputError(f"how to read the data is not clear: {name} is {value!r}")
-        for name in ("row_names", "feature_names"):
-            if known.get(name) is not None:
-                known[name] = Path(known[name])
-        return Reading(**known)
+        paths = {name: Path(known[name]) for name in NAMES if known.get(name) is not None}
+        return Reading(**known | paths)
 
 
 def takes_reading(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -122,12 +119,10 @@ def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatr
     about("<stdin>" if file == "-" else file)
     memory, limit = reading.memory, most_bytes(reading.max_bytes)
     largest = STREAM_ABOVE if memory is None else int(memory * SHARE_TO_READ)
+    room = limit if memory is None else largest
     data = read_matrix(
         file,
-        format=reading.format,
-        key=reading.key,
-        header=reading.header,
-        index=reading.index,
+        **{name: getattr(reading, name) for name in FOUND_OUT},
         allow_missing=reading.missing,
         max_bytes=limit,
         map_above=largest,
@@ -139,25 +134,21 @@ def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatr
     for note in data.notes:
         say(f"{data.source}: {note}", "note")
     if reading.transpose:
-        data = _turn(data, limit if memory is None else largest)
+        data = _turn(data, room)
     n, m = data.X.shape
     if reading.row_names is not None:
         data = replace(data, row_names=read_names(reading.row_names, n, "rows"))
     if reading.feature_names is not None:
         data = replace(data, column_names=read_names(reading.feature_names, m, "columns"))
-    return _prepare(data, reading, limit if memory is None else largest)
+    return _prepare(data, reading, room)
 
 
 def _prepare(data: NamedMatrix, reading: Reading, largest: int) -> NamedMatrix:
     """The matrix prepared, in memory, with a record of how."""
     if not reading.steps:
         return data
-    if not hasattr(data.X, "tocsr") and prod(data.X.shape) * data.X.dtype.itemsize > largest:
-        raise InvalidInputError(
-            "a matrix that stays on disk cannot be prepared; write a prepared one, or grant more "
-            "with --max-memory"
-        )
-    X = data.X if hasattr(data.X, "tocsr") else np.asarray(data.X[:])
+    advice = "prepared; write a prepared one, or grant more with --max-memory"
+    X = _in_memory(data.X, largest, advice)
     missing = np.nan if reading.missing else None
     X, preparation = prepare(X, reading.steps, missing_values=missing)
     data.close()
@@ -166,18 +157,23 @@ def _prepare(data: NamedMatrix, reading: Reading, largest: int) -> NamedMatrix:
 
 def _turn(data: NamedMatrix, largest: int) -> NamedMatrix:
     """Columns as rows, in memory."""
-    X = data.X
-    if hasattr(X, "tocsr"):
-        X = X.T.tocsr()
-    elif prod(X.shape) * X.dtype.itemsize > largest:
-        raise InvalidInputError(
-            "a matrix that stays on disk cannot be turned; leave --transpose out and ask for "
-            "--orthogonal features in place of samples (or samples in place of features)"
-        )
-    else:
-        X = np.ascontiguousarray(np.asarray(X[:]).T)
+    advice = (
+        "turned; leave --transpose out and ask for --orthogonal features in place of samples (or "
+        "samples in place of features)"
+    )
+    X = _in_memory(data.X, largest, advice).T
+    X = X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X)
     data.close()
     return replace(data, X=X, row_names=data.column_names, column_names=data.row_names)
+
+
+def _in_memory(X: Any, largest: int, advice: str) -> Any:
+    """A matrix in memory, refused where it is too large to be read whole."""
+    if hasattr(X, "tocsr"):
+        return X
+    if prod(X.shape) * X.dtype.itemsize > largest:
+        raise InvalidInputError(f"a matrix that stays on disk cannot be {advice}")
+    return np.asarray(X[:])
 
 
 def most_bytes(text: str | None) -> int:
@@ -201,19 +197,24 @@ def as_image_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
     return height, width
 
 
-def make_weights(kind: str | None, X: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """The weights that were given, or those that are made from the matrix."""
+def weights_of(
+    X: Any, sample_weight: Path | None, feature_weight: Path | None, kind: str | None = None
+) -> dict[str, Any]:
+    """The weights of both sides: from files, or of a ``kind`` that is made from the matrix."""
+    files = {"sample_weight": sample_weight, "feature_weight": feature_weight}
+    given = {
+        name: None if path is None else _read_weights(path, size, side)
+        for (name, path), size, side in zip(files.items(), X.shape, SIDES, strict=True)
+    }
     if kind is None:
         return given
-    if any(weights is not None for weights in given.values()):
+    if any(path is not None for path in files.values()):
         raise InvalidInputError("--weights makes all weights; leave out the files with weights")
-    return dict(zip(("sample_weight", "feature_weight"), chi_square_weights(X), strict=True))
+    return dict(zip(files, chi_square_weights(X), strict=True))
 
 
-def read_weights(path: Path | None, expected: int, what: str) -> Any:
+def _read_weights(path: Path, expected: int, side: str) -> Any:
     """One non-negative number per row or column, from any file that holds a matrix."""
-    if path is None:
-        return None
     about(path)
     try:
         data = read_matrix(path, header=None, index=False).X
@@ -221,5 +222,5 @@ def read_weights(path: Path | None, expected: int, what: str) -> Any:
         raise FileError(keep_known(str(error), ())) from error
     values = np.asarray(data.toarray() if hasattr(data, "toarray") else data, dtype=np.float64)
     if values.size != expected:
-        raise InvalidInputError(f"{path}: it holds {values.size} weights for {expected} {what}")
+        raise InvalidInputError(f"{path}: it holds {values.size} weights for {expected} {side}")
     return values.ravel()

@@ -6,7 +6,6 @@ import warnings
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.table import Table
 
 import orthant
@@ -30,10 +29,8 @@ ONE_BLOCK = (
 
 
 def demo(
-    components: Annotated[
-        int, typer.Option("--components", "-k", help="How many parts.", min=1)
-    ] = 10,
-    seed: Annotated[int, typer.Option(help="Seed of the random choices.", min=0)] = 0,
+    components: Annotated[int, o.value(None, "How many parts.", "--components", "-k", min=1)] = 10,
+    seed: Annotated[int, o.value(None, "Seed of the random choices.", min=0)] = 0,
     output: Annotated[Path, o.output("Folder to write.", panel=None)] = Path("orthant-demo"),
 ) -> None:
     """Factorize 1,797 images of handwritten digits in every setting, and write the pages."""
@@ -106,9 +103,8 @@ def results_table(results: list[Factorization], n_components: int) -> Table:
     """One row per result: how large the error is, what is exact and what is proven."""
     table = Table(title=f"Orthogonal factorization into {n_components} parts")
     table.add_column("parts share no")
-    for heading in ("error", "relative\nsq. error", "exactly\northogonal", "proven\nratio"):
-        table.add_column(heading, justify="right")
-    for heading in ("seconds\nof the fit", "of the\nproof"):
+    figures = ("error", "relative\nsq. error", "exactly\northogonal", "proven\nratio")
+    for heading in (*figures, "seconds\nof the fit", "of the\nproof"):
         table.add_column(heading, justify="right")
     for result in results:
         table.add_row(

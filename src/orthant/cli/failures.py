@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import shlex
 import signal
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
@@ -62,7 +63,6 @@ def guard(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         about(None)
-        debug = Debug.wanted
         signal.signal(signal.SIGTERM, _terminate)
         earlier = signal.getsignal(signal.SIGINT)
         try:
@@ -80,7 +80,7 @@ def guard(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(INTERRUPTED) from None
         except (OrthantError, OSError, MemoryError) as error:
             _flush_stdout()
-            if debug:
+            if Debug.wanted:
                 raise
             say(describe(error))
             raise typer.Exit(exit_code(error)) from None
@@ -88,6 +88,13 @@ def guard(command: Callable[..., None]) -> Callable[..., None]:
             signal.signal(signal.SIGINT, earlier)
 
     return run
+
+
+def leave_interrupted(safe: str) -> NoReturn:
+    """End a command that can go on later: what is ``safe``, and how to go on."""
+    again = shlex.join(["orthant", *sys.argv[1:]])
+    say(f"interrupted; {safe}; go on with: {again}", "note")
+    raise typer.Exit(INTERRUPTED) from None
 
 
 class Debug:

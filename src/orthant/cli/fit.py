@@ -8,24 +8,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
-import orthant
 from orthant.certificate import CERTIFICATE_SECONDS
 from orthant.cli import options as o
 from orthant.cli.annotated import annotate
-from orthant.cli.data import (
-    Reading,
-    as_image_shape,
-    make_weights,
-    read_data,
-    read_weights,
-    takes_reading,
-)
+from orthant.cli.data import Reading, as_image_shape, read_data, takes_reading, weights_of
 from orthant.cli.failures import about
-from orthant.cli.folder import PAGE, check_folder, read_selection, summary_of, write_folder
+from orthant.cli.folder import PAGE, check_folder, summary_of, tell_story, write_folder
 from orthant.cli.known import as_written, read_known
-from orthant.cli.proving import prove, times_of
+from orthant.cli.proving import prove, tell_proof
 from orthant.cli.terminal import line, object_line, progress, prose, table
-from orthant.datasets.readers import NamedMatrix
 from orthant.errors import InvalidInputError
 from orthant.fitting import SEEDINGS, factorize
 from orthant.report import Story, find
@@ -45,15 +36,14 @@ def fit(
     output: Annotated[
         Path | None, o.output("Folder to write (default: NAME.orthant here).")
     ] = None,
-    report: Annotated[
-        bool, o.printing("--report", help="Also write the page report.html.")
-    ] = False,
+    report: Annotated[bool, o.page_flag("Also write the page report.html.")] = False,
     image_shape: o.ImageShape = None,
     groups: o.Groups = None,
     h5ad: Annotated[
         o.Writing,
         o.printing(
-            help="Results of an .h5ad file: into a copy in DIR, into the file itself, or neither."
+            None,
+            "Results of an .h5ad file: into a copy in DIR, into the file itself, or neither.",
         ),
     ] = o.Writing.copy,
     json: o.Json = False,
@@ -62,18 +52,14 @@ def fit(
     seeding: o.Seeding = "auto",
     kmeans: o.Kmeans = None,
     n_init: o.NInit = o.N_INIT,
-    max_iter: Annotated[int, o.solver(min=1, help="Most sweeps of a descent.")] = o.MAX_ITER,
+    max_iter: Annotated[int, o.solver(None, "Most sweeps of a descent.", min=1)] = o.MAX_ITER,
     tol: Annotated[
-        float, o.solver(min=0.0, help="Stop when a sweep gains less than this share.")
+        float, o.solver(None, "Stop when a sweep gains less than this share.", min=0.0)
     ] = o.TOL,
     certificate: o.Proof = "svd",
     certificate_seconds: o.ProofSeconds = CERTIFICATE_SECONDS,
-    sample_weight: Annotated[
-        Path | None, o.solver(metavar="FILE", help="One weight per row.")
-    ] = None,
-    feature_weight: Annotated[
-        Path | None, o.solver(metavar="FILE", help="One weight per column.")
-    ] = None,
+    sample_weight: Annotated[Path | None, o.solver("FILE", "One weight per row.")] = None,
+    feature_weight: Annotated[Path | None, o.solver("FILE", "One weight per column.")] = None,
     weights: o.Weights = None,
     seed: o.Seed = None,
     jobs: o.Jobs = None,
@@ -82,9 +68,12 @@ def fit(
 ) -> None:
     """Factorize FILE, write a folder, and say how far from optimal the answer can be."""
     reading = replace(reading, max_memory=max_memory)
-    folder = output or Path(f"{_stem(file)}.orthant")
+    stem = "stdin" if file == "-" else Path(file).name.split(".")[0] or "matrix"
+    folder = output or Path(f"{stem}.orthant")
     check_folder(folder)
-    _check_checkpoint(checkpoint)
+    if checkpoint is not None and not checkpoint.absolute().parent.is_dir():
+        # Better now than after hours of work.
+        raise InvalidInputError(f"--checkpoint: there is no folder {checkpoint.absolute().parent}")
     given: dict[str, Any] = {
         "n_components": components,
         "orthogonal": orthogonal,
@@ -104,23 +93,15 @@ def fit(
         data = read_data(file, reading, stream=True)
     with data:
         n, m = data.X.shape
+        name = Path(data.source).name
         shape = as_image_shape(image_shape, m)
         about(data.source)
-        weighted = {
-            **make_weights(
-                weights,
-                data.X,
-                {
-                    "sample_weight": read_weights(sample_weight, n, "rows"),
-                    "feature_weight": read_weights(feature_weight, m, "columns"),
-                },
-            ),
-            "missing_values": np.nan if reading.missing else None,
-        }
+        weighted = weights_of(data.X, sample_weight, feature_weight, weights)
+        weighted["missing_values"] = np.nan if reading.missing else None
         start = _read_seeding(seeding)
         known = read_known(groups, file, reading, n)
         about(data.source)
-        with progress(f"factorizing {_shown_name(data)}", quiet):
+        with progress(f"factorizing {name}", quiet):
             options = {**given, "seeding": start, "checkpoint": checkpoint}
             result = factorize(data.X, **options, **weighted)
             result = replace(
@@ -129,7 +110,7 @@ def fit(
                 feature_names=data.column_names,
                 preparation=data.preparation,
             )
-        with progress(f"proving {_shown_name(data)}", quiet):
+        with progress(f"proving {name}", quiet):
             result = prove(result)
         chance = None
         if report:
@@ -137,27 +118,14 @@ def fit(
                 fitted = {**weighted, "n_jobs": jobs, "orthogonal": orthogonal}
                 chance = captured_by_chance(data.X, components, seed=seed, **fitted)
         with progress("writing", quiet):
-            story = Story(
-                result,
-                find(data.X, result, missing=reading.missing, n_jobs=jobs, max_memory=max_memory),
-                _shown_name(data),
-                data.row_names,
-                data.column_names,
-                shape,
-                selection=read_selection(folder),
-                remarks=_remarks(weighted, reading),
-                version=orthant.__version__,
-                chance=chance,
-                **known,
+            found = find(
+                data.X, result, missing=reading.missing, n_jobs=jobs, max_memory=max_memory
             )
-            source = {"file": _absolute(file), "reading": reading.plain()}
-            shown = {
-                **given,
-                "image_shape": image_shape,
-                "groups": as_written(groups),
-                "weights": weights,
-            }
-            summary = summary_of(story, source, shown)
+            told = {"remarks": _remarks(weighted, reading), "chance": chance, **known}
+            story = tell_story(folder, data, result, found, image_shape=shape, **told)
+            place = file if file == "-" else str(Path(file).resolve())
+            given |= {"image_shape": image_shape, "groups": as_written(groups), "weights": weights}
+            summary = summary_of(story, {"file": place, "reading": reading.plain()}, given)
             names = write_folder(folder, story, summary, with_page=report)
     if file.endswith(".h5ad") and h5ad is not o.Writing.none and not reading.transpose:
         with progress("writing", quiet):
@@ -165,13 +133,7 @@ def fit(
     if json:
         object_line({**summary, "folder": str(folder), "files": names})
         return
-    _tell(story, folder, names)
-
-
-def _check_checkpoint(path: Path | None) -> None:
-    """Find out before hours of work that the file cannot be written."""
-    if path is not None and not path.absolute().parent.is_dir():
-        raise InvalidInputError(f"--checkpoint: there is no folder {path.absolute().parent}")
+    _tell(story, summary, folder, names)
 
 
 def _read_seeding(seeding: str) -> Any:
@@ -192,63 +154,38 @@ def _remarks(weights: dict[str, Any], reading: Reading) -> list[str]:
     return remarks
 
 
-def _stem(file: str) -> str:
-    return "stdin" if file == "-" else Path(file).name.split(".")[0] or "matrix"
-
-
-def _absolute(file: str) -> str:
-    return file if file == "-" else str(Path(file).resolve())
-
-
-def _shown_name(data: NamedMatrix) -> str:
-    return Path(data.source).name
-
-
-def _tell(story: Story, folder: Path, names: list[str]) -> None:
+def _tell(story: Story, summary: dict[str, Any], folder: Path, names: list[str]) -> None:
     """The answer in a few lines."""
-    result, found, (n, m) = story.result, story.findings, story.shape
-    line(f"{story.source}: {n:,} x {m:,}, {found.matrix.n_entries:,} entries")
-    rows = [
-        (
-            str(component),
-            f"{len(found.rows_of(component)):,}",
-            f"{story.n_columns(component):,}",
-            percent(float(found.energies[component])),
-            ", ".join(story.column(one) for one in story.distinctive_columns(component, 6)),
-        )
-        for component in range(result.n_components_found)
-    ]
+    n, m = story.shape
+    line(f"{story.source}: {n:,} x {m:,}, {story.findings.matrix.n_entries:,} entries")
+    rows = []
+    for number, one in enumerate(summary["components"]):
+        distinctive = ", ".join(map(story.column, story.distinctive_columns(number, 6)))
+        counts = (f"{one['rows']:,}", f"{one['features']:,}", percent(one["energy"]))
+        rows.append((str(number), *counts, distinctive))
     table(("component", "rows", "features", "energy", "what makes it different"), rows)
-    if result.has_full_core:
-        _tell_core(story)
+    if story.result.has_full_core:
+        _tell_core(story, summary["feature_groups"])
     line()
-    line(f"relative squared error {result.relative_squared_error:.6g}")
-    prose(f"{result.certificate}")
-    line(times_of(result))
+    tell_proof(story.result)
     prose(f"wrote {folder}/: {' '.join(names)}")
     if PAGE in names:
         line(f"look at {(folder / PAGE).resolve()}")
 
 
-def _tell_core(story: Story) -> None:
+def _tell_core(story: Story, groups: list[dict[str, Any]]) -> None:
     """The groups of columns, and how much energy every component takes from each."""
-    shares = story.core_shares
     line()
-    groups = [
-        (
-            str(group),
-            f"{len(story.findings.columns_of(group)):,}",
-            percent(float(shares[:, group].sum())),
-            ", ".join(story.column(one) for one in story.top_of_group(group, 6)),
-        )
-        for group in range(story.n_groups)
-    ]
-    table(("group", "features", "energy", "heaviest features"), groups)
+    rows = []
+    for number, one in enumerate(groups):
+        heaviest = ", ".join(map(story.column, story.top_of_group(number, 6)))
+        rows.append((str(number), f"{one['features']:,}", percent(one["energy"]), heaviest))
+    table(("group", "features", "energy", "heaviest features"), rows)
     if story.n_groups > MOST_GROUPS:
         return
     line()
-    rows = [
+    core = [
         (f"component {component}", *map(percent, each))
-        for component, each in enumerate(shares.tolist())
+        for component, each in enumerate(story.core_shares.tolist())
     ]
-    table(("core (energy)", *(f"group {group}" for group in range(story.n_groups))), rows)
+    table(("core (energy)", *(f"group {group}" for group in range(story.n_groups))), core)

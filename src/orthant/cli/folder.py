@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import errno
-import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -14,13 +13,15 @@ import numpy as np
 
 import orthant
 from orthant.cli.failures import about
-from orthant.cli.terminal import plain
+from orthant.cli.proving import plain_certificate
+from orthant.cli.terminal import write_json
 from orthant.cli.writing import Replacing, check_own
-from orthant.datasets.readers import FileError
+from orthant.datasets.readers import FileError, NamedMatrix
 from orthant.datasets.readers.names import shield
 from orthant.factorization import Factorization
+from orthant.files.journal import parse_object
 from orthant.persistence import load, save
-from orthant.report import Story, page
+from orthant.report import Findings, Story, page
 from orthant.report.findings import is_exactly_orthogonal
 
 MODEL, SUMMARY, PAGE = "model.npz", "summary.json", "report.html"
@@ -31,6 +32,7 @@ SELECTION = "selection.json"
 TOP_FEATURES = 10
 LONGEST_JSON = 2**26
 LARGEST = 1e6
+Table = tuple[Sequence[str], Iterable[Sequence[Any]]]  # headings and rows
 ERRORS = ("relative_squared_error", "lower_bound", "null_error")
 AGREEMENTS = ("matched_cosine", "adjusted_rand")
 
@@ -47,19 +49,22 @@ def write_folder(
     folder: Path, story: Story, summary: dict[str, Any], *, with_page: bool
 ) -> list[str]:
     """Write everything at once; a page that is there already is made again. Returns the names."""
+    tables = {
+        ASSIGNMENTS: assignments(story),
+        FEATURES: _features(story),
+        COMPONENTS: _components(story),
+        **({CORE: _core(story)} if story.result.has_full_core else {}),
+    }
     with_page = with_page or (folder / PAGE).exists()
-    left_out = {PAGE: not with_page, CORE: not story.result.has_full_core}
-    names = [name for name in FILES if not left_out.get(name, False)]
+    written = {MODEL, SUMMARY, *tables, *([PAGE] if with_page else [])}
+    names = [name for name in FILES if name in written]
     check_folder(folder)
     html = page(story) if with_page else ""
     with Replacing(folder) as files:
         files.other(MODEL, lambda path: save(story.result, path))
-        files.text(ASSIGNMENTS, lambda file: write_assignments(file, story))
-        files.text(FEATURES, lambda file: _write_features(file, story))
-        files.text(COMPONENTS, lambda file: _write_components(file, story))
-        if CORE in names:
-            files.text(CORE, lambda file: _write_core(file, story))
-        else:
+        for name, (headings, rows) in tables.items():
+            files.text(name, partial(write_rows, headings=headings, rows=rows))
+        if CORE not in tables:
             files.without(CORE)
         if with_page:
             files.text(PAGE, lambda file: file.write(html))
@@ -67,53 +72,51 @@ def write_folder(
     return names
 
 
-def write_json(file: TextIO, values: Any) -> None:
-    """One JSON object, indented."""
-    json.dump(plain(values), file, indent=2, allow_nan=False)
-    file.write("\n")
+def tell_story(
+    folder: Path, held: NamedMatrix, result: Factorization, found: Findings, **more: Any
+) -> Story:
+    """What the page of a folder tells, with the curve over k if ``select-k`` wrote into it."""
+    names = (Path(held.source).name, held.row_names, held.column_names)
+    more["selection"] = read_selection(folder)
+    return Story(result, found, *names, version=orthant.__version__, **more)
 
 
-def write_assignments(file: TextIO, story: Story) -> None:
+def assignments(story: Story) -> Table:
     """The component of every row, its loading, and the share of the row that is captured."""
     found = story.findings
     names = names_or_numbers(story.row_names, len(found.row_labels))
     numbers = (map(_number, found.row_scales), map(_number, found.row_shares))
     rows = zip(names, found.row_labels.tolist(), *numbers, strict=True)
-    write_rows(file, ("row", "component", "scale", "share_captured"), rows)
+    return ("row", "component", "scale", "share_captured"), rows
 
 
-def _write_features(file: TextIO, story: Story) -> None:
+def _features(story: Story) -> Table:
     """The component, or group, in which every feature weighs most, and its weight there."""
     found = story.findings
     names = names_or_numbers(story.column_names, len(found.column_labels))
     weights = map(_number, found.column_weights)
-    rows = zip(names, found.column_labels.tolist(), weights, strict=True)
     belongs = "group" if story.result.has_full_core else "component"
-    write_rows(file, ("feature", belongs, "weight"), rows)
+    rows = zip(names, found.column_labels.tolist(), weights, strict=True)
+    return ("feature", belongs, "weight"), rows
 
 
-def _write_components(file: TextIO, story: Story) -> None:
+def _components(story: Story) -> Table:
     """All weights above zero, those of a component together, the heaviest first."""
     names = names_or_numbers(story.column_names, story.shape[1])
-
-    def rows() -> Iterable[tuple[int, str, str]]:
-        for component, weights in enumerate(story.result.components):
-            used = np.flatnonzero(weights)
-            for one in used[np.argsort(-weights[used], kind="stable")]:
-                yield component, names[one], _number(weights[one])
-
-    write_rows(file, ("component", "feature", "weight"), rows())
+    rows = (
+        (component, names[one], _number(weights[one]))
+        for component, weights in enumerate(story.result.components)
+        for one in story.top_columns(component, len(weights))
+    )
+    return ("component", "feature", "weight"), rows
 
 
-def _write_core(file: TextIO, story: Story) -> None:
+def _core(story: Story) -> Table:
     """What every component and every group of features have to do with each other."""
     core, shares = story.result.core, story.core_shares
     assert core is not None
-    rows = (
-        (component, group, _number(core[component, group]), _number(shares[component, group]))
-        for component, group in np.ndindex(core.shape)
-    )
-    write_rows(file, ("component", "group", "core", "energy"), rows)
+    rows = ((*at, _number(core[at]), _number(shares[at])) for at in np.ndindex(core.shape))
+    return ("component", "group", "core", "energy"), rows
 
 
 def write_rows(file: TextIO, headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -140,7 +143,7 @@ def names_or_numbers(names: Sequence[str] | None, count: int) -> Sequence[str]:
 
 def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """What ``summary.json`` says."""
-    result, found, certificate = story.result, story.findings, story.result.certificate
+    result, found = story.result, story.findings
     names = names_or_numbers(story.column_names, story.shape[1])
     components = [
         {
@@ -184,7 +187,7 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
         "n_sweeps": result.n_sweeps,
         "steps_run": list(result.steps_run),
         "seconds": result.seconds,
-        "certificate": {**asdict(certificate), "sentence": str(certificate)},
+        "certificate": plain_certificate(result.certificate),
         "components": components,
         **core,
         "remarks": list(story.remarks),
@@ -209,7 +212,8 @@ def read_summary(folder: Path) -> dict[str, Any]:
     if (
         not isinstance(given, dict)
         or not isinstance(given.get("reading"), dict)
-        or not _is_text(given.get("file"))
+        or not isinstance(given.get("file"), str)
+        or "\0" in given["file"]
         or not isinstance(options, dict)
         or not isinstance(options.get("image_shape", ""), str | None)
         or not isinstance(options.get("groups", ""), str | None)
@@ -218,10 +222,6 @@ def read_summary(folder: Path) -> dict[str, Any]:
     ):
         raise FileError(f"{path}: it was not written by orthant fit, or is damaged")
     return summary
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and "\0" not in value
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -233,13 +233,7 @@ def read_json(path: Path) -> dict[str, Any]:
         content = file.read(LONGEST_JSON + 1)
     if len(content) > LONGEST_JSON:
         raise FileError(f"{path}: it is longer than {LONGEST_JSON:,} bytes")
-    try:
-        values = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise FileError(f"{path}: this is no JSON, or a damaged one: {error}") from error
-    if not isinstance(values, dict):
-        raise FileError(f"{path}: a JSON object was expected")
-    return values
+    return parse_object(content, path)
 
 
 def read_selection(folder: Path) -> dict[str, Any] | None:

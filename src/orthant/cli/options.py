@@ -63,16 +63,43 @@ def explain(table: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {meaning}" for name, meaning in table.items())
 
 
-_reading = partial(typer.Option, rich_help_panel=READING)
-solver = partial(typer.Option, rich_help_panel=SOLVER)
-printing = partial(typer.Option, rich_help_panel=OUTPUT)
+def value(
+    metavar: str | None, help: str, *names: str, panel: str | None = None, **given: Any
+) -> Any:
+    """An option that takes a value; commands with few options show them without panels."""
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **given)
+
+
+def flag(name: str, help: str, panel: str | None = None, **given: Any) -> Any:
+    """An option that takes no value."""
+    return typer.Option(name, help=help, rich_help_panel=panel, **given)
+
+
+def choice(name: str, help: str, table: Iterable[str | None], panel: str | None = SOLVER) -> Any:
+    """An option that takes a name out of a table."""
+    return flag(name, help, panel, **one_of(table))
 
 
 def output(help: str, metavar: str = "DIR", panel: str | None = OUTPUT, **given: Any) -> Any:
-    """Where a command writes; commands with few options show them without panels."""
-    return typer.Option(
-        "--output", "-o", metavar=metavar, help=help, rich_help_panel=panel, **given
-    )
+    """Where a command writes."""
+    return value(metavar, help, "--output", "-o", panel=panel, **given)
+
+
+def argument(metavar: str, help: str, **given: Any) -> Any:
+    """What stands before all options."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False, **given)
+
+
+def components(help: str) -> Any:
+    """How many components, or groups of both sides."""
+    return value("K|K,L", help, "--components", "-k", parser=parse_sizes)
+
+
+_reading = partial(value, panel=READING)
+_preparing = partial(flag, panel=PREPARING)
+solver = partial(value, panel=SOLVER)
+printing = partial(value, panel=OUTPUT)
+page_flag = partial(flag, "--report", panel=OUTPUT)
 
 
 class Writing(StrEnum):
@@ -85,159 +112,108 @@ class Writing(StrEnum):
 
 File = Annotated[
     str,
-    typer.Argument(
-        metavar="FILE",
-        help=f"The matrix: {' '.join(f'.{name}' for name in FORMATS)}, or - for stdin.",
-        show_default=False,
-    ),
+    argument("FILE", f"The matrix: {' '.join(f'.{name}' for name in FORMATS)}, or - for stdin."),
 ]
 Format = Annotated[
-    str | None,
-    _reading(metavar="NAME", help=f"Format, when the name does not tell: {' '.join(FORMATS)}."),
+    str | None, _reading("NAME", f"Format, when the name does not tell: {' '.join(FORMATS)}.")
 ]
-Key = Annotated[
-    str | None, _reading(metavar="NAME", help="Which array of a file that holds several.")
-]
+Key = Annotated[str | None, _reading("NAME", "Which array of a file that holds several.")]
 _FOUND_OUT = "Text: whether the first {} holds names; found out by default."
-Header = Annotated[
-    bool | None,
-    _reading("--header/--no-header", help=_FOUND_OUT.format("line"), show_default=False),
-]
-Index = Annotated[
-    bool | None,
-    _reading("--index/--no-index", help=_FOUND_OUT.format("column"), show_default=False),
-]
+_names_flag = partial(flag, panel=READING, show_default=False)
+Header = Annotated[bool | None, _names_flag("--header/--no-header", _FOUND_OUT.format("line"))]
+Index = Annotated[bool | None, _names_flag("--index/--no-index", _FOUND_OUT.format("column"))]
 Transpose = Annotated[
-    bool, _reading("--transpose", help="Turn the matrix: its columns are the rows.")
+    bool, flag("--transpose", "Turn the matrix: its columns are the rows.", READING)
 ]
 Missing = Annotated[
-    bool, _reading("--missing", help="NaN and empty cells are missing and left out of the error.")
+    bool, flag("--missing", "NaN and empty cells are missing and left out of the error.", READING)
 ]
 MaxBytes = Annotated[
     str | None,
     _reading(
-        metavar="SIZE",
-        help="Refuse files that would take more memory, such as 500M or 8G (default: half of it).",
+        "SIZE",
+        "Refuse files that would take more memory, such as 500M or 8G (default: half of it).",
     ),
 ]
-RowNames = Annotated[Path | None, _reading(metavar="FILE", help="Names of the rows, one per line.")]
-FeatureNames = Annotated[
-    Path | None, _reading(metavar="FILE", help="Names of the columns, one per line.")
-]
-
-Columns = Annotated[
-    str | None, _reading(metavar="NAMES", help="Only these columns of the file: name,name.")
-]
-Drop = Annotated[str | None, _reading(metavar="NAMES", help="All columns of the file but these.")]
-_preparing = partial(typer.Option, rich_help_panel=PREPARING)
+RowNames = Annotated[Path | None, _reading("FILE", "Names of the rows, one per line.")]
+FeatureNames = Annotated[Path | None, _reading("FILE", "Names of the columns, one per line.")]
+Columns = Annotated[str | None, _reading("NAMES", "Only these columns of the file: name,name.")]
+Drop = Annotated[str | None, _reading("NAMES", "All columns of the file but these.")]
 Normalize = Annotated[
     str | None,
-    _preparing(
+    choice(
         "--normalize",
-        help="rows: every row at length 1; totals: at the median total, before all else.",
-        **one_of(("rows", "totals")),
+        "rows: every row at length 1; totals: at the median total, before all else.",
+        ("rows", "totals"),
+        PREPARING,
     ),
 ]
-Log1p = Annotated[bool, _preparing("--log1p", help="log(1 + x) of every entry.")]
-Tfidf = Annotated[bool, _preparing("--tfidf", help="Counts of terms times how rare each is.")]
+Log1p = Annotated[bool, _preparing("--log1p", "log(1 + x) of every entry.")]
+Tfidf = Annotated[bool, _preparing("--tfidf", "Counts of terms times how rare each is.")]
 ScaleFeatures = Annotated[
-    bool, _preparing("--scale-features", help="Columns over the root of their mean square.")
+    bool, _preparing("--scale-features", "Columns over the root of their mean square.")
 ]
 Weights = Annotated[
     str | None,
-    solver(
+    choice(
         "--weights",
-        help="Weights made from the matrix. chi-square: 1 over totals of rows and columns.",
-        **one_of(("chi-square",)),
+        "Weights made from the matrix. chi-square: 1 over totals of rows and columns.",
+        ("chi-square",),
     ),
 ]
-
 Components = Annotated[
     str,
-    typer.Option(
-        "--components",
-        "-k",
-        parser=parse_sizes,
-        metavar="K|K,L",
-        help="How many components; over both K,L: groups of rows and of columns with a core.",
-    ),
+    components("How many components; over both K,L: groups of rows and of columns with a core."),
 ]
 Orthogonal = Annotated[
-    str, typer.Option("--orthogonal", help="What components share none of.", **one_of(SETTINGS))
+    str, choice("--orthogonal", "What components share none of.", SETTINGS, None)
 ]
-Algorithm = Annotated[str, solver("--algorithm", help=f"{explain(NAMES)}.", **one_of(NAMES))]
+Algorithm = Annotated[str, choice("--algorithm", f"{explain(NAMES)}.", NAMES)]
 Seeding = Annotated[
     str,
-    solver(
-        "--seeding",
-        metavar="NAME",
-        help=f"best: {', '.join(SEEDINGS)}, or a file with components to start from.",
-    ),
+    solver("NAME", f"best: {', '.join(SEEDINGS)}, or a file with components to start from."),
 ]
 Kmeans = Annotated[
     str | None,
-    solver(
-        "--kmeans",
-        help=f"paper: the k-means subroutine, {', '.join(SUBROUTINES)}.",
-        **one_of(SUBROUTINES),
-    ),
+    choice("--kmeans", f"paper: the k-means subroutine, {', '.join(SUBROUTINES)}.", SUBROUTINES),
 ]
 Proof = Annotated[
     str,
-    solver(
-        "--certificate",
-        help=f"Lower bound. {explain(KINDS_OF_PROOF)}.",
-        **one_of({**CERTIFICATES, **FORMER}),
-    ),
+    choice("--certificate", f"Lower bound. {explain(KINDS_OF_PROOF)}.", {**CERTIFICATES, **FORMER}),
 ]
-ProofSeconds = Annotated[
-    float,
-    solver("--certificate-seconds", min=0.0, help="What the search of a tight one may take."),
-]
+ProofSeconds = Annotated[float, solver(None, "What the search of a tight one may take.", min=0.0)]
 NInit = Annotated[
-    str,
-    solver(
-        "--n-init",
-        parser=parse_n_init,
-        metavar="N|auto",
-        help="Tournaments of starts; paper: starts.",
-    ),
+    str, solver("N|auto", "Tournaments of starts; paper: starts.", parser=parse_n_init)
 ]
-Seed = Annotated[int | None, solver("--seed", min=0, help="Seed: same seed, same bits.")]
-Jobs = Annotated[int | None, solver("--jobs", "-j", help="Threads (default: all cores).")]
+Seed = Annotated[int | None, solver(None, "Seed: same seed, same bits.", min=0)]
+Jobs = Annotated[int | None, solver(None, "Threads (default: all cores).", "--jobs", "-j")]
 MaxMemory = Annotated[
     str | None,
     solver(
-        metavar="SIZE",
-        help="Memory for blocks of rows at work, such as 1G; larger .npy .h5 .zarr stay on disk.",
+        "SIZE", "Memory for blocks of rows at work, such as 1G; larger .npy .h5 .zarr stay on disk."
     ),
 ]
 CheckpointFile = Annotated[
     Path | None,
-    solver(
-        "--checkpoint",
-        metavar="FILE",
-        help="Keep what is found so far in FILE, and go on from it after a break.",
-    ),
+    solver("FILE", "Keep what is found so far in FILE, and go on from it after a break."),
 ]
-Json = Annotated[bool, printing("--json", help="Print one JSON object, for machines.")]
-Quiet = Annotated[bool, printing("--quiet", "-q", help="No progress.")]
+Json = Annotated[bool, flag("--json", "Print one JSON object, for machines.", OUTPUT)]
+Quiet = Annotated[bool, printing(None, "No progress.", "--quiet", "-q")]
 Plugin = Annotated[
     list[str] | None,
-    typer.Option(
+    value(
+        "FILE|MODULE",
+        "Python that registers methods of your own (orthant.baselines.register).",
         "--plugin",
-        metavar="FILE|MODULE",
-        help="Python that registers methods of your own (orthant.baselines.register).",
     ),
 ]
 ImageShape = Annotated[
-    str | None,
-    printing(metavar="HxW", help="Features are pixels of pictures of this size, such as 8x8."),
+    str | None, printing("HxW", "Features are pixels of pictures of this size, such as 8x8.")
 ]
 Groups = Annotated[
     str | None,
     printing(
-        metavar="FILE|obs:NAME",
-        help="Known groups of the rows for the page: a name per line, or what obs of .h5ad says.",
+        "FILE|obs:NAME",
+        "Known groups of the rows for the page: a name per line, or what obs of .h5ad says.",
     ),
 ]

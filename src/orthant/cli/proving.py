@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
 
-from orthant.certificate import promised_by
+from orthant.certificate import Certificate, promised_by
 from orthant.certification.evidence import Evidence
+from orthant.cli.terminal import line, prose
 from orthant.errors import TooLargeError
 from orthant.factorization import Factorization
 
@@ -20,6 +22,18 @@ def prove(result: Factorization) -> Factorization:
     except TooLargeError as error:
         found = replace(promised_by(result.promise), reason=str(error))
     return replace(result, evidence=Evidence(found))
+
+
+def plain_certificate(certificate: Certificate) -> dict[str, Any]:
+    """A certificate as JSON has it, with its sentence."""
+    return {**asdict(certificate), "sentence": str(certificate)}
+
+
+def tell_proof(result: Factorization) -> None:
+    """The error, what is proven of it, and how long both took."""
+    line(f"relative squared error {result.relative_squared_error:.6g}")
+    prose(f"{result.certificate}")
+    line(times_of(result))
 
 
 def times_of(result: Factorization) -> str:

@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-import orthant
-from orthant.bench.columns import explain
-from orthant.bench.machine import machine
 from orthant.bench.quality.best_known import BestKnown, Case, read_best_known
 from orthant.bench.quality.gaps import BY_SETTING, QUALITY, sum_up
 from orthant.bench.quality.journal import FITS, FitJournal
 from orthant.bench.quality.sets import NamedSet, select, sets_of_folder, sets_of_paper
 from orthant.bench.quality.task import Grid, QualityTask
 from orthant.bench.rows import FAILED, SKIPPED, Row
-from orthant.bench.table import machine_line, notes, rich_table
 from orthant.bench.tasks import Progress, Task, run
 from orthant.cli import options as o
-from orthant.cli.bench import Record
+from orthant.cli.bench import Record, begin_record, show_rows
 from orthant.cli.data import Reading, read_data, takes_reading
-from orthant.cli.failures import BAD_INPUT, INTERRUPTED, about, say
+from orthant.cli.failures import BAD_INPUT, about, leave_interrupted, say
 from orthant.cli.lists import as_names, as_numbers
-from orthant.cli.terminal import line, prose, show
-from orthant.cli.writing import check_own
+from orthant.cli.terminal import line, prose
 from orthant.errors import InvalidInputError
 from orthant.onmf.choices import SETTINGS
 from orthant.progress import Show, count_progress
 
-OUTPUT = Path("orthant-quality")
+OUTPUT, EVERY = Path("orthant-quality"), ",".join(SETTINGS)
 
 
 @takes_reading("format", "missing", "row_names", "feature_names")
@@ -41,42 +35,27 @@ def quality(
     reading: Reading,
     folder: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="FOLDER",
-            help="Matrices, one in a file; the sets of the paper by default.",
-            show_default=False,
-        ),
+        o.argument("FOLDER", "Matrices, one in a file; the sets of the paper by default."),
     ] = None,
     sets: Annotated[
-        str | None,
-        typer.Option(metavar="NAMES", help="Only sets whose names hold one of these: arcene,kos."),
+        str | None, o.value("NAMES", "Only sets whose names hold one of these: arcene,kos.")
     ] = None,
-    orthogonal: Annotated[
-        str, typer.Option(metavar="NAMES", help="Settings, such as samples,both.")
-    ] = ",".join(SETTINGS),
+    orthogonal: Annotated[str, o.value("NAMES", "Settings, such as samples,both.")] = EVERY,
     components: Annotated[
-        str,
-        typer.Option(
-            "--components", "-k", metavar="RANGE", help="Numbers of components: 6,20 or 2:8."
-        ),
+        str, o.value("RANGE", "Numbers of components: 6,20 or 2:8.", "--components", "-k")
     ] = "6",
     seeds: Annotated[
-        str,
-        typer.Option(metavar="RANGE", help="Seeds, the same for all programs: 0:19 are twenty."),
+        str, o.value("RANGE", "Seeds, the same for all programs: 0:19 are twenty.")
     ] = "0:4",
-    ten: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, help="Fit with n_init=10 too, with the first N seeds."),
-    ] = 0,
+    ten: Annotated[int, o.value("N", "Fit with n_init=10 too, with the first N seeds.", min=0)] = 0,
     best_known: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Best errors known (JSON); gaps are measured from them."),
+        Path | None, o.value("FILE", "Best errors known (JSON); gaps are measured from them.")
     ] = None,
     write_best: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the best errors known after the run; may be the file of --best-known.",
+        o.value(
+            "FILE",
+            "Write the best errors known after the run; may be the file of --best-known.",
         ),
     ] = None,
     output: Annotated[
@@ -105,18 +84,27 @@ def quality(
         ten,
     )
     chosen = _sets(folder, reading, sets)
-    known, to_write = _values(best_known), _values_to_write(write_best)
-    document = {"orthant": orthant.__version__, "machine": machine(), "options": _plain(grid)}
-    record = Record(output, "quality", document, profile=False)
-    check_own(output, record.files, record.files[0])
+    if write_best is not None and not write_best.absolute().parent.is_dir():
+        # Better now than after hours of work.
+        raise InvalidInputError(f"--write-best: the folder of {write_best} is not there; make it")
+    known = _values(best_known)
+    there = write_best is not None and write_best.exists()
+    to_write = _values(write_best if there else None)  # no value of it is lost
+    record = begin_record(output, "quality", options=asdict(grid))
     journal = FitJournal(output / FITS)
-    prose(machine_line(document))
     prose(_in_words(grid, len(chosen)))
     tasks = [QualityTask(one, grid, known, journal) for one in chosen]
     _measure(tasks, record, journal)
-    _show(record)
+    for name in (QUALITY, BY_SETTING):
+        rows = [row for row in record.rows if row.benchmark == name and row.state != SKIPPED]
+        if rows:
+            show_rows(name, rows)
+    line()
     if write_best is not None:
-        _write(write_best, to_write.with_found(known.values).with_found(_found(record.rows)))
+        about(write_best)
+        best = to_write.with_found(known.values).with_found(_found(record.rows))
+        best.write(write_best)
+        line(f"wrote {write_best}: {len(best.values)} values")
     line(f"wrote {output}/: {' '.join(record.files)} {FITS}")
     _leave_with(record.rows)
 
@@ -140,34 +128,14 @@ def _values(path: Path | None) -> BestKnown:
     return BestKnown({}) if path is None else read_best_known(path)
 
 
-def _values_to_write(path: Path | None) -> BestKnown:
-    """What a file holds that will be written again: no value in it is lost.
-
-    What cannot be written is told now rather than after hours of work.
-    """
-    if path is None or not path.exists():
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InvalidInputError(f"--write-best: the folder of {path} is not there; make it")
-        return BestKnown({})
-    return _values(path)
-
-
-def _plain(grid: Grid) -> dict[str, Any]:
-    return {
-        "orthogonal": list(grid.settings),
-        "n_components": list(grid.numbers),
-        "seeds": list(grid.seeds),
-        "n_ten": grid.n_ten,
-    }
-
-
 def _in_words(grid: Grid, n_sets: int) -> str:
     seeds = ", ".join(map(str, grid.seeds))
     if len(grid.seeds) > 2:
         seeds = f"{len(grid.seeds)} from {min(grid.seeds)} to {max(grid.seeds)}"
+    numbers = ", ".join(map(str, grid.n_components))
     return (
-        f"{n_sets} sets; {', '.join(grid.settings)}; k = {', '.join(map(str, grid.numbers))}; "
-        f"seeds: {seeds}. Every program has one thread and is warm; CPU seconds of that thread."
+        f"{n_sets} sets; {', '.join(grid.orthogonal)}; k = {numbers}; seeds: {seeds}. "
+        "Every program has one thread and is warm; CPU seconds of that thread."
     )
 
 
@@ -178,9 +146,10 @@ class _Bar(Progress):
         super().__init__(tasks, lambda message: None)
         self._show = show
 
-    def step(self, task: Task, number: int, what: str) -> None:
-        """Announce the fit of this number of a task."""
-        self._show(self._done + number - 1, f"{task.title} {what}", "")
+    def step(self, task: Task, what: str) -> None:
+        """Announce the next fit of a task."""
+        super().step(task, what)
+        self._show(self._begun - 1, f"{task.title} {what}", "")
 
     def finish(self, task: Task) -> None:
         """Count all fits of a task, also those that it left out."""
@@ -195,40 +164,15 @@ def _measure(tasks: list[QualityTask], record: Record, journal: FitJournal) -> N
             for row in run(tasks, _Bar(tasks, bar)):
                 record.keep(row)
     except KeyboardInterrupt:
-        again = shlex.join(["orthant", *sys.argv[1:]])
-        say(
-            f"interrupted; {len(journal)} fits are safe in {journal.path}; go on with: {again}",
-            "note",
-        )
-        raise typer.Exit(INTERRUPTED) from None
+        leave_interrupted(f"{len(journal)} fits are safe in {journal.path}")
     for row in sum_up(record.rows):
         record.keep(row)
 
 
-def _show(record: Record) -> None:
-    for name in (QUALITY, BY_SETTING):
-        rows = [row for row in record.rows if row.benchmark == name and row.state != SKIPPED]
-        if rows:
-            line()
-            show(rich_table(name, rows))
-            for note in notes(rows):
-                prose(note)
-            prose(explain(name, profile=False))
-    line()
-
-
 def _found(rows: Sequence[Row]) -> dict[Case, float]:
     measured = [row.figures for row in rows if row.benchmark == QUALITY and row.figures]
-    return {
-        Case(one["set"], one["orthogonal"], one["n_components"]): one["best_found"]
-        for one in measured
-    }
-
-
-def _write(path: Path, best: BestKnown) -> None:
-    about(path)
-    best.write(path)
-    line(f"wrote {path}: {len(best.values)} values")
+    keys = ("set", "orthogonal", "n_components")
+    return {Case(*(one[key] for key in keys)): one["best_found"] for one in measured}
 
 
 def _leave_with(rows: Sequence[Row]) -> None:

@@ -6,28 +6,22 @@ import math
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-import orthant
 from orthant.cli import options as o
 from orthant.cli.data import Reading, as_image_shape, most_bytes, read_data
 from orthant.cli.failures import about
-from orthant.cli.folder import MODEL, PAGE, read_model, read_selection, read_summary
+from orthant.cli.folder import MODEL, PAGE, read_model, read_summary, tell_story
 from orthant.cli.known import read_known
 from orthant.cli.terminal import line, object_line, progress
 from orthant.cli.writing import Replacing
 from orthant.datasets.readers import FileError
-from orthant.report import Story, find, page
+from orthant.factorization import Factorization
+from orthant.report import find, page
 
 
 def report(
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="A folder that fit wrote.", show_default=False),
-    ],
+    folder: Annotated[Path, o.argument("DIR", "A folder that fit wrote.")],
     data: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="The data, if they are no longer where they were."),
+        str | None, o.value("FILE", "The data, if they are no longer where they were.")
     ] = None,
     image_shape: o.ImageShape = None,
     groups: o.Groups = None,
@@ -36,9 +30,7 @@ def report(
     max_bytes: o.MaxBytes = None,
 ) -> None:
     """Make the page of DIR again, with the curve over k if select-k wrote into it."""
-    summary = read_summary(folder)
-    result = read_model(folder / MODEL, most_bytes(max_bytes))
-    file, reading = source_of(folder, summary, data)
+    summary, result, file, reading = read_folder(folder, data, max_bytes)
     with progress(f"reading {Path(file).name}", quiet):
         held = read_data(file, reading)
         shapes = (result.loadings.shape[0], result.components.shape[1])
@@ -51,19 +43,12 @@ def report(
     if not isinstance(captured, float) or not math.isclose(captured, found.captured, rel_tol=1e-6):
         raise FileError(f"{file}: it is not what was factorized, or has changed since")
     shape = image_shape or summary.get("options", {}).get("image_shape")
-    story = Story(
-        result,
-        found,
-        Path(file).name,
-        held.row_names,
-        held.column_names,
-        as_image_shape(shape, shapes[1]),
-        selection=read_selection(folder),
-        remarks=[str(one) for one in summary.get("remarks") or ()],
-        version=orthant.__version__,
-        chance=summary.get("captured_by_chance"),
-        **known,
-    )
+    told = {
+        "remarks": [str(one) for one in summary.get("remarks") or ()],
+        "chance": summary.get("captured_by_chance"),
+        "image_shape": as_image_shape(shape, shapes[1]),
+    }
+    story = tell_story(folder, held, result, found, **told, **known)
     about(folder)
     with Replacing(folder) as files:
         html = page(story)
@@ -75,10 +60,16 @@ def report(
         line(f"look at {place}")
 
 
-def source_of(folder: Path, summary: dict[str, Any], data: str | None) -> tuple[str, Reading]:
-    """Where the data of a folder are, unless ``data`` names them, and how they are read."""
-    given = summary["input"]
-    file = data or given["file"]
+def read_folder(
+    folder: Path, data: str | None, max_bytes: str | None
+) -> tuple[dict[str, Any], Factorization, str, Reading]:
+    """What ``fit`` wrote: its summary, the result, where the data are, and how they are read.
+
+    ``data`` names them if they are no longer where they were.
+    """
+    summary = read_summary(folder)
+    result = read_model(folder / MODEL, most_bytes(max_bytes))
+    file = data or summary["input"]["file"]
     if file == "-" and data is None:
         raise FileError(f"{folder}: the data came from stdin; name them with --data FILE")
-    return file, Reading.from_plain(given["reading"])
+    return summary, result, file, Reading.from_plain(summary["input"]["reading"])

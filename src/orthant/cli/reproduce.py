@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
-
-import typer
 
 from orthant.baselines import BASELINES
 from orthant.baselines.plugins import load_plugins
 from orthant.cli import options as o
-from orthant.cli.failures import INTERRUPTED, about, say
+from orthant.cli.failures import about, leave_interrupted, say
 from orthant.cli.lists import as_names
 from orthant.cli.terminal import line
 from orthant.errors import InvalidInputError
-from orthant.progress import count_progress
+from orthant.progress import Show, count_progress
 from orthant.reproduction.definition import Run, choose_methods, plan_all
-from orthant.reproduction.methods import takes_setting
+from orthant.reproduction.measuring import takes_setting
 from orthant.reproduction.paper import FULL, OURS, QUICK, experiments
 from orthant.reproduction.results import publish
 from orthant.reproduction.rows import RESULTS, is_missing
@@ -33,15 +30,10 @@ NAMES = (*experiments(), ALL)
 
 def reproduce(
     name: Annotated[
-        str,
-        typer.Argument(
-            help="The experiment, or all.",
-            show_default=False,
-            **{**o.one_of(NAMES), "metavar": "NAME"},
-        ),
+        str, o.argument("NAME", "The experiment, or all.", parser=o.one_of(NAMES)["parser"])
     ],
     quick: Annotated[
-        bool, typer.Option("--quick", help="Three noises, three seeds, 5 seconds a run.")
+        bool, o.flag("--quick", "Three noises, three seeds, 5 seconds a run.")
     ] = False,
     output: Annotated[
         Path | None,
@@ -53,20 +45,17 @@ def reproduce(
     ] = None,
     jobs: Annotated[
         int,
-        typer.Option(
-            "--jobs", "-j", min=1, help="Runs at the same time; with more than one, no times."
+        o.value(
+            None, "Runs at the same time; with more than one, no times.", "--jobs", "-j", min=1
         ),
     ] = 1,
-    data_home: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where the real data sets lie.")
-    ] = None,
+    data_home: Annotated[Path | None, o.value("DIR", "Where the real data sets lie.")] = None,
     methods: Annotated[
-        str | None,
-        typer.Option(metavar="NAMES", help="Only these methods, such as best,nmf or your own."),
+        str | None, o.value("NAMES", "Only these methods, such as best,nmf or your own.")
     ] = None,
     plugin: o.Plugin = None,
     page_only: Annotated[
-        bool, typer.Option("--page-only", help="Run nothing; figures and page from the rows there.")
+        bool, o.flag("--page-only", "Run nothing; figures and page from the rows there.")
     ] = False,
 ) -> None:
     """Run the paper's experiments again, and compare with what it says.
@@ -102,32 +91,22 @@ def _runs(name: str, quick: bool, methods: str | None) -> list[Run]:
 def _run(runs: list[Run], folder: Path, jobs: int, data_home: Path | None) -> None:
     try:
         with count_progress(len(runs)) as show:
-            carry_out(
-                runs, folder, data_home=data_home, jobs=jobs,
-                report=lambda now: show(now.done, _what(now), _left(now)),
-            )  # fmt: skip
+            tell = partial(_tell, show)
+            carry_out(runs, folder, data_home=data_home, jobs=jobs, report=tell)
     except KeyboardInterrupt:
         safe = len(rows_on_disk(runs, folder))
-        again = shlex.join(["orthant", *sys.argv[1:]])
-        say(
-            f"interrupted; {safe} of {len(runs)} rows are safe in {folder / RESULTS}; "
-            f"go on with: {again}",
-            "note",
-        )
-        raise typer.Exit(INTERRUPTED) from None
+        leave_interrupted(f"{safe} of {len(runs)} rows are safe in {folder / RESULTS}")
     missing = [row for row in rows_on_disk(runs, folder) if is_missing(row)]
     line(f"{len(runs) - len(missing)} of {len(runs)} runs are in {folder / RESULTS}")
     for reason in sorted({row.stop_reason for row in missing}):
         say(reason, "note")
 
 
-def _what(now: Progress) -> str:
-    return "starting" if now.row is None else f"{now.row.experiment} {now.row.method}"
-
-
-def _left(now: Progress) -> str:
-    if now.seconds_left is None:
-        return ""
-    minutes, seconds = divmod(round(now.seconds_left), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"about {hours}:{minutes:02}:{seconds:02} left"
+def _tell(show: Show, now: Progress) -> None:
+    """Show how many runs are done, which was the last, and how long the others take."""
+    what, left = "starting", ""
+    if now.row is not None and now.seconds_left is not None:
+        minutes, seconds = divmod(round(now.seconds_left), 60)
+        what = f"{now.row.experiment} {now.row.method}"
+        left = f"about {minutes // 60}:{minutes % 60:02}:{seconds:02} left"
+    show(now.done, what, left)

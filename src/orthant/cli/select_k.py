@@ -6,14 +6,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from orthant.cli import options as o
 from orthant.cli.data import Reading, read_data, takes_reading
 from orthant.cli.failures import about
-from orthant.cli.folder import SELECTION, write_json
+from orthant.cli.folder import SELECTION
 from orthant.cli.lists import as_sizes
-from orthant.cli.terminal import line, object_line, progress, prose, table
+from orthant.cli.terminal import line, object_line, progress, prose, table, write_json
 from orthant.cli.writing import Replacing
 from orthant.selection import Selection, select_n_components
 
@@ -26,11 +24,7 @@ def select_k(
     reading: Reading,
     k: Annotated[
         str,
-        typer.Option(
-            "--k",
-            metavar="RANGE",
-            help="Numbers to try: 2:20, 2:40:2 or 3,5,8; over both 2:8,2:8: pairs.",
-        ),
+        o.value("RANGE", "Numbers to try: 2:20, 2:40:2 or 3,5,8; over both 2:8,2:8: pairs.", "--k"),
     ] = "2:12",
     orthogonal: o.Orthogonal = "samples",
     output: Annotated[
@@ -42,7 +36,7 @@ def select_k(
     ] = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
-    repetitions: Annotated[int, o.solver(min=1, help="How often everything is repeated.")] = 3,
+    repetitions: Annotated[int, o.solver(None, "How often everything is repeated.", min=1)] = 3,
     algorithm: o.Algorithm = "best",
     n_init: o.NInit = o.N_INIT,
     seed: o.Seed = None,

@@ -10,7 +10,7 @@ import textwrap
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.markup import escape
@@ -52,9 +52,14 @@ def show(drawn: Any) -> None:
     sys.stdout.write(captured.get())
 
 
+def write_json(file: TextIO, values: Any) -> None:
+    """One JSON object, indented."""
+    file.write(json.dumps(plain(values), indent=2, allow_nan=False) + "\n")
+
+
 def object_line(values: Any) -> None:
     """One JSON object on stdout."""
-    sys.stdout.write(json.dumps(plain(values), indent=2, allow_nan=False) + "\n")
+    write_json(sys.stdout, values)
 
 
 def plain(value: Any) -> Any:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, TextIO
 
 import numpy as np
-import typer
 
 from orthant.cli import options as o
 from orthant.cli.data import PREPARING, Reading, most_bytes, read_data, takes_reading
@@ -17,9 +16,9 @@ from orthant.cli.failures import about
 from orthant.cli.folder import (
     FEATURES,
     MODEL,
+    assignments,
     names_or_numbers,
     read_model,
-    write_assignments,
     write_rows,
 )
 from orthant.cli.terminal import object_line, progress
@@ -33,12 +32,7 @@ from orthant.validation.data import as_matrix
 
 @takes_reading(*PREPARING)
 def transform(
-    model: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL", help="A model.npz, or the folder it is in.", show_default=False
-        ),
-    ],
+    model: Annotated[Path, o.argument("MODEL", "A model.npz, or the folder it is in.")],
     file: o.File,
     reading: Reading,
     output: Annotated[Path | None, o.output("File to write (default: stdout).", "CSV")] = None,
@@ -59,24 +53,16 @@ def transform(
         _check_names(data, place.parent / FEATURES, held)
         story = _transform(data, held, reading.missing)
     if json:
-        object_line(
-            {
-                "rows": story.shape[0],
-                "components": held.n_components_found,
-                "captured": story.findings.captured,
-                "rows_per_component": [
-                    len(story.findings.rows_of(one)) for one in range(held.n_components_found)
-                ],
-            }
-        )
-        if output is None:
-            return
-    if output is None:
+        k, found = held.n_components_found, story.findings
+        counts = [len(found.rows_of(one)) for one in range(k)]
+        told = {"rows": story.shape[0], "components": k, "captured": found.captured}
+        object_line({**told, "rows_per_component": counts})
+    if output is not None:
+        about(output)
+        with replacing(output, encoding="utf-8", newline="") as written:
+            _write(written, story)
+    elif not json:
         _write(sys.stdout, story)
-        return
-    about(output)
-    with replacing(output, encoding="utf-8", newline="") as written:
-        _write(written, story)
 
 
 def _transform(data: NamedMatrix, held: Factorization, missing: bool) -> Story:
@@ -114,7 +100,7 @@ def _check_names(data: NamedMatrix, path: Path, held: Factorization) -> None:
 
 def _write(file: TextIO, story: Story) -> None:
     if story.result.labels is not None:
-        write_assignments(file, story)
+        write_rows(file, *assignments(story))
         return
     loadings = np.asarray(story.result.loadings)
     headings = ("row", *(f"component_{one}" for one in range(loadings.shape[1])))

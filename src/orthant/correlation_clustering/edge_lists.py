@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array, issparse
+from scipy.sparse import issparse
 
 from orthant.correlation_clustering.graph import (
     Biadjacency,
@@ -14,9 +14,12 @@ from orthant.correlation_clustering.graph import (
     as_names,
     edges_above,
     is_networkx,
+    matrix_of,
 )
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
+
+NUMBERS = int | float | np.number | np.bool_ | None
 
 
 def as_graph(X: Any, binarize: float | None = None) -> Biadjacency:
@@ -71,19 +74,15 @@ def biadjacency_from_edges(
            [0, 1, 0]], dtype=uint8)
     """
     triples = _list_triples(edges)
-    rows, row_labels = _number([left for left, _, _ in triples], row_names, "row_names")
-    columns, column_labels = _number(
-        [right for _, right, _ in triples], column_names, "column_names"
-    )
+    rows, row_labels = _number([one[0] for one in triples], row_names, "row_names")
+    columns, column_labels = _number([one[1] for one in triples], column_names, "column_names")
     shape = (len(row_labels), len(column_labels))
     if 0 in shape:
         raise InvalidInputError("The list of edges is empty; a graph needs at least one edge.")
     heaviest: dict[tuple[int, int], float] = {}
     for row, column, (_, _, weight) in zip(rows.tolist(), columns.tolist(), triples, strict=True):
         heaviest[row, column] = max(weight, heaviest.get((row, column), weight))
-    places = np.array(list(heaviest), dtype=np.int64).reshape(-1, 2).T
-    weights = np.fromiter(heaviest.values(), dtype=np.float64, count=len(heaviest))
-    matrix = coo_array((weights, tuple(places)), shape=shape).tocsr()
+    matrix = matrix_of(heaviest, heaviest.values(), shape)
     return Biadjacency(edges_above(matrix, binarize), as_names(row_labels), as_names(column_labels))
 
 
@@ -98,7 +97,8 @@ def _lists_edges(X: Any, binarize: float | None) -> bool:
         return False
     if held.dtype.kind in "USO":
         return any(isinstance(label, str | bytes) for label in held[:, :2].flat) or (
-            held.dtype.kind == "O" and not _all_numbers(held[:, :2])
+            held.dtype.kind == "O"
+            and not all(isinstance(label, NUMBERS) for label in held[:, :2].flat)
         )
     if held.dtype.kind not in "iu" or held.shape[1] == 3 or binarize is not None:
         return False
@@ -109,12 +109,6 @@ def _lists_edges(X: Any, binarize: float | None) -> bool:
             "matrix, orthant.biadjacency_from_edges(X) for the edges."
         )
     return True
-
-
-def _all_numbers(labels: Array) -> bool:
-    return all(
-        isinstance(label, int | float | np.number | np.bool_ | None) for label in labels.flat
-    )
 
 
 def _list_triples(edges: Any) -> list[tuple[Any, Any, float]]:
@@ -152,10 +146,7 @@ def _weight(edge: Any, position: int) -> float:
 
 def _number(labels: list[Any], names: Iterable[Any] | None, what: str) -> tuple[Array, list[Any]]:
     """The number of every label, and the labels in order of their numbers."""
-    if names is None:
-        ordered = list(dict.fromkeys(labels))
-    else:
-        ordered = list(names)
+    ordered = list(dict.fromkeys(labels) if names is None else names)
     numbers = {label: number for number, label in enumerate(ordered)}
     if len(numbers) < len(ordered):
         raise InvalidInputError(f"{what} holds the same label twice.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -38,21 +39,15 @@ class Biadjacency:
 def as_biadjacency(graph: Any, binarize: float | None = None) -> Biadjacency:
     """Turn a matrix or a bipartite networkx graph into a 0/1 matrix.
 
-    Parameters
-    ----------
-    graph
-        One of
+    Entry (i, h) of a matrix (n, m), dense or sparse of any format, tells whether row i and column h
+    are joined; entries stored twice are added up, and the input is left as it is. Rows of a
+    networkx graph are the nodes with the attribute ``bipartite`` 0, columns those with 1; without
+    that attribute each connected component is colored, its first node becoming a row. Entries are
+    the edge attribute ``weight``, 1 if absent. A `Biadjacency` is returned as it is. Lists of edges
+    look like matrices with two columns: `edge_lists.as_graph` takes them too.
 
-        * a matrix (n, m), dense or sparse of any format: entry (i, h) tells whether row i and
-          column h are joined. Entries stored twice are added up. The input is left as it is;
-        * a bipartite networkx graph. Its rows are the nodes with the attribute ``bipartite`` 0,
-          its columns those with 1; without that attribute each connected component is colored,
-          its first node becoming a row. Entries are the edge attribute ``weight``, 1 if absent;
-        * a `Biadjacency`, which is returned as it is.
-
-        Lists of edges look like matrices with two columns; `edge_lists.as_graph` takes them too.
-    binarize
-        None accepts nothing but 0 and 1. A number t makes every entry above t an edge.
+    Without ``binarize`` nothing but 0 and 1 is accepted; a number t makes every entry above t an
+    edge.
     """
     _check_threshold(binarize)
     if isinstance(graph, Biadjacency):
@@ -127,6 +122,15 @@ def _check_threshold(binarize: Any) -> None:
         raise InvalidInputError(f"binarize is {binarize}; pass None or a finite number.")
 
 
+def matrix_of(
+    places: Iterable[tuple[int, int]], weights: Iterable[float], shape: tuple[int, int]
+) -> csr_array:
+    """The CSR matrix with these weights at these places, float64; those of one place add up."""
+    numbers = np.array(list(places), dtype=np.int64).reshape(-1, 2).T
+    entries = np.array(list(weights), dtype=np.float64)
+    return coo_array((entries, tuple(numbers)), shape=shape).tocsr()
+
+
 def as_names(labels: list[Any]) -> Array:
     """The labels as an array, of objects unless all are of one plain type."""
     kinds = {type(label) for label in labels}
@@ -153,7 +157,8 @@ def _from_networkx(graph: Any, binarize: float | None) -> Biadjacency:
         )
     row_numbers = {node: number for number, node in enumerate(rows)}
     column_numbers = {node: number for number, node in enumerate(columns)}
-    ends, weights = [], []
+    ends: list[tuple[int, int]] = []
+    weights = []
     for left, right, weight in graph.edges(data="weight", default=1):
         if side[left] == side[right]:
             raise InvalidInputError(
@@ -163,11 +168,8 @@ def _from_networkx(graph: Any, binarize: float | None) -> Biadjacency:
         row, column = (left, right) if side[left] == 0 else (right, left)
         ends.append((row_numbers[row], column_numbers[column]))
         weights.append(weight)
-    numbers = np.array(ends, dtype=np.int64).reshape(-1, 2).T
-    entries = coo_array(
-        (np.array(weights, dtype=np.float64), tuple(numbers)), (len(rows), len(columns))
-    )
-    return Biadjacency(edges_above(entries.tocsr(), binarize), as_names(rows), as_names(columns))
+    entries = matrix_of(ends, weights, (len(rows), len(columns)))
+    return Biadjacency(edges_above(entries, binarize), as_names(rows), as_names(columns))
 
 
 def _find_sides(graph: Any) -> dict[Any, int]:

@@ -6,7 +6,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.correlation_clustering.blocks import Blocks, transpose
-from orthant.numerics.arrays import Array
 from orthant.numerics.segments import spread
 
 
@@ -32,7 +31,10 @@ def cluster_by_pivots(matrix: csr_array, rng: np.random.Generator) -> Blocks:
         row_in_play[pivot] = False
         if len(columns) == 0:
             continue
-        rows, shared = _find_rows_with_any(by_column, columns)
+        # The rows with a one in some of the columns, and in how many.
+        starts, ends = by_column.indptr[columns], by_column.indptr[columns + 1]
+        met = by_column.indices[spread(starts, ends - starts)]
+        rows, shared = np.unique(met, return_counts=True)
         # The columns leave with the cluster: what a row shared is no longer among its own.
         degrees[rows] -= shared
         others = row_in_play[rows]
@@ -44,9 +46,3 @@ def cluster_by_pivots(matrix: csr_array, rng: np.random.Generator) -> Blocks:
         row_labels[pivot] = row_labels[rows[joins]] = column_labels[columns] = n_clusters
         n_clusters += 1
     return Blocks(row_labels, column_labels)
-
-
-def _find_rows_with_any(by_column: csr_array, columns: Array) -> tuple[Array, Array]:
-    """The rows with a one in some of the columns, and in how many."""
-    starts, ends = by_column.indptr[columns], by_column.indptr[columns + 1]
-    return np.unique(by_column.indices[spread(starts, ends - starts)], return_counts=True)

@@ -21,16 +21,9 @@ def choose_nearest_patterns(
 ) -> Array:
     """The row i* of every block with the least ``|m_i / w_i - a|``, as Lemma 1 takes it.
 
-    Parameters
-    ----------
-    inside
-        (n, m), the 0/1 matrix restricted to the blocks.
-    blocks
-        Every block has a row, and every row in a block has a positive scale.
-    direction
-        (m,) the vectors a of all blocks, each on its own columns.
-    scales
-        (n,) the vectors w of all blocks.
+    ``inside`` (n, m) is the 0/1 matrix restricted to the blocks. Every block has a row, and every
+    row in a block has a positive scale. ``direction`` (m,) holds the vectors a of all blocks, each
+    on its own columns, ``scales`` (n,) the vectors w.
     """
     rows = np.flatnonzero(blocks.rows >= 0)
     own = np.flatnonzero(blocks.columns >= 0)

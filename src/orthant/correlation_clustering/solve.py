@@ -18,11 +18,7 @@ from orthant.correlation_clustering.blocks import (
     restrict_to_blocks,
     transpose,
 )
-from orthant.correlation_clustering.local_search import (
-    free_vertices,
-    improve_blocks,
-    open_blocks,
-)
+from orthant.correlation_clustering.local_search import free_vertices, improve_blocks, open_blocks
 from orthant.correlation_clustering.packings.bound import bound_disagreements, pack_greedily
 from orthant.correlation_clustering.packings.guided import find_disagreements
 from orthant.correlation_clustering.pivot import cluster_by_pivots
@@ -69,19 +65,12 @@ def cluster_graph(
 ) -> CorrelationClustering:
     """Cluster the vertices of a bipartite graph with few disagreements, and prove how few.
 
-    The number of disagreements is at most 8 / sin^2(15 degrees) = 119.43 times the smallest
-    possible, whatever the graph; the certificate usually proves a far smaller ratio.
-
-    Parameters
-    ----------
-    edges
-        (n, m) 0/1 matrix, CSR with sorted indices and no stored zeros.
-    method
-        "paper": Theorem 9 and Lemma 1 as published. "best": also other roundings and starts,
-        improved by local search; the answer with the fewest disagreements is kept, so the
-        guarantee of the paper holds for it.
-    n_init
-        How many random starts "best" makes from each side.
+    ``edges`` (n, m) is a 0/1 matrix, CSR with sorted indices and no stored zeros. The number of
+    disagreements is at most 8 / sin^2(15 degrees) = 119.43 times the smallest possible, whatever
+    the graph; the certificate usually proves a far smaller ratio. The method "paper" is Theorem 9
+    and Lemma 1 as published; "best" also makes other roundings and ``n_init`` random starts from
+    each side, improves all by local search and keeps the fewest disagreements, so that the
+    guarantee of the paper holds for it.
     """
     # Theorem 9 compares all pairs of one side: let it be the smaller.
     flipped = edges.shape[0] > edges.shape[1]

@@ -25,16 +25,13 @@ class Planted:
     ----------
     X, X_truth
         (n, m) the matrix with and without noise; rows are samples.
-    labels
-        (n,) the component of every sample; None when only features are orthogonal.
-    feature_labels
-        (m,) the component of every feature, with a core its group; None when only samples are
-        orthogonal.
+    labels, feature_labels
+        (n,) and (m,) the component of every sample and of every feature, with a core its group;
+        None for a side that is not orthogonal.
     A_truth, W_truth
         (m, k) and (k, n), the factors in the paper's orientation: ``M_truth = A_truth @ W_truth``.
     core_truth
-        (k, l) what groups of samples and of features have to do with each other, where two numbers
-        were asked for; else None.
+        (k, l) what groups of samples and of features have to do with each other; None without.
 
     Examples
     --------
@@ -92,24 +89,11 @@ def make_planted(
     as_choice(orthogonal, ("samples", "features", "both"), "orthogonal")
     sizes = as_sizes(n_components, orthogonal)
     rng = as_generator(random_state)
-    if isinstance(sizes, tuple):
-        return _plant_core(n, m, sizes, level, rng)
-    k = sizes
+    k, n_groups = sizes if isinstance(sizes, tuple) else (sizes, sizes)
     W, labels = _factor(n, k, orthogonal in ("samples", "both"), rng)
-    A, feature_labels = _factor(m, k, orthogonal in ("features", "both"), rng)
-    X_truth = W.T @ A
-    X = X_truth + level * rng.exponential(size=(n, m))
-    return Planted(X, X_truth, labels, feature_labels, A.T, W)
-
-
-def _plant_core(
-    n: int, m: int, sizes: tuple[int, int], level: float, rng: np.random.Generator
-) -> Planted:
-    """Groups of samples and of features, and a core between them."""
-    W, labels = _factor(n, sizes[0], True, rng)
-    groups, feature_labels = _factor(m, sizes[1], True, rng)
-    core = rng.exponential(size=sizes)
-    A = core @ groups
+    A, feature_labels = _factor(m, n_groups, orthogonal in ("features", "both"), rng)
+    core = rng.exponential(size=sizes) if isinstance(sizes, tuple) else None
+    A = A if core is None else core @ A
     X_truth = W.T @ A
     X = X_truth + level * rng.exponential(size=(n, m))
     return Planted(X, X_truth, labels, feature_labels, A.T, W, core)

@@ -46,32 +46,31 @@ def as_tensor(values: Any, device: Any, dtype: Any = None) -> Any:
     return torch.as_tensor(array).to(device=device, dtype=dtype)
 
 
-UFUNCS: dict[str, Callable[..., Any]] = {
-    "add": torch.add,
-    "subtract": torch.subtract,
-    "multiply": torch.multiply,
-    "divide": torch.true_divide,
-    "true_divide": torch.true_divide,
-    "minimum": torch.minimum,
-    "maximum": torch.maximum,
-    "square": torch.square,
-    "sqrt": torch.sqrt,
-    "negative": torch.negative,
-    "absolute": torch.abs,
-    "greater": torch.gt,
-    "greater_equal": torch.ge,
-    "less": torch.lt,
-    "less_equal": torch.le,
-    "equal": torch.eq,
-    "not_equal": torch.ne,
-    "isfinite": torch.isfinite,
-    "isnan": torch.isnan,
-    "bitwise_and": torch.bitwise_and,
-    "bitwise_or": torch.bitwise_or,
-    "invert": torch.bitwise_not,
-    "logical_not": torch.logical_not,
-    "ldexp": ldexp,
-    "matmul": torch.matmul,
+UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
+    np.add: torch.add,
+    np.subtract: torch.subtract,
+    np.multiply: torch.multiply,
+    np.divide: torch.true_divide,
+    np.minimum: torch.minimum,
+    np.maximum: torch.maximum,
+    np.square: torch.square,
+    np.sqrt: torch.sqrt,
+    np.negative: torch.negative,
+    np.absolute: torch.abs,
+    np.greater: torch.gt,
+    np.greater_equal: torch.ge,
+    np.less: torch.lt,
+    np.less_equal: torch.le,
+    np.equal: torch.eq,
+    np.not_equal: torch.ne,
+    np.isfinite: torch.isfinite,
+    np.isnan: torch.isnan,
+    np.bitwise_and: torch.bitwise_and,
+    np.bitwise_or: torch.bitwise_or,
+    np.invert: torch.bitwise_not,
+    np.logical_not: torch.logical_not,
+    np.ldexp: ldexp,
+    np.matmul: torch.matmul,
 }
 
 
@@ -117,7 +116,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
 
     def __getitem__(self, key: Any) -> Any:
         found = self.tensor[self._key(key)]
-        return DeviceArray(found) if found.ndim else found.cpu().numpy()[()]
+        return DeviceArray(found) if found.ndim else fetch(found)[()]
 
     def __setitem__(self, key: Any, values: Any) -> None:
         self.tensor[self._key(key)] = as_tensor(values, self.tensor.device, self.tensor.dtype)
@@ -146,7 +145,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         """Sums; those over all points come to the host."""
         wanted = None if dtype is None else DTYPES[np.dtype(dtype)]
         if axis is None:
-            return self.tensor.sum(dtype=wanted).cpu().numpy()[()]
+            return fetch(self.tensor.sum(dtype=wanted))[()]
         return self._reduced(self.tensor.sum(dim=axis, dtype=wanted), axis)
 
     def max(self, axis: int | None = None, initial: float | None = None) -> Any:
@@ -165,7 +164,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         else:
             found = most(tensor, dim=over)
             found = found if initial is None else bounded(found, initial)
-        return found.cpu().numpy()[()] if axis is None else self._reduced(found, axis)
+        return fetch(found)[()] if axis is None else self._reduced(found, axis)
 
     def argmax(self, axis: int) -> DeviceArray:
         """Where the largest of every row stands, the first of equals."""
@@ -230,16 +229,17 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
     ) -> Any:
         if method != "__call__":
             return NotImplemented
-        known = UFUNCS.get(ufunc.__name__)
+        known, device = UFUNCS.get(ufunc), self.tensor.device
         where, dtype = options.get("where", True), options.get("dtype")
         if known is None or any(isinstance(one, np.ndarray) for one in out):
             result = ufunc(*map(_host, inputs), **options)
-            return _written(out, as_tensor(result, self.tensor.device), True)
-        device = next(one.tensor.device for one in inputs if isinstance(one, DeviceArray))
+            return _written(out, as_tensor(result, device), True)
         if ufunc is np.ldexp and not out and np.isscalar(inputs[1]) and inputs[1] == 0:
             return self if dtype is None else self.astype(dtype)  # as most units are
-        result = known(*_alike(inputs, device, dtype, ufunc.__name__ == "ldexp"))
-        if ufunc.__name__ == "matmul" and not out:
+        many = 1 if ufunc is np.ldexp else len(inputs)  # powers of two keep their own dtype
+        alike, rest = _alike(inputs[:many], device, dtype), inputs[many:]
+        result = known(*alike, *(as_tensor(one, device) for one in rest))
+        if ufunc is np.matmul and not out:
             # Over the points of the right side, or of a single vector, it is a sum over all.
             kept = isinstance(inputs[0], DeviceArray) and inputs[0].ndim > 1
             inner = isinstance(inputs[1], DeviceArray)
@@ -262,12 +262,15 @@ def _host(values: Any) -> Any:
     return values.fetch() if isinstance(values, DeviceArray) else values
 
 
-def _alike(inputs: tuple[Any, ...], device: Any, dtype: Any, apart: bool) -> list[Any]:
-    """Tensors of the one dtype in which NumPy would compute; powers of two keep their own."""
-    kinds = [getattr(one, "dtype", one) for one in (inputs[:1] if apart else inputs)]
+def _device_of(*values: Any) -> Any:
+    return next(one.tensor.device for one in values if isinstance(one, DeviceArray))
+
+
+def _alike(inputs: tuple[Any, ...], device: Any, dtype: Any = None) -> list[Any]:
+    """Tensors of the one dtype in which NumPy would compute."""
+    kinds = [getattr(one, "dtype", one) for one in inputs]
     common = DTYPES[np.dtype(dtype) if dtype is not None else np.result_type(*kinds)]
-    found = [as_tensor(one, device, common) for one in (inputs[:1] if apart else inputs)]
-    return found + [as_tensor(one, device) for one in (inputs[1:] if apart else ())]
+    return [as_tensor(one, device, common) for one in inputs]
 
 
 def _written(out: tuple[Any, ...], result: Any, where: Any) -> Any:
@@ -289,16 +292,15 @@ def _written(out: tuple[Any, ...], result: Any, where: Any) -> Any:
 def _where(condition: Any, *choices: Any) -> Any:
     if len(choices) != 2:
         return NotImplemented
-    known = (condition, *choices)
-    device = next(one.tensor.device for one in known if isinstance(one, DeviceArray))
-    one, other = _alike(choices, device, None, False)
-    return DeviceArray(torch.where(as_tensor(condition, device, torch.bool), one, other))
+    device = _device_of(condition, *choices)
+    chosen = as_tensor(condition, device, torch.bool)
+    return DeviceArray(torch.where(chosen, *_alike(choices, device)))
 
 
 def _bincount(labels: Any, weights: Any = None, minlength: int = 0) -> Any:
     if weights is None or not minlength:
         return NotImplemented
-    device = (labels if isinstance(labels, DeviceArray) else weights).tensor.device
+    device = _device_of(labels, weights)
     found = sum_by_label(as_tensor(labels, device), as_tensor(weights, device), minlength)
     return fetch(found)
 
@@ -306,8 +308,7 @@ def _bincount(labels: Any, weights: Any = None, minlength: int = 0) -> Any:
 def _array_equal(one: Any, other: Any) -> bool:
     if one.shape != other.shape:
         return False
-    device = (one if isinstance(one, DeviceArray) else other).tensor.device
-    return bool(torch.equal(*_alike((one, other), device, None, False)))
+    return bool(torch.equal(*_alike((one, other), _device_of(one, other))))
 
 
 def _flatnonzero(values: Any) -> Array:

@@ -1,7 +1,7 @@
-"""Who works on the blocks: one thread, or several that share a queue of block numbers.
+"""Who works on the blocks (one thread, or several that share a queue) and what a pass sends there.
 
 Results reach ``absorb`` in block order whatever the executor, so that sums of floating point
-numbers come out equal bit for bit for any number of workers.
+numbers come out equal bit for bit for any number of workers. BLAS is held at one thread meanwhile.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Executor(Protocol):
 
 
 @runtime_checkable
-class Elsewhere(Protocol):
+class BringsExecutor(Protocol):
     """A source whose blocks may lie on a cluster or a device, where others work on them."""
 
     def own_executor(self, local: Executor) -> Executor | None:
@@ -186,7 +186,7 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
     On a device one thread hands out the blocks, which have room there.
     """
     n_threads = available_cores() if n_jobs is None else n_jobs
-    if isinstance(source, Elsewhere):
+    if isinstance(source, BringsExecutor):
         own = source.own_executor(_local(n_threads))
         if own is not None:
             return own

@@ -1,4 +1,4 @@
-"""Geometry: how numbers go between X, as it is given, and Y, as it is computed with.
+"""Geometry: from X to Y and back; so the labels, loadings and the error that are published.
 
 The matrix that algorithms see is
 
@@ -23,8 +23,8 @@ from scipy.sparse import issparse
 
 from orthant.engine.executors import Absorb, Executor, Work, with_units
 from orthant.engine.kernels.dense import DENSE
-from orthant.engine.kernels.interface import Kernel, Rows
-from orthant.engine.passes import residual_block
+from orthant.engine.kernels.interface import Kernel, Rows, dtype_of
+from orthant.engine.other_passes import residual_block, square_residuals
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source
 from orthant.engine.units import NO_ENTRIES, Metric, Units, fold_components, metric_of
@@ -45,7 +45,7 @@ class Geometry:
     """The units and weights of a matrix, and its rows expressed by components (k, m)."""
 
     complete = True  # no entry is missing
-    residual_of_block: Callable[..., float] = staticmethod(residual_block)
+    square_residuals: Callable[..., Array] = staticmethod(square_residuals)
 
     def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
         self.source, self.executor = source, executor
@@ -309,12 +309,13 @@ class Geometry:
             loadings = loadings.csr()
         shifted, powers = self.shift(components)
         shared = {
+            "square": type(self).square_residuals,
             "components": shifted,
             "powers": powers,
             "column_factors": self.column_factors,
         }
         by_row = {"loadings": loadings, "row_weights": self.row_weights}
-        work = with_units(type(self).residual_of_block, self.units, shared, by_row)
+        work = with_units(residual_block, self.units, shared, by_row)
         self.executor.fold(self.source_as_given, work, absorb)
         return total
 
@@ -364,11 +365,6 @@ def loadings_block(kernel: Kernel, raw: Rows, metric: Metric, units: Units) -> A
     for light, products, exponents in _light_rows(kernel, raw, dtype, largest, metric, units):
         found[light] = metric.scales(products, everyone, exponents[:, None])
     return found
-
-
-def dtype_of(rows: Rows) -> np.dtype:
-    """The dtype of a block; tensors have the same names for theirs."""
-    return np.dtype(str(rows.dtype).removeprefix("torch."))
 
 
 def _light_rows(

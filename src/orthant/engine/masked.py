@@ -29,7 +29,7 @@ from orthant.engine.matrix import Matrix
 from orthant.engine.scan import Scan, missing_block
 from orthant.engine.sources import Source
 from orthant.engine.units import Units
-from orthant.engine.vectors import by_value, divide
+from orthant.engine.vectors import by_value, divide, slices
 from orthant.numerics.arrays import Array
 
 
@@ -96,30 +96,19 @@ def has_missing(source: Source, executor: Executor) -> bool:
     return any(found)
 
 
-def _residual_block(
-    kernel: Kernel,
-    rows: Rows,
-    components: Array,
-    powers: Array,
-    column_factors: Array | None,
-    units: Units,
-    loadings: Any,
-    row_weights: Array | None,
-) -> float:
-    """Weighted squared distance of rows to ``loadings @ components``, missing entries left out."""
-    given = loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
-    fitted = units.scale_loadings(given, powers)
-    scaled = kernel.scale(rows, units)
+def _square_observed(
+    kernel: Kernel, rows: Rows, loadings: Any, components: Array, column_factors: Array | None
+) -> Array:
+    """(b,) squared distances of rows to ``loadings @ components``, missing entries left out."""
+    dense = loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
     squares = np.empty(rows.shape[0])
-    size = max(1, CHUNK_ENTRIES // max(1, rows.shape[1]))
-    for start in range(0, rows.shape[0], size):
-        some = slice(start, min(start + size, rows.shape[0]))
-        difference = kernel.take_dense(scaled, some) - fitted[some] @ components
+    for some in slices(rows.shape[0], CHUNK_ENTRIES // max(1, rows.shape[1])):
+        difference = kernel.take_dense(rows, some) - dense[some] @ components
         difference = np.where(np.isnan(difference), 0.0, difference)
         if column_factors is not None:
             difference *= column_factors
         squares[some] = np.square(difference).sum(axis=1)
-    return float(squares.sum() if row_weights is None else squares @ row_weights)
+    return squares
 
 
 class MaskedMatrix(Matrix):
@@ -130,7 +119,7 @@ class MaskedMatrix(Matrix):
     """
 
     complete = False
-    residual_of_block = staticmethod(_residual_block)
+    square_residuals = staticmethod(_square_observed)
 
     def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
         super().__init__(FilledSource(source), executor, scan)

@@ -1,8 +1,13 @@
-"""Matrix: a source, an executor and a kernel joined; every pass over the rows of Y is a method."""
+"""Matrix: the passes of algorithms over the rows of Y, each a method.
+
+What is published (labels, loadings, the error) comes from `geometry.py`, the first look at the data
+is `scan.py`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +18,7 @@ from orthant.engine.kernels.dense import DENSE
 from orthant.engine.kernels.interface import (
     BlockColumns,
     BlockSweep,
+    Penalty,
     cells_block,
     column_squares_block,
     columns_block,
@@ -21,11 +27,11 @@ from orthant.engine.kernels.interface import (
     multiply_block,
     normalize_block,
     products_block,
-    step_block,
     sums_block,
     sweep_block,
+    update_block,
 )
-from orthant.engine.passes import FirstRow, Stacked, draw_block
+from orthant.engine.other_passes import FirstRow, Stacked, draw_block
 from orthant.engine.scan import Scan
 from orthant.engine.sources import Source, in_memory
 from orthant.engine.units import Units
@@ -186,7 +192,7 @@ class Matrix(Geometry):
     def sweep(
         self,
         directions: Array,
-        penalty: tuple[Array, Array] | None = None,
+        penalty: Penalty | None = None,
         disjoint: bool = False,
         by_row: bool = True,
     ) -> BlockSweep:
@@ -197,8 +203,8 @@ class Matrix(Geometry):
         directions
             (k, m).
         penalty
-            None for the score ``<y, d>`` and coefficient ``<y, d>``; offsets (k,) and lengths
-            (n,) for the score ``<y, d> - offset * length`` and coefficient ``length``.
+            None for the score ``<y, d>`` and coefficient ``<y, d>``; with offsets (k,) and lengths
+            (n,) the score is ``<y, d> - offset * length`` and the coefficient ``length``.
         disjoint
             Whether no two directions share a column: then the cost does not grow with k.
         by_row
@@ -209,20 +215,16 @@ class Matrix(Geometry):
         labels, products = (room(n, np.int32), room(n, self.dtype)) if by_row else (None, None)
         folded = self.weigh_columns(directions).astype(self.dtype, copy=False)
         order = by_value(folded)
-        offsets, lengths = penalty or (None, None)
+        if penalty is not None:
+            penalty = replace(penalty, offsets=penalty.offsets[order])
 
         def absorb(part: slice, block: BlockSweep) -> None:
             if labels is not None and products is not None:
                 labels[part], products[part] = look_up(order, block.labels), block.products
             np.add(sums, block.sums, out=sums)
 
-        shared = {
-            "directions": folded[order],
-            "offsets": None if offsets is None else offsets[order],
-            "disjoint": disjoint,
-            "by_row": by_row,
-        }
-        parts = {"lengths": lengths, "row_weights": self.row_weights}
+        shared = {"directions": folded[order], "disjoint": disjoint, "by_row": by_row}
+        parts = {"penalty": penalty, "row_weights": self.row_weights}
         self._pass(sweep_block, absorb, shared, parts)
         in_order = on_host(sums)[np.argsort(order)]
         return BlockSweep(labels, products, self.weigh_columns(in_order))
@@ -259,8 +261,8 @@ class Matrix(Geometry):
         self._pass(draw_block, absorb, shared, parts)
         return np.concatenate(drawn), missed
 
-    def step(self, labels: Array, directions: Array) -> BlockSweep:
-        """One power step per direction on the rows of its label; label -1 takes no part."""
+    def update(self, labels: Array, directions: Array) -> BlockSweep:
+        """One power update per direction on the rows of its label; label -1 takes no part."""
         products = self.source.kernel.room((self.shape[0],))
         sums = self.source.kernel.room(directions.shape)
 
@@ -270,7 +272,7 @@ class Matrix(Geometry):
 
         shared = {"directions": self.weigh_columns(directions)}
         by_row = {"labels": labels, "row_weights": self.row_weights}
-        self._pass(step_block, absorb, shared, by_row)
+        self._pass(update_block, absorb, shared, by_row)
         return BlockSweep(labels, products, self.weigh_columns(on_host(sums)))
 
     def row_sums(self, labels: Array, coefficients: Array, k: int) -> Array:

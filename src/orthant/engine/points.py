@@ -1,8 +1,8 @@
-"""Points: the rows, or the columns, of a matrix as weighted points on rays from the origin.
+"""Points: the rows, or the columns, of a matrix as weighted points, told apart by their directions.
 
 Everything above the engine is written against this class, so every algorithm runs over samples
 and over features, dense or sparse, without knowing which. `engine/samples.py` has the rows,
-and columns where they can be had as rows; `engine/features.py` those that are streamed.
+and columns where they can be had as rows; `engine/streamed_columns.py` those that are streamed.
 
 A set of k centers (of k-means) or directions (of components) is always a k x m array:
 
@@ -50,7 +50,7 @@ class Sweep:
     sums
         (k, m) sums over the points of each label, as the points hold vectors: of ``weight *
         normalized point`` for centers (divide by the cluster weight to get means), of ``product *
-        point`` for directions (one power step towards the top singular vector of the cluster).
+        point`` for directions (one power update towards the top singular vector of the cluster).
     squares
         (k,) squared lengths of the centers that were passed in.
     """
@@ -125,8 +125,8 @@ class Points(Weighted, ABC):
         """
 
     @abstractmethod
-    def step(self, labels: Array, directions: Array) -> DirectionSweep:
-        """One power step of every direction on the points of its label, labels (N,) held fixed."""
+    def update(self, labels: Array, directions: Array) -> DirectionSweep:
+        """One power update of every direction on the points of its label; labels (N,) stay."""
 
     @abstractmethod
     def draw_missed(
@@ -179,7 +179,7 @@ class SinglePoints(Points):
         """Products (N, c) of all normalized points with unit vectors, as exact as the data."""
 
     @abstractmethod
-    def power_step(self, labels: Array, cosines: Array, k: int) -> Array:
+    def power_update(self, labels: Array, cosines: Array, k: int) -> Array:
         """Sums (k, m) of ``product * point`` over the points of each label, by cosines (N,)."""
 
     @abstractmethod

@@ -1,4 +1,7 @@
-"""Samples: the rows of a matrix as points, and its columns where they can be had as rows."""
+"""Samples: the rows of a matrix as points, and its columns where they can be had as rows.
+
+Also points by their products with each other, and about how long these take.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from orthant.engine.features import StreamedColumns
-from orthant.engine.kernels.interface import Kernel
+from orthant.engine.kernels.interface import Kernel, Penalty
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import DirectionSweep, Distance, Points, SinglePoints, Sweep
+from orthant.engine.streamed_columns import StreamedColumns
 from orthant.engine.vectors import divide, draw_sample, on_host, square_lengths, unit_lengths
 from orthant.numerics.arrays import Array
 
@@ -40,28 +43,20 @@ class Samples(SinglePoints):
 
     @property
     def draws(self) -> SinglePoints | None:
-        """The same points, unless fetching a row takes a read of all."""
         return None if self.matrix.source.elsewhere else self
 
     @property
     def access(self) -> SinglePoints | None:
-        """The same points, where the rows are in memory."""
         return self if self.matrix.source.in_memory else None
 
     def at(self, indices: Array) -> Array:
-        """The normalized rows at these positions."""
         return divide(self.matrix.take_rows(indices), on_host(self._lengths[indices])[:, None])
 
     def cosines_with(self, centers: Array) -> tuple[Array, Array]:
-        """Products (N, c) of all normalized rows with centers, and squared lengths (c,)."""
         products = self.matrix.products(centers)
         return divide(products, self._lengths[:, None]), square_lengths(centers)
 
     def rough_cosines_with(self, unit: Array) -> Array:
-        """Products (N, c) of all normalized rows with unit vectors, as exact as the data.
-
-        For choices that carry no proof.
-        """
         products = on_host(self.matrix.products(unit, exact=False))
         lengths = on_host(self._lengths)
         if (lengths == 1.0).all():
@@ -74,7 +69,7 @@ class Samples(SinglePoints):
     def sweep_centers(self, centers: Array) -> Sweep:
         """Nearest center of every normalized row: the largest ``<x, c>/|x| - |c|^2/2``."""
         squares = square_lengths(centers)
-        swept = self.matrix.sweep(centers, (squares / 2, self._lengths))
+        swept = self.matrix.sweep(centers, Penalty(squares / 2, self._lengths))
         return Sweep(swept.labels, swept.products, self._lengths, swept.sums, squares)
 
     def sweep_directions(
@@ -93,30 +88,27 @@ class Samples(SinglePoints):
             swept.labels, swept.products, self._lengths, swept.sums, squares, captured, unit
         )
 
-    def step(self, labels: Array, directions: Array) -> DirectionSweep:
-        """One power step of every direction on the rows of its label; label -1 takes no part."""
+    def update(self, labels: Array, directions: Array) -> DirectionSweep:
         squares = square_lengths(directions)
         unit = divide(directions, np.sqrt(squares)[:, None])
-        swept = self.matrix.step(labels, unit)
+        swept = self.matrix.update(labels, unit)
         captured = np.einsum("sh,sh->s", swept.sums, unit)
         return DirectionSweep(labels, swept.products, self._lengths, swept.sums, squares, captured)
 
     def draw_missed(
         self, centers: Array, rate: float, distance: Distance, key: tuple[int, ...]
     ) -> tuple[Array, float]:
-        """Draw rows by their distance to the nearest center, in one read."""
         drawn, missed = self.matrix.draw_rows(unit_lengths(centers), rate, distance, key)
         return unit_lengths(drawn), missed
 
     def gram(self, centers: Array) -> Array:
-        """Inner products of centers with each other, (c, c)."""
         return centers @ centers.T
 
     def sums(self, labels: Array, k: int) -> Array:
         """Sums of ``weight * normalized row`` over the rows of each label, (k, m)."""
         return self.matrix.row_sums(labels, divide(self.weights, self._lengths), k)
 
-    def power_step(self, labels: Array, cosines: Array, k: int) -> Array:
+    def power_update(self, labels: Array, cosines: Array, k: int) -> Array:
         """Sums (k, m) of ``product * row`` over the rows of each label.
 
         The product is that with the unit direction of the label, known by its cosine (N,).
@@ -126,16 +118,13 @@ class Samples(SinglePoints):
         return self.matrix.row_sums(labels, products if given is None else products * given, k)
 
     def raw_products(self, directions: Array) -> Array:
-        """Products (N, c) of all rows, weights left out, with directions, in float64."""
         return on_host(self.matrix.products(directions))
 
     def multipliers(self) -> Array:
-        """(N,) the weights that were given to the rows; ones where none were."""
         given = self.matrix.row_weights
         return np.ones(self.matrix.shape[0]) if given is None else on_host(given)
 
     def sums_of(self, indices: Array, labels: Array, coefficients: Array, k: int) -> Array:
-        """Sums (k, m) of coefficient times row over the given rows of each label."""
         everyone = np.full(self.matrix.shape[0], -1, dtype=np.int32)
         everyone[indices] = labels
         spread = np.zeros(self.matrix.shape[0])
@@ -143,11 +132,9 @@ class Samples(SinglePoints):
         return self.matrix.row_sums(everyone, spread, k)
 
     def gram_of(self, indices: Array) -> Array:
-        """Gram matrix (c, c) of the weighted rows at these positions."""
         return self.matrix.part(indices).row_gram()
 
     def products_of(self, indices: Array, exact: bool = True) -> Products:
-        """Products of the weighted rows at these positions, in float32 if not exact."""
         part = self.matrix.part(indices)
         whole = part.whole() if exact else part.whole().astype(np.float32)
         kernel = part.source.kernel
@@ -156,7 +143,6 @@ class Samples(SinglePoints):
         return Products(gram=kernel.gram_rows(whole))
 
     def products_seconds(self, n_points: int) -> tuple[float, float]:
-        """About how long it takes to form the products of some rows, and one product with them."""
         (n, m), kernel = self.matrix.shape, self.matrix.source.kernel
         n_points = min(n, n_points)
         if rows_are_short(n_points, m, kernel):
@@ -170,7 +156,6 @@ class Samples(SinglePoints):
         return float(columns.sum()), multiplied
 
     def sweep_seconds(self, k: int) -> float:
-        """About how long one sweep by k directions takes, by counting products or entries."""
         kernel = self.matrix.source.kernel
         if kernel.on_device:
             return self.matrix.n_entries * max(1.0, k / MEMORY_BOUND) / DEVICE_ENTRIES_PER_SECOND
@@ -178,7 +163,6 @@ class Samples(SinglePoints):
         return self.matrix.n_entries * k / rate
 
     def cut(self, slices: list[slice]) -> list[SinglePoints]:
-        """The rows of every slice by themselves."""
         return [Samples(self.matrix.part(rows)) for rows in slices]
 
     def sample(
@@ -193,11 +177,9 @@ class Samples(SinglePoints):
         return Samples(self.matrix.normalized(indices, weights.astype(np.float64)))
 
     def whole(self) -> Array:
-        """All weighted rows, (N, m) dense float64."""
         return self.matrix.dense()
 
     def directions_of(self, components: Array) -> Array:
-        """The components themselves, in the geometry of Y."""
         return self.matrix.from_components(components)
 
     def components(self, directions: Array) -> Array:
@@ -205,11 +187,9 @@ class Samples(SinglePoints):
         return self.matrix.to_components(directions)
 
     def components_of(self, labels: Array, directions: Array) -> Array:
-        """The same: over rows components do not depend on labels."""
         return self.components(directions)
 
     def coordinates(self) -> Any:
-        """All normalized rows."""
         lengths = on_host(self._lengths)
         return self.matrix.whole(row_scales=divide(np.ones(len(lengths)), lengths))
 
@@ -226,12 +206,10 @@ class TransposedColumns(Samples):
         return np.concatenate([self.matrix.row_sums(everyone, row, 1) for row in shares])
 
     def components(self, directions: Array) -> Array:
-        """The product of every column with the unit direction that captures most of it."""
         return self._spread(self.sweep_directions(directions))
 
     def components_of(self, labels: Array, directions: Array) -> Array:
-        """The product of every column with the unit direction of its label."""
-        return self._spread(self.step(labels, directions))
+        return self._spread(self.update(labels, directions))
 
     def _spread(self, swept: DirectionSweep) -> Array:
         """Components (k, m) with the product of every column in the row of its label."""

@@ -1,4 +1,4 @@
-"""The first look at a source: is every entry acceptable, how large, how heavy are its sides."""
+"""The first look at a source: is every entry acceptable, how large, how heavy is every row."""
 
 from __future__ import annotations
 

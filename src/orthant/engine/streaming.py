@@ -16,6 +16,7 @@ import torch
 from orthant.engine.executors import Executor, Threads, Work, available_cores
 from orthant.engine.kernels.interface import Kernel, Rows
 from orthant.engine.sources import Source, block_rows
+from orthant.engine.tensor_functions import DTYPES
 from orthant.engine.tensors import DeviceExecutor, device_boundaries, kernel_on
 from orthant.numerics.arrays import Array
 
@@ -46,7 +47,7 @@ class DeviceBlocks:
         self.in_memory, self.can_transpose = host.in_memory, host.can_transpose
         self.boundaries = device_boundaries(*self.shape, STREAMED_ENTRIES)
         self.kernel: Kernel = kernel or kernel_on(device)
-        self._dtype = torch.float32 if self.dtype == np.float32 else torch.float64
+        self._dtype = DTYPES[self.dtype]
         self._kept: dict[int, Any] = {}
         self._coming: dict[int, Future[Any]] = {}
         self._line: _Line | None = None
@@ -58,7 +59,7 @@ class DeviceBlocks:
     def block(self, index: int) -> Any:
         """Rows of one block, on the device; the copy of the next one is begun."""
         if self._line is None:
-            self._line = _Line(self._device, self.dtype)
+            self._line = _Line(self._device)
         tensor = self._kept.get(index)
         if tensor is None:
             self._begin(index)
@@ -96,11 +97,11 @@ class DeviceBlocks:
 class _Line:
     """One thread that fills page-locked memory and copies it to a device, on its own stream."""
 
-    def __init__(self, device: Any, dtype: np.dtype) -> None:
+    def __init__(self, device: Any) -> None:
         self._device = device
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="orthant-copies")
         self._cuda = device.type == "cuda"
-        self._stream = torch.cuda.Stream(device) if self._cuda else None
+        self._stream: Any = torch.cuda.Stream(device) if self._cuda else None
         self._stages: list[tuple[Any, Any]] = []  # memory, and when it was sent last
 
     def send(self, host: Source, span: slice, locked: Any, target: Any) -> Future[Any]:
@@ -125,12 +126,12 @@ class _Line:
             self._fill(host, span, target.numpy())
             return target, None
         with torch.cuda.stream(self._stream):
-            self._stream.wait_event(ready)  # type: ignore[union-attr]
+            self._stream.wait_event(ready)
             if locked is not None:
                 target.copy_(locked, non_blocking=True)
             else:
                 self._send_by_stages(host, span, target)
-            return target, self._stream.record_event()  # type: ignore[union-attr]
+            return target, self._stream.record_event()
 
     def _send_by_stages(self, host: Source, span: slice, target: Any) -> None:
         size = max(1, STAGE_BYTES // (target.shape[1] * target.element_size()))
@@ -146,7 +147,7 @@ class _Line:
             first = span.start + start
             self._fill(host, slice(first, first + some.shape[0]), stage.numpy())
             some.copy_(stage, non_blocking=True)
-            self._stages.append((memory, self._stream.record_event()))  # type: ignore[union-attr]
+            self._stages.append((memory, self._stream.record_event()))
 
     def _fill(self, host: Source, span: slice, room: Array) -> None:
         """Copy rows of a source on the host, several threads at a time."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from orthant.engine.vectors import slices
 from orthant.errors import TooLargeError
 from orthant.numerics.arrays import Array
 
@@ -73,9 +74,7 @@ def sum_by_label(labels: Any, values: Any, k: int) -> Any:
     """(k,) float64 sums of values (n,) over the entries of each label, in a fixed order."""
     sums = torch.zeros(k, dtype=torch.float64, device=labels.device)
     numbers = torch.arange(k, dtype=labels.dtype, device=labels.device)
-    size = max(1, SPREAD_ENTRIES // max(1, k))
-    for start in range(0, len(labels), size):
-        some = slice(start, start + size)
+    for some in slices(len(labels), SPREAD_ENTRIES // max(1, k)):
         members = (labels[some, None] == numbers).double()
         sums += values[some].double() @ members
     return sums

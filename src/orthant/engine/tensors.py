@@ -7,14 +7,13 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-import torch
 
 from orthant.engine.device_arrays import as_tensor
 from orthant.engine.executors import Absorb, Executor, Serial, Work
 from orthant.engine.kernels.interface import Kernel
 from orthant.engine.kernels.tensors import TensorKernel
 from orthant.engine.sources import ArraySource, Source, block_rows, working_dtype
-from orthant.engine.tensor_functions import OF_TORCH, fetch, told_when_full
+from orthant.engine.tensor_functions import DTYPES, OF_TORCH, fetch, told_when_full
 from orthant.numerics.arrays import Array
 
 # Large blocks: what is done once for each takes as long as reading many entries. Boundaries are
@@ -68,7 +67,7 @@ class TensorSource:
         self.dtype = np.dtype(np.float64)
         if tensor.dtype in OF_TORCH:
             self.dtype = working_dtype(OF_TORCH[tensor.dtype])
-        self._dtype = torch.float32 if self.dtype == np.float32 else torch.float64
+        self._dtype = DTYPES[self.dtype]
         self.boundaries = device_boundaries(*self.shape)
         self.kernel: Kernel = kernel or kernel_on(tensor.device)
         self.can_transpose = self.n_entries * self.dtype.itemsize <= MOST_BYTES_TO_FLIP

@@ -1,14 +1,14 @@
-"""Vectors: those with one entry per point, wherever they lie, and few that lie on the host.
+"""Vectors with one entry per point, wherever they lie, and arithmetic of few vectors (k, m).
 
 A vector with one entry per point is an array of NumPy, or one on a device that computes the
-functions of NumPy there (`engine/device_arrays.py`); only functions from here see all of it, and
-what they give comes to the host and is small. Rows of (k, m) arrays are centers or directions.
+functions of NumPy there (`engine/device_arrays.py`). Only functions from here see all of it: draws,
+labels and scales, what they stand for. The few are centers or directions, and lie on the host.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -273,6 +273,12 @@ def one_per_row(labels: Array, scales: Array, k: int, starts: Array | None = Non
     return csr_array((scales, labels, starts), shape=(len(starts) - 1, k))
 
 
+def slices(n: int, size: int) -> Iterator[slice]:
+    """Slices of what has n rows, so many at a time, at least one."""
+    size = max(1, size)
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
 def divide(values: Array, by: Array) -> Array:
     """``values / by`` in float64, zero where ``by`` is zero; ``by`` is never negative."""
     if (by > 0).all():
@@ -300,19 +306,6 @@ def unit_lengths(vectors: Array) -> Array:
 def square_lengths(vectors: Array) -> Array:
     """Squared lengths (k,) of rows (k, m)."""
     return np.einsum("sh,sh->s", vectors, vectors)
-
-
-def plain(products: Array, squares: Array) -> Array:
-    """Squared distance of unit points to centers: ``1 - 2 <x, c> + |c|^2``, (N, c)."""
-    return np.maximum(1.0 - 2.0 * products + squares, 0.0)
-
-
-def lines(products: Array, squares: Array) -> Array:
-    """Squared sine of the angle between unit points and centers, (N, c)."""
-    cosines_squared = np.divide(
-        np.square(products), squares, out=np.zeros_like(products), where=squares > 0
-    )
-    return np.clip(1.0 - cosines_squared, 0.0, 1.0)
 
 
 def by_value(vectors: Array) -> Array:

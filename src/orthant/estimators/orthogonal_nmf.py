@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from orthant.certificate import CERTIFICATE_SECONDS, Certificate, Promise
+from orthant.descent import listening
 from orthant.engine.matrix import Matrix
 from orthant.engine.vectors import Projection
 from orthant.errors import InvalidInputError
@@ -24,7 +25,6 @@ from orthant.factorization import Factorization, scales_of_columns
 from orthant.fitting import factorize
 from orthant.numerics.arrays import Array
 from orthant.onmf.coreset import Coreset
-from orthant.progress import listening
 from orthant.validation.data import as_matrix
 from orthant.validation.parameters import as_generator, may_be_missing
 from orthant.validation.sparse_structure import as_checked_csr
@@ -216,7 +216,7 @@ class OrthogonalNMF(
             Weights of the squared errors of this batch.
         """
         k, size = check_batches(self)
-        batch = self._as_matrix(X, sample_weight)
+        batch = self._as_matrix(X, sample_weight=sample_weight)
         refuse_missing(batch)
         earlier = self._coreset
         if earlier is not None:
@@ -284,23 +284,15 @@ class OrthogonalNMF(
         if not isinstance(result, Factorization):
             result = self._as_factorization(X)
         self._proof = result.certify(
-            X,
-            method,
-            seconds=seconds,
-            sample_weight=sample_weight,
-            missing_values=self.missing_values,
-            n_jobs=self.n_jobs,
-            max_memory=self.max_memory,
+            X, method, seconds=seconds, sample_weight=sample_weight, **self._reading()
         )
         return self._proof
 
     def _as_factorization(self, X: Any) -> Factorization:
         """The result of the fit, made again from X: the same data give the same loadings."""
         projection = self._project(X)[1].on_host()
-        labels, scales = self.feature_labels_, None
-        if labels is not None:
-            scales = scales_of_columns(self.components_, labels)
-        asked = self._asked
+        labels, asked = self.feature_labels_, self._asked
+        scales = None if labels is None else scales_of_columns(self.components_, labels)
         if asked is None:  # of an older version; a claim about fewer would be too much
             asked = max(self.n_components, self.n_components_)
         return Factorization(
@@ -367,15 +359,12 @@ class OrthogonalNMF(
         validate_data(self, X, reset=False, skip_check_array=True)
         return matrix, matrix.express(self.components_, self._setting)
 
-    def _as_matrix(self, X: Any, sample_weight: Any = None, feature_weight: Any = None) -> Matrix:
-        return as_matrix(
-            X,
-            sample_weight=sample_weight,
-            feature_weight=feature_weight,
-            missing_values=self.missing_values,
-            n_jobs=self.n_jobs,
-            max_memory=self.max_memory,
-        )
+    def _as_matrix(self, X: Any, **weights: Any) -> Matrix:
+        return as_matrix(X, **weights, **self._reading())
+
+    def _reading(self) -> dict[str, Any]:
+        """The parameters that say how a matrix is read."""
+        return {name: getattr(self, name) for name in ("missing_values", "n_jobs", "max_memory")}
 
     @property
     def _n_features_out(self) -> int:

@@ -51,12 +51,13 @@ class Journal:
             os.fsync(file.fileno())
 
 
-def parse_object(line: str, path: Path | None, number: int) -> dict[str, Any]:
-    """The JSON object of a line; what is none is refused with the number of the line."""
+def parse_object(text: str | bytes, path: Path | None, number: int | None = None) -> dict[str, Any]:
+    """The JSON object of a file, or of a line of it; what is none is refused with its place."""
+    place = f"{path}: it" if number is None else f"{path}: line {number}"
     try:
-        values = json.loads(line)
+        values = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidInputError(f"{path}: line {number} is damaged: {error}") from error
+        raise InvalidInputError(f"{place} is damaged: {error}") from error
     if not isinstance(values, dict):
-        raise InvalidInputError(f"{path}: line {number} is no JSON object")
+        raise InvalidInputError(f"{place} is no JSON object")
     return values

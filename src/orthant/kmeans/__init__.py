@@ -1,1 +1,1 @@
-"""Weighted k-means of the normalized rows, written against Points."""
+"""Weighted k-means of the normalized points, written against Points."""

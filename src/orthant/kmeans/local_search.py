@@ -9,8 +9,8 @@ import numpy as np
 
 from orthant.certificate import Promise
 from orthant.engine.points import Distance, Points
-from orthant.engine.vectors import draw, on_host, plain
-from orthant.kmeans.seeding import Nearest, distance_rounding
+from orthant.engine.vectors import draw, on_host
+from orthant.kmeans.seeding import Nearest, distance_rounding, plain
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import UNIT_ROUNDOFF
 

@@ -16,7 +16,7 @@ from scipy.sparse import csc_array
 
 from orthant.certificate import Promise
 from orthant.engine.points import Distance, Points
-from orthant.engine.vectors import draw, on_host, plain
+from orthant.engine.vectors import draw, on_host
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import UNIT_ROUNDOFF
 
@@ -26,6 +26,19 @@ FEW_CANDIDATES = 8
 SMALL_MEMBERS = 2**14
 # A gain below this share of the cost is not worth the further exchange of a seeding.
 WORTHWHILE = 1e-4
+
+
+def plain(products: Array, squares: Array) -> Array:
+    """Squared distance of unit points to centers: ``1 - 2 <x, c> + |c|^2``, (N, c)."""
+    return np.maximum(1.0 - 2.0 * products + squares, 0.0)
+
+
+def lines(products: Array, squares: Array) -> Array:
+    """Squared sine of the angle between unit points and centers, (N, c)."""
+    cosines_squared = np.divide(
+        np.square(products), squares, out=np.zeros_like(products), where=squares > 0
+    )
+    return np.clip(1.0 - cosines_squared, 0.0, 1.0)
 
 
 def distance_rounding(dimension: int) -> float:
@@ -143,7 +156,7 @@ class Nearest:
         return -self.kept(new, everyone) - self.extra(new, everyone)
 
     def kept(self, new: Array, rows: Array | slice) -> Array:
-        """(c,) what some points pay more, hence less than 0, when a candidate joins the centers.
+        """(c,) by how much what some points pay changes, never above 0, when a candidate joins.
 
         ``new`` holds their distances to the candidates.
         """

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthant.engine.points import Distance, Points
-from orthant.engine.vectors import draw, lines
-from orthant.kmeans.seeding import choose_columns
+from orthant.engine.vectors import draw
+from orthant.kmeans.seeding import choose_columns, lines
 from orthant.numerics.arrays import Array
 
 ROUNDS = 3

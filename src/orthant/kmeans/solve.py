@@ -1,4 +1,4 @@
-"""Weighted k-means: the subroutines by name, Lloyd iterations, and restarts."""
+"""Weighted k-means: the subroutines by name, Lloyd sweeps, and several starts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from orthant.certificate import NOTHING_PROMISED, Promise
+from orthant.descent import Checkpoint, Step, Update, alternate
 from orthant.engine.points import Points, Sweep
-from orthant.engine.vectors import divide, look_up, move_idle, plain
+from orthant.engine.vectors import divide, look_up, move_idle
 from orthant.kmeans.local_search import (
     Exchange,
     best_exchange,
@@ -18,11 +19,10 @@ from orthant.kmeans.local_search import (
     random_exchanges,
     stability_promise,
 )
-from orthant.kmeans.seeding import greedy_candidates, seed, seeding_promise
+from orthant.kmeans.seeding import greedy_candidates, plain, seed, seeding_promise
 from orthant.kmeans.seeding_in_rounds import seed_in_rounds
 from orthant.numerics.arrays import Array
 from orthant.numerics.digest import digest
-from orthant.progress import Checkpoint, Step, Update, alternate
 
 MAX_ITER = 300
 TOL = 1e-6

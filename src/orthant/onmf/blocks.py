@@ -1,8 +1,9 @@
 """The default over both: many starts, descent with disjoint supports, and escapes.
 
-Starts are published, unreduced, reordered, from each side, and spectral. The start of the
-published algorithm is always among them, so what its clustering promises holds for the answer: in
-memory that of k-means++; in rounds, for data far away, nothing.
+Starts: the steps of the paper, the same without weight reduction and with pairs in other orders,
+from the answer of each side, one block, and spectral. The start of the published algorithm is
+always among them, so what its clustering promises holds for the answer: in memory that of
+k-means++; in rounds, for data far away, nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse.linalg import ArpackError, svds
 
+from orthant.descent import Checkpoint, Step, Update, alternate
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Points, SinglePoints
 from orthant.engine.samples import Samples, columns_of
@@ -32,7 +34,6 @@ from orthant.onmf.search import (
     with_exact_directions,
 )
 from orthant.onmf.solution import Escape, Solution, Start
-from orthant.progress import Checkpoint, Step, Update, alternate
 from orthant.steps.coordinate_split import split_coordinates
 
 ESCAPES_PER_START = 24
@@ -64,7 +65,7 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
     if points.access is not None and k > 1:
         count = ESCAPES_PER_START * options.n_init
         escapes = block_escapes(points.access, k, count, options.rng)
-    solution = search.run(_starts(points, options, search, published), escapes, PATIENCE)
+    solution = search.run(block_starts(points, options, search, published), escapes, PATIENCE)
     if may_be_exact(points):
         solution = with_exact_directions(points, solution, disjoint=True)
     return replace(
@@ -147,23 +148,20 @@ def explain_fewer(k: object) -> str:
     )
 
 
-def _starts(
+def block_starts(
     points: Points, options: Options, search: Search, published: Solution | None
 ) -> Iterator[Start]:
-    """Given components and those of Theorem 9, where there are any, before all others."""
+    """Given components and those of Theorem 9, where there are any, before all others.
+
+    Of these there are few where every sweep reads the data from far away.
+    """
     if not isinstance(options.seeding, str):
         yield Start("given components", points.directions_of(options.seeding))
     if published is not None:
         yield Start("published steps", published.directions, published.promise)
-    yield from block_starts(points, options, search)
-
-
-def block_starts(points: Points, options: Options, search: Search) -> Iterator[Start]:
-    """The starts over both: few where every sweep reads the data from far away."""
     # The searches over one side draw their own directions, and share what time there is.
     half = options.relaxation_seconds / 2
-    options = replace(options, seeding="auto", relaxation_seconds=half)
-    starts = _Starts(points, options, search)
+    starts = _Starts(points, replace(options, seeding="auto", relaxation_seconds=half), search)
     yield from starts.few() if points.access is None else starts.many()
 
 
@@ -298,7 +296,7 @@ def _cluster_signed(vectors: Array, k: int, rng: np.random.Generator) -> Array:
 def block_escapes(
     points: SinglePoints, k: int, count: int, rng: np.random.Generator
 ) -> list[Escape]:
-    """Replace one block after the other."""
+    """Each replaces one block: mostly the weakest, every third time any."""
 
     def replacing(number: int) -> Escape:
         def propose(best: Solution, found: list[Solution]) -> Array:

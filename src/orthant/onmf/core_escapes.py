@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from orthant.descent import Checkpoint, silence
 from orthant.engine.compressed import as_points, compress_columns
 from orthant.engine.matrix import Matrix
 from orthant.engine.vectors import divide
@@ -19,7 +20,6 @@ from orthant.onmf.core_starts import core_starts
 from orthant.onmf.options import Options
 from orthant.onmf.search import Search
 from orthant.onmf.solution import Escape, Solution
-from orthant.progress import Checkpoint, silence
 
 RECOMBINATIONS = 3
 SMALL_STARTS = 6  # rows first and columns first each

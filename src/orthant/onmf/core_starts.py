@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from orthant.certificate import Promise
+from orthant.descent import Checkpoint, silence
 from orthant.engine.compressed import compress_columns, compress_swept
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Points
@@ -28,7 +29,6 @@ from orthant.onmf.options import Options
 from orthant.onmf.search import Search, search_lines
 from orthant.onmf.solution import Solution, Start
 from orthant.onmf.starts import GIVEN
-from orthant.progress import Checkpoint, silence
 
 
 def core_starts(matrix: Matrix, options: Options, search: Search) -> Iterator[Start]:

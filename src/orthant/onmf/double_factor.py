@@ -1,4 +1,7 @@
-"""Theorem 8: both factors orthogonal, from the clusters of the samples."""
+"""Theorem 8: both factors orthogonal, from the clusters of the samples.
+
+What it promises follows from the ratio r of the clustering (`kmeans/seeding.py` for plain draws).
+"""
 
 from __future__ import annotations
 

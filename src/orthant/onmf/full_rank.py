@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthant.certificate import Promise
-from orthant.engine.capture import capture_rows
+from orthant.engine.disjoint_capture import capture_rows
 from orthant.engine.matrix import Matrix
 from orthant.engine.pairs import (
     close_pairs,

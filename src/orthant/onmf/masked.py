@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orthant.certificate import Promise
-from orthant.engine.features import StreamedColumns
+from orthant.descent import Checkpoint, Update, alternate, errors_of
 from orthant.engine.masked import MaskedMatrix, MaskedSweep
 from orthant.engine.points import Points
 from orthant.engine.samples import Samples
+from orthant.engine.streamed_columns import StreamedColumns
 from orthant.engine.vectors import divide, draw, move_idle
 from orthant.kmeans.seeding import distance_rounding, draw_far
 from orthant.kmeans.solve import weighted_kmeans
@@ -26,7 +27,6 @@ from orthant.onmf.options import Options
 from orthant.onmf.publish import unit_rows
 from orthant.onmf.search import Search
 from orthant.onmf.solution import Escape, Solution, Start
-from orthant.progress import Checkpoint, Update, alternate, errors_of
 
 NO_PROMISE = Promise(
     reason="entries are missing, and no algorithm with a proven ratio is known for that; "

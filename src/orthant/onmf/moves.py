@@ -11,12 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
+from orthant.descent import errors_of
 from orthant.engine.points import Points, SinglePoints
 from orthant.engine.vectors import divide, unit_lengths
 from orthant.numerics.arrays import Array
 from orthant.onmf.solution import Solution
 from orthant.onmf.tournament import net_gains
-from orthant.progress import errors_of
 
 # Within a block all moves are judged by the same directions. They stay right as long as little of
 # a component comes or goes at once.
@@ -108,8 +108,8 @@ def refit(points: Points, solution: Solution, labels: Array, n_steps: int) -> So
     """Power steps with labels held fixed; captured energy is that of the labels kept."""
     directions, captured = solution.directions, 0.0
     for _ in range(n_steps):
-        step = points.step(labels, directions)
-        directions, captured = step.sums, float(step.captured.sum())
+        updated = points.update(labels, directions)
+        directions, captured = updated.sums, float(updated.captured.sum())
     return Solution(directions, captured, solution.history)
 
 
@@ -119,9 +119,9 @@ def _pass(
     """One pass: directions that have followed their points, and labels; None if none moved."""
     points = blocks.points
     labels = labels.copy()
-    step = points.step(labels, directions)
-    scales = step.products  # with which every point entered the sums
-    state = Components(step.sums.copy(), step.captured.copy())
+    updated = points.update(labels, directions)
+    scales = updated.products  # with which every point entered the sums
+    state = Components(updated.sums.copy(), updated.captured.copy())
     n_moved = 0
     for block, rows in zip(blocks.blocks, blocks.slices, strict=True):
         products = block.raw_products(state.units)

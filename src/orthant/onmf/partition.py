@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from orthant.descent import errors_of
 from orthant.engine.compressed import compress_columns, compress_rows
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Points
@@ -20,7 +21,6 @@ from orthant.onmf.exact_directions import find_top_directions
 from orthant.onmf.options import Options
 from orthant.onmf.publish import publish_labels
 from orthant.onmf.solution import Solution
-from orthant.progress import errors_of
 
 STEP = "refit of given labels"
 UNUSED = "the labels name no more groups that hold anything"
@@ -59,9 +59,9 @@ def refit_partition(
 def _find_directions(
     points: Points, labels: Array, support: Array | None, k: int
 ) -> tuple[Array, list[float]]:
-    """Top singular directions (k, m) of the points of every label, and what each step captured.
+    """Top singular directions (k, m) of the points of every label, and what each update captured.
 
-    All groups take a power step in one read, from the weighted sum of their points: of
+    All groups take a power update in one read, from the weighted sum of their points: of
     non-negative points no top singular direction is orthogonal to it. With ``support`` (k, m) a
     direction has only the coordinates of its block.
     """
@@ -70,13 +70,13 @@ def _find_directions(
     while len(captured) < MAX_STEPS:
         if support is not None:
             directions = np.where(support, directions, 0.0)
-        step = points.step(labels, directions)
-        captured.append(float(step.captured.sum()))
+        updated = points.update(labels, directions)
+        captured.append(float(updated.captured.sum()))
         if len(captured) > 1:
             gained = captured[-1] - captured[-2]
             if gained <= TOLERANCE * max(points.total - captured[-1], 0.0):
                 break
-        directions = step.sums
+        directions = updated.sums
     return directions, captured
 
 
@@ -125,8 +125,8 @@ def _take_turns(
 def _hold(points: Samples, labels: Array, near: Array) -> Grouped:
     """The top singular vector of every group of points, labels (N,) held fixed."""
     directions = find_top_directions(points.whole(), labels, near)
-    step = points.step(labels, directions)
-    scales = np.where(points.weights > 0, step.products, 0.0)
-    energies = np.maximum(step.captured, 0.0)
-    core = divide(step.sums, np.sqrt(energies)[:, None])
+    updated = points.update(labels, directions)
+    scales = np.where(points.weights > 0, updated.products, 0.0)
+    energies = np.maximum(updated.captured, 0.0)
+    core = divide(updated.sums, np.sqrt(energies)[:, None])
     return Grouped(np.where(scales > 0, labels, np.int32(-1)), scales, energies, core)

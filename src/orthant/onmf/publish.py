@@ -1,7 +1,8 @@
 """The last steps of every fit: assign all rows, order the components, take the error.
 
 Labels, scales and error are those of one assignment by the published components, so projecting
-the same data again gives the same bits. That assignment can only lower the error.
+the same data again gives the same bits. That assignment can only lower the error. It is also said
+why components are missing, and what a promise is worth after rounding.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorizati
 
     Over features and both every column is given to one component, and components are made of
     those labels and one value per column: no two can share a column, whatever came in. With a core
-    a component is made of groups of columns that share none, each at a height of its own. A
+    a component is made of groups of columns that share none, each with a scale of its own. A
     sweep that was made by these components, over points whose sweeps are final, saves the final
     assignment.
     """

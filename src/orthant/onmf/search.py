@@ -1,4 +1,4 @@
-"""The default: starts, each refined, then, of several, escapes from the best; the best is kept.
+"""The default: refine every start; of several, try escapes from the best; keep the best.
 
 `Search` is the loop of every setting. Over samples, or over features, it starts on lines, and
 refines by descent and single moves; `blocks.py` has what differs over both. A descent is exact
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orthant.certificate import NOTHING_PROMISED, Promise
+from orthant.descent import Checkpoint, Step, Update, alternate, errors_of
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import DirectionSweep, Points, SinglePoints
 from orthant.engine.samples import Samples, columns_of
@@ -23,12 +24,11 @@ from orthant.onmf.escapes import line_escapes
 from orthant.onmf.exact_directions import find_exact_directions
 from orthant.onmf.moves import MoveBlocks, move_points
 from orthant.onmf.options import Options
-from orthant.onmf.relaxed_starts import relaxed_escapes
+from orthant.onmf.relaxed_escapes import relaxed_escapes
 from orthant.onmf.solution import Escape, Solution, Start
 from orthant.onmf.starts import all_may_play, line_starts, single_points_matter
-from orthant.progress import Checkpoint, Step, Update, alternate, errors_of
 
-SETTLED = "settled"  # what a step is marked with whose directions were swept last
+SETTLED = "settled"  # text of a step whose directions are those of its last sweep
 MAX_MOVE_PASSES = 20
 # Single moves and escapes look at all products of points and directions at once.
 MOST_PRODUCTS = 2**24
@@ -51,7 +51,7 @@ def factorize_lines(matrix: Matrix, options: Options) -> Solution:
 def may_be_exact(points: Points, most_entries: int = 2**14) -> bool:
     """Whether the data are so few that exact directions cost next to nothing.
 
-    Of more a descent to the tolerance is all that is worth its time.
+    With more data a descent to the tolerance is enough.
     """
     return points.access is not None and math.prod(points.matrix.shape) <= most_entries
 
@@ -136,11 +136,11 @@ def descend(
 ) -> Solution:
     """Improve directions (k, m) until a sweep lowers the error by less than ``tol`` of itself.
 
-    It also ends when the directions have settled: when what one more power step is sure to gain,
+    It also ends when the directions have settled: when what one more power update is sure to gain,
     whatever points might still change sides, is less than that.
 
     One sweep gives every point to the direction that captures most of it (the exact minimizer
-    over assignments) and replaces every direction by one power step on its points (the exact
+    over assignments) and replaces every direction by one power update on its points (the exact
     minimizer over directions for the scales just found). Neither can raise the error.
 
     Directions that win no point are moved to the points captured worst. ``step`` may know how far
@@ -152,7 +152,7 @@ def descend(
     step = step or Checkpoint().next_step()
     sweep = None
     if not step.finished:
-        powers = _PowerSteps(points)
+        powers = _Powers(points)
         found = alternate(powers, directions, max_iter=max_iter, tol=tol, step=step)
         last = found.last
         if found.converged and points.components_are_directions and last.sweep.unit is not None:
@@ -176,13 +176,13 @@ def solution_of(points: Points, step: Step, sweep: DirectionSweep | None = None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _PowerStep(Update):
-    """One sweep by directions, and one power step of each on the points it has won."""
+class _PowerUpdate(Update):
+    """One sweep by directions, and one power update of each on the points it has won."""
 
     sweep: DirectionSweep
 
 
-class _PowerSteps:
+class _Powers:
     """Directions towards the top singular vectors of what they win."""
 
     name = "sweep"
@@ -190,17 +190,17 @@ class _PowerSteps:
     def __init__(self, points: Points) -> None:
         self._points, self.total = points, points.total
 
-    def update(self, vectors: Array) -> _PowerStep:
+    def update(self, vectors: Array) -> _PowerUpdate:
         points = self._points
         sweep = points.sweep_directions(vectors, by_point=points.sweeps_are_final)
         captured = float(sweep.captured.sum())
         # |S|^2 / w is what the next direction captures of its points at the least.
         least = float(divide(square_lengths(sweep.sums), sweep.captured).sum())
-        return _PowerStep(
+        return _PowerUpdate(
             captured=captured, vectors=sweep.sums, next_gain=least - captured, sweep=sweep
         )
 
-    def reuse_idle(self, swept: Array, update: _PowerStep) -> bool:
+    def reuse_idle(self, swept: Array, update: _PowerUpdate) -> bool:
         idle = np.flatnonzero(update.sweep.captured <= 0)
         if len(idle) == 0:
             return False
@@ -209,7 +209,7 @@ class _PowerSteps:
         least = 1e-9 * points.total / len(missed)
         return move_idle(update.vectors, idle, missed, least, points.at)
 
-    def mark(self, update: _PowerStep) -> str:
+    def mark(self, update: _PowerUpdate) -> str:
         return ""
 
 
@@ -220,8 +220,9 @@ ESCAPE_SWEEPS, ESCAPE_SLACK = 3, 0.004
 
 
 class Search:
-    """What is tried, in that order; settings differ by the starts and escapes they hand in.
+    """The loop of a search: refine the starts, then try escapes from the best.
 
+    Settings bring their own starts, escapes and refinement.
     With ``look``, a function of directions and a number of sweeps, only what looks best after a
     few sweeps is refined. No sweep loses, so the best of the starts keeps the promise of any.
     """
@@ -246,8 +247,8 @@ class Search:
     ) -> Solution:
         """The best of all starts and of what the escapes make of it.
 
-        So many escapes in a row that do not lower the error by more than ``least_gain`` of itself,
-        and the search is over.
+        After ``patience`` escapes in a row that lower the error by less than ``least_gain`` of
+        itself it ends.
         """
         self.found = self._try_starts(starts)
         best, fruitless = self.found[0], 0

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from orthant.certificate import Promise
-from orthant.engine.features import StreamedColumns
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Points
 from orthant.engine.samples import Samples
+from orthant.engine.streamed_columns import StreamedColumns
 from orthant.factorization import Factorization
 from orthant.kmeans.solve import Clustering, weighted_kmeans
 from orthant.numerics.arrays import Array
@@ -67,7 +67,7 @@ def error_as_published(points: Points, directions: Array, labels: Array) -> floa
     Scales are the best for these labels (the paper's theta); label -1 takes the scale 0. Costs
     one read of the data.
     """
-    captured = float(points.step(labels, directions).captured.sum())
+    captured = float(points.update(labels, directions).captured.sum())
     return max(0.0, 1.0 - captured / points.total)
 
 

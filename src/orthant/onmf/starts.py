@@ -16,8 +16,15 @@ import numpy as np
 from orthant.certificate import Promise
 from orthant.engine.points import Points, SinglePoints
 from orthant.engine.samples import DENSE_PER_SECOND, Products
-from orthant.engine.vectors import draw_distinct, lines, unit_lengths
-from orthant.kmeans.seeding import Nearest, best_exchanges, choose_columns, seed, seeding_promise
+from orthant.engine.vectors import draw_distinct, unit_lengths
+from orthant.kmeans.seeding import (
+    Nearest,
+    best_exchanges,
+    choose_columns,
+    lines,
+    seed,
+    seeding_promise,
+)
 from orthant.kmeans.seeding_in_rounds import draw_candidates, seed_in_rounds
 from orthant.kmeans.solve import SUBROUTINES, weighted_kmeans
 from orthant.numerics.arrays import Array
@@ -32,31 +39,33 @@ from orthant.onmf.tournament import (
     columns_multiplied,
 )
 
-# So many points or fewer all take part in a tournament, and of so few it is longer.
+# Up to FEW points all play; up to TINY of them the tournament has more rounds.
 FEW = 512
 TINY = 128
-# Products of points may take so long in any case, or as long as the sweeps of a fit.
+# Seconds, by counting, that products may always take, and how many sweeps a fit is taken to have.
 ALWAYS_SECONDS = 0.1
 SAMPLE_SECONDS = 0.05
 TOURNAMENT_SECONDS = 0.25
 SWEEPS_OF_A_FIT = 7
 SWEEPS_WITH_MOVES = 25
 SAMPLE_SHARE = 0.4
-# A sample this size finds the same directions as all points do. One that is played on is fitted
-# closely, so it needs more points for every component than one that only offers groups.
+# A sample this size finds the same directions as all points do (docs/defaults.md). One that is
+# played on is fitted closely, so it needs more points for every component than one that only offers
+# groups; of few components each may have more.
 SMALL_SAMPLE = 500
 LARGE_SAMPLE = 1000
+SAMPLE_OF_FEW_COMPONENTS = 60
 SAMPLE_PER_COMPONENT = 40
 POOL_SAMPLE_PER_COMPONENT = 20
-# Where many points cost no more than that, up to so many times as many play again, unless that
-# is hardly more, or takes too long.
+# Where many points cost no more than products of a small sample, up to so many times as many play
+# again, unless that is hardly more, or takes too long.
 LARGER_SAMPLE = 3.5
 WORTH_PLAYING_AGAIN = 1.5
 AGAIN_SECONDS = 0.25
 # So many points give a rough start.
 ROUGH_SAMPLE = 300
 ROUGH_PER_COMPONENT = 10
-# So many groups of points are tried as components where few points do not matter.
+# So many groups may become components where single points do not matter.
 POOL_SIZE = 40
 # Exchanges keep the distances of all points to the pool; more than this are too many.
 MOST_DISTANCES = 2**24
@@ -117,7 +126,7 @@ def choose_seeding(
     if seeding == "auto" and single is not None and not all_may_play(points, k):
         nothing = Promise(reason=NO_PROMISE.format("from a sample of the points"))
         draw = partial(play_on_sample, single, k, rng)
-        return Seeding("line seeding on a sample", draw, nothing)
+        return Seeding("tournament of a sample", draw, nothing)
     promise, access = single_from_lines(k), points.access
     if seeding == "auto" and single is not None:
         # The winner captures no less than the one start that is drawn by the plain law.
@@ -138,11 +147,11 @@ def single_from_lines(k: int) -> Promise:
 
 def sample_size(k: int, per_component: int = SAMPLE_PER_COMPONENT) -> int:
     """How many points a sample for k directions holds."""
-    return max(SMALL_SAMPLE, min(60 * k, LARGE_SAMPLE), per_component * k)
+    return max(SMALL_SAMPLE, min(SAMPLE_OF_FEW_COMPONENTS * k, LARGE_SAMPLE), per_component * k)
 
 
 def pool_size(points: Points, k: int) -> int:
-    """How many points may become one of k directions: more where few points matter."""
+    """How many groups of points may become one of k directions: more where few matter."""
     least = WIDE_POOL if single_points_matter(points, k) else POOL_SIZE
     return max(least, POOL_PER_COMPONENT * k)
 
@@ -200,14 +209,14 @@ def play_on_all(points: SinglePoints, k: int, rng: np.random.Generator) -> Array
     won, products = tournament.play(n_starts, 6 if tiny else 4, 4 if tiny else 2)
     labels, cosines = np.full(len(points.weights), -1), np.zeros(len(points.weights))
     labels[heavy], cosines[heavy] = won, products / np.sqrt(points.weights[heavy])
-    return points.power_step(labels, cosines, k)
+    return points.power_update(labels, cosines, k)
 
 
 def play_on_sample(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
     """The directions of a tournament of a sample, where that is not dear.
 
-    Else groups of points are chosen for the sample, and where it holds fewer different ones than
-    asked for, points are drawn from all.
+    Where it takes too long, the directions of groups of a sample; where these are too few, points
+    drawn from all.
     """
     if tournament_is_dear(points, k):
         sample = points.sample(sample_size(k, POOL_SAMPLE_PER_COMPONENT), rng)
@@ -240,7 +249,7 @@ def play_on_missed(points: SinglePoints, k: int, rng: np.random.Generator) -> Ar
         given[:, : len(directions)] = known * lengths[:, None]
         tournament.begin(n_starts, given=given)
         labels, scales = tournament.play(n_starts, 2, n_moved, persistent=False)
-        directions = sample.power_step(labels, scales / lengths, k)
+        directions = sample.power_update(labels, scales / lengths, k)
         if tournament.agreed:
             break
     return directions
@@ -321,7 +330,7 @@ class Pool:
             cosines = np.maximum(largest, cosines)
             missed = points.weights * np.maximum(1.0 - np.square(cosines), 0.0)
             n_seeds += len(drawn)
-        self.directions = unit_lengths(points.power_step(labels, cosines, n_seeds))
+        self.directions = unit_lengths(points.power_update(labels, cosines, n_seeds))
         self.distances = self._distances(self.directions)
 
     def _distances(self, unit: Array) -> Array:
@@ -332,7 +341,7 @@ class Pool:
         """Up to k directions: those of groups that stand for all points, and who joins them."""
         columns, nearest = choose_columns(self.points.weights, self.distances, k)
         cosines = np.sqrt(1.0 - nearest.nearest)
-        return self.points.power_step(nearest.labels, cosines, len(columns))
+        return self.points.power_update(nearest.labels, cosines, len(columns))
 
     def exchange(self, directions: Array) -> Array:
         """Directions of which some are exchanged for those of the pool, until none helps."""

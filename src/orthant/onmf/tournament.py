@@ -1,4 +1,4 @@
-"""Many starts at once, on products: of a tournament one set of directions comes out.
+"""A tournament: many starts at once, on products of points; one set of directions wins.
 
 Clustering lines needs only the products of points with each other. With the Gram matrix G (s, s) of
 a sample, or of all points when they are few, a sweep of R starts is one product ``G @ A``, where A
@@ -6,9 +6,9 @@ a sample, or of all points when they are few, a sweep of R starts is one product
 starts cost next to nothing once G is there.
 
 Starts that capture least leave after every few sweeps. Single points then move between the
-components of those that are left, by the same Ritz values as in `moves.py`, and copies of the best
-with one component replaced compete again. What stays never captures less than what leaves, and no
-step loses: so the winner is at least as good as every start.
+components of those that are left, by the Ritz values of `net_gains`, as in `moves.py`, and copies
+of the best with one component replaced compete again. What stays never captures less than what
+leaves, and no step loses: so the winner is at least as good as every start.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ class Field:
 class Tournament:
     """Products of s weighted points, and what is played on them for k components."""
 
-    def __init__(self, gram: Products, k: int, rng: np.random.Generator, tol: float) -> None:
-        self._gram, self._k, self._rng, self._tol = gram, k, rng, tol
-        self._weights = gram.energies  # (s,)
+    def __init__(self, products: Products, k: int, rng: np.random.Generator, tol: float) -> None:
+        self._all, self._k, self._rng, self._tol = products, k, rng, tol
+        self._weights = products.energies  # (s,)
         self._total = float(self._weights.sum())
         self._settled = -np.inf  # what the best captures from which no move of a point gains
 
@@ -76,11 +76,11 @@ class Tournament:
         """Draw starts and sweep them a few times; ``agreed`` says whether most look the same.
 
         With ``all_points`` one of the starts is drawn by the plain law of k-means++ on lines.
-        ``given`` are the products (s, k) of the points with the unit directions of one start more.
+        ``given`` are the products (s, k) of the points with the unit directions of one more start.
         """
         starts = self._draw_starts(n_starts, plain_first=all_points)
         if given is not None:
-            starts = starts.join(self._assign(given[:, None, :].astype(self._gram.dtype)))
+            starts = starts.join(self._assign(given[:, None, :].astype(self._all.dtype)))
         self._field = self._sweep_often(starts)
         self.agreed = self._agree(self._field)
 
@@ -165,9 +165,9 @@ class Tournament:
         """(s, R, k) products of all points with the unit directions of every set."""
         slots, places = self._find(field.labels)
         s, width = len(slots), field.labels.shape[1] * self._k
-        members = np.zeros((s, width), dtype=self._gram.dtype)
+        members = np.zeros((s, width), dtype=self._all.dtype)
         members.reshape(-1)[places] = field.scales
-        products = self._gram.times(members)
+        products = self._all.times(members)
         own = field.scales * products.reshape(-1)[places]
         squares = np.bincount(slots.reshape(-1), own.reshape(-1), minlength=width)
         lengths = np.sqrt(np.maximum(squares, 0.0))
@@ -207,7 +207,7 @@ class Tournament:
 
     def _draw_starts(self, n_starts: int, plain_first: bool) -> Field:
         """Sets of points drawn one by one by what the others miss."""
-        s, gram = len(self._weights), self._gram
+        s, gram = len(self._weights), self._all
         everyone = np.arange(n_starts)
         labels = np.zeros((s, n_starts), dtype=np.intp)
         scales = np.zeros((s, n_starts), dtype=gram.dtype)
@@ -238,7 +238,7 @@ class Tournament:
     def _pool_start(self) -> Field:
         """A set of groups of points that stand for all: chosen one by one, then exchanged."""
         size = max(WIDE_POOL, POOL_PER_COMPONENT * self._k)
-        gram, weights = self._gram, self._weights
+        gram, weights = self._all, self._weights
         s, n_seeds = len(weights), 0
         labels, captured = np.zeros(s, dtype=np.intp), np.zeros(s)
         for _ in range(POOL_ROUNDS):
@@ -292,12 +292,12 @@ class Tournament:
             return best
         picks = draw(missed, n_copies, rng)
         copies = np.repeat(products[:, None, :], n_copies, axis=1)
-        copies[:, np.arange(n_copies), leaving] = self._gram.unit_columns(picks)
+        copies[:, np.arange(n_copies), leaving] = self._all.unit_columns(picks)
         return self._assign(copies)
 
     def _move(self, one: Field) -> Field:
         """What moving single points makes of a set, swept to its end; never less than it was."""
-        gram, k = self._gram, self._k
+        gram, k = self._all, self._k
         s = len(self._weights)
         everyone, labels = np.arange(s), one.labels[:, 0].copy()
         members = np.zeros((s, k))

@@ -25,23 +25,16 @@ MAX_BYTES = 2**32
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
     """Write a Factorization or a fitted estimator to a file.
 
-    The file is written next to ``path`` and renamed over it at the end, so an older file stays
-    intact if writing fails or the process is killed.
-
-    Parameters
-    ----------
-    obj
-        A Factorization, a fitted OrthogonalNMF or a fitted BipartiteCorrelationClustering.
-    path
-        Written exactly as named; ".npz" is the usual ending.
+    ``obj`` is a Factorization, a fitted OrthogonalNMF or a fitted BipartiteCorrelationClustering;
+    ``path`` is written exactly as named, ".npz" is the usual ending. The file is written next to
+    it and renamed over it at the end, so an older one stays intact if that fails.
 
     Raises
     ------
     InvalidTypeError
         For other objects, and for parameters that are not plain values (functions, generators).
     InvalidInputError
-        For an object that was changed so that it does not fit together any more: what could not
-        be loaded again is not written.
+        For an object that was changed so that it could not be loaded again.
     OSError
         When the file cannot be written.
 
@@ -83,17 +76,11 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     Safe on files from others: nothing is executed, sizes are checked before anything is
     decompressed, and arrays that do not fit together are refused.
 
-    Parameters
-    ----------
-    path
-        The file.
-    max_bytes
-        Refuse files that would take more than this when decompressed.
-
     Raises
     ------
     InvalidInputError
-        When the file is damaged, too large, of a newer format or not from orthant.
+        When the file is damaged, of a newer format, not from orthant, or would take more than
+        ``max_bytes`` when decompressed.
     OSError
         When it cannot be opened.
 

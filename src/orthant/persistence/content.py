@@ -79,14 +79,11 @@ class Content:
     def sizes(self, name: str) -> int | tuple[int, int]:
         """A whole number that is not negative, or two of them."""
         found = self.value(name, int, list)
-        given = found if isinstance(found, list) else [found]
-        if any(type(one) is not int or one < 0 for one in given):
-            raise self.wrong(f"{name} is {found!r}")
         if isinstance(found, int):
-            return found
-        if len(given) != 2:
+            return self.count(name)
+        if len(found) != 2 or any(type(one) is not int or one < 0 for one in found):
             raise self.wrong(f"{name} is {found!r}")
-        return given[0], given[1]
+        return found[0], found[1]
 
     def inner(self, name: str) -> Content:
         """A part of the content that has values of its own."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
     from orthant.estimators.orthogonal_nmf import OrthogonalNMF
 
+NAMES = "feature_names_in_"  # where scikit-learn keeps the names of columns, if there are any
 # The values of each kind in the order in which files hold them, and how they are read back.
 Fields = dict[str, Callable[[Content, str], Any]]
 PROMISE: Fields = {"promise": Content.promise}
@@ -89,10 +90,8 @@ def _unpack_factorization(content: Content) -> Factorization:
         asked = content.sizes("n_components")
         n_groups = asked[1] if isinstance(asked, tuple) else k
         feature_labels, feature_scales = _check_labels(content, "feature_", m, n_groups)
-        if isinstance(asked, tuple):
-            _check_groups(content, components, feature_labels, feature_scales)
-        else:
-            _check_columns(content, components, feature_labels, feature_scales)
+        check = _check_groups if isinstance(asked, tuple) else _check_columns
+        check(content, components, feature_labels, feature_scales)
     return Factorization(
         orthogonal=setting,
         components=components,
@@ -171,7 +170,7 @@ def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
         "asked": plain(model._asked),
         **_values(model, NMF, "_"),
         "certificate": plain(model._known_without_data()),
-        "feature_names": _names(model),
+        "feature_names": _list_names(getattr(model, NAMES, None), NAMES),
     }
     names = ("components", "labels", "feature_labels", "feature_weight", "core")
     return content, arrays | kept | _arrays(model, *names, suffix="_")
@@ -191,8 +190,8 @@ def _unpack_nmf(content: Content) -> OrthogonalNMF:
     if setting != "samples":
         n_groups = k if core is None else core.shape[1]
         feature_labels = content.labels("feature_labels", m, n_groups)
-        scales = scales_of_columns(components, feature_labels)
         if isinstance(asked, tuple):
+            scales = scales_of_columns(components, feature_labels)
             _check_groups(content, components, feature_labels, scales)
         else:
             _check_columns(content, components, feature_labels, components.max(axis=0, initial=0.0))
@@ -200,7 +199,7 @@ def _unpack_nmf(content: Content) -> OrthogonalNMF:
     model._asked, model.core_ = asked, core
     model.components_, model.labels_, model.feature_labels_ = components, labels, feature_labels
     model.feature_weight_ = _feature_weight(content, m)
-    model.n_components_, model.n_features_in_ = k, m
+    model.n_components_ = k
     model._coreset = unpack_coreset(content, m)
     model._proof = content.certificate("certificate")
     _set_names(model, content, m)
@@ -215,7 +214,7 @@ def _pack_clustering(
         "parameters": parameters,
         "n_clusters": len(model.rows_),
         **_values(model, CLUSTERING, "_"),
-        "feature_names": _names(model),
+        "feature_names": _list_names(getattr(model, NAMES, None), NAMES),
         "row_names": _list_names(model.row_names_, "row_names_"),
         "column_names": _list_names(model.column_names_, "column_names_"),
     }
@@ -225,9 +224,7 @@ def _pack_clustering(
 def _unpack_clustering(content: Content) -> BipartiteCorrelationClustering:
     from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 
-    rows = content.array("row_labels").shape
-    columns = content.array("column_labels").shape
-    n, m = (rows[0], columns[0]) if len(rows) == len(columns) == 1 else (0, 0)
+    n, m = content.array("row_labels").size, content.array("column_labels").size
     model: BipartiteCorrelationClustering = _make(
         BipartiteCorrelationClustering, content, CLUSTERING
     )
@@ -239,7 +236,6 @@ def _unpack_clustering(content: Content) -> BipartiteCorrelationClustering:
     for name, size in (("row_names", n), ("column_names", m)):
         given = content.scalars(name, size)
         setattr(model, f"{name}_", None if given is None else _objects(given))
-    model.n_features_in_ = m
     _set_names(model, content, m)
     return model
 
@@ -281,15 +277,11 @@ def _make(kind: type, content: Content, fields: Fields) -> Any:
     return model.set_params(**given)
 
 
-def _names(model: Any) -> list[str] | None:
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
-
-
 def _set_names(model: Any, content: Content, size: int) -> None:
+    model.n_features_in_ = size
     names = content.scalars("feature_names", size)
     if names is not None:
-        model.feature_names_in_ = _objects(names)
+        setattr(model, NAMES, _objects(names))
 
 
 def _list_names(names: Array | None, what: str) -> list[Any] | None:

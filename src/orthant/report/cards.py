@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from orthant.numerics.arrays import Array
 from orthant.report.colors import own_color
@@ -19,48 +20,44 @@ def cards(story: Story) -> Safe:
     """All components, the one that captures most first."""
     k = story.result.n_components_found
     shown = [_card(story, component) for component in range(min(k, MOST_CARDS))]
-    note = ""
-    if k > MOST_CARDS:
-        note = tag(
-            "p",
-            f"The {MOST_CARDS} components that capture most are shown; "
-            f"all {k} are in components.csv.",
-            class_="soft",
-        )
+    text = (
+        f"The {MOST_CARDS} components that capture most are shown; all {k} are in components.csv."
+    )
+    note = tag("p", text, class_="soft") if k > MOST_CARDS else ""
     return Safe(note + tag("div", shown, class_="cards"))
 
 
+def energy_meter(story: Story, component: int) -> Safe:
+    """A bar as long as the energy of a component next to the largest one's."""
+    energies = story.findings.energies
+    width = 100 * float(energies[component]) / max(float(energies.max()), 1e-300)
+    return tag("div", tag("i", style=f"width: {width:.1f}%"), class_="meter", aria_hidden="true")
+
+
+def card(what: str, number: int, heading: Any, size: str, energy: float, *inside: Any) -> Safe:
+    """A card of a component or a group: its heading, its size, and what else there is."""
+    sizes = f"{size} \N{MIDDLE DOT} {percent(energy)} of the energy"
+    head = [tag("h3", heading), tag("p", sizes, class_="sizes")]
+    identity, color = f"{what}-{number}", own_color(number)
+    return tag("article", head, inside, class_="card", id=identity, style=color)
+
+
 def _card(story: Story, component: int) -> Safe:
-    energy = float(story.findings.energies[component])
+    energy, size = float(story.findings.energies[component]), story.size(component)
     label = story.label(component)
-    number = tag("span", f"{component}", class_="number")
-    heading = tag("h3", number, f" {label}") if label else tag("h3", f"Component {component}")
-    width = 100 * energy / max(float(story.findings.energies.max()), 1e-300)
-    meter = tag("div", tag("i", style=f"width: {width:.1f}%"), class_="meter", aria_hidden="true")
-    return tag(
-        "article",
-        heading,
-        tag(
-            "p",
-            f"{story.size(component)} \N{MIDDLE DOT} {percent(energy)} of the energy",
-            class_="sizes",
-        ),
-        meter,
-        _pictures(story, component),
-        tag("h4", "What makes it different"),
-        _top_features(story, component),
-        tag("h4", "Most typical rows"),
-        _typical(story, component),
-        class_="card",
-        id=f"component-{component}",
-        style=own_color(component),
-    )
-
-
-def _top_features(story: Story, component: int) -> Safe:
+    named = [tag("span", f"{component}", class_="number"), f" {label}"]
     top = story.distinctive_columns(component, TOP_PIXELS if story.image_shape else TOP_FEATURES)
     lifts = [story.lift(component, one) for one in top]
-    return list_weights(story, top, story.result.components[component], lifts)
+    inside = (
+        energy_meter(story, component),
+        _pictures(story, component),
+        tag("h4", "What makes it different"),
+        list_weights(story, top, story.result.components[component], lifts),
+        tag("h4", "Most typical rows"),
+        _typical(story, component),
+    )
+    heading = named if label else f"Component {component}"
+    return card("component", component, heading, size, energy, *inside)
 
 
 def list_weights(
@@ -68,20 +65,12 @@ def list_weights(
 ) -> Safe:
     """Some columns with their weights (m,) as bars and numbers, and a remark on each."""
     largest = float(weights[top].max()) if len(top) else 1.0
-    items = [
-        tag(
-            "li",
-            tag(
-                "span",
-                tag("i", style=f"width: {100 * float(weights[one]) / largest:.1f}%"),
-                story.column(one),
-                class_="name",
-                title=story.column(one),
-            ),
-            tag("span", f"{weights[one]:.3f} ", tag("small", remark), class_="value"),
-        )
-        for one, remark in zip(top, remarks or [""] * len(top), strict=True)
-    ]
+    items = []
+    for one, remark in zip(top, remarks or [""] * len(top), strict=True):
+        bar = tag("i", style=f"width: {100 * float(weights[one]) / largest:.1f}%")
+        name = story.column(one)
+        value = tag("span", f"{weights[one]:.3f} ", tag("small", remark), class_="value")
+        items.append(tag("li", tag("span", bar, name, class_="name", title=name), value))
     return tag("ol", items, class_="tops")
 
 
@@ -104,8 +93,6 @@ def _pictures(story: Story, component: int) -> Safe:
     weights = story.result.components[component]
     rows = story.typical_rows(component, TYPICAL_ROWS)
     values = story.findings.matrix.source.rows(rows)
-    tiles = [
-        tile(picture, shape, story.row(row)) for row, picture in zip(rows, values, strict=True)
-    ]
+    tiles = [tile(values[i], shape, story.row(row)) for i, row in enumerate(rows)]
     large = tile(weights, shape, f"component {component}", "tile large")
     return tag("div", large, tag("div", tiles), class_="tiles")

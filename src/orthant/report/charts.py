@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from orthant.report.markup import Safe, tag
+from orthant.report.markup import Safe, row, table, tag
 
 WIDTH, HEIGHT = 520, 240
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 14, 40
@@ -35,30 +35,26 @@ def line_chart(
 ) -> Safe:
     """A chart of some lines over x; ``marked`` draws an upright line with its value."""
     heights = [h for line in lines for h in line.heights if h is not None and math.isfinite(h)]
-    lowest = 0.0 if from_zero else min(heights)
-    ticks = nice_ticks(lowest, max(heights))
+    levels = nice_ticks(0.0 if from_zero else min(heights), max(heights))
     across = _scale(min(x), max(x), LEFT, WIDTH - RIGHT)
-    down = _scale(ticks[0], ticks[-1], HEIGHT - BOTTOM, TOP)
+    down = _scale(levels[0], levels[-1], HEIGHT - BOTTOM, TOP)
     drawn: list[Safe] = []
-    for value in ticks:
-        y = f"{down(value):.1f}"
-        drawn.append(tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="grid"))
-        drawn.append(_text(LEFT - 8, down(value) + 4, f"{value:.4g}", "end"))
-    for value in _x_ticks(x):
-        drawn.append(_text(across(value), HEIGHT - BOTTOM + 18, f"{value:g}", "middle"))
     if marked is not None:
         at = f"{across(marked):.1f}"
         drawn.append(tag("line", x1=at, x2=at, y1=TOP, y2=HEIGHT - BOTTOM, class_="marked"))
     for line in lines:
         drawn.extend(_line(x, line, across, down))
-    drawn.append(_text((LEFT + WIDTH) / 2, HEIGHT - 6, x_label, "middle"))
-    described = tag("title", f"{title}: {y_label} over {x_label}")
-    picture = tag(
-        "svg", described, drawn, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", class_="chart"
-    )
+    ticks = [(across(value), f"{value:g}") for value in _x_ticks(x)]
     keys = [tag("span", tag("i", class_=f"key {line.style}"), line.name) for line in lines]
     legend = tag("p", keys, class_="legend") if len(lines) > 1 else ""
-    return tag("figure", tag("figcaption", title), picture, legend, _table(x_label, x, lines))
+    picture = _picture(f"{title}: {y_label} over {x_label}", x_label, levels, ticks, drawn)
+    heights_at = zip(*(line.heights for line in lines), strict=True)
+    rows = [
+        row(f"{value:g}", ["" if one is None else f"{one:.6g}" for one in cells])
+        for value, cells in zip(x, heights_at, strict=True)
+    ]
+    numbers = _numbers((x_label, *(line.name for line in lines)), rows)
+    return tag("figure", tag("figcaption", title), picture, legend, numbers)
 
 
 def bar_chart(
@@ -77,30 +73,40 @@ def bar_chart(
     levels = nice_ticks(0.0, max(heights))
     down = _scale(levels[0], levels[-1], HEIGHT - BOTTOM, TOP)
     across = _scale(0, len(heights), LEFT, WIDTH - RIGHT)
-    drawn: list[Safe] = []
-    for value in levels:
-        y = f"{down(value):.1f}"
-        drawn.append(tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="grid"))
-        drawn.append(_text(LEFT - 8, down(value) + 4, f"{value:.4g}", "end"))
+    drawn = []
     for place, height in enumerate(heights):
         left, right, top = across(place) + 1, across(place + 1) - 1, down(height)
         size = {"width": f"{right - left:.1f}", "height": f"{down(0) - top:.1f}"}
         drawn.append(tag("rect", x=f"{left:.1f}", y=f"{top:.1f}", class_="bar", **size))
-    for at, word in ticks:
-        drawn.append(_text(across(at), HEIGHT - BOTTOM + 18, word, "middle"))
-    drawn.append(_text((LEFT + WIDTH) / 2, HEIGHT - 6, x_label, "middle"))
-    described = tag("title", f"{title}: {y_label} over {x_label}")
-    picture = tag(
-        "svg", described, drawn, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", class_="chart"
-    )
-    rows = [
-        tag("tr", tag("th", name, scope="row"), tag("td", f"{height:g}"))
-        for name, height in zip(names, heights, strict=True)
-    ]
-    head = tag("tr", [tag("th", word, scope="col") for word in (x_label, y_label)])
-    table = tag("table", tag("thead", head), tag("tbody", rows))
-    details = tag("details", tag("summary", "as a table"), table, class_="numbers")
-    return tag("figure", tag("figcaption", title), picture, details)
+    placed = [(across(at), word) for at, word in ticks]
+    picture = _picture(f"{title}: {y_label} over {x_label}", x_label, levels, placed, drawn)
+    rows = [row(name, [f"{height:g}"]) for name, height in zip(names, heights, strict=True)]
+    return tag("figure", tag("figcaption", title), picture, _numbers((x_label, y_label), rows))
+
+
+def _picture(
+    words: str,
+    x_label: str,
+    levels: Sequence[float],
+    ticks: Sequence[tuple[float, str]],
+    drawn: Sequence[Safe],
+) -> Safe:
+    """What is drawn, on a grid of levels, above ticks that stand at a place each."""
+    down = _scale(levels[0], levels[-1], HEIGHT - BOTTOM, TOP)
+    grid = []
+    for value in levels:
+        y = f"{down(value):.1f}"
+        grid.append(tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="grid"))
+        grid.append(_text(LEFT - 8, down(value) + 4, f"{value:.4g}", "end"))
+    below = [_text(at, HEIGHT - BOTTOM + 18, word, "middle") for at, word in ticks]
+    label = _text((LEFT + WIDTH) / 2, HEIGHT - 6, x_label, "middle")
+    inside = (tag("title", words), grid, below, drawn, label)
+    return tag("svg", inside, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", class_="chart")
+
+
+def _numbers(head: Sequence[str], rows: Sequence[Safe]) -> Safe:
+    """The same numbers for those who do not see the picture."""
+    return tag("details", tag("summary", "as a table"), table(head, rows), class_="numbers")
 
 
 def nice_ticks(low: float, high: float) -> list[float]:
@@ -141,15 +147,3 @@ def _line(x: Sequence[float], line: Line, across: Scale, down: Scale) -> Iterato
     if len(points) <= 60:
         for a, b in points:
             yield tag("circle", cx=f"{a:.1f}", cy=f"{b:.1f}", r=2.6, class_=f"dot {line.style}")
-
-
-def _table(x_label: str, x: Sequence[float], lines: Sequence[Line]) -> Safe:
-    """The same numbers for those who do not see the picture."""
-    head = tag("tr", [tag("th", name, scope="col") for name in (x_label, *(o.name for o in lines))])
-    body = []
-    for place, value in enumerate(x):
-        cells = [one.heights[place] for one in lines]
-        texts = ["" if cell is None else f"{cell:.6g}" for cell in cells]
-        body.append(tag("tr", tag("th", f"{value:g}", scope="row"), [tag("td", t) for t in texts]))
-    table = tag("table", tag("thead", head), tag("tbody", body))
-    return tag("details", tag("summary", "as a table"), table, class_="numbers")

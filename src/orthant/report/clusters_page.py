@@ -19,10 +19,10 @@ from orthant.numerics.arrays import Array
 from orthant.report.colors import own_color
 from orthant.report.findings import find
 from orthant.report.heatmap import heat_maps
-from orthant.report.maps_section import maps_data, maps_section, search_section
-from orthant.report.markup import Safe, tag
+from orthant.report.maps_section import TIP, maps_data, maps_section, search_section
+from orthant.report.markup import Safe, remark, row, section, table, tag
 from orthant.report.shell import write_page
-from orthant.report.story import Story, percent
+from orthant.report.story import Story, count, percent, sentence
 
 # Smaller clusters than the first so many are counted, and drawn as if they were none.
 MOST_CLUSTERS = 60
@@ -59,26 +59,21 @@ def clusters_page(
         result, find(found.edges, result), source, row_names, column_names, part="cluster"
     )
     maps = heat_maps(story.findings, result)
+    left = (
+        "What is left are the disagreements: edges outside of clusters, and what is missing inside."
+    )
+    clusters = tag("div", _table(found, story), class_="wide", tabindex=0)
+    proof = tag("p", sentence(str(found.certificate)), id="proof")
     sections = [
         _headline(found, story),
-        tag("h2", "The clusters", id="overview"),
-        tag("div", _table(found, story), class_="wide", tabindex=0),
-        tag("h2", "The matrix", id="matrix"),
-        tag("p", "What is left are the disagreements: edges outside of clusters, and what is "
-            "missing inside.", class_="soft small"),
-        maps_section(story, maps),
-        tag("h2", "Find a name", id="find"),
-        search_section(story),
-        tag("h2", "What is proven", id="proven"),
-        tag("p", f"{_sentence(found.certificate)}.", id="proof"),
-    ]  # fmt: skip
-    tip = tag("div", id="tip", class_="tip", hidden="", aria_hidden="true")
+        section("The clusters", "overview", clusters),
+        section("The matrix", "matrix", remark(left), maps_section(story, maps)),
+        section("Find a name", "find", search_section(story)),
+        section("What is proven", "proven", proof),
+    ]
     made = tag("footer", tag("p", f"Made by orthant {version}.".replace(" .", ".")))
-    title = f"{source}: {found.n_clusters} clusters"
-    generator = f"orthant {version}".strip()
-    return write_page(
-        title, LINKS, sections, after=[made, tip], data=maps_data(story, maps), generator=generator
-    )
+    title, data = f"{source}: {found.n_clusters} clusters", maps_data(story, maps)
+    return write_page(title, LINKS, sections, after=[made, TIP], data=data, version=version)
 
 
 def as_factorization(found: Clusters) -> Factorization:
@@ -115,7 +110,7 @@ def _headline(found: Clusters, story: Story) -> Safe:
     n, m = story.shape
     edges = int(found.edges.sum())
     clusters = f"{found.n_clusters} cluster{'s' * (found.n_clusters != 1)}"
-    wrong = f"{found.disagreements:,} disagreement{'s' * (found.disagreements != 1)}"
+    wrong = count(found.disagreements, "disagreement")
     alone = [int((labels >= found.n_clusters).sum())
              for labels in (found.row_labels, found.column_labels)]  # fmt: skip
     text = (
@@ -135,7 +130,7 @@ def _table(found: Clusters, story: Story) -> Safe:
     if found.n_clusters > k:
         rest = f"and {found.n_clusters - k:,} smaller clusters, drawn as none"
         body.append(tag("tr", tag("th", rest, colspan=len(words), scope="row")))
-    return tag("table", tag("thead", tag("tr", head)), tag("tbody", body), class_="clusters")
+    return table(head, body, class_="clusters")
 
 
 def _row(found: Clusters, story: Story, cluster: int) -> Safe:
@@ -145,17 +140,12 @@ def _row(found: Clusters, story: Story, cluster: int) -> Safe:
     cells = [f"{len(rows):,}", f"{len(columns):,}",
              f"{edges:,}, {percent(edges / (len(rows) * len(columns)))} full",
              _some(rows, story.row), _some(columns, story.column)]  # fmt: skip
-    number = tag("th", tag("span", f"{cluster}", class_="number"), scope="row")
-    return tag("tr", number, [tag("td", one, class_="text") for one in cells],
-               id=f"cluster-{cluster}", style=own_color(cluster))  # fmt: skip
+    number = tag("span", f"{cluster}", class_="number")
+    texts = [tag("td", one, class_="text") for one in cells]
+    return row(number, texts, id=f"cluster-{cluster}", style=own_color(cluster))
 
 
 def _some(members: Array, name: Any) -> str:
     shown = ", ".join(name(int(one)) for one in members[:MOST_NAMES])
     more = len(members) - MOST_NAMES
     return f"{shown} and {more:,} more" if more > 0 else shown
-
-
-def _sentence(certificate: Certificate) -> str:
-    text = str(certificate)
-    return text[0].upper() + text[1:]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from orthant.report.cards import TOP_FEATURES, list_weights
+from orthant.report.cards import TOP_FEATURES, card, list_weights
 from orthant.report.colors import own_color
-from orthant.report.markup import Safe, tag
+from orthant.report.markup import Safe, remark, row, section, table, tag
 from orthant.report.pictures import tile
-from orthant.report.story import Story, percent
+from orthant.report.story import Story, count, percent
 
 # Larger tables are no longer looked at as a whole; core.csv has all of it.
 MOST_SHOWN = 40
@@ -21,14 +21,15 @@ def core_section(story: Story) -> list[Safe]:
         "How much of the energy every component takes from every group of features. A row of this "
         "table is what a component is made of: components differ by the proportions in their rows."
     )
-    return [
-        tag("h2", "The core", id="core"),
-        tag("p", explained, class_="soft small"),
+    groups = [_group(story, one) for one in range(_shown(story)[1])]
+    parts = [
+        remark(explained),
         tag("div", _table(story), class_="wide"),
         _note(story),
         tag("h3", "Groups of features", class_="above"),
-        tag("div", [_group(story, one) for one in range(_shown(story)[1])], class_="cards groups"),
+        tag("div", groups, class_="cards groups"),
     ]
+    return [section("The core", "core", parts)]
 
 
 def _shown(story: Story) -> tuple[int, int]:
@@ -40,8 +41,7 @@ def _shown(story: Story) -> tuple[int, int]:
 def _note(story: Story) -> Safe:
     if max(story.core_shares.shape) <= MOST_SHOWN:
         return Safe("")
-    text = f"The first {MOST_SHOWN} of each side are shown; core.csv holds all."
-    return tag("p", text, class_="soft small")
+    return remark(f"The first {MOST_SHOWN} of each side are shown; core.csv holds all.")
 
 
 def _table(story: Story) -> Safe:
@@ -53,19 +53,16 @@ def _table(story: Story) -> Safe:
     ]
     body = []
     for component in range(n_rows):
-        name = _name(story.label(component))
         link = tag("a", f"{component}", href=f"#component-{component}")
-        head = tag("th", _dot(component), " ", link, " ", name, scope="row")
+        name = [_dot(component), " ", link, " ", _name(story.label(component))]
         cells = [_cell(float(share), largest) for share in shares[component, :n_groups]]
-        body.append(tag("tr", head, cells))
-    corner = tag("th", "component \N{RIGHTWARDS ARROW} group of features", scope="col")
-    return tag("table", tag("thead", tag("tr", corner, heads)), tag("tbody", body), class_="core")
+        body.append(row(name, cells))
+    return table(["component \N{RIGHTWARDS ARROW} group of features", *heads], body, class_="core")
 
 
 def _cell(share: float, largest: float) -> Safe:
-    heat = share / largest
-    shown = f"opacity: {max(heat, LEAST_HEAT):.3f}" if share > 0 else "opacity: 0"
-    return tag("td", tag("i", style=shown), percent(share))
+    heat = f"{max(share / largest, LEAST_HEAT):.3f}" if share > 0 else "0"
+    return tag("td", tag("i", style=f"opacity: {heat}"), percent(share))
 
 
 def _dot(number: int) -> Safe:
@@ -78,22 +75,12 @@ def _name(label: str) -> Safe:
 
 def _group(story: Story, group: int) -> Safe:
     """A card: how many features, how much energy, the heaviest of them."""
-    members = story.findings.columns_of(group)
     energy = float(story.core_shares[:, group].sum())
-    top = story.top_of_group(group, TOP_FEATURES)
     weights = story.findings.column_weights
-    count = f"{len(members):,} feature{'s' * (len(members) != 1)}"
     picture = Safe("")
     if story.image_shape is not None:
         inside = weights * (story.findings.column_labels == group)
         picture = tile(inside, story.image_shape, f"group {group}", "tile large")
-    return tag(
-        "article",
-        tag("h3", f"Group {group}"),
-        tag("p", f"{count} \N{MIDDLE DOT} {percent(energy)} of the energy", class_="sizes"),
-        picture,
-        list_weights(story, top, weights),
-        class_="card",
-        id=f"group-{group}",
-        style=own_color(group),
-    )
+    weighed = list_weights(story, story.top_of_group(group, TOP_FEATURES), weights)
+    size = count(len(story.findings.columns_of(group)), "feature")
+    return card("group", group, f"Group {group}", size, energy, picture, weighed)

@@ -20,38 +20,20 @@ from orthant.views import strongest
 class Findings:
     """Figures about a factorization of one matrix.
 
-    Feature weights of the fit are the metric here as well; sample weights play no part.
-
-    Attributes
-    ----------
-    matrix
-        The data, ready for passes; zeros in place of missing entries.
-    row_labels, row_scales
-        (n,) the component of every row and its loading; over features, where a row has a
-        loading on every component, the strongest, each compared with what is usual for its
-        component. Label -1 for rows that have none.
-    row_shares
-        (n,) how much of the squared length of each row is captured; NaN for zero rows.
-    row_misses
-        (n,) the squared length that is not captured, as a share of the whole matrix's.
-    column_labels, column_weights
-        (m,) the component in which every column weighs most, and its weight there; with a full
-        core the group of the column, and its scale there.
-    energies
-        (k,) the share of the squared norm that each component captures.
-    ahead
-        (k, m) how much more every feature weighs in a component than in any other.
+    Feature weights of the fit are the metric here as well; sample weights play no part. Over
+    features, where a row has a loading on every component, its label is that of the strongest,
+    each compared with what is usual for its component. Labels are -1 for none.
     """
 
-    matrix: Matrix
-    row_labels: Array
-    row_scales: Array
-    row_shares: Array
-    row_misses: Array
-    column_labels: Array
-    column_weights: Array
-    energies: Array
-    ahead: Array
+    matrix: Matrix  # the data, ready for passes; zeros in place of missing entries
+    row_labels: Array  # (n,) the component of every row
+    row_scales: Array  # (n,) its loading there
+    row_shares: Array  # (n,) how much of its squared length is captured; NaN for zero rows
+    row_misses: Array  # (n,) what is not captured, as a share of the squared norm of the matrix
+    column_labels: Array  # (m,) where every column weighs most; with a full core its group
+    column_weights: Array  # (m,) its weight there, or its scale
+    energies: Array  # (k,) the share of the squared norm that each component captures
+    ahead: Array  # (k, m) how much more every feature weighs in a component than in any other
 
     @property
     def captured(self) -> float:
@@ -75,27 +57,13 @@ def find(
     n_jobs: int | None = None,
     max_memory: str | None = None,
 ) -> Findings:
-    """Go over the data once more and take the figures.
+    """Go over the (n, m) matrix that was factorized once more and take the figures.
 
-    Parameters
-    ----------
-    X
-        The (n, m) matrix that was factorized.
-    result
-        The factorization.
-    missing
-        Whether NaN in X stands for missing entries.
-    n_jobs, max_memory
-        Those of the fit.
+    ``missing`` tells that NaN in it stands for missing entries; the rest is as for the fit.
     """
-    missing_values = np.nan if missing else None
-    matrix = as_matrix(
-        X,
-        feature_weight=result.feature_weight,
-        missing_values=missing_values,
-        n_jobs=n_jobs,
-        max_memory=max_memory,
-    )
+    given: dict[str, Any] = {"missing_values": np.nan if missing else None, "n_jobs": n_jobs}
+    weight = result.feature_weight
+    matrix = as_matrix(X, feature_weight=weight, max_memory=max_memory, **given)
     row_labels, row_scales = _assign_rows(result)
     captured, energies = _capture(matrix, result, missing)
     squares = matrix.row_squares
@@ -144,31 +112,27 @@ def _share(part: Array, total: float) -> Array:
 def _assign_rows(result: Factorization) -> tuple[Array, Array]:
     if result.labels is not None and result.scales is not None:
         return result.labels, result.scales
-    loadings, labels = np.asarray(result.loadings), strongest(result)
-    used = np.flatnonzero(labels >= 0)
-    scales = np.zeros(len(labels), dtype=loadings.dtype)
-    scales[used] = loadings[used, labels[used]]
-    return labels, scales
-
-
-def _strongest(values: Array) -> tuple[Array, Array]:
-    """The largest entry of every row and its place; -1 where all are zero."""
-    if not values.shape[1]:
-        return np.full(len(values), -1), np.zeros(len(values))
-    places = values.argmax(axis=1)
-    largest = values[np.arange(len(values)), places]
-    return np.where(largest > 0, places, -1), largest
+    labels = strongest(result)
+    return labels, _entries_at(labels, np.asarray(result.loadings))
 
 
 def _assign_columns(result: Factorization, energies: Array) -> tuple[Array, Array]:
     if result.feature_labels is not None and result.feature_scales is not None:
         return result.feature_labels, result.feature_scales
     # A column belongs to the component through which most of it is captured.
-    labels, _ = _strongest(result.components.T * np.sqrt(energies))
-    used = labels >= 0
-    weights = np.zeros(len(labels))
-    weights[used] = result.components[labels[used], np.flatnonzero(used)]
-    return labels, weights
+    captured = result.components.T * np.sqrt(energies)
+    labels = np.full(len(captured), -1)
+    used = np.flatnonzero(captured.any(axis=1))
+    labels[used] = captured[used].argmax(axis=1) if len(used) else -1
+    return labels, _entries_at(labels, result.components.T)
+
+
+def _entries_at(labels: Array, values: Array) -> Array:
+    """(n,) the entry of every row of ``values`` (n, k) at its label; 0 without one."""
+    entries = np.zeros(len(labels), dtype=values.dtype)
+    used = np.flatnonzero(labels >= 0)
+    entries[used] = values[used, labels[used]]
+    return entries
 
 
 def groups_of_columns(result: Factorization) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from orthant.numerics.arrays import Array
 from orthant.report.colors import own_color
-from orthant.report.markup import Safe, tag
+from orthant.report.markup import Safe, row, table, tag
 from orthant.report.story import Story, percent, shorten
 
 MOST_GROUPS = 24
@@ -31,8 +31,8 @@ def groups_section(story: Story) -> Safe:
         f"{len(names)} known groups against the components; the adjusted Rand index is "
         f"{agreement:.3f} (1 if they agree, about 0 by chance)."
     )
-    table = _cross_table(names.tolist(), numbers, labels, story.result.n_components_found)
-    return Safe(tag("p", text) + tag("div", table, class_="wide", tabindex=0))
+    counts = _cross_table(names.tolist(), numbers, labels, story.result.n_components_found)
+    return Safe(tag("p", text) + tag("div", counts, class_="wide", tabindex=0))
 
 
 def _cross_table(names: Sequence[str], numbers: Array, labels: Array, k: int) -> Safe:
@@ -41,13 +41,12 @@ def _cross_table(names: Sequence[str], numbers: Array, labels: Array, k: int) ->
     np.add.at(counts, (numbers, labels), 1)  # label -1 is the last column
     order = np.argsort(-counts.sum(axis=1), kind="stable")
     shown = list(range(min(k, MOST_COMPONENTS))) + ([k] if counts[:, k].any() else [])
-    head = [tag("th", "group", scope="col")]
-    head += [tag("th", "none" if one == k else str(one), scope="col") for one in shown]
+    head = ["group", *("none" if one == k else str(one) for one in shown)]
     body = [_group(names[one], counts[one], shown) for one in order[:MOST_GROUPS]]
     rest = counts[order[MOST_GROUPS:]]
     if len(rest):
         body.append(_group(f"{len(rest)} smaller groups", rest.sum(axis=0), shown))
-    return tag("table", tag("thead", tag("tr", head)), tag("tbody", body), class_="cross")
+    return table(head, body, class_="cross")
 
 
 def _group(name: str, counts: Array, shown: Sequence[int]) -> Safe:
@@ -57,7 +56,7 @@ def _group(name: str, counts: Array, shown: Sequence[int]) -> Safe:
             style=f"--share: {100 * counts[one] / total:.0f}%")
         for one in shown
     ]  # fmt: skip
-    return tag("tr", tag("th", shorten(name), scope="row"), cells)
+    return row(shorten(name), cells)
 
 
 def positions_map(story: Story) -> Safe:

@@ -11,7 +11,13 @@ from orthant.engine.matrix import Matrix
 from orthant.factorization import Factorization
 from orthant.numerics.arrays import Array
 from orthant.report.findings import Findings
-from orthant.report.remainder import Cells, approximate_cells, in_one_unit, subtract_cells
+from orthant.report.remainder import (
+    Cells,
+    approximate_cells,
+    in_one_unit,
+    indicator,
+    subtract_cells,
+)
 
 MOST_CELLS = 400
 DECADES = 3.0  # below a thousandth of the largest cell, cells look alike
@@ -34,6 +40,10 @@ class Axis:
     def cells(self) -> Array:
         """(size,) the cell of every row or column."""
         return np.searchsorted(self.edges, self.positions, side="right") - 1
+
+    def members(self) -> csr_array:
+        """(size, cells) indicator of which cell every row or column is in."""
+        return indicator(self.cells(), len(self.edges) - 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +70,7 @@ class HeatMaps:
         """Identity, caption and picture of each that there is, in the order of the page."""
         pictures = [
             ("original", "As it came", self.original),
-            ("ordered", "Ordered by component", self.ordered),
+            ("ordered", "Ordered by {}", self.ordered),
             ("approximated", "As the {}s have it", self.approximated),
             ("left", "What is left", self.left),
         ]
@@ -93,7 +103,7 @@ def heat_maps(findings: Findings, result: Factorization | None = None) -> HeatMa
         axis(order_by_component(findings.column_labels, findings.column_weights, k)),
     )
     layouts = [plain, ordered]
-    energies = matrix.cell_energies([(_members(a), _members(b)) for a, b in layouts])
+    energies = matrix.cell_energies([(a.members(), b.members()) for a, b in layouts])
     if result is not None and k > 0:
         found = _of_result(matrix, result, ordered, energies[1])
         energies, layouts = energies + found, layouts + [ordered] * len(found)
@@ -124,13 +134,6 @@ def _of_result(
     if not matrix.complete:
         return [approximated]
     return [approximated, subtract_cells(matrix, result, cells, energies, approximated)]
-
-
-def _members(one: Axis) -> csr_array:
-    """(size, cells) indicator of which cell every row or column is in."""
-    size = len(one.order)
-    parts = (np.ones(size), one.cells(), np.arange(size + 1))
-    return csr_array(parts, shape=(size, len(one.edges) - 1))
 
 
 def _lowest(means: list[Array], high: float) -> float:

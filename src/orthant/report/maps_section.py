@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -12,65 +13,40 @@ import numpy as np
 from orthant.numerics.arrays import Array
 from orthant.report.colors import color_of
 from orthant.report.heatmap import DECADES, Axis, HeatMap, HeatMaps
-from orthant.report.markup import Safe, tag
+from orthant.report.markup import Safe, escape, remark, tag
 from orthant.report.story import Story
 
 MOST_NAMES = 250_000
+TIP = tag("div", id="tip", class_="tip", hidden="", aria_hidden="true")  # at the end of a page
 WIDEST, TALLEST = 1.9, 1.25  # a picture is at most this many times as wide as high, and reverse
 
 
 def maps_section(story: Story, maps: HeatMaps) -> Safe:
     """The pictures side by side, the scale, and a line that says what is under the pointer."""
-    n, m = story.shape
     down, across = maps.original.levels.shape
-    each = (
-        ""
-        if (down, across) == (n, m)
-        else (
-            f" Each of the {down} \N{MULTIPLICATION SIGN} {across} cells is the root mean square "
-            "of a block."
-        )
-    )
-    hint = tag(
-        "p",
-        "Point at a cell, or move with the arrow keys, to see the names." + each,
-        class_="soft small",
-    )
+    hint = "Point at a cell, or move with the arrow keys, to see the names."
+    if (down, across) != story.shape:
+        cells = f"{down} \N{MULTIPLICATION SIGN} {across} cells"
+        hint += f" Each of the {cells} is the root mean square of a block."
     ratio = float(np.clip(across / down, 1 / TALLEST, WIDEST))
     bands = _bands(story, maps)
-    pictures = tag(
-        "div",
-        [
-            _map(
-                identity,
-                _ordered(story) if one is maps.ordered else caption.format(story.part),
-                one,
-                ratio,
-                () if one is maps.original else bands,
-            )
-            for identity, caption, one in maps.named()
-        ],
-        class_="maps",
-    )
+    full = story.result.has_full_core
+    pictures = []
+    for name, caption, one in maps.named():
+        part = "the groups of both sides" if full and one is maps.ordered else story.part
+        edges = NO_BANDS if one is maps.original else bands
+        pictures.append(_map(name, caption.format(part), one, ratio, edges))
+    least = "\N{LESS-THAN OR EQUAL TO} " if is_clipped(maps) else ""
     scale = tag(
         "p",
         tag("i", class_="zero"), "nothing",
-        tag("span", f"{_at_most(maps)}{maps.low:.2g}"), tag("i"), tag("span", f"{maps.high:.2g}"),
+        tag("span", f"{least}{maps.low:.2g}"), tag("i"), tag("span", f"{maps.high:.2g}"),
         tag("span", "(log scale)"),
         class_="scale",
     )  # fmt: skip
     without = tag("noscript", tag("p", "The pictures and the search need JavaScript."))
     live = tag("p", id="readout", class_="readout", aria_live="polite")
-    return Safe(hint + without + pictures + scale + live)
-
-
-def _ordered(story: Story) -> str:
-    full = story.result.has_full_core
-    return "Ordered by the groups of both sides" if full else f"Ordered by {story.part}"
-
-
-def _at_most(maps: HeatMaps) -> str:
-    return "\N{LESS-THAN OR EQUAL TO} " if is_clipped(maps) else ""
+    return escape([remark(hint), without, tag("div", pictures, class_="maps"), scale, live])
 
 
 def is_clipped(maps: HeatMaps) -> bool:
@@ -78,28 +54,27 @@ def is_clipped(maps: HeatMaps) -> bool:
     return maps.low > 0 and maps.high / maps.low > 10**DECADES * 0.999
 
 
-def _map(identity: str, caption: str, picture: HeatMap, ratio: float, bands: Any) -> Safe:
+Band = tuple[int, float, float]  # component, where it begins and ends as a share of the side
+Bands = tuple[list[Band], list[Band]]  # of the rows and of the columns
+NO_BANDS: Bands = ([], [])
+
+
+def _map(identity: str, caption: str, picture: HeatMap, ratio: float, bands: Bands) -> Safe:
     down, across = picture.levels.shape
     words = (
         f"Heat map of the matrix, {caption.lower()}: {down} by {across} cells. "
         "Use the arrow keys to hear the names of a cell."
     )
-    edges = [
-        tag("line", **{key: f"{value:.5f}" for key, value in ends.items()})
-        for ends in _edges(bands)
-    ]
     field = tag(
         "div",
         tag("canvas", width=across, height=down),
-        tag("svg", edges, viewBox="0 0 1 1", preserveAspectRatio="none", aria_hidden="true"),
+        tag("svg", _edges(bands), viewBox="0 0 1 1", preserveAspectRatio="none",
+            aria_hidden="true"),
         tag("div", class_="cursor", hidden=""),
-        class_="field",
-        tabindex=0,
-        role="application",
-        aria_label=words,
+        class_="field", tabindex=0, role="application", aria_label=words,
         style=f"aspect-ratio: {ratio:.3f}",
-    )
-    rows, columns = bands if bands else ([], [])
+    )  # fmt: skip
+    rows, columns = bands
     frame = tag(
         "div",
         tag("span", class_="corner"),
@@ -108,19 +83,11 @@ def _map(identity: str, caption: str, picture: HeatMap, ratio: float, bands: Any
         field,
         class_="frame",
     )
-    return tag(
-        "figure",
-        tag("figcaption", tag("b", caption)),
-        frame,
-        id=f"map-{identity}",
-        class_="map",
-    )
+    title = tag("figcaption", tag("b", caption))
+    return tag("figure", title, frame, id=f"map-{identity}", class_="map")
 
 
-Band = tuple[int, float, float]  # component, where it begins and ends as a share of the side
-
-
-def _bands(story: Story, maps: HeatMaps) -> tuple[list[Band], list[Band]]:
+def _bands(story: Story, maps: HeatMaps) -> Bands:
     findings = story.findings
     return (
         _runs(findings.row_labels[maps.ordered.rows.order]),
@@ -136,24 +103,21 @@ def _runs(labels: Array) -> list[Band]:
 
 def _band(bands: list[Band], start: str, size: str) -> list[Safe]:
     across = "top: 0; bottom: 0" if start == "left" else "left: 0; right: 0"
+    bars = []
+    for component, low, high in bands:
+        place = f"{start}: {100 * low:.3f}%; {size}: {100 * (high - low):.3f}%"
+        color = f"background: {color_of(component)}"
+        bars.append(tag("i", style=f"{across}; {place}; {color}"))
+    return bars
+
+
+def _edges(bands: Bands) -> list[Safe]:
+    """Lines where a band ends and the next begins."""
+    down, across = ([f"{high:.5f}" for _, _, high in own[:-1]] for own in bands)
     return [
-        tag(
-            "i",
-            style=(
-                f"{across}; {start}: {100 * low:.3f}%; {size}: {100 * (high - low):.3f}%; "
-                f"background: {color_of(component)}"
-            ),
-        )
-        for component, low, high in bands
+        *(tag("line", x1="0.00000", x2="1.00000", y1=at, y2=at) for at in down),
+        *(tag("line", y1="0.00000", y2="1.00000", x1=at, x2=at) for at in across),
     ]
-
-
-def _edges(bands: Any) -> list[dict[str, float]]:
-    if not bands:
-        return []
-    rows, columns = bands
-    across = [{"x1": 0, "x2": 1, "y1": high, "y2": high} for _, _, high in rows[:-1]]
-    return across + [{"y1": 0, "y2": 1, "x1": high, "x2": high} for _, _, high in columns[:-1]]
 
 
 def search_section(story: Story) -> Safe:
@@ -163,7 +127,7 @@ def search_section(story: Story) -> Safe:
         for size, what in zip(story.shape, ("rows", "features"), strict=True)
         if size > MOST_NAMES
     ]
-    note = f" Searched: {' and '.join(too_many)}; the files hold all." if too_many else ""
+    searched = f"Searched: {' and '.join(too_many)}; the files hold all."
     box = tag(
         "div",
         tag("label", "Name of a row or feature", for_="search", class_="hidden"),
@@ -172,84 +136,78 @@ def search_section(story: Story) -> Safe:
         tag("span", id="hit-count", class_="soft small", aria_live="polite"),
         class_="search",
     )  # fmt: skip
-    return Safe(
-        box
-        + (tag("p", note.strip(), class_="soft small") if note else "")
-        + tag("ul", id="hits", class_="hits")
-    )
+    hits = tag("ul", id="hits", class_="hits")
+    return escape([box, remark(searched) if too_many else None, hits])
 
 
 def maps_data(story: Story, maps: HeatMaps) -> dict[str, Any]:
     """What the page's script needs: levels, names under the pointer, names to search."""
-    belongs = "group" if story.result.has_full_core else story.part
+    found, result = story.findings, story.result
+    sides = {
+        "rows": Side(story.row, "rows", story.part, result.labels,
+                     found.row_labels, found.row_misses),
+        "columns": Side(story.column, "features", "group" if result.has_full_core else story.part,
+                        result.feature_labels, found.column_labels, found.column_weights),
+    }  # fmt: skip
+    maps_of = [
+        {
+            "id": identity,
+            "levels": base64.b64encode(picture.levels.tobytes()).decode(),
+            **{key: _cell_names(getattr(picture, key), side) for key, side in sides.items()},
+        }
+        for identity, _, picture in maps.named()
+    ]
     return {
-        "maps": [
-            {
-                "id": identity,
-                "levels": base64.b64encode(picture.levels.tobytes()).decode(),
-                "rows": _cell_names(
-                    picture.rows, story.row, "rows", story.result.labels, story.part
-                ),
-                "columns": _cell_names(
-                    picture.columns,
-                    story.column,
-                    "features",
-                    story.result.feature_labels,
-                    belongs,
-                ),
-            }
-            for identity, _, picture in maps.named()
-        ],
+        "maps": maps_of,
         "scale": {"low": maps.low, "high": maps.high, "clipped": is_clipped(maps)},
         "names": {
-            "rows": _searchable(
-                maps.ordered.rows,
-                story.findings.row_labels,
-                story.findings.row_misses,
-                story.row,
-                story.part,
-            ),
-            "columns": _searchable(
-                maps.ordered.columns,
-                story.findings.column_labels,
-                story.findings.column_weights,
-                story.column,
-                belongs,
-            ),
+            key: _searchable(getattr(maps.ordered, key), side) for key, side in sides.items()
         },
     }
 
 
-def _cell_names(
-    axis: Axis, name: Callable[[int], str], plural: str, labels: Array | None, belongs: str
-) -> list[str]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """Rows or columns: their names and what they are, what they belong to, and how strongly.
+
+    ``certain`` are the labels of a side on which everything belongs to one component.
+    """
+
+    name: Callable[[int], str]
+    plural: str
+    belongs: str
+    certain: Array | None
+    labels: Array
+    strengths: Array
+
+
+def _cell_names(axis: Axis, side: Side) -> list[str]:
     """What stands in each cell: one name, or the first and the last of several; its component."""
     texts = []
     for start, stop in pairwise(axis.edges):
         members = axis.order[start:stop]
-        text, remarks = name(int(members[0])), []
+        text, remarks = side.name(int(members[0])), []
         if len(members) > 1:
-            text += f" \N{HORIZONTAL ELLIPSIS} {name(int(members[-1]))}"
-            remarks.append(f"{len(members)} {plural}")
-        if labels is not None and (labels[members] == labels[members[0]]).all():
-            label = int(labels[members[0]])
-            remarks.append(f"{belongs} {label}" if label >= 0 else f"no {belongs}")
+            text += f" \N{HORIZONTAL ELLIPSIS} {side.name(int(members[-1]))}"
+            remarks.append(f"{len(members)} {side.plural}")
+        labels = None if side.certain is None else side.certain[members]
+        if labels is not None and (labels == labels[0]).all():
+            word = f"{side.belongs} {labels[0]}" if labels[0] >= 0 else f"no {side.belongs}"
+            remarks.append(word)
         texts.append(f"{text} ({', '.join(remarks)})" if remarks else text)
     return texts
 
 
-def _searchable(
-    axis: Axis, labels: Array, strengths: Array, name: Callable[[int], str], belongs: str
-) -> dict[str, Any]:
+def _searchable(axis: Axis, side: Side) -> dict[str, Any]:
     """Names with their component and place; the strongest ones if there are too many."""
-    kept = np.arange(len(labels))
+    kept = np.arange(len(side.labels))
     if len(kept) > MOST_NAMES:
-        kept = np.sort(np.argsort(-strengths, kind="stable")[:MOST_NAMES])
+        kept = np.sort(np.argsort(-side.strengths, kind="stable")[:MOST_NAMES])
     return {
-        "total": len(labels),
-        "belongs": belongs,
-        "name": [name(int(one)) for one in kept],
+        "total": len(side.labels),
+        "belongs": side.belongs,
+        "name": [side.name(int(one)) for one in kept],
         "number": kept.tolist(),
-        "component": labels[kept].tolist(),
+        "component": side.labels[kept].tolist(),
         "place": axis.positions[kept].tolist(),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Iterable
 from typing import Any
 
 VOID = {"img", "input", "meta", "br", "line", "rect", "circle", "polyline", "path"}
@@ -36,6 +37,29 @@ def tag(name: str, *children: Any, **attributes: Any) -> Safe:
     if name in VOID:
         return Safe(f"<{name}{written}>" if name in ("img", "input") else f"<{name}{written}/>")
     return Safe(f"<{name}{written}>{escape(children)}</{name}>")
+
+
+def table(head: Iterable[Any], rows: Any, *, caption: str | None = None, **attributes: Any) -> Safe:
+    """A table; its headings are words or elements."""
+    cells = [one if isinstance(one, Safe) else tag("th", one, scope="col") for one in head]
+    above = None if caption is None else tag("caption", caption)
+    return tag("table", above, tag("thead", tag("tr", cells)), tag("tbody", rows), **attributes)
+
+
+def row(name: Any, cells: Iterable[Any], **attributes: Any) -> Safe:
+    """A row of a table: what it is about, and its cells, which are words or elements."""
+    inside = [one if isinstance(one, Safe) else tag("td", one) for one in cells]
+    return tag("tr", tag("th", name, scope="row"), inside, **attributes)
+
+
+def section(title: str, identity: str, *content: Any) -> Safe:
+    """A part of a page that links lead to."""
+    return escape([tag("h2", title, id=identity), content])
+
+
+def remark(text: Any) -> Safe:
+    """A paragraph in small gray letters."""
+    return tag("p", text, class_="soft small")
 
 
 def data_block(identity: str, data: Any) -> Safe:

@@ -9,7 +9,7 @@ import numpy as np
 from orthant.numerics.arrays import Array
 from orthant.report.charts import bar_chart
 from orthant.report.colors import own_color
-from orthant.report.markup import Safe, tag
+from orthant.report.markup import Safe, remark, row, table, tag
 from orthant.report.story import Story, percent
 
 WORST_ROWS = 12
@@ -23,10 +23,7 @@ def missed_section(story: Story) -> Safe:
     parts = [chance(story)]
     if len(shares):
         parts += [_spread(shares), tag("div", _histogram(shares), class_="charts")]
-    parts += [
-        tag("p", "The rows that contribute most to the error:", class_="soft small"),
-        worst_rows(story),
-    ]
+    parts += [remark("The rows that contribute most to the error:"), worst_rows(story)]
     return Safe("".join(parts))
 
 
@@ -74,24 +71,18 @@ def worst_rows(story: Story) -> Safe:
     if not len(rows):
         return tag("p", "Nothing: every row is captured.")
     total = max(float(story.findings.row_misses.sum()), 1e-300)
-    head = ("row", "component", "captured of it", "of the whole error")
     body = []
     for one in rows:
         component = int(story.findings.row_labels[one])
         dot = tag("i", class_="dot-c", style=own_color(component))
-        body.append(
-            tag(
-                "tr",
-                tag("th", story.row(one), scope="row"),
-                tag("td", dot, f" {component if component >= 0 else 'none'}"),
-                tag("td", _share_or_dash(float(story.findings.row_shares[one]))),
-                tag("td", percent(float(story.findings.row_misses[one]) / total)),
-            )
-        )
-    columns = [tag("th", name, scope="col") for name in head]
-    return tag(
-        "div", tag("table", tag("thead", tag("tr", columns)), tag("tbody", body)), class_="wide"
-    )
+        cells = [
+            tag("td", dot, f" {component if component >= 0 else 'none'}"),
+            _share_or_dash(float(story.findings.row_shares[one])),
+            percent(float(story.findings.row_misses[one]) / total),
+        ]
+        body.append(row(story.row(one), cells))
+    head = ("row", "component", "captured of it", "of the whole error")
+    return tag("div", table(head, body), class_="wide")
 
 
 def _share_or_dash(share: float) -> str:

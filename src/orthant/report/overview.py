@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from orthant.numerics.arrays import Array
+from orthant.report.cards import energy_meter
 from orthant.report.colors import own_color
-from orthant.report.markup import Safe, tag
+from orthant.report.markup import Safe, remark, row, table, tag
 from orthant.report.pictures import tile
 from orthant.report.story import Story, percent
 
@@ -24,8 +27,8 @@ def overview(story: Story) -> Safe:
     head = [tag("th", word, scope="col", class_="text") for word in ("Component", "Size", "Energy")]
     head += [tag("th", tag("span", story.column(one)), scope="col", class_="up") for one in columns]
     body = [_row(story, component, columns) for component in shown]
-    table = tag("table", tag("thead", tag("tr", head)), tag("tbody", body), class_="overview")
-    return Safe(_about(story, k) + tag("div", table, class_="wide", tabindex=0))
+    dots = table(head, body, class_="overview")
+    return Safe(_about(story, k) + tag("div", dots, class_="wide", tabindex=0))
 
 
 def _about(story: Story, k: int) -> Safe:
@@ -34,7 +37,7 @@ def _about(story: Story, k: int) -> Safe:
         text = "Every component as a picture."
     if k > MOST_COMPONENTS:
         text += f" The {MOST_COMPONENTS} components that capture most of {k} are shown."
-    return tag("p", text, class_="soft small")
+    return remark(text)
 
 
 def _columns(story: Story, shown: range) -> list[int]:
@@ -47,34 +50,27 @@ def _columns(story: Story, shown: range) -> list[int]:
 
 
 def _row(story: Story, component: int, columns: list[int]) -> Safe:
-    found = story.findings
-    energy = float(found.energies[component])
-    width = 100 * energy / max(float(found.energies.max()), 1e-300)
-    meter = tag("div", tag("i", style=f"width: {width:.1f}%"), class_="meter", aria_hidden="true")
+    energy = percent(float(story.findings.energies[component]))
     name = tag("a", tag("span", f"{component}", class_="number"), href=f"#component-{component}")
     cells = [
-        tag("th", name, " ", story.label(component), scope="row"),
         tag("td", story.size(component), class_="text"),
-        tag("td", percent(energy), meter, class_="text"),
+        tag("td", energy, energy_meter(story, component), class_="text"),
     ]
     if story.image_shape:
         weights = story.result.components[component]
         cells.append(tag("td", tile(weights, story.image_shape, f"component {component}")))
     else:
         cells += _dots(story.result.components[:, columns], component)
-    return tag("tr", cells, style=own_color(component))
+    return row([name, " ", story.label(component)], cells, style=own_color(component))
 
 
 def _dots(weights: Array, component: int) -> list[Safe]:
     """A dot for each of some features; ``weights`` (k, c) are those of all components."""
     largest = max(float(weights.max()), 1e-300) if weights.size else 1.0
+    # The area of a dot is its share of the largest one.
+    sizes = LARGEST_DOT * np.sqrt(weights[component] / largest)
     return [
-        tag("td", tag("i", class_="dot-w", style=f"--size: {_across(value / largest):.1f}px"),
+        tag("td", tag("i", class_="dot-w", style=f"--size: {size:.1f}px"),
             tag("span", f"{value:.3f}", class_="hidden"))
-        for value in weights[component].tolist()
+        for size, value in zip(sizes.tolist(), weights[component].tolist(), strict=True)
     ]  # fmt: skip
-
-
-def _across(share: float) -> float:
-    """How wide a dot is whose area is this share of the largest one's."""
-    return LARGEST_DOT * float(share) ** 0.5

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from orthant.report.cards import cards
 from orthant.report.charts import Line, line_chart
 from orthant.report.core_section import core_section
 from orthant.report.groups_section import groups_section, positions_map
-from orthant.report.headline import headline, proof
+from orthant.report.headline import figures, headline, proof
 from orthant.report.heatmap import heat_maps
-from orthant.report.maps_section import maps_data, maps_section, search_section
-from orthant.report.markup import Safe, tag
+from orthant.report.maps_section import TIP, maps_data, maps_section, search_section
+from orthant.report.markup import Safe, remark, row, section, table, tag
 from orthant.report.missed_section import missed_section
 from orthant.report.overview import overview
 from orthant.report.shell import write_page
@@ -31,70 +32,47 @@ LINKS = (
 def page(story: Story) -> str:
     """Write a story as HTML."""
     maps = heat_maps(story.findings, story.result)
-    tip = tag("div", id="tip", class_="tip", hidden="", aria_hidden="true")
+    core = [("Core", "#core")] if story.result.has_full_core else []
     return write_page(
         f"{story.source}: {story.result.n_components_found} components",
-        (*_links(story), *story.related),
+        (*LINKS[:3], *core, *LINKS[3:], *story.related),
         _sections(story, maps),
-        after=[_footer(story), tip],
+        after=[_footer(story), TIP],
         data=maps_data(story, maps),
-        generator=f"orthant {story.version}".strip(),
+        version=story.version,
     )
-
-
-def _links(story: Story) -> list[tuple[str, str]]:
-    """The parts of the page; the core comes after the matrix where there is a full one."""
-    core = [("Core", "#core")] if story.result.has_full_core else []
-    return [*LINKS[:3], *core, *LINKS[3:]]
 
 
 def _sections(story: Story, maps: Any) -> list[Safe]:
     """What a colleague asks first comes first: groups, sizes, differences; proofs at the end."""
-    energy = (
+    about_energy = remark(
         "Energy is the sum of squared entries. The number is that of the component in the files. "
         "Behind a weight stands how many times as much it is as in any other component."
     )
-    sections = [
+    known = [groups_section(story), positions_map(story)]
+    inside = [figures(story), proof(story), _sweeps(story)]
+    details = tag("details", tag("summary", _in_short(story)), inside, class_="more")
+    return [
         headline(story),
-        tag("h2", "The groups", id="overview"),
-        overview(story),
-        *_known(story),
-        tag("h2", "The matrix", id="matrix"),
-        maps_section(story, maps),
+        section("The groups", "overview", overview(story)),
+        section("What was known before", "known", known) if any(known) else Safe(""),
+        section("The matrix", "matrix", maps_section(story, maps)),
         *core_section(story),
-        tag("h2", "Find a name", id="find"),
-        search_section(story),
-        tag("h2", "Components", id="components"),
-        tag("p", energy, class_="soft small"),
-        cards(story),
-        tag("h2", "What is not captured", id="missed"),
-        missed_section(story),
-        *_choice(story),
-        tag("h2", "What is proven", id="proven"),
+        section("Find a name", "find", search_section(story)),
+        section("Components", "components", about_energy, cards(story)),
+        section("What is not captured", "missed", missed_section(story)),
+        _choice(story),
+        section("What is proven", "proven", details),
     ]
-    charts = _sweeps(story)
-    inside = [proof(story), tag("div", charts, class_="charts") if charts else ""]
-    summary = tag("summary", _in_short(story))
-    return [*sections, tag("details", summary, inside, class_="more")]
 
 
-def _known(story: Story) -> list[Safe]:
-    """Known groups and a map of the rows, where they came with the data."""
-    found = [groups_section(story), positions_map(story)]
-    if not any(found):
-        return []
-    return [tag("h2", "What was known before", id="known"), *found]
-
-
-def _choice(story: Story) -> list[Safe]:
+def _choice(story: Story) -> Safe:
     """The curves over the number of components, where ``select-k`` was run."""
     if not story.selection:
-        return []
-    return [
-        tag("h2", "How many components", id="choice"),
-        tag("div", _selection(story), class_="charts"),
-        tag("p", _suggestion(story.selection)),
-    ]
+        return Safe("")
+    curves = tag("div", _selection(story.selection), class_="charts")
+    suggestion = tag("p", _suggestion(story.selection))
+    return section("How many components", "choice", curves, suggestion)
 
 
 def _in_short(story: Story) -> str:
@@ -104,33 +82,26 @@ def _in_short(story: Story) -> str:
     return f"At most {ratio_text(ratio)} times the smallest error possible; the figures of the fit"
 
 
-def _sweeps(story: Story) -> list[Safe]:
+def _sweeps(story: Story) -> Safe:
     history = story.result.history
     if len(history) < 2:
-        return []
-    step = -(-len(history) // MOST_POINTS)
-    places = list(range(0, len(history), step))
-    heights = [float(history[one]) for one in places]
-    return [
-        line_chart(
-            "Error after each sweep",
-            [one + 1 for one in places],
-            [Line("relative squared error", heights, "first")],
-            x_label="sweep",
-            y_label="relative squared error",
-        )
-    ]
+        return Safe("")
+    places = range(0, len(history), -(-len(history) // MOST_POINTS))
+    error = "relative squared error"
+    line = Line(error, [float(history[one]) for one in places], "first")
+    numbers = [one + 1 for one in places]
+    title = "Error after each sweep"
+    chart = line_chart(title, numbers, [line], x_label="sweep", y_label=error)
+    return tag("div", chart, class_="charts")
 
 
-def _selection(story: Story) -> list[Safe]:
+def _selection(selection: Mapping[str, Any]) -> list[Safe]:
     """The curves of ``select-k``."""
-    if not story.selection:
-        return []
-    tried = story.selection["candidates"]
+    tried = selection["candidates"]
     if isinstance(tried[0]["n_components"], list):
-        return [_pairs(tried, "relative_squared_error", "Error for each pair of numbers of groups")]
+        return [_pairs(tried)]
     k = [one["n_components"] for one in tried]
-    chosen = story.selection["suggestion"]
+    chosen = selection["suggestion"]
 
     def line(name: str, key: str, style: str) -> Line:
         return Line(name, [one[key] for one in tried], style)
@@ -156,26 +127,18 @@ def _selection(story: Story) -> list[Safe]:
     ]  # fmt: skip
 
 
-def _pairs(tried: Any, key: str, caption: str) -> Safe:
-    """A table over pairs: groups of rows down, groups of features across."""
-    found = {tuple(one["n_components"]): one[key] for one in tried}
+def _pairs(tried: Any) -> Safe:
+    """The errors over pairs: groups of rows down, groups of features across."""
+    found = {tuple(one["n_components"]): one["relative_squared_error"] for one in tried}
     down, across = (sorted({pair[side] for pair in found}) for side in (0, 1))
-    head = tag("tr", tag("th", "rows \N{RIGHTWARDS ARROW} features", scope="col"),
-               [tag("th", one, scope="col") for one in across])  # fmt: skip
-    body = [
-        tag(
-            "tr",
-            tag("th", k, scope="row"),
-            [tag("td", _figure(found.get((k, one)))) for one in across],
-        )
-        for k in down
-    ]
-    table = tag("table", tag("thead", head), tag("tbody", body))
-    return tag("figure", tag("figcaption", caption), tag("div", table, class_="wide"))
 
+    def error(pair: tuple[int, int]) -> str:
+        return "" if found.get(pair) is None else f"{found[pair]:.4f}"
 
-def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
+    rows = [row(k, [error((k, one)) for one in across]) for k in down]
+    errors = table(["rows \N{RIGHTWARDS ARROW} features", *across], rows)
+    caption = tag("figcaption", "Error for each pair of numbers of groups")
+    return tag("figure", caption, tag("div", errors, class_="wide"))
 
 
 def _suggestion(selection: Any) -> str:

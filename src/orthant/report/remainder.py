@@ -35,8 +35,8 @@ def approximate_cells(matrix: Matrix, result: Factorization, cells: Cells) -> Ar
     weights = np.square(np.asarray(result.components, dtype=np.float64))
     loadings = _loadings(matrix, result)
     squares = loadings.multiply(loadings) if hasattr(loadings, "multiply") else loadings**2
-    down = _indicator(cells.rows, cells.shape[0]).T @ squares
-    across = _indicator(cells.columns, cells.shape[1]).T @ weights.T
+    down = indicator(cells.rows, cells.shape[0]).T @ squares
+    across = indicator(cells.columns, cells.shape[1]).T @ weights.T
     down = down.toarray() if hasattr(down, "toarray") else np.asarray(down)
     return down @ np.asarray(across).T
 
@@ -62,7 +62,7 @@ def _products_by_rows(matrix: Matrix, result: Factorization, cells: Cells) -> Ar
     assert result.scales is not None
     scales = np.ldexp(np.asarray(result.scales, dtype=np.float64), -matrix.exponent)
     found = np.zeros(cells.shape)
-    across = _indicator(cells.columns, cells.shape[1])
+    across = indicator(cells.columns, cells.shape[1])
     k, used = len(result.components), result.labels >= 0
     # Groups of rows of one cell and one component; their numbers follow the order of both.
     groups, numbers = np.unique(cells.rows[used] * k + result.labels[used], return_inverse=True)
@@ -82,7 +82,7 @@ def _products_by_columns(matrix: Matrix, result: Factorization, cells: Cells) ->
     assert result.feature_labels is not None
     loadings = _loadings(matrix, result)
     found = np.zeros(cells.shape)
-    down = _indicator(cells.rows, cells.shape[0])
+    down = indicator(cells.rows, cells.shape[0])
     k, labels = len(result.components), result.feature_labels
     used = np.flatnonzero(labels >= 0)
     groups, numbers = np.unique(cells.columns[used] * k + labels[used], return_inverse=True)
@@ -112,7 +112,7 @@ def _unweighted(matrix: Matrix, vectors: Array) -> Array:
     return vectors if matrix.column_factors is None else divide(vectors, matrix.column_factors)
 
 
-def _indicator(groups: Array, count: int) -> csr_array:
+def indicator(groups: Array, count: int) -> csr_array:
     """(size, count) which group everyone is in."""
     size = len(groups)
     return csr_array((np.ones(size), groups, np.arange(size + 1)), shape=(size, count))

@@ -20,7 +20,7 @@ def write_page(
     after: Any = (),
     data: Any = None,
     style: str = "",
-    generator: str = "orthant",
+    version: str = "",
 ) -> str:
     """A whole page: a bar with links (label and address each), the sections, what comes after.
 
@@ -31,7 +31,7 @@ def write_page(
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template(read_template("page.html")).substitute(
         title=escape(title),
-        generator=escape(generator),
+        generator=escape(f"orthant {version}".strip()),
         style=read_template("page.css") + style,
         script=script,
         script_hash=f"sha256-{digest}",

@@ -19,51 +19,23 @@ LONGEST_NAME = 60
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Story:
-    """A factorization, the figures about it, and the names of things.
-
-    Attributes
-    ----------
-    result, findings
-        The factorization and what was found about it.
-    source
-        What the data are called.
-    row_names, column_names
-        Names, or None for numbers.
-    image_shape
-        (height, width) when the features are pixels.
-    selection
-        What ``select-k`` wrote: ``candidates``, ``suggestion`` and ``reason``.
-    related
-        Other pages: a label and a relative address each.
-    remarks
-        Sentences to show under the headline.
-    version
-        Of the program that made the result.
-    chance
-        The share of the squared norm that as many components capture of shuffled data, if known.
-    groups
-        Known groups of the rows, a name for each, or None.
-    part
-        What rows and columns belong to, in a word.
-    positions, positions_name
-        (n, 2) places of the rows on a map that came with the data, and what it is called.
-    """
+    """A factorization, the figures about it, and the names of things."""
 
     result: Factorization
     findings: Findings
-    source: str
-    row_names: Sequence[str] | None = None
+    source: str  # what the data are called
+    row_names: Sequence[str] | None = None  # None: numbers
     column_names: Sequence[str] | None = None
-    image_shape: tuple[int, int] | None = None
-    selection: Mapping[str, Any] | None = None
-    related: Sequence[tuple[str, str]] = ()
-    remarks: Sequence[str] = ()
-    version: str = ""
-    chance: float | None = None
-    groups: Sequence[str] | None = None
-    positions: Array | None = None
-    positions_name: str = ""
-    part: str = "component"
+    image_shape: tuple[int, int] | None = None  # (height, width) when the features are pixels
+    selection: Mapping[str, Any] | None = None  # of select-k: candidates, suggestion, reason
+    related: Sequence[tuple[str, str]] = ()  # other pages: a label and a relative address each
+    remarks: Sequence[str] = ()  # sentences to show under the headline
+    version: str = ""  # of the program that made the result
+    chance: float | None = None  # the share that as many components capture of shuffled data
+    groups: Sequence[str] | None = None  # known groups of the rows, a name for each
+    positions: Array | None = None  # (n, 2) places of the rows on a map that came with the data
+    positions_name: str = ""  # what the map is called
+    part: str = "component"  # what rows and columns belong to, in a word
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -100,14 +72,12 @@ class Story:
         """How many times as much a column weighs here as in any other component."""
         own = float(self.result.components[component, column])
         elsewhere = own - float(self.findings.ahead[component, column])
-        if self.result.n_components_found < 2 or elsewhere <= 1e-12 * own:
-            return "only here" if self.result.n_components_found > 1 else ""
+        if self.result.n_components_found < 2:
+            return ""
+        if elsewhere <= 1e-12 * own:
+            return "only here"
         times = own / elsewhere
-        return (
-            f"\N{MULTIPLICATION SIGN}{times:.0f}"
-            if times >= 10
-            else (f"\N{MULTIPLICATION SIGN}{times:.1f}")
-        )
+        return f"\N{MULTIPLICATION SIGN}{times:.{0 if times >= 10 else 1}f}"
 
     @property
     def n_groups(self) -> int:
@@ -137,27 +107,24 @@ class Story:
 
     def group_label(self, group: int) -> str:
         """What a group of columns could be called: its heaviest features, if they have names."""
-        if self.column_names is None:
-            return ""
-        return ", ".join(self.column(one) for one in self.top_of_group(group, 3))
+        return self._call(self.top_of_group(group, 3))
 
     def label(self, component: int) -> str:
         """What a component could be called: its most distinctive features, if they have names."""
-        if self.column_names is None:
-            return ""
-        return ", ".join(self.column(one) for one in self.distinctive_columns(component, 3))
+        return self._call(self.distinctive_columns(component, 3))
+
+    def _call(self, columns: Array) -> str:
+        return "" if self.column_names is None else ", ".join(map(self.column, columns))
 
     def size(self, component: int) -> str:
         """How many rows and features belong to a component."""
-        rows = len(self.findings.rows_of(component))
-        columns = len(self.findings.columns_of(component))
-        rows_text = f"{rows:,} row{'s' * (rows != 1)}"
-        columns_text = f"{columns:,} feature{'s' * (columns != 1)}"
+        rows = count(len(self.findings.rows_of(component)), "row")
+        columns = count(len(self.findings.columns_of(component)), "feature")
         if self.result.orthogonal == "samples" or self.result.has_full_core:
-            return rows_text
+            return rows
         if self.result.orthogonal == "features":
-            return f"{columns_text} \N{MIDDLE DOT} strongest in {rows_text}"
-        return f"{rows_text} \N{MIDDLE DOT} {columns_text}"
+            return f"{columns} \N{MIDDLE DOT} strongest in {rows}"
+        return f"{rows} \N{MIDDLE DOT} {columns}"
 
     def typical_rows(self, component: int, count: int) -> Array:
         """Rows most like a component, among those of its members that are not small."""
@@ -177,9 +144,18 @@ class Story:
 
 def shorten(name: str) -> str:
     """A name of bounded length."""
-    return (
-        name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "\N{HORIZONTAL ELLIPSIS}"
-    )
+    cut = name[: LONGEST_NAME - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    return name if len(name) <= LONGEST_NAME else cut
+
+
+def count(number: int, thing: str) -> str:
+    """So many things, in words."""
+    return f"{number:,} {thing}{'s' * (number != 1)}"
+
+
+def sentence(text: str) -> str:
+    """A text with a capital first and a full stop at its end."""
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def ratio_text(ratio: float | None) -> str:

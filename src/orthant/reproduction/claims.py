@@ -6,44 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from orthant.reproduction.checks import (
-    Bound,
-    below_most,
-    below_planted,
-    every_level,
-    exactly_orthogonal,
-    large_error_without_noise,
-    much_faster,
-    never_orthogonal,
-    planted_concentrates,
-)
+from orthant.reproduction import checks as c
+from orthant.reproduction import verdicts as v
+from orthant.reproduction.checks import Bound, every_level
 from orthant.reproduction.paper import EARLIER, EARLIER_DOUBLE, PUBLISHED
-from orthant.reproduction.single_checks import (
-    changes_least,
-    little_change,
-    more_iterations_with_less_noise,
-    noisy_helps_without_noise,
-    noisy_inflates,
-    onmfs_does_not_finish,
-    trend,
-    wide_spread,
-)
 from orthant.reproduction.summary import ONMF_APX, Measured
 from orthant.reproduction.table_checks import close_to_earlier, in_range, smaller_than_earlier
-from orthant.reproduction.verdicts import (
-    CANNOT,
-    DEVIATIONS,
-    ERRORS,
-    HIGH_SPREAD,
-    LARGE_ERROR,
-    MUCH_FASTER,
-    SIMILAR,
-    SLIGHT,
-    CannotError,
-    Check,
-    Runs,
-    Verdict,
-)
+from orthant.reproduction.verdicts import CannotError, Check, Runs, Verdict
 
 EM = "em-onmf"
 SOFT = tuple(name for name in EARLIER if name != EM)  # those that do not guarantee orthogonality
@@ -51,7 +20,7 @@ DOUBLE = ("nmf", *EARLIER_DOUBLE)
 ROWS_OF_W, EITHER = "non_orthogonality", "either_non_orthogonality"
 EVERY_NOISE = "at every noise level above 0"  # at 0 errors are rounding, and ratios mean nothing
 FASTER_RULE = (
-    f"Medians at every level: each other method takes at least {MUCH_FASTER:g} times as long. "
+    f"Medians at every level: each other method takes at least {v.MUCH_FASTER:g} times as long. "
     "Seconds of the authors' machine cannot be compared; the ratio on one machine can."
 )
 
@@ -71,7 +40,7 @@ class Claim:
         try:
             return self.check(Runs(measured, experiment))
         except CannotError as error:
-            return Verdict(CANNOT, str(error))
+            return Verdict(v.CANNOT, str(error))
 
 
 Judged = dict[str, list[tuple[Claim, Verdict]]]
@@ -89,89 +58,96 @@ def _below(measures: Sequence[str]) -> list[Bound]:
     return [Bound(measure, min, "the smallest of the others", high=1.0) for measure in measures]
 
 
+def _orthogonal(identity: str, where: str) -> Claim:
+    check = c.exactly_orthogonal((ONMF_APX,), ROWS_OF_W)
+    rule = "The non-orthogonality is exactly 0 in every run."
+    return Claim(identity, where, "ONMF-apx is perfectly orthogonal.", rule, check)
+
+
+def _planted(identity: str, where: str, times: int) -> Claim:
+    said = (
+        f"The planted solution's reconstruction error concentrates around {times} times the noise."
+    )
+    rule = f"Every matrix within {v.DEVIATIONS:g} standard deviations of the paper's Fact."
+    return Claim(identity, where, said, rule, c.planted_concentrates)
+
+
+def _faster(identity: str, where: str, others: Sequence[str], statement: str) -> Claim:
+    return Claim(identity, where, statement, FASTER_RULE, c.much_faster(others))
+
+
 _EXPERIMENT_1 = (
-    Claim(
-        "orthogonal-1", "Section 5, experiment 1", "ONMF-apx is perfectly orthogonal.",
-        "The non-orthogonality is exactly 0 in every run.",
-        exactly_orthogonal((ONMF_APX,), ROWS_OF_W),
-    ),
+    _orthogonal("orthogonal-1", "Section 5, experiment 1"),
     Claim(
         "others-not-orthogonal", "Section 5, experiment 1",
         "Of the earlier methods only EM-ONMF returns perfectly orthogonal rows.",
         "Exactly 0 in every run of EM-ONMF and in no run of the other six.",
-        never_orthogonal(SOFT, ROWS_OF_W, always=(EM,)),
+        c.never_orthogonal(SOFT, ROWS_OF_W, always=(EM,)),
     ),
     Claim(
         "similar-error", "Section 5, opening and experiment 1",
         "The approximation error is similar to that of the six methods that do not guarantee "
         "orthogonality.",
-        f"Both errors at most {SIMILAR:.0%} above the middle of the six, {EVERY_NOISE}.",
+        f"Both errors at most {v.SIMILAR:.0%} above the middle of the six, {EVERY_NOISE}.",
         every_level(SOFT, [
-            Bound(one, median, "the middle of the six", high=1 + SIMILAR) for one in ERRORS
+            Bound(one, median, "the middle of the six", high=1 + v.SIMILAR) for one in v.ERRORS
         ]),
     ),
     Claim(
         "recovery-better", "Section 5, experiment 1",
         "The recovery error is slightly better than that of the earlier methods.",
         f"Below each of the six methods that do not guarantee orthogonality, {EVERY_NOISE}.",
-        every_level(SOFT, _below(ERRORS[:1])),
+        every_level(SOFT, _below(v.ERRORS[:1])),
     ),
     Claim(
         "reconstruction-worse", "Section 5, experiment 1",
         "The reconstruction error is slightly worse than that of the earlier methods.",
-        f"Not below any of the six, and at most {SLIGHT:.0%} above their smallest, {EVERY_NOISE}.",
+        f"Not below any of the six, and at most {v.SLIGHT:.0%} above their smallest, "
+        f"{EVERY_NOISE}.",
         every_level(SOFT, [
             Bound("reconstruction_error", max, "the largest of the six", low=1.0),
-            Bound("reconstruction_error", min, "the smallest of the six", high=1 + SLIGHT),
+            Bound("reconstruction_error", min, "the smallest of the six", high=1 + v.SLIGHT),
         ]),
     ),
     Claim(
         "below-planted-1", "Section 5, experiment 1",
         "ONMF-apx fits the input better than the planted solution does.",
         f"Its median reconstruction error is below the planted solution's, {EVERY_NOISE}.",
-        below_planted((ONMF_APX,)),
+        c.below_planted((ONMF_APX,)),
     ),
     Claim(
         "most-below-planted-1", "Section 5, experiment 1",
         "So do most of the other methods.",
         f"More than half of the seven earlier methods, {EVERY_NOISE}.",
-        below_planted(EARLIER),
+        c.below_planted(EARLIER),
     ),
-    Claim(
-        "planted-1000", "Section 5, experiment 1",
-        "The planted solution's reconstruction error concentrates around 1000 times the noise.",
-        f"Every matrix within {DEVIATIONS:g} standard deviations of the paper's Fact.",
-        planted_concentrates,
-    ),
+    _planted("planted-1000", "Section 5, experiment 1", 1000),
     Claim(
         "em-variance", "Section 5, experiment 1",
         "The error of EM-ONMF varies strongly from run to run.",
         "The range of its reconstruction error over the seeds is at least "
-        f"{HIGH_SPREAD:g} times the middle range of the other six, at most noise levels.",
-        wide_spread(EM, SOFT),
+        f"{v.HIGH_SPREAD:g} times the middle range of the other six, at most noise levels.",
+        c.wide_spread(EM, SOFT),
     ),
     Claim(
         "em-zero-noise", "Section 5, opening",
         "EM-ONMF ends in poor local minima and has a large error even without noise.",
-        f"At noise 0 its median relative squared error is above {LARGE_ERROR:.0%}.",
-        large_error_without_noise(EM),
+        f"At noise 0 its median relative squared error is above {v.LARGE_ERROR:.0%}.",
+        c.large_error_without_noise(EM),
     ),
     Claim(
         "better-than-em", "Section 5, opening",
         "ONMF-apx performs better than EM-ONMF, which is as orthogonal.",
         "Both errors are below EM-ONMF's at every noise level.",
-        every_level((EM,), _below(ERRORS), lambda at: True),
+        every_level((EM,), _below(v.ERRORS), lambda at: True),
     ),
-    Claim(
-        "faster-1", "Section 5, experiment 1",
-        "ONMF-apx is significantly faster than all other methods.",
-        FASTER_RULE, much_faster(EARLIER),
-    ),
+    _faster("faster-1", "Section 5, experiment 1", EARLIER,
+            "ONMF-apx is significantly faster than all other methods."),
     Claim(
         "onmfs-slow", "Section 5, opening and experiment 1",
         "ONMFS scales badly with the inner dimension and does not finish here in reasonable time.",
         "Every run of ONMFS in experiment 1 is ended by the time limit.",
-        onmfs_does_not_finish,
+        c.onmfs_does_not_finish,
     ),
 )  # fmt: skip
 
@@ -184,57 +160,47 @@ _EXPERIMENT_2 = (
         "a single start of k-means++ cannot be expected to beat it. A program that returned its "
         "last sample instead could well lose; which one the paper ran is not known.",
         every_level(("onmfs",), [
-            Bound(one, min, "that of ONMFS", high=1.0) for one in ERRORS
+            Bound(one, min, "that of ONMFS", high=1.0) for one in v.ERRORS
         ]),
     ),
     Claim(
         "orthogonal-2", "Section 5, experiment 2",
         "Both ONMF-apx and ONMFS are perfectly orthogonal.",
         "The non-orthogonality is exactly 0 in every run of both.",
-        exactly_orthogonal((ONMF_APX, "onmfs"), ROWS_OF_W),
+        c.exactly_orthogonal((ONMF_APX, "onmfs"), ROWS_OF_W),
     ),
-    Claim(
-        "faster-2", "Section 5, opening",
-        "ONMF-apx is significantly faster than ONMFS.",
-        FASTER_RULE, much_faster(("onmfs",)),
-    ),
+    _faster("faster-2", "Section 5, opening", ("onmfs",),
+            "ONMF-apx is significantly faster than ONMFS."),
 )  # fmt: skip
 
 _INNER_DIMENSIONS = (
-    Claim(
-        "orthogonal-k", "Appendix, inner dimensions", "ONMF-apx is perfectly orthogonal.",
-        "The non-orthogonality is exactly 0 in every run.",
-        exactly_orthogonal((ONMF_APX,), ROWS_OF_W),
-    ),
-    Claim(
-        "faster-k", "Appendix, inner dimensions",
-        "ONMF-apx is significantly faster for every number of components.",
-        FASTER_RULE, much_faster(EARLIER),
-    ),
+    _orthogonal("orthogonal-k", "Appendix, inner dimensions"),
+    _faster("faster-k", "Appendix, inner dimensions", EARLIER,
+            "ONMF-apx is significantly faster for every number of components."),
     Claim(
         "recovery-k", "Appendix, inner dimensions",
         "ONMF-apx has smaller recovery errors than most earlier methods.",
         "Below more than half of the seven earlier methods, at every number of components.",
-        below_most(EARLIER, "recovery_error"),
+        c.below_most(EARLIER, "recovery_error"),
     ),
     Claim(
         "trend-k", "Appendix, inner dimensions",
         "With more components the recovery error grows and the reconstruction error falls.",
         "From the fewest to the most components, for more than half of the eight methods.",
-        trend((ONMF_APX, *EARLIER)),
+        c.trend((ONMF_APX, *EARLIER)),
     ),
     Claim(
         "little-change-k", "Appendix, inner dimensions",
         "The change of the errors with the number of components is insignificant.",
-        f"Both errors change by at most {SLIGHT:.0%} between the fewest and the most components, "
+        f"Both errors change by at most {v.SLIGHT:.0%} between the fewest and the most components, "
         "for more than half of the eight methods.",
-        little_change((ONMF_APX, *EARLIER)),
+        c.little_change((ONMF_APX, *EARLIER)),
     ),
     Claim(
         "changes-least-k", "Appendix, inner dimensions",
         "The errors of ONMF-apx change least with the number of components.",
         "For both errors, the range of its medians over their smallest is below every other's.",
-        changes_least(EARLIER),
+        c.changes_least(EARLIER),
     ),
 )  # fmt: skip
 
@@ -243,69 +209,61 @@ _DOUBLE_FACTOR = (
         "orthogonal-double", "Appendix, two orthogonal factors",
         "ONMF-apx is perfectly orthogonal in both factors.",
         "Both non-orthogonalities are exactly 0 in every run.",
-        exactly_orthogonal((ONMF_APX,), EITHER),
+        c.exactly_orthogonal((ONMF_APX,), EITHER),
     ),
     Claim(
         "others-not-double", "Section 5, opening",
         "No earlier method for two orthogonal factors is perfectly orthogonal.",
         "No run of an earlier method is exactly 0 in both factors.",
-        never_orthogonal(DOUBLE, EITHER),
+        c.never_orthogonal(DOUBLE, EITHER),
     ),
     Claim(
         "recovery-double", "Appendix, two orthogonal factors",
         "ONMF-apx has the better recovery error when the noise is below 0.5.",
         "Below each other method at every noise level under 0.5, 0 included.",
-        every_level(DOUBLE, _below(ERRORS[:1]), lambda at: at < 0.5),
+        every_level(DOUBLE, _below(v.ERRORS[:1]), lambda at: at < 0.5),
     ),
     Claim(
         "error-double", "Section 5, opening",
         "ONMF-apx has a lower error than the earlier methods for two orthogonal factors.",
         "Both errors are below those of ONMF-Ding-double and its noisy form, at every noise level.",
-        every_level(EARLIER_DOUBLE, _below(ERRORS), lambda at: True),
+        every_level(EARLIER_DOUBLE, _below(v.ERRORS), lambda at: True),
     ),
     Claim(
         "most-below-planted-double", "Appendix, two orthogonal factors",
         "Most methods fit the input better than the planted solution does.",
         f"More than half of the four methods, {EVERY_NOISE}.",
-        below_planted((ONMF_APX, *DOUBLE)),
+        c.below_planted((ONMF_APX, *DOUBLE)),
     ),
-    Claim(
-        "planted-316", "Appendix, two orthogonal factors",
-        "The planted solution's reconstruction error concentrates around 316 times the noise.",
-        f"Every matrix within {DEVIATIONS:g} standard deviations of the paper's Fact.",
-        planted_concentrates,
-    ),
+    _planted("planted-316", "Appendix, two orthogonal factors", 316),
     Claim(
         "ding-iterations", "Appendix, two orthogonal factors",
         "ONMF-Ding-double takes more and more iterations as the noise goes to zero.",
         "The median number of iterations is larger at the smallest noise above 0 than at the "
         "largest. Runs that a limit ends there and that show no difference decide nothing.",
-        more_iterations_with_less_noise,
+        c.more_iterations_with_less_noise,
     ),
     Claim(
         "ding-stuck", "Appendix, two orthogonal factors",
         "ONMF-Ding-double gets stuck at a suboptimal solution when there is no noise.",
-        f"At noise 0 its median relative squared error is above {LARGE_ERROR:.0%}.",
-        large_error_without_noise("onmf-ding-double"),
+        f"At noise 0 its median relative squared error is above {v.LARGE_ERROR:.0%}.",
+        c.large_error_without_noise("onmf-ding-double"),
     ),
     Claim(
         "noisy-helps", "Appendix, two orthogonal factors",
         "A little noise added to the input helps ONMF-Ding-double there.",
         "At noise 0 the median recovery error is smaller with the added noise.",
-        noisy_helps_without_noise,
+        c.noisy_helps_without_noise,
     ),
     Claim(
         "noisy-inflates", "Appendix, two orthogonal factors",
         "The added noise makes the recovery error slightly larger.",
         "The median recovery error is larger with it at more than half of the noise levels "
         "above 0.",
-        noisy_inflates,
+        c.noisy_inflates,
     ),
-    Claim(
-        "faster-double", "Section 5, opening",
-        "ONMF-apx is significantly faster for two orthogonal factors as well.",
-        FASTER_RULE, much_faster(DOUBLE),
-    ),
+    _faster("faster-double", "Section 5, opening", DOUBLE,
+            "ONMF-apx is significantly faster for two orthogonal factors as well."),
 )  # fmt: skip
 
 _REAL_DATA = (
@@ -313,7 +271,7 @@ _REAL_DATA = (
         "table-similar", "Appendix, Table 1",
         "On every real set the error is similar to the best of Asteris et al.",
         f"On one side, the same for all sets measured, the median of the single starts is at most "
-        f"{SIMILAR:.0%} above the value of Asteris et al.",
+        f"{v.SIMILAR:.0%} above the value of Asteris et al.",
         close_to_earlier,
     ),
     Claim(

@@ -77,18 +77,16 @@ def choose_methods(
     chosen = []
     for one in definitions:
         own = {method.name: method for method in one.methods}
-        first = one.methods[0]
         methods = tuple(
-            own.get(name, replace(first, name=name))
+            own.get(name, replace(one.methods[0], name=name))
             for name in wanted
             if name in own or all(takes(name, setting) for setting in one.settings)
         )
         if methods:
             chosen.append(replace(one, methods=methods))
     used = {method.name for one in chosen for method in one.methods}
-    for name in wanted:
-        if name not in used:
-            raise KeyError(name)
+    if lacking := [name for name in wanted if name not in used]:
+        raise KeyError(lacking[0])
     return chosen
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import io
 import math
+import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from orthant.extras import import_extra
+from orthant.report.markup import Safe, escape
 from orthant.reproduction.panels import (
     LOOKS,
     PLANTED,
@@ -17,11 +21,11 @@ from orthant.reproduction.panels import (
     palette,
     panels_of,
 )
-from orthant.reproduction.paper import PUBLISHED
+from orthant.reproduction.paper import PUBLISHED, paper_order
 from orthant.reproduction.summary import BEST, DEFINITIONS, ONMF_APX, SIDES, Measured, label
 
 DOTS_PER_INCH = 150
-PANEL_INCHES = (5.4, 3.5)
+PANEL_INCHES, RANGES_INCHES = (5.4, 3.5), (5.4, 2.1)
 PANEL_PLACE = (0.185, 0.14, 0.795, 0.76)  # left, bottom, width, height, as shares
 RANGES_PLACE = (0.2, 0.27, 0.77, 0.58)
 KEY_INCHES = (0.5, 0.2)
@@ -32,33 +36,44 @@ HOLLOW = "hollow: at least one run ended by the time limit"
 
 def figure_of(measured: Measured, experiment: str) -> Any:
     """The figure of an experiment: four panels, or the ranges of the real data."""
-    figure = _real_figure(measured) if experiment == "real-data" else _four(measured, experiment)
+    drawings = _drawings(measured, experiment)
+    real = experiment == "real-data"
+    rows = max(1, math.ceil(len(drawings) / 2))
+    figure = _new_figure(11, 1.1 + 2.1 * rows if real else 8.4)
+    if not drawings:
+        axes = figure.add_subplot()
+        axes.text(0.5, 0.5, "not measured", ha="center", color=palette()["soft"])
+        axes.set_axis_off()
+    for place, draw in enumerate(drawings.values()):
+        draw(figure.add_subplot(rows, 2, place + 1))
+    figure.suptitle(DEFINITIONS[experiment].title, x=0.02, ha="left", color=palette()["ink"])
+    _add_legend(figure, measured, experiment, CAPTION if real else f"{CAPTION}; {HOLLOW}")
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # the places are found; they need not be for every file
     return figure
 
 
-def _four(measured: Measured, experiment: str) -> Any:
-    figure = _new_figure(11, 8.4)
-    for place, panel in enumerate(panels_of(experiment)):
-        draw_panel(figure.add_subplot(2, 2, place + 1), measured, experiment, panel)
-    figure.suptitle(DEFINITIONS[experiment].title, x=0.02, ha="left", color=palette()["ink"])
-    _add_legend(figure, measured, experiment, f"{CAPTION}; {HOLLOW}")
-    return figure
-
-
 def panel_figures(measured: Measured, experiment: str) -> dict[str, Any]:
     """Every panel as a figure of its own, by what it shows: a page can stack them."""
+    real = experiment == "real-data"
     figures = {}
-    if experiment == "real-data":
-        for name in _sets(measured):
-            figures[name] = _new_figure(PANEL_INCHES[0], 2.1, layout=None)
-            _draw_ranges(figures[name].add_axes(RANGES_PLACE), measured, name)
-        return figures
-    for panel in panels_of(experiment):
-        figures[panel.title] = _new_figure(*PANEL_INCHES, layout=None)
-        draw_panel(figures[panel.title].add_axes(PANEL_PLACE), measured, experiment, panel)
+    for title, draw in _drawings(measured, experiment).items():
+        figures[title] = _new_figure(*(RANGES_INCHES if real else PANEL_INCHES), layout=None)
+        draw(figures[title].add_axes(RANGES_PLACE if real else PANEL_PLACE))
     return figures
+
+
+def _drawings(measured: Measured, experiment: str) -> dict[str, Callable[[Any], None]]:
+    """What draws each panel on axes, by its title: a measure, or a real set with results."""
+    if experiment != "real-data":
+        return {
+            panel.title: partial(draw_panel, measured=measured, experiment=experiment, panel=panel)
+            for panel in panels_of(experiment)
+        }
+    present = {row.dataset for row in measured.of("real-data", ONMF_APX, BEST)}
+    return {
+        name: partial(_draw_ranges, measured=measured, name=name) for name in paper_order(present)
+    }
 
 
 def key_figures(measured: Measured, experiment: str) -> dict[str, Any]:
@@ -85,6 +100,23 @@ def as_svg(figure: Any, salt: str) -> str:
     return text.getvalue()
 
 
+def inline(figure: Any, prefix: str, words: str | None) -> Safe:
+    """A figure as an element of a page; ``words`` describe it, None hides it from readers.
+
+    Its colors become the variables of the page's style, so they follow light and dark.
+    """
+    text = as_svg(figure, prefix)
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.DOTALL)
+    text = re.sub(r'(\bid=")|(\burl\(#)|(href="#)', lambda found: f"{found[0]}{prefix}-", text)
+    for name, color in palette().items():
+        text = text.replace(color, f"var(--{name})")
+    size = re.findall(r'viewBox="[^"]*"', text)[0]
+    spoken = f'role="img" aria-label="{escape(words)}"' if words else 'aria-hidden="true"'
+    opening = f'<svg class="drawn" {size} {spoken}>'
+    return Safe(opening + re.sub(r"\s*\n\s*", "\n", text[text.index(">") + 1 :]).strip())
+
+
 def as_png(figure: Any) -> bytes:
     """A figure as PNG, without a word about the program that drew it."""
     content = io.BytesIO()
@@ -99,25 +131,23 @@ def _new_figure(width: float, height: float, layout: str | None = "constrained")
     )
 
 
-def _handle(method: str) -> Any:
-    look = LOOKS.get(method, UNKNOWN)
-    return import_extra("matplotlib.lines", "report").Line2D(
-        [], [], color=palette()[look.color], linewidth=look.width, linestyle=look.dashes,
-        marker=look.marker, markersize=look.size,
-    )  # fmt: skip
-
-
 def _handles(measured: Measured, experiment: str) -> dict[str, Any]:
     """What stands in the legend of an experiment, by name."""
-    line = import_extra("matplotlib.lines", "report").Line2D
-    handles = {label(method): _handle(method) for method in measured.methods(experiment)}
+    line, colors = import_extra("matplotlib.lines", "report").Line2D, palette()
+    handles = {}
+    for method in measured.methods(experiment):
+        look = LOOKS.get(method, UNKNOWN)
+        handles[label(method)] = line(
+            [], [], color=colors[look.color], linewidth=look.width, linestyle=look.dashes,
+            marker=look.marker, markersize=look.size,
+        )  # fmt: skip
     if experiment == "real-data":
         dashed = {"linewidth": 1.6, "linestyle": EARLIER_DASHES}
-        handles["published in the paper"] = line([], [], color=palette()["ink"], linewidth=1.6)
-        handles["Asteris et al."] = line([], [], color=palette()["soft"], **dashed)
+        handles["published in the paper"] = line([], [], color=colors["ink"], linewidth=1.6)
+        handles["Asteris et al."] = line([], [], color=colors["soft"], **dashed)
     else:
         thick = {"linewidth": PLANTED, "alpha": 0.45}
-        handles["planted solution"] = line([], [], color=palette()[PLANTED_COLOR], **thick)
+        handles["planted solution"] = line([], [], color=colors[PLANTED_COLOR], **thick)
     return handles
 
 
@@ -129,27 +159,6 @@ def _add_legend(figure: Any, measured: Measured, experiment: str, caption: str) 
     )  # fmt: skip
     for text in legend.get_texts():
         text.set_parse_math(False)  # a name is a name, whatever signs are in it
-
-
-def _sets(measured: Measured) -> list[str]:
-    """The real sets with at least one result, in the order of the paper's table."""
-    present = {row.dataset for row in measured.of("real-data", ONMF_APX, BEST)}
-    return [*(name for name in PUBLISHED if name in present), *sorted(present - set(PUBLISHED))]
-
-
-def _real_figure(measured: Measured) -> Any:
-    names = _sets(measured)
-    rows = max(1, math.ceil(len(names) / 2))
-    figure = _new_figure(11, 1.1 + 2.1 * rows)
-    if not names:
-        axes = figure.add_subplot()
-        axes.text(0.5, 0.5, "not measured", ha="center", color=palette()["soft"])
-        axes.set_axis_off()
-    for place, name in enumerate(names):
-        _draw_ranges(figure.add_subplot(rows, 2, place + 1), measured, name)
-    figure.suptitle(DEFINITIONS["real-data"].title, x=0.02, ha="left", color=palette()["ink"])
-    _add_legend(figure, measured, "real-data", CAPTION)
-    return figure
 
 
 def _draw_ranges(axes: Any, measured: Measured, name: str) -> None:

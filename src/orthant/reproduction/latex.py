@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orthant.reproduction.panels import TIME, Panel, panels_of
-from orthant.reproduction.summary import DEFINITIONS, Group, Measured, label
+from orthant.reproduction.summary import DEFINITIONS, Measured, label, level_word
 
 SPECIAL = {one: f"\\{one}" for one in "&%$#_{}"} | {
     "~": r"\textasciitilde{}",
@@ -24,13 +24,11 @@ def latex_tables(measured: Measured) -> str:
 
 
 def _table(measured: Measured, experiment: str, panel: Panel) -> str:
-    methods = measured.methods(experiment)
-    groups = {method: measured.groups(experiment, method) for method in methods}
-    levels = sorted({at for one in groups.values() for at in one})
-    kind = "components" if experiment == "inner-dimensions" else "noise"
-    columns = [[_median(groups[one].get(at), panel.measure) for one in methods] for at in levels]
+    groups, levels = measured.by_method(experiment)
+    medians = [measured.medians(experiment, one, panel.measure) for one in groups]
+    columns = [[one.get(at) for one in medians] for at in levels]
     cells = list(zip(*([_shown(one, column) for one in column] for column in columns), strict=True))
-    rows = [" & ".join([escape(label(one)), *row]) for one, row in zip(methods, cells, strict=True)]
+    rows = [" & ".join([escape(label(one)), *row]) for one, row in zip(groups, cells, strict=True)]
     unit = ", seconds" if panel is TIME else ""
     head = " & ".join(["method", *(f"{at:g}" for at in levels)])
     return "\n".join(
@@ -38,7 +36,7 @@ def _table(measured: Measured, experiment: str, panel: Panel) -> str:
             "",
             r"\begin{table}",
             rf"\caption{{{escape(DEFINITIONS[experiment].title)}: {escape(panel.title.lower())}"
-            rf"{unit}, by {kind}}}",
+            rf"{unit}, by {level_word(experiment)}}}",
             rf"\begin{{tabular}}{{l{'r' * len(levels)}}}",
             r"\toprule",
             rf"{head} \\",
@@ -50,11 +48,6 @@ def _table(measured: Measured, experiment: str, panel: Panel) -> str:
             "",
         ]
     )
-
-
-def _median(group: Group | None, measure: str) -> float | None:
-    spread = group.spread(measure) if group else None
-    return None if spread is None else spread.median
 
 
 def _shown(value: float | None, column: list[float | None]) -> str:

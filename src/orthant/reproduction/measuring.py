@@ -1,20 +1,39 @@
-"""From a run to its row: the data, the method, the measures."""
+"""From a run to its row: the data, the method on one core, ours or an earlier one, the measures."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
+from time import perf_counter
+from typing import Any
 
+import numpy as np
+
+from orthant.baselines import BASELINES, solve
+from orthant.descent import listening
+from orthant.engine.executors import one_blas_thread
+from orthant.errors import FewerComponentsWarning
+from orthant.fitting import factorize
 from orthant.measures import (
     non_orthogonality,
     reconstruction_error,
     recovery_error,
     relative_squared_error,
 )
+from orthant.onmf.single_factor import published_error
 from orthant.reproduction.data import Data, data_of, method_generator
-from orthant.reproduction.definition import PLANTED, Run
-from orthant.reproduction.methods import Found, OutOfTimeError, run_method
+from orthant.reproduction.definition import PLANTED, Run, Setting
 from orthant.reproduction.rows import FAILED, NOT_MEASURED, Row
+
+# The name here, and the options of factorize that it stands for.
+OURS: dict[str, dict[str, Any]] = {
+    "onmf-apx": {"algorithm": "paper"},
+    "onmf-apx-10": {"algorithm": "paper", "n_init": 10},
+    "best": {"algorithm": "best"},
+}
+NO_HISTORY = 1 << 40  # iterations between two records: only the start and the end are measured
+NOISY, NOISE = "onmf-ding-double-noisy", 0.01  # the mean of the noise that the paper adds
 
 
 def measure(run: Run, data_home: Path | None = None, *, alone: bool = True) -> Row:
@@ -61,3 +80,72 @@ def _fill(row: Row, data: Data, found: Found) -> Row:
 def _describe(error: Exception) -> str:
     """The message of an error in one line."""
     return " ".join(str(error).split()) or type(error).__name__
+
+
+class OutOfTimeError(Exception):
+    """The limit was reached before a method had anything to return."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no result after {seconds:.1f} seconds")
+        self.seconds = seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a method left: M ~ left W, where left is A or A S."""
+
+    A: Any  # m x k
+    left: Any  # m x k
+    W: Any  # k x n
+    seconds: float
+    iterations: int
+    stop_reason: str
+    published_error: float | None = None  # of the paper's algorithm, before our last assignment
+
+
+def takes_setting(name: str, setting: Setting) -> bool:
+    """Whether a baseline can be asked for the factors of a setting; none is over features."""
+    if name not in BASELINES:
+        return False
+    return setting.orthogonal == "samples" or setting.orthogonal == BASELINES[name].orthogonal
+
+
+def run_method(
+    name: str, X: Any, setting: Setting, rng: np.random.Generator, time_limit: float
+) -> Found:
+    """Run a method on X (n samples x m features); one BLAS thread, no hardening, no proof.
+
+    The limit is looked at after every iteration. Earlier methods then return what they have; ours
+    have nothing before their end, and raise `OutOfTimeError`.
+    """
+    with one_blas_thread():
+        if name in OURS:
+            return _ours(OURS[name], X, setting, rng, time_limit)
+        return _baseline(name, X, setting.n_components, rng, time_limit)
+
+
+def _ours(
+    options: dict[str, Any], X: Any, setting: Setting, rng: np.random.Generator, time_limit: float
+) -> Found:
+    start = perf_counter()
+
+    def stop_in_time(step: str, error: float | None) -> None:
+        if perf_counter() - start >= time_limit:
+            raise OutOfTimeError(perf_counter() - start)
+
+    with listening(stop_in_time), warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerComponentsWarning)
+        asked = {**options, "orthogonal": setting.orthogonal, "certificate": None, "n_jobs": 1}
+        found = factorize(X, setting.n_components, random_state=rng, **asked)
+    seconds = perf_counter() - start
+    published = published_error(found) if options["algorithm"] == "paper" else None
+    return Found(found.A, found.A, found.W, seconds, found.n_sweeps, "finished", published)
+
+
+def _baseline(name: str, X: Any, k: int, rng: np.random.Generator, time_limit: float) -> Found:
+    options: dict[str, Any] = {}
+    if name == NOISY:  # the noise is relative to the root mean square of X
+        options["relative_noise"] = NOISE / float(np.linalg.norm(X) / np.sqrt(X.size))
+    options |= {"harden": False, "record_every": NO_HISTORY}
+    found = solve(name, X, k, random_state=rng, time_limit=time_limit, **options)
+    return Found(found.A, found.left, found.W, found.seconds, found.iterations, found.stop_reason)

@@ -6,22 +6,24 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orthant.report.markup import Safe, tag
+from orthant.report.markup import Safe, remark, row, section, tag
 from orthant.report.shell import figure_list, read_template, write_page
 from orthant.reproduction.claims import Claim, Judged, Verdict, judge
-from orthant.reproduction.figures import CAPTION, HOLLOW, key_figures, panel_figures
-from orthant.reproduction.inline import inline
-from orthant.reproduction.summary import DEFINITIONS, Measured, count_planned, is_cut, is_measured
+from orthant.reproduction.figures import CAPTION, HOLLOW, inline, key_figures, panel_figures
+from orthant.reproduction.summary import (
+    DEFINITIONS,
+    Group,
+    Measured,
+    count_planned,
+    is_cut,
+    is_measured,
+)
 from orthant.reproduction.tables import environment_table, median_tables, real_table
 from orthant.reproduction.verdicts import AGREE, CANNOT, DIFFER, NEARLY
 
+# How every verdict looks: a class of the style sheet, and a sign.
 LOOK = {AGREE: "agree", NEARLY: "nearly", DIFFER: "differ", CANNOT: "cannot"}
-SIGNS = {
-    AGREE: "\N{CHECK MARK}",
-    NEARLY: "\N{ALMOST EQUAL TO}",
-    DIFFER: "\N{MULTIPLICATION SIGN}",
-    CANNOT: "?",
-}
+SIGNS = dict(zip(LOOK, "\N{CHECK MARK}\N{ALMOST EQUAL TO}\N{MULTIPLICATION SIGN}?", strict=True))
 WORDS = (
     "A claim agrees when its rule holds at every level it speaks of. Where it holds at more than "
     "half of them it is nearly right, else it differs; a dot for every level shows where. "
@@ -42,26 +44,20 @@ def page(measured: Measured, sittings: Sequence[Mapping[str, Any]]) -> str:
     """Write everything as HTML."""
     verdicts = judge(measured)
     names = measured.experiments()
-    links = [*((_short(one), f"#{one}") for one in names), ("Claims", "#claims")]
+    links = [(one.replace("-", " ").capitalize(), f"#{one}") for one in names]
     sections = [
         _headline(measured, verdicts),
         _grid(verdicts),
         [_experiment(measured, name) for name in names],
-        tag("h2", "Claims", id="claims"),
-        tag("p", WORDS, class_="soft small"),
-        _claims(verdicts),
+        section("Claims", "claims", remark(WORDS), _claims(verdicts)),
         _provenance(measured, sittings),
     ]
     return write_page(
         Safe("The paper's experiments, run again"),
-        (*links, ("Machine", "#machine")),
+        (*links, ("Claims", "#claims"), ("Machine", "#machine")),
         sections,
         style=read_template("experiments.css", "orthant.reproduction"),
     )
-
-
-def _short(experiment: str) -> str:
-    return experiment.replace("-", " ").capitalize()
 
 
 def _headline(measured: Measured, verdicts: Judged) -> Safe:
@@ -93,19 +89,16 @@ def _headline(measured: Measured, verdicts: Judged) -> Safe:
 def _grid(verdicts: Judged) -> Safe:
     """A sign for every claim, by experiment, that leads to it."""
     rows = [
-        tag(
-            "tr",
-            tag("th", DEFINITIONS[experiment].title, scope="row"),
-            tag("td", [_sign(claim, verdict) for claim, verdict in found]),
-        )
+        row(DEFINITIONS[experiment].title, [tag("td", [_sign(*one) for one in found])])
         for experiment, found in verdicts.items()
     ]
     key = [
         tag("span", tag("span", sign, class_=f"sign {LOOK[one]}"), f" {one}")
         for one, sign in SIGNS.items()
     ]
-    table = tag("table", tag("tbody", rows), class_="verdicts")
-    return Safe(table + tag("p", key, class_="legend"))
+    return Safe(
+        tag("table", tag("tbody", rows), class_="verdicts") + tag("p", key, class_="legend")
+    )
 
 
 def _sign(claim: Claim, verdict: Verdict) -> Safe:
@@ -120,13 +113,9 @@ def _dots(verdict: Verdict) -> Safe:
     """A dot for every level: filled where the rule holds."""
     if not verdict.held:
         return Safe("")
+    looks = {True: ("held", "holds"), False: ("failed", "does not hold")}
     dots = [
-        tag(
-            "i",
-            class_="held" if one else "failed",
-            title=f"{at:g}: {'holds' if one else 'does not hold'}",
-        )
-        for at, one in verdict.held
+        tag("i", class_=looks[one][0], title=f"{at:g}: {looks[one][1]}") for at, one in verdict.held
     ]
     count = sum(one for _, one in verdict.held)
     words = f"holds at {count} of {len(verdict.held)} levels"
@@ -136,39 +125,28 @@ def _dots(verdict: Verdict) -> Safe:
 def _claims(verdicts: Judged) -> Safe:
     words = ("What the paper says", "Verdict", "What was measured here, and the rule")
     head = tag("thead", tag("tr", [tag("th", one, scope="col") for one in words]))
-    groups = [
-        tag(
-            "tbody",
-            tag(
-                "tr",
-                tag("th", DEFINITIONS[experiment].title, colspan="3", scope="rowgroup"),
-                class_="group",
-            ),
-            [_claim(claim, verdict) for claim, verdict in found],
-        )
-        for experiment, found in verdicts.items()
-    ]
+    groups = []
+    for experiment, found in verdicts.items():
+        title = tag("th", DEFINITIONS[experiment].title, colspan="3", scope="rowgroup")
+        rows = [tag("tr", title, class_="group"), [_claim(*one) for one in found]]
+        groups.append(tag("tbody", rows))
     return tag("table", head, groups, class_="claims")
 
 
 def _claim(claim: Claim, verdict: Verdict) -> Safe:
     badge = tag("span", verdict.verdict, class_=f"badge {LOOK[verdict.verdict]}")
-    where = tag("p", claim.where, class_="soft small")
-    return tag(
-        "tr",
-        tag("th", tag("p", claim.statement), where, scope="row"),
+    cells = [
         tag("td", badge, _dots(verdict), class_="verdict"),
-        tag("td", tag("p", verdict.evidence), tag("p", claim.rule, class_="soft small")),
-        id=f"claim-{claim.id}",
-    )
+        tag("td", tag("p", verdict.evidence), remark(claim.rule)),
+    ]
+    return row([tag("p", claim.statement), remark(claim.where)], cells, id=f"claim-{claim.id}")
 
 
 def _experiment(measured: Measured, name: str) -> list[Safe]:
-    rows = measured.of(name)
-    cut, failed = sum(map(is_cut, rows)), sum(not is_measured(row) for row in rows)
-    state = f"{len(rows):,} of {count_planned(name):,} runs are in"
-    state += f"; {cut} ended by the time limit" if cut else ""
-    state += f"; {failed} failed" if failed else ""
+    runs = Group(tuple(measured.of(name)))
+    state = f"{len(runs.rows):,} of {count_planned(name):,} runs are in"
+    state += f"; {runs.cut} ended by the time limit" if runs.cut else ""
+    state += f"; {runs.failed} failed" if runs.failed else ""
     skipped = Counter(
         (row.dataset, row.stop_reason) for row in measured.skipped if row.experiment == name
     )
@@ -188,16 +166,14 @@ def _experiment(measured: Measured, name: str) -> list[Safe]:
         tag("p", f"{state}.", missing),
         tag("div", drawn, class_="panels"),
         tag("ul", keys, class_="keys"),
-        tag("p", f"{caption}. The figure as a file: ", files[0], ", ", files[1], ".",
-            class_="soft small"),
-        tag("p", REAL, class_="soft small") if name == "real-data" else Safe(""),
+        remark([f"{caption}. The figure as a file: ", files[0], ", ", files[1], "."]),
+        remark(REAL) if name == "real-data" else Safe(""),
         real_table(measured) if name == "real-data" else median_tables(measured, name),
     ]  # fmt: skip
 
 
 def _provenance(measured: Measured, sittings: Sequence[Mapping[str, Any]]) -> list[Safe]:
-    limits = Counter((row.method, row.time_limit) for row in measured.rows)
-    seconds = sorted({limit for _, limit in limits})
+    seconds = sorted({row.time_limit for row in measured.rows})
     cut = sum(map(is_cut, measured.rows))
     timed = sum(row.seconds is not None for row in measured.rows)
     often = Counter(row.stop_reason for row in measured.rows if not is_measured(row))

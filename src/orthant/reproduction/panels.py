@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from math import floor, log10
+from math import floor, inf, log10
 from typing import Any
 
 from orthant.report.shell import read_template
@@ -78,52 +78,45 @@ def palette() -> dict[str, str]:
 
 def draw_panel(axes: Any, measured: Measured, experiment: str, panel: Panel) -> None:
     """Draw medians as lines, ranges over the seeds as thin bars, cut runs as hollow markers."""
-    methods = measured.methods(experiment)
-    groups = {method: measured.groups(experiment, method) for method in methods}
-    heights = _heights(groups, panel)
+    groups, levels = measured.by_method(experiment)
+    spreads = [group.spread(panel.measure) for one in groups.values() for group in one.values()]
+    heights = [end for one in spreads if one for end in (one.minimum, one.median, one.maximum)]
     bottom = _exact_zero(heights) if panel.measure.endswith("non_orthogonality") else None
-    levels = sorted({at for one in groups.values() for at in one})
     step = DODGE * ((levels[-1] - levels[0]) or 1.0) if levels else 0.0
-    for place, method in enumerate(methods):
-        aside = step * (place - (len(methods) - 1) / 2)
-        _draw_method(axes, groups[method], method, panel.measure, aside, bottom)
+    for place, (method, own) in enumerate(groups.items()):
+        aside = step * (place - (len(groups) - 1) / 2)
+        look, lowest = LOOKS.get(method, UNKNOWN), -inf if bottom is None else bottom
+        _draw_method(axes, own, look, panel.measure, aside, lowest)
     if panel.measure == "reconstruction_error":
-        _draw_planted(axes, measured, experiment)
+        errors = measured.planted_errors(experiment)
+        axes.plot(
+            list(errors), list(errors.values()), color=palette()[PLANTED_COLOR],
+            linewidth=PLANTED, alpha=0.45, zorder=2, solid_capstyle="round",
+        )  # fmt: skip
     if panel is TIME and heights:
         axes.set_yscale("log")
     if bottom is not None:
         _label_exact_zero(axes, bottom, heights)
-    _dress(axes, measured, experiment, panel, levels, bool(heights))
-
-
-def _heights(groups: dict[str, dict[float, Group]], panel: Panel) -> list[float]:
-    spreads = [group.spread(panel.measure) for one in groups.values() for group in one.values()]
-    known = [spread for spread in spreads if spread is not None]
-    return [end for one in known for end in (one.minimum, one.median, one.maximum)]
+    if not heights:
+        axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center",
+                  color=palette()["soft"])  # fmt: skip
+    _dress(axes, measured, experiment, panel, levels)
 
 
 def _draw_method(
-    axes: Any,
-    groups: dict[float, Group],
-    method: str,
-    measure: str,
-    aside: float,
-    bottom: float | None,
+    axes: Any, groups: dict[float, Group], look: Look, measure: str, aside: float, bottom: float
 ) -> None:
-    look = LOOKS.get(method, UNKNOWN)
+    """One method; what is lower than ``bottom`` is drawn there."""
     color = palette()[look.color]
     spreads = {at: group.spread(measure) for at, group in groups.items()}
     known = {at: spread for at, spread in spreads.items() if spread is not None}
     # The thickest lie lowest, so that lines that coincide are all seen.
     front = 6 - look.width
-
-    def lift(height: float) -> float:
-        return height if bottom is None else max(height, bottom)
-
     across = [at + aside for at in known]
-    middle = [lift(one.median) for one in known.values()]
-    low = [lift(one.minimum) for one in known.values()]
-    high = [lift(one.maximum) for one in known.values()]
+    low, middle, high = (
+        [max(getattr(one, name), bottom) for one in known.values()]
+        for name in ("minimum", "median", "maximum")
+    )
     axes.vlines(across, low, high, color=color, linewidth=0.8, alpha=0.7, zorder=front)
     axes.plot(across, middle, color=color, linewidth=look.width, linestyle=look.dashes,
               zorder=front)  # fmt: skip
@@ -134,14 +127,6 @@ def _draw_method(
             marker=look.marker, markersize=look.size, markeredgecolor=color, markeredgewidth=1.2,
             markerfacecolor="white" if hollow else color, zorder=front + 0.1,
         )  # fmt: skip
-
-
-def _draw_planted(axes: Any, measured: Measured, experiment: str) -> None:
-    errors = measured.planted_errors(experiment)
-    axes.plot(
-        list(errors), list(errors.values()), color=palette()[PLANTED_COLOR], linewidth=PLANTED,
-        alpha=0.45, zorder=2, solid_capstyle="round",
-    )  # fmt: skip
 
 
 def _exact_zero(heights: list[float]) -> float | None:
@@ -169,12 +154,7 @@ def _label_exact_zero(axes: Any, bottom: float, heights: list[float]) -> None:
 
 
 def _dress(
-    axes: Any,
-    measured: Measured,
-    experiment: str,
-    panel: Panel,
-    levels: list[float],
-    any_height: bool,
+    axes: Any, measured: Measured, experiment: str, panel: Panel, levels: list[float]
 ) -> None:
     colors = palette()
     axes.set_title(panel.title, loc="left", fontsize=11, fontweight="bold", color=colors["ink"])
@@ -188,9 +168,6 @@ def _dress(
         count = sum(row.seconds is not None for row in timed)
         note = f"timed serially only: {count} of {len(timed)} runs"
         axes.set_title(note, loc="right", fontsize=9, color=colors["soft"])
-    if not any_height:
-        axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center",
-                  color=colors["soft"])  # fmt: skip
     dress_axes(axes)
 
 

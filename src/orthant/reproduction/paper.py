@@ -41,6 +41,11 @@ PUBLISHED = {
 }
 
 
+def paper_order(names: set[str]) -> list[str]:
+    """Some real sets in the order of the paper's table, then those that are not in it."""
+    return [*(name for name in PUBLISHED if name in names), *sorted(names - set(PUBLISHED))]
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """How much of everything is run."""
@@ -60,54 +65,43 @@ QUICK = Scale((0.05, 0.5, 1.0), (2, 10, 50), 3, 5, 1, 5.0, 5.0)
 
 def experiments(scale: Scale = FULL) -> dict[str, Definition]:
     """All experiments of the paper by name."""
-    noises, dimensions, long = scale.noises, scale.inner_dimensions, scale.long_limit
-    single = _methods((*OURS, *EARLIER), scale)
-    double = (*_methods(OURS, scale), *_methods(EARLIER_DOUBLE, scale, long))
+    noises, short, long = scale.noises, scale.time_limit, scale.long_limit
+    single = _methods((*OURS, *EARLIER), scale, short)
+    small = _methods((*OURS, "onmfs"), scale, short)
+    double = _methods(OURS, scale, short) + _methods(EARLIER_DOUBLE, scale, long)
+    sides = [
+        Setting(name, side, *real.shape, N_COMPONENTS_REAL)
+        for name, real in PUBLISHED.items()
+        for side in ("samples", "features")
+    ]
+    runs = dict(zip(OURS, (scale.n_starts, scale.n_best, scale.n_best), strict=True))
     everything = (
         Definition(
-            name="experiment-1",
-            title="Experiment 1: one orthogonal factor, growing noise",
-            settings=tuple(Setting(PLANTED, "samples", 5000, 100, 10, s) for s in noises),
-            methods=single,
+            "experiment-1", "Experiment 1: one orthogonal factor, growing noise",
+            tuple(Setting(PLANTED, "samples", 5000, 100, 10, s) for s in noises), single,
         ),
         Definition(
-            name="experiment-2",
-            title="Experiment 2: against ONMFS on small matrices",
-            settings=tuple(Setting(PLANTED, "samples", 50, 10, 2, s) for s in noises),
-            methods=_methods((*OURS, "onmfs"), scale),
+            "experiment-2", "Experiment 2: against ONMFS on small matrices",
+            tuple(Setting(PLANTED, "samples", 50, 10, 2, s) for s in noises), small,
         ),
         Definition(
-            name="inner-dimensions",
-            title="Inner dimensions: one orthogonal factor, noise 0.5",
-            settings=tuple(Setting(PLANTED, "samples", 5000, 100, k, 0.5) for k in dimensions),
-            methods=single,
+            "inner-dimensions", "Inner dimensions: one orthogonal factor, noise 0.5",
+            tuple(Setting(PLANTED, "samples", 5000, 100, k, 0.5) for k in scale.inner_dimensions),
+            single,
         ),
         Definition(
-            name="double-factor",
-            title="Two orthogonal factors, growing noise",
-            settings=tuple(Setting(PLANTED, "both", 500, 100, 5, s) for s in noises),
-            methods=(*double, *_methods(("nmf",), scale)),
+            "double-factor", "Two orthogonal factors, growing noise",
+            tuple(Setting(PLANTED, "both", 500, 100, 5, s) for s in noises),
+            double + _methods(("nmf",), scale, short),
         ),
         Definition(
-            name="real-data",
-            title="Real data: relative squared error at six components",
-            settings=tuple(
-                Setting(name, side, *real.shape, N_COMPONENTS_REAL)
-                for name, real in PUBLISHED.items()
-                for side in ("samples", "features")
-            ),
-            methods=(
-                Method("onmf-apx", tuple(range(scale.n_starts)), scale.time_limit),
-                Method("onmf-apx-10", tuple(range(scale.n_best)), scale.time_limit),
-                Method("best", tuple(range(scale.n_best)), scale.time_limit),
-            ),
+            "real-data", "Real data: relative squared error at six components", tuple(sides),
+            tuple(Method(name, tuple(range(n)), short) for name, n in runs.items()),
         ),
-    )
+    )  # fmt: skip
     return {one.name: one for one in everything}
 
 
-def _methods(
-    names: tuple[str, ...], scale: Scale, limit: float | None = None
-) -> tuple[Method, ...]:
+def _methods(names: tuple[str, ...], scale: Scale, limit: float) -> tuple[Method, ...]:
     seeds = tuple(range(scale.n_seeds))
-    return tuple(Method(name, seeds, limit or scale.time_limit) for name in names)
+    return tuple(Method(name, seeds, limit) for name in names)

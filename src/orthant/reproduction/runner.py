@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import multiprocessing
+import os
+import signal
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
+from orthant.baselines.plugins import load_plugins
 from orthant.errors import InvalidInputError
 from orthant.reproduction.definition import Run
 from orthant.reproduction.environment import record_environment
+from orthant.reproduction.measuring import measure
 from orthant.reproduction.rows import RESULTS, ResultsFile, Row, is_missing, read_rows
-from orthant.reproduction.time_left import TimeLeft
-from orthant.reproduction.workers import rows_of
 
 LOCK = ".lock"
+Kind = tuple[str, str, int]  # experiment, method, components: runs of a kind take about as long
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +56,7 @@ def carry_out(
         waiting = [run for run in runs if not _is_done(results.rows.get(run.key), jobs)]
         done, left = len(runs) - len(waiting), TimeLeft(waiting, jobs)
         report(Progress(done, len(runs), None, None))
-        with closing(rows_of(waiting, data_home, jobs)) as rows:
+        with closing(_rows_of(waiting, data_home, jobs)) as rows:
             start = perf_counter()
             for row in rows:
                 if not is_missing(row) or row.key not in results.rows:
@@ -87,3 +95,71 @@ def _only_runner(folder: Path) -> Iterator[None]:
                 f"{folder}: another runner is at work there; wait for it, or name another folder"
             ) from None
         yield
+
+
+def _rows_of(runs: Sequence[Run], data_home: Path | None, jobs: int) -> Generator[Row]:
+    """Carry out the runs; with one job in their order and timed, else as they finish, untimed."""
+    if jobs == 1:
+        for run in runs:
+            yield measure(run, data_home)
+    else:
+        yield from _rows_side_by_side(runs, data_home, jobs)
+
+
+def _rows_side_by_side(runs: Sequence[Run], data_home: Path | None, jobs: int) -> Generator[Row]:
+    others = set(multiprocessing.active_children())
+    # A spawned process has none of this one's threads and locks.
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _prepare)
+    try:
+        waiting = [pool.submit(measure, run, data_home, alone=False) for run in runs]
+        for done in as_completed(waiting):
+            yield done.result()
+        pool.shutdown()
+    except BrokenProcessPool:
+        raise ChildProcessError(
+            "a worker process was ended from outside, for want of memory perhaps; finished rows "
+            "are safe, and the same command goes on, with fewer --jobs if need be"
+        ) from None
+    finally:
+        # After an interrupt nobody waits for runs that take half a minute.
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        pool.shutdown(cancel_futures=True)
+
+
+def _prepare() -> None:
+    """Leave interrupts to the parent, and end when it ends, however that happens."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    load_plugins()
+    threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _follow_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+class TimeLeft:
+    """Counts the runs of every kind that remain, and averages those that are done."""
+
+    def __init__(self, runs: Iterable[Run], jobs: int) -> None:
+        self._waiting = Counter(
+            (run.experiment, run.method, run.setting.n_components) for run in runs
+        )
+        self._jobs = jobs
+        self._taken: dict[Kind, list[float]] = defaultdict(list)
+
+    def after(self, row: Row, seconds: float) -> float:
+        """The seconds left once this row, which came so long after the one before, is done."""
+        kind = (row.experiment, row.method, row.n_components)
+        self._waiting[kind] -= 1
+        self._taken[kind].append(seconds)
+        everything = [one for taken in self._taken.values() for one in taken]
+        usual = sum(everything) / len(everything)
+        return sum(count * self._average(kind, usual) for kind, count in self._waiting.items())
+
+    def _average(self, kind: Kind, usual: float) -> float:
+        taken = self._taken[kind] if self._jobs == 1 else []
+        return sum(taken) / len(taken) if taken else usual

@@ -107,6 +107,11 @@ class Measured:
         """
         return dict(sorted(_group(self.of(experiment, method), level).items()))
 
+    def by_method(self, experiment: str) -> tuple[dict[str, dict[float, Group]], list[float]]:
+        """The groups of every method in order, and all levels of the experiment."""
+        groups = {one: self.groups(experiment, one) for one in self.methods(experiment)}
+        return groups, sorted({at for one in groups.values() for at in one})
+
     def statistics(
         self, experiment: str, method: str, measure: str, take: Callable[[Spread], float | None]
     ) -> dict[float, float]:
@@ -170,6 +175,11 @@ def level(row: Row) -> float:
     """Where a run stands on the horizontal axis of its experiment."""
     value = row.n_components if row.experiment == "inner-dimensions" else row.noise
     return float(value or 0.0)
+
+
+def level_word(experiment: str) -> str:
+    """What the levels of an experiment are."""
+    return "components" if experiment == "inner-dimensions" else "noise"
 
 
 def value(row: Row, measure: str) -> float | None:

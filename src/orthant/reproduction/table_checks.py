@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from orthant.report.story import sentence
 from orthant.reproduction.paper import PUBLISHED
 from orthant.reproduction.summary import BEST, ONMF_APX, SIDES, Measured, Spread
-from orthant.reproduction.verdicts import (
-    AGREE,
-    DIFFER,
-    SIMILAR,
-    CannotError,
-    Runs,
-    Verdict,
-    check,
-)
+from orthant.reproduction.verdicts import SIMILAR, CannotError, Runs, Verdict, check, decide
 
 DIGITS = 4  # of the published values
 SMALLER_ON = ("arcene-train", "mfeat-pix")
@@ -39,11 +32,11 @@ def in_range(runs: Runs, name: str) -> Verdict:
         f"{one.count} starts{_best(measured, name, side)}"
         for side, one in known.items()
     )
-    said = f"{said[0].upper()}{said[1:]}."
+    said = sentence(said)
     if not fitting and len(known) < len(SIDES):
         raise CannotError(f"Only one side is in. {said}")
     where = f"Within the range over {' and over '.join(fitting)}" if fitting else "In no range"
-    return Verdict(AGREE if fitting else DIFFER, f"{where}. {said}")
+    return decide(bool(fitting), f"{where}. {said}")
 
 
 def close_to_earlier(runs: Runs) -> Verdict:
@@ -76,7 +69,7 @@ def _on_one_side(
     without = f" Not measured: {', '.join(missing)}." if missing else ""
     where = f"Holds over {' and over '.join(good)}" if good else "Holds on neither side"
     text = f"{where}. Median over the value of Asteris et al.: {said}.{without}"
-    return Verdict(AGREE if good else DIFFER, text)
+    return decide(bool(good), text)
 
 
 def _ratios(measured: Measured, names: tuple[str, ...], side: str) -> dict[str, float]:
@@ -91,5 +84,4 @@ def _best(measured: Measured, name: str, side: str) -> str:
 
 def _why_missing(measured: Measured, name: str) -> str:
     reasons = sorted({row.stop_reason for row in measured.skipped if row.dataset == name})
-    why = "; ".join(reasons) or "no results are in"
-    return f"{why[0].upper()}{why[1:]}."
+    return sentence("; ".join(reasons) or "no results are in")

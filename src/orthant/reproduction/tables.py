@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orthant.report.markup import Safe, tag
+from orthant.report.markup import Safe, row, table, tag
 from orthant.reproduction.panels import TIME, Panel, panels_of
-from orthant.reproduction.paper import PUBLISHED
+from orthant.reproduction.paper import PUBLISHED, paper_order
 from orthant.reproduction.summary import (
     BEST,
     OF_TEN,
@@ -17,6 +17,7 @@ from orthant.reproduction.summary import (
     Measured,
     Spread,
     label,
+    level_word,
 )
 from orthant.reproduction.table_checks import fits
 
@@ -37,27 +38,14 @@ def median_tables(measured: Measured, experiment: str) -> Safe:
 
 
 def _median_table(measured: Measured, experiment: str, panel: Panel) -> Safe:
-    methods = measured.methods(experiment)
-    groups = {method: measured.groups(experiment, method) for method in methods}
-    levels = sorted({at for one in groups.values() for at in one})
-    kind = "components" if experiment == "inner-dimensions" else "noise"
-    head = [tag("th", "method"), *(tag("th", f"{kind} {at:g}") for at in levels)]
+    groups, levels = measured.by_method(experiment)
     rows = [
-        tag(
-            "tr",
-            tag("th", label(method), scope="row"),
-            [_cell(groups[method].get(at), panel.measure) for at in levels],
-        )
-        for method in methods
+        row(label(method), [_cell(own.get(at), panel.measure) for at in levels])
+        for method, own in groups.items()
     ]
     unit = " in seconds" if panel is TIME else ""
-    table = tag(
-        "table",
-        tag("caption", f"{panel.title}{unit}"),
-        tag("thead", tag("tr", head)),
-        tag("tbody", rows),
-    )
-    return _wide(table, panel.title)
+    head = ["method", *(f"{level_word(experiment)} {at:g}" for at in levels)]
+    return _wide(table(head, rows, caption=f"{panel.title}{unit}"), panel.title)
 
 
 def _cell(group: Group | None, measure: str) -> Safe:
@@ -80,40 +68,26 @@ def real_table(measured: Measured) -> Safe:
     )  # fmt: skip
     skipped = (row for row in measured.skipped if row.experiment == "real-data")
     present = {row.dataset for row in (*measured.of("real-data"), *skipped)}
-    known = [name for name in PUBLISHED if name in present]
-    names = [*known, *sorted(present - set(PUBLISHED))]
-    rows = [_real_row(measured, name, side) for name in names for side in SIDES]
-    table = tag(
-        "table", tag("thead", tag("tr", [tag("th", one) for one in columns])), tag("tbody", rows)
-    )
-    return _wide(table, "Real data", "wide sides")
+    rows = [_real_row(measured, name, side) for name in paper_order(present) for side in SIDES]
+    return _wide(table(columns, rows), "Real data", "wide sides")
 
 
 def _real_row(measured: Measured, name: str, side: str) -> Safe:
     published = PUBLISHED.get(name)
-    cells = [tag("th", published.label if published else name, scope="row")]
     values = (published.published, published.asteris) if published else ()
-    cells += [tag("td", f"{one:.4f}") for one in values] or [tag("td", NOTHING)] * 2
-    cells.append(tag("td", side))
+    cells = [*([f"{one:.4f}" for one in values] or [NOTHING] * 2), side]
     spread = measured.error_range(name, side, ONMF_APX)
     if spread is None:
-        return tag(
-            "tr", cells, tag("td", "not measured", colspan="6"), *_best_cells(measured, name, side)
-        )
-    ends = (spread.minimum, spread.median, spread.maximum)
-    cells += [tag("td", f"{one:.4f}") for one in ends]
-    before = measured.error_range(name, side, ONMF_APX, "published_error")
-    cells.append(tag("td", NOTHING if before is None else f"{before.median:.4f}"))
-    word = NOTHING
-    if published is not None:
-        word = "within the range" if fits(published.published, spread) else "outside"
-    cells += [tag("td", spread.count), tag("td", word)]
-    return tag("tr", cells, *_best_cells(measured, name, side))
-
-
-def _best_cells(measured: Measured, name: str, side: str) -> list[Safe]:
-    """The best of ten starts of the paper's algorithm, and the best we have."""
-    return [_range_cell(measured.error_range(name, side, one)) for one in (OF_TEN, BEST)]
+        cells.append(tag("td", "not measured", colspan="6"))
+    else:
+        before = measured.error_range(name, side, ONMF_APX, "published_error")
+        cells += [f"{one:.4f}" for one in (spread.minimum, spread.median, spread.maximum)]
+        cells += [NOTHING if before is None else f"{before.median:.4f}", f"{spread.count}"]
+        within = published is not None and fits(published.published, spread)
+        cells.append(NOTHING if published is None else "within the range" if within else "outside")
+    # The best of ten starts of the paper's algorithm, and the best we have.
+    cells += [_range_cell(measured.error_range(name, side, one)) for one in (OF_TEN, BEST)]
+    return row(published.label if published else name, cells)
 
 
 def _range_cell(best: Spread | None) -> Safe:
@@ -129,20 +103,15 @@ def environment_table(sittings: Sequence[Mapping[str, Any]]) -> Safe:
         return tag("p", "The environment was not recorded.")
     names = list(dict.fromkeys(name for sitting in sittings for name in sitting))
     rows = [
-        tag(
-            "tr",
-            tag("th", FACTS.get(name, name), scope="row"),
-            [tag("td", _plain(sitting.get(name))) for sitting in sittings],
-        )
+        row(FACTS.get(name, name), [_plain(sitting.get(name)) for sitting in sittings])
         for name in names
     ]
-    table = tag("table", tag("tbody", rows), class_="facts")
-    return _wide(table, "Environment")
+    return _wide(tag("table", tag("tbody", rows), class_="facts"), "Environment")
 
 
-def _wide(table: Safe, label: str, look: str = "wide") -> Safe:
+def _wide(inside: Safe, label: str, look: str = "wide") -> Safe:
     """A frame in which a table that is too wide scrolls."""
-    return tag("div", table, class_=look, tabindex="0", role="group", aria_label=label)
+    return tag("div", inside, class_=look, tabindex="0", role="group", aria_label=label)
 
 
 def _plain(fact: Any) -> str:

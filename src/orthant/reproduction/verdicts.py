@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Concatenate, ParamSpec
 
-from orthant.reproduction.summary import Measured, Spread, is_cut, is_measured, label, value
+from orthant.reproduction.summary import Group, Measured, Spread, label, value
 
 AGREE, NEARLY, DIFFER, CANNOT = "agree", "nearly", "differ", "cannot be checked"
 
@@ -28,6 +28,7 @@ WORDS = {
     "seconds": "running time",
 }
 ERRORS = ("recovery_error", "reconstruction_error")
+LEVELS = {"inner-dimensions": "numbers of components"}  # all others have noise levels
 
 Within = Callable[[float], bool]
 P = ParamSpec("P")
@@ -44,6 +45,11 @@ class Verdict:
     verdict: str
     evidence: str
     held: tuple[tuple[float, bool], ...] = ()  # every level, and whether the rule holds there
+
+
+def decide(holds: bool, evidence: str) -> Verdict:
+    """Agree or differ."""
+    return Verdict(AGREE if holds else DIFFER, evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +100,6 @@ class Runs:
         if who:
             raise CannotError(f"No {what} of {who} in {self.experiment} are in.")
 
-    def holds_at(self, held: Mapping[float, bool]) -> str:
-        """At how many levels something holds, and where it does not."""
-        components = self.experiment == "inner-dimensions"
-        kind = "numbers of components" if components else "noise levels"
-        failing = ", ".join(f"{at:g}" for at, one in sorted(held.items()) if not one)
-        but = f", not at {failing}" if failing else ""
-        return f"Holds at {sum(held.values())} of {len(held)} {kind}{but}."
-
     def verdict(
         self,
         holds: bool,
@@ -114,15 +112,28 @@ class Runs:
         A rule that ``held`` at more than half of the levels, but not at all, is nearly right: a
         near miss is no contradiction.
         """
-        rows = self.measured.of(self.experiment, *methods)
-        cut, failed = sum(map(is_cut, rows)), sum(not is_measured(row) for row in rows)
-        if cut:
-            said += f" {cut} of these {len(rows)} runs were ended by the time limit."
-        if failed:
-            said += f" {failed} of these {len(rows)} runs failed and are left out."
+        runs = Group(tuple(self.measured.of(self.experiment, *methods)))
+        if runs.cut:
+            said += f" {runs.cut} of these {len(runs.rows)} runs were ended by the time limit."
+        if runs.failed:
+            said += f" {runs.failed} of these {len(runs.rows)} runs failed and are left out."
         levels = tuple(sorted((held or {}).items()))
-        near = most(sum(one for _, one in levels), len(levels)) if levels else False
+        near = most(one for _, one in levels)
         return Verdict(AGREE if holds else NEARLY if near else DIFFER, said, levels)
+
+    def by_level(
+        self,
+        held: Mapping[float, bool],
+        said: str,
+        methods: Iterable[str],
+        enough: Callable[[Iterable[bool]], bool] = all,
+    ) -> Verdict:
+        """The verdict of a rule that ``held`` at some levels, with a word about where."""
+        failing = ", ".join(f"{at:g}" for at, one in sorted(held.items()) if not one)
+        but = f", not at {failing}" if failing else ""
+        kind = LEVELS.get(self.experiment, "noise levels")
+        where = f"Holds at {sum(held.values())} of {len(held)} {kind}{but}."
+        return self.verdict(enough(held.values()), f"{where} {said}", methods, held)
 
 
 Check = Callable[[Runs], Verdict]
@@ -138,9 +149,10 @@ def check(rule: Callable[Concatenate[Runs, P], Verdict]) -> Callable[P, Check]:
     return about
 
 
-def most(count: int, total: int) -> bool:
-    """Whether it is more than half of them."""
-    return count > total / 2
+def most(holds: Iterable[bool]) -> bool:
+    """Whether more than half of them hold."""
+    found = list(holds)
+    return sum(found) > len(found) / 2
 
 
 def ratio(above: float, below: float) -> float:

@@ -14,9 +14,9 @@ import numpy as np
 from orthant.engine.executors import available_cores
 from orthant.errors import FewerComponentsWarning, InvalidInputError
 from orthant.progress import count_progress
-from orthant.selection.choice import Selection, size_of, suggest, sum_up
+from orthant.selection.choice import Selection, suggest, sum_up
 from orthant.selection.journal import TrialJournal
-from orthant.selection.trial import Place, Trial, run_trial
+from orthant.selection.trial import Place, Trial, run_trial, size_of
 from orthant.validation.data import as_matrix
 from orthant.validation.parameters import as_generator, as_n_components, as_n_jobs, as_sizes
 
@@ -145,11 +145,8 @@ def _in_parallel(
             open_trials: set[Future[Trial]] = {pool.submit(run, place) for place in places}
             while open_trials:
                 done, open_trials = wait(open_trials, return_when=FIRST_COMPLETED)
-                # Those that failed come last, so that no finished one is lost.
-                yield from (one.result() for one in sorted(done, key=_failed))
+                # So that no finished one is lost.
+                failed_last = sorted(done, key=lambda one: one.exception() is not None)
+                yield from (one.result() for one in failed_last)
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-def _failed(future: Future[Trial]) -> bool:
-    return future.exception() is not None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from orthant.extras import import_extra
-from orthant.selection.trial import Size, Trial, size_of
+from orthant.selection.trial import Size, Trial
 from orthant.views import html_table
 
 # Halves that agree this closely to the best are taken to agree as well.
@@ -52,10 +52,8 @@ class Selection:
 
     Attributes
     ----------
-    suggestion
-        A number of components, or a pair of numbers of groups.
-    reason
-        Why that one.
+    suggestion, reason
+        A number of components, or a pair of numbers of groups, and why that one.
     candidates
         One record per number of components, ascending.
     trials
@@ -135,7 +133,8 @@ class Selection:
         return self.table
 
     def _repr_html_(self) -> str:
-        rows = [[_shown(getattr(one, name)) for name in SHOWN] for one in self.candidates]
+        found = ([getattr(one, name) for name in SHOWN] for one in self.candidates)
+        rows = [["" if one is None else f"{one:.4g}" for one in row] for row in found]
         reason = f"<p>suggested: {self.suggestion}: {escape(self.reason)}</p>"
         return reason + html_table(SHOWN, rows, len(rows))
 
@@ -151,18 +150,13 @@ class Selection:
         return "\n".join([*lines, f"  and {more} more"] if more > 0 else lines)
 
 
-def _shown(value: Any) -> str:
-    """A figure of a table; nothing where there is none."""
-    return "" if value is None else f"{value:.4g}"
-
-
 def sum_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
     """One record per number of components: the smallest error, means of the rest.
 
     An answer with fewer groups on either side is one of a pair too: it counts there.
     """
     by_k: dict[Size, list[Trial]] = {}
-    for trial in sorted(trials, key=lambda one: (size_of(one.n_components), one.repetition)):
+    for trial in sorted(trials, key=lambda one: one.place.order()):
         by_k.setdefault(trial.n_components, []).append(trial)
     candidates: list[Candidate] = []
     for k, group in by_k.items():
@@ -197,14 +191,11 @@ def _before(candidates: list[Candidate], size: Size) -> list[Candidate]:
     """The candidate before a number; those with no more groups on either side before a pair."""
     if not isinstance(size, tuple):
         return candidates[-1:]
-    return [one for one in candidates if _within(one.n_components, size)]
 
+    def within(pair: Any) -> bool:
+        return pair[0] <= size[0] and pair[1] <= size[1]
 
-def _within(one: Size, other: Size) -> bool:
-    """Whether a pair has no more groups on either side than another."""
-    if not (isinstance(one, tuple) and isinstance(other, tuple)):
-        return False
-    return one[0] <= other[0] and one[1] <= other[1]
+    return [one for one in candidates if within(one.n_components)]
 
 
 def _share(part: float, whole: float) -> float:

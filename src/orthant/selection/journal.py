@@ -64,7 +64,7 @@ class TrialJournal:
             )
         for number, line in enumerate(lines[1:], start=2):
             trial = self._trial(parse_object(line, self.path, number), number)
-            self.trials[Place(trial.n_components, trial.repetition)] = trial
+            self.trials[trial.place] = trial
         return found
 
     def _trial(self, values: dict[str, Any], number: int) -> Trial:
@@ -87,7 +87,7 @@ class TrialJournal:
 
     def add(self, trial: Trial) -> None:
         """Remember a trial, on disk where there is a file."""
-        self.trials[Place(trial.n_components, trial.repetition)] = trial
+        self.trials[trial.place] = trial
         self._journal.append(json.dumps(asdict(trial)))
 
 

@@ -39,36 +39,23 @@ def size_of(n_components: Size) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one repetition found for one number of components, or pair of numbers of groups.
-
-    Attributes
-    ----------
-    n_components, repetition
-        Which trial it is.
-    n_components_found
-        How many components the fit used.
-    relative_squared_error
-        Of the fit to all data.
-    lower_bound
-        No factorization with that many components has a smaller relative squared error; None
-        where it was not asked for (repetitions after the first) or not found.
-    null_error
-        Relative squared error of a fit to data with permuted columns.
-    matched_cosine
-        Mean cosine of the components of two halves of the samples, matched one to one.
-    adjusted_rand
-        Agreement of the labels that the two halves give to the same samples (or features); of a
-        pair that of the side on which they agree less.
-    """
+    """What one repetition found for one number of components, or pair of numbers of groups."""
 
     n_components: Size
     repetition: int
-    n_components_found: int
-    relative_squared_error: float
-    lower_bound: float | None
-    null_error: float
-    matched_cosine: float
+    n_components_found: int  # how many the fit used
+    relative_squared_error: float  # of the fit to all data
+    lower_bound: float | None  # on that error; None after the first repetition, or if not found
+    null_error: float  # relative squared error of a fit to data with permuted columns
+    matched_cosine: float  # mean cosine of the components of two halves, matched one to one
+    # Agreement of the labels that both halves give to the same samples (or features); of a pair
+    # that of the side on which they agree less.
     adjusted_rand: float
+
+    @property
+    def place(self) -> Place:
+        """Which trial it is."""
+        return Place(self.n_components, self.repetition)
 
 
 def run_trial(

@@ -101,7 +101,10 @@ def as_matrix(
 
 
 def as_source(X: Any) -> Source:
-    """A source for whatever holds a matrix; its structure is checked, its entries are not."""
+    """A source for whatever holds a matrix; its structure is checked, its entries are not.
+
+    A memory map is an array too: its source sees that the rows lie on disk.
+    """
     if is_plain(X):
         return ArraySource(as_array(X))
     if is_anndata(X):
@@ -165,7 +168,7 @@ def _check_block(block: Any) -> Array | csr_array:
 
 
 def is_sliceable(X: Any) -> bool:
-    """Whether X is stored elsewhere and gives slices of rows: it is not read as a whole then."""
+    """Whether X is read by slices of its rows, never as a whole: HDF5, zarr and their like."""
     is_array = isinstance(X, np.ndarray | np.generic) or hasattr(X, "__dlpack__")
     numeric = isinstance(getattr(X, "dtype", None), np.dtype)
     sized = isinstance(getattr(X, "shape", None), tuple)
@@ -190,7 +193,7 @@ def as_array(X: Any) -> Array:
 
 
 def as_csr(X: Any) -> csr_array:
-    """A canonical-enough CSR array of a sparse matrix; the input is never modified.
+    """A CSR array of a sparse matrix, sorted and without duplicates; the input is never modified.
 
     Structure comes before all else: a corrupt index would make every later step read foreign
     memory.

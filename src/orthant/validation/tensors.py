@@ -120,8 +120,7 @@ def streamed_source(X: StreamedMatrix, host: Source) -> Source:
 
     if host.kernel.sparse or host.kernel.on_device or host.elsewhere:
         raise InvalidTypeError("only dense rows on the host can be streamed; pass X itself")
-    tensor = X.X.detach() if is_tensor(X.X) else None
-    locked = tensor is not None and tensor.is_pinned() and tensor.is_contiguous()
-    if tensor is not None and str(tensor.dtype) != f"torch.{host.dtype}":
-        locked = False
+    tensor: Any = X.X.detach() if is_tensor(X.X) else None
+    as_it_is = tensor is not None and str(tensor.dtype) == f"torch.{host.dtype}"
+    locked = as_it_is and tensor.is_pinned() and tensor.is_contiguous()
     return DeviceBlocks(host, torch.device(X.device), tensor if locked else None)

@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthant.engine.kernels.dense import DENSE
+from orthant.engine.kernels.interface import Penalty
 from orthant.engine.kernels.sparse import SPARSE
 from orthant.engine.units import NO_ENTRIES, Units
 
@@ -74,15 +75,15 @@ def test_products_winners_and_steps(kernel, rows):
     close(kernel.multiply_directions(rows, DIRECTIONS), products)
     offsets, lengths = RNG.random(4), np.linalg.norm(X, axis=1)
     scores = products - np.multiply.outer(lengths, offsets)
-    labels, best = kernel.find_winners(rows, DIRECTIONS, offsets, lengths)
+    labels, best = kernel.find_winners(rows, DIRECTIONS, Penalty(offsets, lengths))
     np.testing.assert_array_equal(labels, scores.argmax(axis=1))
     close(best, scores.max(axis=1))
     members = np.eye(4)[LABELS]
     close(kernel.sum_rows(rows, LABELS, WEIGHTS, 4), (members * WEIGHTS[:, None]).T @ X)
     own = products[np.arange(40), LABELS]
-    step = kernel.step(rows, DIRECTIONS, LABELS, WEIGHTS)
-    close(step.products, own)
-    close(step.sums, (members * (own * WEIGHTS)[:, None]).T @ X)
+    updated = kernel.update(rows, DIRECTIONS, LABELS, WEIGHTS)
+    close(updated.products, own)
+    close(updated.sums, (members * (own * WEIGHTS)[:, None]).T @ X)
     swept = kernel.sweep(rows, DIRECTIONS, row_weights=WEIGHTS)
     winners = np.eye(4)[products.argmax(axis=1)] * (products.max(axis=1) * WEIGHTS)[:, None]
     close(swept.sums, winners.T @ X)

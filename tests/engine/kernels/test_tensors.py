@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from orthant.engine.kernels.dense import DENSE
+from orthant.engine.kernels.interface import Penalty
 from orthant.engine.units import Units
+from orthant.engine.vectors import ByLabel
 from orthant.errors import InvalidInputError
 
 torch = pytest.importorskip("torch")
 
 from orthant.engine.device_arrays import DeviceArray  # noqa: E402
 from orthant.engine.kernels import tensors  # noqa: E402
-from orthant.engine.vectors import ByLabel  # noqa: E402
 
 KERNEL = tensors.TensorKernel(torch.device("cpu"))
 RNG = np.random.default_rng(3)
@@ -23,9 +24,9 @@ DIRECTIONS = RNG.random((6, 17))
 def test_float32_rows_are_assigned_and_summed_like_those_of_arrays():
     lengths, offsets = np.linalg.norm(X, axis=1).astype(np.float64), RNG.random(6)
     weights = RNG.random(300)
-    for keywords in ({}, {"offsets": offsets, "lengths": lengths}):
-        mine = KERNEL.sweep(torch.tensor(X), DIRECTIONS, row_weights=weights, **keywords)
-        theirs = DENSE.sweep(X, DIRECTIONS, row_weights=weights, **keywords)
+    for penalty in (None, Penalty(offsets, lengths)):
+        mine = KERNEL.sweep(torch.tensor(X), DIRECTIONS, penalty, weights)
+        theirs = DENSE.sweep(X, DIRECTIONS, penalty, weights)
         np.testing.assert_array_equal(mine.labels, theirs.labels)
         np.testing.assert_allclose(mine.products, theirs.products, rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(mine.sums, theirs.sums, rtol=1e-5)

@@ -81,12 +81,7 @@ def round_rows(W: Array) -> Array:
 
 
 def iterates(
-    M: Matrix,
-    k: int,
-    *,
-    rng: np.random.Generator,
-    tol: float,
-    inner_steps: int = 20,
+    M: Matrix, k: int, *, rng: np.random.Generator, tol: float, inner_steps: int = 20
 ) -> Steps:
     """Alternate A and W while the penalty grows; round W once its overlaps are below tol.
 

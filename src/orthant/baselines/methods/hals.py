@@ -71,12 +71,7 @@ def revive(M: Matrix, squared_norms: Array, A: Array, W: Array) -> tuple[Array, 
 
 
 def iterates(
-    M: Matrix,
-    k: int,
-    *,
-    rng: np.random.Generator,
-    penalty: float = 0.003,
-    inner_sweeps: int = 5,
+    M: Matrix, k: int, *, rng: np.random.Generator, penalty: float = 0.003, inner_sweeps: int = 5
 ) -> Steps:
     """Repeat the update from a uniform start, reviving components that died."""
     squared_norms = squared_column_norms(M)

@@ -1,6 +1,7 @@
 """Orthogonal NMF with one orthogonal factor, after Ding and others."""
 
 from orthant.baselines.interface import Baseline, Matrix, repeat
+from orthant.baselines.methods.ding_double import SOURCES
 from orthant.baselines.multiplicative import draw_uniform, fit_A, multiply_by_root
 from orthant.numerics.arrays import Array
 
@@ -19,10 +20,7 @@ def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:
 ONFS_DING = Baseline(
     name="onfs-ding",
     label="ONFS-Ding",
-    sources=(
-        "C. Ding, T. Li, W. Peng, H. Park. Orthogonal nonnegative matrix t-factorizations for "
-        "clustering. 2006.",
-    ),
+    sources=SOURCES,
     iterates=repeat(update, draw_uniform),
     max_iter=5000,
     tol=5e-5,

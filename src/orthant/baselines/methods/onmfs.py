@@ -64,12 +64,7 @@ def sample_labels(low_rank: Array, k: int, rng: np.random.Generator) -> Array:
 
 
 def iterates(
-    M: Matrix,
-    k: int,
-    *,
-    rng: np.random.Generator,
-    tol: float,
-    rank: int | None = None,
+    M: Matrix, k: int, *, rng: np.random.Generator, tol: float, rank: int | None = None
 ) -> Steps:
     """Try one sampled C per iteration and keep the supports that capture most of M.
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from orthant.baselines.interface import Baseline, Matrix, Steps
+from orthant.baselines.methods.em_onmf import EM_ONMF
 from orthant.baselines.rank_one import squared_column_norms
 from orthant.baselines.stiefel import (
     fit_clipped,
@@ -30,18 +31,20 @@ def search(
 
     The step grows by a tenth while that helps, and shrinks by a tenth until it does.
     """
+
+    def move(length: float) -> tuple[Array, float]:
+        moved = nearest_orthonormal(U + length * direction)
+        return moved, penalize(moved, linear, penalty)
+
     before = penalize(U, linear, penalty)
-    candidate = nearest_orthonormal(U + step * direction)
-    value = penalize(candidate, linear, penalty)
+    candidate, value = move(step)
     while value >= before:
         step /= STEP_FACTOR
         if step <= smallest:
             return U, step
-        candidate = nearest_orthonormal(U + step * direction)
-        value = penalize(candidate, linear, penalty)
+        candidate, value = move(step)
     while True:
-        further = nearest_orthonormal(U + step * STEP_FACTOR * direction)
-        further_value = penalize(further, linear, penalty)
+        further, further_value = move(step * STEP_FACTOR)
         if further_value >= value:
             return candidate, step
         step, candidate, value = step * STEP_FACTOR, further, further_value
@@ -79,10 +82,7 @@ def iterates(M: Matrix, k: int, *, rng: np.random.Generator, tol: float) -> Step
 ONP_MF = Baseline(
     name="onp-mf",
     label="ONP-MF",
-    sources=(
-        "F. Pompili, N. Gillis, P.-A. Absil, F. Glineur. Two algorithms for orthogonal nonnegative "
-        "matrix factorization with application to clustering. 2014.",
-    ),
+    sources=EM_ONMF.sources,
     iterates=iterates,
     max_iter=3000,
     tol=1e-3,

@@ -72,15 +72,9 @@ class Program:
 
 
 def _fit_ours(matrix: Matrix, case: Case, seed: int, **options: Any) -> Factorization:
-    return factorize(
-        matrix.X,
-        case.n_components,
-        orthogonal=case.orthogonal,
-        certificate=None,
-        random_state=seed,
-        n_jobs=THREADS_PER_RUN,
-        **options,
-    )
+    asked = {**options, "orthogonal": case.orthogonal, "certificate": None}
+    n_jobs = THREADS_PER_RUN
+    return factorize(matrix.X, case.n_components, random_state=seed, n_jobs=n_jobs, **asked)
 
 
 def _judge_ours(matrix: Matrix, case: Case, found: Factorization) -> tuple[float, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ class NamedSet:
 
     name: str
     load: Callable[[], Any]
-    source: str = ""  # the file, for messages
+    source: str  # the file, for messages
 
 
 def sets_of_paper() -> list[NamedSet]:
@@ -47,21 +48,11 @@ def sets_of_folder(folder: Path, read: Callable[[Path], Any]) -> list[NamedSet]:
             f"{folder}: no file in it has the ending of a matrix; orthant fit --help lists them"
         )
     count = Counter(map(_stem, files))
+    names = [_stem(path) if count[_stem(path)] == 1 else path.name for path in files]
     return [
-        NamedSet(
-            _stem(path) if count[_stem(path)] == 1 else path.name, _Reader(read, path), str(path)
-        )
-        for path in files
+        NamedSet(name, partial(read, path), str(path))
+        for name, path in zip(names, files, strict=True)
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    read: Callable[[Path], Any]
-    path: Path
-
-    def __call__(self) -> Any:
-        return self.read(self.path)
 
 
 def _stem(path: Path) -> str:

@@ -22,14 +22,14 @@ from orthant.validation.data import as_matrix
 class Grid:
     """What is fitted on every set."""
 
-    settings: Sequence[str]
-    numbers: Sequence[int]  # of components
+    orthogonal: Sequence[str]
+    n_components: Sequence[int]
     seeds: Sequence[int]
     n_ten: int = 0  # how many of the seeds are fitted with ten tournaments too
 
     def cases(self, name: str) -> list[Case]:
         """The rows of a set."""
-        return [Case(name, *one) for one in product(self.settings, self.numbers)]
+        return [Case(name, *one) for one in product(self.orthogonal, self.n_components)]
 
     def programs(self, case: Case) -> dict[str, Sequence[int]]:
         """Who takes part in a row, and with which seeds."""

@@ -18,13 +18,8 @@ def bound_disagreements(matrix: csr_array, blocks: Blocks, rng: np.random.Genera
     The most squares found by packing greedily over pairs of similar rows and of similar columns
     and around the disagreements of ``blocks``, then by exchanges; ends as soon as ``blocks`` is
     proven optimal. The work is limited by counts, so the result depends on nothing but the seed.
-
-    Parameters
-    ----------
-    matrix
-        (n, m) 0/1, CSR with sorted indices.
-    blocks
-        A clustering, the better the stronger the bound; any gives a valid one.
+    ``matrix`` (n, m) is 0/1, CSR with sorted indices; ``blocks`` is any clustering: the better,
+    the stronger the bound.
     """
     disagreements = find_disagreements(matrix, blocks)
     best = pack_greedily(matrix, disagreements, rng)

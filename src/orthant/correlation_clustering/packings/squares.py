@@ -60,10 +60,8 @@ class BinaryEntries:
         # Shape 0 continues the path at both ends of the entry, 1 and 2 at one end twice.
         shape = np.where(self.are_ones(keys), rng.integers(3, size=len(keys)), 0)
         j, g = _draw_ones(self.by_column, h, rng), _draw_ones(self.by_row, i, rng)
-        further_g, further_j = (
-            _draw_ones(self.by_row, j, rng),
-            _draw_ones(self.by_column, g, rng),
-        )
+        further_g = _draw_ones(self.by_row, j, rng)
+        further_j = _draw_ones(self.by_column, g, rng)
         return Squares(i, np.where(shape == 2, further_j, j), h, np.where(shape == 1, further_g, g))
 
     def are_bad(self, squares: Squares) -> Array:

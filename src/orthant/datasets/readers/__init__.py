@@ -49,10 +49,9 @@ def read_matrix(
     Parameters
     ----------
     path
-        ``.npy``, ``.npz`` (dense or SciPy sparse), ``.mtx`` (10x names next to it are used;
-        the folder of all three does as well),
-        ``.csv`` and ``.tsv``, all text also as ``.gz``, ``.parquet``, ``.h5ad``, ``.h5``,
-        ``.zarr``, ``.edges``; ``-`` for standard input.
+        ``.npy``, ``.npz`` (dense or SciPy sparse), ``.mtx`` (10x names next to it are used; the
+        folder of all three does as well), ``.csv`` and ``.tsv``, all text also as ``.gz``,
+        ``.parquet``, ``.h5ad``, ``.h5``, ``.zarr``, ``.edges``; ``-`` for standard input.
     format
         One of `FORMATS`, when the ending of the name does not tell.
     key
@@ -63,21 +62,16 @@ def read_matrix(
         Whether NaN and empty cells are missing values rather than errors.
     max_bytes
         Refuse matrices that would take more than this; None for half of the memory.
-    map_above
-        ``.npy`` files larger than this are mapped into memory rather than read.
-    stream_above
-        Dense matrices in HDF5 and Zarr larger than this are left there and give slices of their
-        rows; the file is open until :meth:`NamedMatrix.close`. None reads all of any.
+    map_above, stream_above
+        ``.npy`` files larger than the first are mapped into memory rather than read. Dense
+        matrices in HDF5 and Zarr larger than the second stay there and give slices of their rows,
+        the file open until :meth:`NamedMatrix.close`; None reads all of any.
     columns, drop
         Only these columns of the file, all but these; by name, or by number from 0 where they
         have no names. In text the others need hold no numbers.
 
-    Raises
-    ------
-    FileError
-        When the content is damaged, hostile or no matrix; the message names file and line.
-    OSError
-        When the file cannot be opened.
+    Content that is damaged, hostile or no matrix is a `FileError` that names file and line; a file
+    that cannot be opened the usual OSError.
     """
     limit = default_max_bytes() if max_bytes is None else max_bytes
     if format is not None:

@@ -10,21 +10,19 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
 
+from orthant.correlation_clustering.graph import matrix_of
 from orthant.datasets.readers.names import unshield
 from orthant.datasets.readers.packed import open_lines
 from orthant.datasets.readers.record import NamedMatrix, Request
-from orthant.datasets.readers.text import as_number
+from orthant.datasets.readers.text import LOOK_AHEAD, Line, as_number
 
 COMMENTS = ("#", "%")
 DELIMITERS = "\t;,"
 BYTES_PER_EDGE = 200
-LOOK_AHEAD = 20
 # So many lines below a first one tell whether it is one of them.
 FEWEST_TO_TELL = 3
 TAKEN = "first line taken as header; --no-header to keep it"
-Line = tuple[int, list[str]]
 Places = dict[tuple[int, int], float]
 
 
@@ -52,20 +50,13 @@ def read_edges(request: Request) -> NamedMatrix:
                 request.check_size(BYTES_PER_EDGE * len(places), "the list of edges so far")
     if not places:
         raise request.error("the list of edges is empty")
-    edges = _as_matrix(places, (len(left), len(right)))
+    edges = matrix_of(places, places.values(), (len(left), len(right)))
     row_names, column_names = tuple(left), tuple(right)
-    apart = request.header is None and not skipped and _stands_apart(first, places)
-    if apart:
+    if request.header is None and not skipped and _stands_apart(first, places):
         edges, row_names, column_names = edges[1:, 1:], row_names[1:], column_names[1:]
-    found_out = request.header is None and (skipped or apart)
-    notes = (TAKEN,) if found_out else ()
+        skipped = True
+    notes = (TAKEN,) if skipped and request.header is None else ()
     return request.matrix(edges, row_names, column_names, notes=notes)
-
-
-def _as_matrix(places: Places, shape: tuple[int, int]) -> csr_array:
-    numbers = np.array(list(places), dtype=np.int64).T
-    weights = np.fromiter(places.values(), dtype=np.float64, count=len(places))
-    return coo_array((weights, tuple(numbers)), shape=shape).tocsr()
 
 
 def _cells(text: Iterator[str], request: Request) -> Iterator[Line]:

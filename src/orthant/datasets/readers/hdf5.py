@@ -55,11 +55,8 @@ def read_h5ad(request: Request) -> NamedMatrix:
 
 def _advise_raw(store: _Hdf5) -> str:
     """Where the counts are that ``X`` was made of, if the file has kept them."""
-    raw, layers = store.inner_group("raw"), store.inner_group("layers")
-    names = [
-        f"{part}/{name}" for part, group in (("raw", raw), ("layers", layers)) for name in group
-    ]
-    names = [name for name in names if name == "raw/X" or name.startswith("layers/")]
+    names = ["raw/X"] if "X" in store.inner_group("raw") else []
+    names += [f"layers/{name}" for name in store.inner_group("layers")]
     if not names:
         return ""
     others = f" (or {', '.join(names[1:6])})" if len(names) > 1 else ""
@@ -211,7 +208,5 @@ class _Hdf5(Store):
         shape = self.read(self.at(group, "shape"), "iu")
         genes, cells = self.request.check_shape(tuple(shape.ravel()))
         X = self.sparse(group, "csr", (cells, genes))
-        names = None
-        if "features" in group:
-            names = self.texts(self.at(group, "features/name"))
+        names = self.texts(self.at(group, "features/name")) if "features" in group else None
         return self.request.matrix(X, self.texts(self.at(group, "barcodes")), names)

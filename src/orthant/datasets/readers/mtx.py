@@ -27,13 +27,7 @@ MOST_PACKED = 1032  # gzip cannot do better than this ratio
 LONGEST_HEADER = 100_000  # lines of comments
 LONGEST_COMMENT, LONGEST_ENTRY = 2**20, 2**10  # characters; the format allows 1024
 LINES_AT_ONCE = 2**15
-TYPES = {
-    "real": "f8",
-    "double": "f8",
-    "integer": "i8",
-    "unsigned-integer": "u8",
-    "pattern": None,
-}
+TYPES = {"real": "f8", "double": "f8", "integer": "i8", "unsigned-integer": "u8", "pattern": None}
 SYMMETRIES = ("general", "symmetric", "hermitian")
 
 
@@ -76,9 +70,8 @@ def read_mtx(request: Request) -> NamedMatrix:
             lines = iter(lambda: file.readline(LONGEST_COMMENT), "")
             header = _read_header(lines, request)
             _check_room(header, request)
-            X = (_read_coordinates if header.layout == "coordinate" else _read_dense)(
-                lines, header, request
-            )
+            read = _read_coordinates if header.layout == "coordinate" else _read_dense
+            X: Any = read(lines, header, request)
     except DAMAGED_TEXT as error:
         raise request.error(f"the packed file is damaged: {error}") from error
     return _add_names(X, request)

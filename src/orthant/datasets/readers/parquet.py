@@ -25,10 +25,8 @@ def read_parquet(request: Request) -> NamedMatrix:
         X = np.empty((n, len(names)), dtype=np.float64, order="F")
         for place, name in enumerate(names):
             X[:, place] = _numbers(file, name, request)
-        rows = None
-        if index is not None:
-            texts = file.read(columns=[index]).column(index).to_pylist()
-            rows = tuple(str(text) for text in texts)
+        texts = None if index is None else file.read(columns=[index]).column(index).to_pylist()
+    rows = None if texts is None else tuple(map(str, texts))
     return request.matrix(np.ascontiguousarray(X), rows, tuple(names))
 
 

@@ -30,34 +30,19 @@ Names = tuple[str, ...] | None
 class NamedMatrix:
     """A matrix read from a file, with the names of its rows and columns if it has any.
 
-    Attributes
-    ----------
-    X
-        (n, m) array, memory map or CSR array, or what gives slices of its rows from the file
-        where that was asked for; its values have not been checked yet, except in text formats,
-        where a bad one is reported with its line.
-    row_names, column_names
-        One text per row and per column, or None.
-    source
-        The file, as it was named.
-    opened
-        What is open as long as rows are read from the file; None where nothing is.
-    notes
-        What the reader decided and the user may see otherwise, one sentence each.
-    where_negative
-        What to do where X holds negative entries; empty where nothing better is known.
-    preparation
-        What was done to X after it was read; None for nothing.
+    X is an (n, m) array, memory map or CSR array, or what gives slices of its rows from the file
+    where that was asked for. Its values have not been checked yet, except in text formats, where a
+    bad one is reported with its line.
     """
 
     X: Any
     row_names: Names
     column_names: Names
-    source: str
-    opened: ExitStack | None = None
-    notes: tuple[str, ...] = ()
-    where_negative: str = ""
-    preparation: Any = None
+    source: str  # the file, as it was named
+    opened: ExitStack | None = None  # what is open as long as rows are read from the file
+    notes: tuple[str, ...] = ()  # what the reader decided and the user may see otherwise
+    where_negative: str = ""  # what to do where X holds negative entries, if that is known
+    preparation: Any = None  # what was done to X after it was read; None for nothing
 
     def close(self) -> None:
         """Close the file; rows that were not read into memory are gone then."""

@@ -118,9 +118,7 @@ def _has_index(header: list[str] | None, ahead: list[Line]) -> bool:
 
 
 def _is_value(cell: str) -> bool:
-    if cell.strip().lower() in MISSING:
-        return True
-    return as_number(cell) is not None
+    return cell.strip().lower() in MISSING or as_number(cell) is not None
 
 
 def as_number(cell: str) -> float | None:

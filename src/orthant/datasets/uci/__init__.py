@@ -29,15 +29,12 @@ def load_uci(name: str, data_home: str | os.PathLike[str] | None = None) -> UciS
         "amazon-commerce-reviews", "arcene-train", "mfeat-pix", "pems-train", "bow-kos" or
         "bow-nips".
     data_home
-        The folder of the cached files, or of original files to read. By default the one that
-        the environment variable ``ORTHANT_DATA_HOME`` names, or else the user's cache folder.
-        It may be read-only when the set is cached in it.
+        The folder of the cached files, or of original files to read; it may be read-only when the
+        set is cached in it. By default the one that the environment variable
+        ``ORTHANT_DATA_HOME`` names, or else the user's cache folder.
 
-    Returns
-    -------
-    UciSet
-        Shape, number of non-zeros and Frobenius norm have been compared with the known ones (of
-        "pems-train" only the shape is known).
+    Shape, number of non-zeros and Frobenius norm are compared with the known ones (of "pems-train"
+    only the shape is known).
 
     Raises
     ------

@@ -19,6 +19,7 @@ NUMERIC = re.compile(r"@attribute\s+(.+?)\s+(?:numeric|real|integer)", re.IGNORE
 NOMINAL = re.compile(r"@attribute\s+(.+?)\s*\{(.*)\}", re.IGNORECASE)
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 CLASS = re.compile(rf"\s*({QUOTED.pattern}|[^,]*)(?:,|$)")
+COMMENT = re.compile(r"%|\s*$")
 Lines = Iterator[tuple[int, str]]
 
 
@@ -32,7 +33,7 @@ class _Header:
 def read_arff(request: Request, shape: Shape) -> Content:
     """Values as CSR, classes numbered in the order in which they appear, names of attributes."""
     n, m = shape
-    lines = ((line, text) for line, text in number_lines(request) if not _is_comment(text))
+    lines = ((line, text) for line, text in number_lines(request) if not COMMENT.match(text))
     header = _read_header(lines, request, m)
     codes: dict[str, int] = {}
 
@@ -46,10 +47,6 @@ def read_arff(request: Request, shape: Shape) -> Content:
     starts = np.concatenate([[0], np.cumsum([len(held) for held in columns])])
     X = csr_array((np.concatenate(data), np.concatenate(columns), starts), shape=shape)
     return Content(X, np.array(labels), header.names)
-
-
-def _is_comment(text: str) -> bool:
-    return not text.strip() or text.startswith("%")
 
 
 def _read_header(lines: Lines, request: Request, n_numeric: int) -> _Header:

@@ -19,8 +19,8 @@ from orthant.datasets.readers.record import Request
 from orthant.datasets.uci.arff import read_arff
 from orthant.datasets.uci.bracketed import read_label_list, read_matrices
 from orthant.datasets.uci.docword import read_docword
+from orthant.datasets.uci.lines import read_labels, read_rows
 from orthant.datasets.uci.record import Content, Shape
-from orthant.datasets.uci.rows import read_labels, read_rows
 from orthant.numerics.arrays import Array
 
 ARCHIVE = "https://archive.ics.uci.edu"
@@ -38,36 +38,21 @@ class Original:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One set.
-
-    Attributes
-    ----------
-    name, description, citation, license
-        As in `orthant.datasets.UciSet`.
-    shape, nonzeros, norm
-        What the data are recognized by; None where it is not known.
-    data, read
-        The file with the values, and its reader.
-    labels, read_labels
-        The file with the classes, where they have one of their own, and its reader.
-    words
-        A file with one name per column. The set is complete without it.
-    rows_per_class
-        Where the classes follow from the order of the rows: how many there are of each.
-    """
+    """One set; name, description, citation and license as in `orthant.datasets.UciSet`."""
 
     name: str
     description: str
     citation: str
+    # What the data are recognized by; None where it is not known.
     shape: Shape
     nonzeros: int | None
     norm: float | None
-    data: Original
+    data: Original  # the file with the values
     read: Callable[[Request, Shape], Content]
-    labels: Original | None = None
+    labels: Original | None = None  # that with the classes, where they have one of their own
     read_labels: Callable[[Request, int], Array] | None = None
-    words: Original | None = None
-    rows_per_class: int | None = None
+    words: Original | None = None  # one name per column; the set is complete without it
+    rows_per_class: int | None = None  # where the classes follow from the order of the rows
     license: str = "CC BY 4.0"
 
     @property
@@ -80,18 +65,18 @@ class Entry:
 
         No checksum of the original files is known, so the values are judged.
         """
-        (n, m), (known_n, known_m) = X.shape, self.shape
         if X.shape != self.shape:
-            return [f"its shape is {n} x {m}, not {known_n} x {known_m}"]
+            found, known = (" x ".join(map(str, shape)) for shape in (X.shape, self.shape))
+            return [f"its shape is {found}, not {known}"]
         values = X.data if isinstance(X, csr_array) else X
-        found = []
+        differences = []
         nonzeros = int(np.count_nonzero(values))
         if self.nonzeros is not None and nonzeros != self.nonzeros:
-            found.append(f"it has {nonzeros} non-zeros, not {self.nonzeros}")
+            differences.append(f"it has {nonzeros} non-zeros, not {self.nonzeros}")
         norm = float(np.linalg.norm(values.astype(np.float64, copy=False)))
         if self.norm is not None and not isclose(norm, self.norm, rel_tol=NORM_PRECISION):
-            found.append(f"its Frobenius norm is {norm:.8g}, not {self.norm:.8g}")
-        return found
+            differences.append(f"its Frobenius norm is {norm:.8g}, not {self.norm:.8g}")
+        return differences
 
 
 def _citation(authors: str, year: int, title: str, doi: str) -> str:

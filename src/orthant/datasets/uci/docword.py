@@ -53,13 +53,11 @@ def _header(lines: Iterator[tuple[int, str]], request: Request, shape: Shape) ->
 
 
 def _check_entry(entry: list[int], request: Request, shape: Shape, line: int) -> None:
-    document, word, count = entry
-    if not 1 <= document <= shape[0]:
-        raise request.error(f"document {document} is not among 1 to {shape[0]}", line)
-    if not 1 <= word <= shape[1]:
-        raise request.error(f"word {word} is not among 1 to {shape[1]}", line)
-    if not 1 <= count < 2**31:
-        raise request.error(f"the count {count} is not positive, or absurd", line)
+    for what, number, most in zip(("document", "word"), entry, shape, strict=False):
+        if not 1 <= number <= most:
+            raise request.error(f"{what} {number} is not among 1 to {most}", line)
+    if not 1 <= entry[2] < 2**31:
+        raise request.error(f"the count {entry[2]} is not positive, or absurd", line)
 
 
 def _check_unique(documents: np.ndarray, words: np.ndarray, request: Request, shape: Shape) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from orthant.datasets.uci.catalog import Entry, Original
+from orthant.descent import announce
 from orthant.errors import OrthantError
 from orthant.extras import import_extra
 from orthant.files.archive import DAMAGE
-from orthant.progress import announce
 
 
 class DownloadError(OrthantError, OSError):
@@ -78,16 +78,12 @@ def _unpack(archive: zipfile.ZipFile, name: str, place: Path) -> bool:
             with archive.open(member) as packed, open(place / name, "wb") as file:
                 shutil.copyfileobj(packed, file)
             return True
-    return any(
-        _unpack_inner(archive, member, name, place)
-        for member in archive.namelist()
-        if member.lower().endswith(".zip")
-    )
-
-
-def _unpack_inner(archive: zipfile.ZipFile, member: str, name: str, place: Path) -> bool:
-    with archive.open(member) as file, zipfile.ZipFile(file) as inner:
-        return _unpack(inner, name, place)
+    for member in archive.namelist():
+        if member.lower().endswith(".zip"):
+            with archive.open(member) as nested, zipfile.ZipFile(nested) as inner:
+                if _unpack(inner, name, place):
+                    return True
+    return False
 
 
 def _message(original: Original, folder: Path, error: Exception) -> str:

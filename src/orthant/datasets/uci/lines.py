@@ -1,4 +1,7 @@
-"""Lines of an original file and the numbers in them; every error has the number of its line."""
+"""Lines of an original file and the numbers in them; every error has the number of its line.
+
+Two of the sets, ``arcene_train.data`` and ``mfeat-pix``, are nothing else.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,29 @@ import numpy as np
 from orthant.datasets.readers.packed import DAMAGED_TEXT, bound_lines, open_text
 from orthant.datasets.readers.record import Request
 from orthant.datasets.readers.text import as_number
+from orthant.datasets.uci.record import Content, Shape
 from orthant.numerics.arrays import Array
 
 T = TypeVar("T")
+
+
+def read_rows(request: Request, shape: Shape) -> Content:
+    """Plain rows, one sample per line; any number of spaces around the values."""
+    n, m = shape
+
+    def parse(text: str, line: int) -> Array:
+        return parse_numbers(text.split(), m, request, line)
+
+    return Content(np.array(parse_lines(number_lines(request), n, request, parse)))
+
+
+def read_labels(request: Request, n: int) -> Array:
+    """(n,) labels, one per line."""
+
+    def parse(text: str, line: int) -> int:
+        return parse_integers(text.split(), 1, request, line)[0]
+
+    return np.array(parse_lines(number_lines(request), n, request, parse))
 
 
 def number_lines(request: Request) -> Iterator[tuple[int, str]]:

@@ -16,20 +16,15 @@ class UciSet:
 
     Attributes
     ----------
-    name
-        As it was asked for.
+    name, description, citation, license
+        As it was asked for; what the rows and columns are; whom to name when the data are used;
+        the terms under which the repository publishes the set.
     X
         (n, m) float64 array, or CSR array where most entries are zero; never negative.
     y
         (n,) whole numbers, the class of every sample; None when the set has no classes.
     feature_names
         One text per column; None when they are not known.
-    description
-        What the rows and columns are.
-    citation
-        Whom to name when the data are used.
-    license
-        The terms under which the repository publishes the set.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from orthant.engine.kernels.interface import (
     BlockSweep,
     Kernel,
     ObservedBlock,
-    find_offense,
+    Penalty,
 )
 from orthant.engine.kernels.missing import ObservedArray
 from orthant.engine.unchanged import add_bits
@@ -93,12 +93,7 @@ class DenseKernel(Kernel):
         return products
 
     def find_winners(
-        self,
-        rows: Array,
-        directions: Array,
-        offsets: Array | None = None,
-        lengths: Array | None = None,
-        disjoint: bool = False,
+        self, rows: Array, directions: Array, penalty: Penalty | None = None, disjoint: bool = False
     ) -> tuple[Array, Array]:
         k, n_columns = directions.shape
         directions = np.asarray(directions, dtype=rows.dtype)
@@ -113,13 +108,14 @@ class DenseKernel(Kernel):
                 scores = _segment_products(some, directions)
             else:
                 scores = _scores(some, directions)
-            if offsets is not None and lengths is not None:
-                scores -= np.multiply.outer(offsets, lengths[part]).astype(rows.dtype, copy=False)
+            if penalty is not None:
+                lower = np.multiply.outer(penalty.offsets, penalty.lengths[part])
+                scores -= lower.astype(rows.dtype, copy=False)
             np.max(scores, axis=0, out=best[part])
             labels[part] = _winners(scores, best[part])
         return labels, best
 
-    def step(
+    def update(
         self, rows: Array, directions: Array, labels: Array, row_weights: Array | None = None
     ) -> BlockSweep:
         places = np.maximum(labels, 0)
@@ -215,6 +211,13 @@ class DenseKernel(Kernel):
         if exact_in_float32(rows, lambda: float(self.square_columns(rows, None).max(initial=0.0))):
             rows = rows.astype(np.float32)
         add_product(rows, gram)
+
+
+def find_offense(values: Array) -> int | None:
+    """Position of the first value that is NaN, infinite or negative; None if all are fine."""
+    bad = ~((values >= 0) & np.isfinite(values))
+    position = int(bad.argmax())
+    return position if bad[position] else None
 
 
 def add_product(rows: Array, gram: Array) -> None:

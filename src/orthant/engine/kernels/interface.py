@@ -1,9 +1,10 @@
 """Kernel: everything that is ever done with one block of rows.
 
-A kernel for another kind of block (on a device, in another format) provides the abstract methods
-and nothing else; the source of such blocks names it. What is composed here (`sweep`,
-`combine_columns` and `gram`) is for blocks that can be sliced and cast like arrays of NumPy; a
-kernel for others, or one that can do them in one go, overrides these three.
+A kernel for another kind of block (on a device, in another format) provides the abstract methods;
+the source of such blocks names it. What is composed here (`sweep`, `combine_columns` and `gram`) is
+for blocks that can be sliced like arrays of NumPy, `widen` for those that are cast like them; a
+kernel for others, or one that can do them in one go, overrides these and `pieces`, and on a device
+`room`, `place` and `remarks`.
 
 Below the class stand the functions that passes send to the blocks, one for each operation: rows
 are brought to the units of the pass first.
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from orthant.engine.units import Units
+from orthant.engine.vectors import look_up, slices
 from orthant.numerics.arrays import Array
 
 Rows = Any  # a (b, m) block, of the kind that the kernel knows
@@ -43,6 +45,18 @@ class BlockSweep:
     labels: Any  # (b,) int32, the winning direction, or None
     products: Any  # (b,) of the scaled, unweighted row with it, dtype of the rows, or None
     sums: Any  # (k, m) float64, sum of coefficient times row over the winners' rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Penalty:
+    """What a center takes off the score of a row: its offset times the length of the row."""
+
+    offsets: Array  # (k,)
+    lengths: Any  # (n,) wherever they lie
+
+    def __getitem__(self, rows: slice) -> Penalty:
+        """That of some rows."""
+        return Penalty(self.offsets, self.lengths[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +92,13 @@ def piece_rows(n_columns: int) -> int:
     return max(FEWEST_ROWS, PIECE_ENTRIES // max(1, n_columns))
 
 
+def dtype_of(rows: Rows) -> np.dtype:
+    """The dtype of a block; tensors have the same names for theirs."""
+    return np.dtype(str(rows.dtype).removeprefix("torch."))
+
+
 class Kernel(ABC):
-    """The operations on one block of b rows: arrays in, arrays out, arguments never changed.
+    """The operations on one block of b rows: arrays in, arrays out, no argument changed but sums.
 
     A kernel keeps nothing that results depend on, so any process may work on any block.
     """
@@ -99,6 +118,10 @@ class Kernel(ABC):
     def remarks(self, dtype: np.dtype) -> tuple[str, ...]:
         """What a fit of rows of this dtype should say about how they were read."""
         return ()
+
+    def widen(self, rows: Rows) -> Rows:
+        """The same rows in float64."""
+        return rows.astype(np.float64, copy=False)
 
     @abstractmethod
     def scale(self, rows: Rows, units: Units) -> Rows:
@@ -130,22 +153,17 @@ class Kernel(ABC):
 
     @abstractmethod
     def find_winners(
-        self,
-        rows: Rows,
-        directions: Array,
-        offsets: Array | None = None,
-        lengths: Array | None = None,
-        disjoint: bool = False,
+        self, rows: Rows, directions: Array, penalty: Penalty | None = None, disjoint: bool = False
     ) -> tuple[Array, Array]:
         """The direction with the highest score of every row (b,) int32, and that score (b,).
 
-        The score is ``<x, d>``; offsets (k,) and lengths (b,) make it ``<x, d> - offset * length``.
-        ``disjoint`` says that no two directions share a column, which makes the cost of many
-        directions that of one.
+        The score is ``<x, d>``; with a penalty it is ``<x, d> - offset * length``. ``disjoint``
+        says that no two directions share a column, which makes the cost of many directions that of
+        one.
         """
 
     @abstractmethod
-    def step(
+    def update(
         self, rows: Rows, directions: Array, labels: Array, row_weights: Array | None = None
     ) -> BlockSweep:
         """Products of the rows with the directions of their labels, and sums of product times row.
@@ -230,31 +248,28 @@ class Kernel(ABC):
 
     def pieces(self, rows: Rows) -> Iterator[slice]:
         """Slices of a block whose float64 copies are small."""
-        size = piece_rows(rows.shape[1])
-        for start in range(0, rows.shape[0], size):
-            yield slice(start, min(start + size, rows.shape[0]))
+        return slices(rows.shape[0], piece_rows(rows.shape[1]))
 
     def sweep(
         self,
         rows: Rows,
         directions: Array,
-        offsets: Array | None = None,
-        lengths: Array | None = None,
+        penalty: Penalty | None = None,
         row_weights: Array | None = None,
         disjoint: bool = False,
         by_row: bool = True,
     ) -> BlockSweep:
         """Give every row to the direction with the highest score, and sum the rows of each.
 
-        A row enters the sum with its product; with offsets and lengths, which lower its scores by
-        ``offset * length``, it enters with its length. Both times its weight. Without ``by_row``
-        only the sums are given back.
+        A row enters the sum with its product; with a penalty, which lowers its scores, it enters
+        with its length. Both times its weight. Without ``by_row`` only the sums are given back.
         """
-        labels, best = self.find_winners(rows, directions, offsets, lengths, disjoint)
+        labels, best = self.find_winners(rows, directions, penalty, disjoint)
         products, coefficients = best, best
-        if offsets is not None and lengths is not None:
-            products = best + (offsets[labels] * lengths).astype(rows.dtype, copy=False)
-            coefficients = lengths
+        if penalty is not None:
+            lowered = look_up(penalty.offsets, labels) * penalty.lengths
+            products = best + lowered.astype(best.dtype, copy=False)
+            coefficients = penalty.lengths
         if row_weights is not None:
             coefficients = coefficients * row_weights
         sums = self.sum_rows(rows, labels, coefficients, len(directions))
@@ -264,13 +279,12 @@ class Kernel(ABC):
         self, rows: Rows, combinations: Array, row_weights: Array | None, exact: bool
     ) -> BlockColumns:
         """Products of all columns with combinations (k, m) of columns, in float64 if ``exact``."""
-        if not exact or rows.dtype == np.float64:
+        if not exact or dtype_of(rows) == np.float64:
             return self.multiply_combinations(rows, combinations, row_weights)
-        products, squares = np.zeros(combinations.shape), np.zeros(len(combinations))
+        products, squares = self.room(combinations.shape), self.room((len(combinations),))
         for some in self.pieces(rows):
             weights = None if row_weights is None else row_weights[some]
-            wide = rows[some].astype(np.float64)
-            found = self.multiply_combinations(wide, combinations, weights)
+            found = self.multiply_combinations(self.widen(rows[some]), combinations, weights)
             products += found.products
             squares += found.squares
         return BlockColumns(products, squares)
@@ -288,7 +302,7 @@ class Kernel(ABC):
         for some in self.pieces(rows):
             weighted = rows[some]
             if exact or not plain:
-                weighted = weighted.astype(np.float64, copy=False)
+                weighted = self.widen(weighted)
             if not plain:
                 weighted = self.multiply(weighted, scales[some], column_factors)
             if not exact:
@@ -303,21 +317,14 @@ class Kernel(ABC):
         return [self.sum_squares(rows, groups, columns) for groups, columns in pairs]
 
 
-def find_offense(values: Array) -> int | None:
-    """Position of the first value that is NaN, infinite or negative; None if all are fine."""
-    bad = ~((values >= 0) & np.isfinite(values))
-    position = int(bad.argmax())
-    return position if bad[position] else None
-
-
 def sweep_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> BlockSweep:
     """Winners of all rows, and sums of the rows of each direction."""
     return kernel.sweep(kernel.scale(rows, units), **keywords)
 
 
-def step_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> BlockSweep:
+def update_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> BlockSweep:
     """Products of rows with the directions of their labels, and sums of product times row."""
-    return kernel.step(kernel.scale(rows, units), **keywords)
+    return kernel.update(kernel.scale(rows, units), **keywords)
 
 
 def sums_block(kernel: Kernel, rows: Rows, units: Units, **keywords: Any) -> Array:

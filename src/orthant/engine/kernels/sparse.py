@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from orthant.engine.kernels.dense import CHUNK_ENTRIES, DENSE, add_product
+from orthant.engine.kernels.dense import CHUNK_ENTRIES, DENSE, add_product, find_offense
 from orthant.engine.kernels.interface import (
     BlockColumns,
     BlockLook,
     BlockSweep,
     Kernel,
     ObservedBlock,
-    find_offense,
+    Penalty,
 )
 from orthant.engine.kernels.missing import ObservedCsr
 from orthant.engine.unchanged import add_bits
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
+from orthant.engine.vectors import slices
 from orthant.numerics.arrays import Array
 from orthant.numerics.short_products import exact_in_float32
 
@@ -86,21 +87,17 @@ class SparseKernel(Kernel):
         self,
         rows: csr_array,
         directions: Array,
-        offsets: Array | None = None,
-        lengths: Array | None = None,
+        penalty: Penalty | None = None,
         disjoint: bool = False,
     ) -> tuple[Array, Array]:
-        k = len(directions)
-        if disjoint and k > SEGMENTS_FROM:
-            scores = _segment_products(rows, directions, rows.dtype)
-        else:
-            scores = rows @ np.ascontiguousarray(directions.T, dtype=rows.dtype)
-        if offsets is not None and lengths is not None:
-            scores -= np.multiply.outer(lengths, offsets).astype(rows.dtype, copy=False)
+        scores = self.multiply_directions(rows, directions, exact=False, disjoint=disjoint)
+        if penalty is not None:
+            lower = np.multiply.outer(penalty.lengths, penalty.offsets)
+            scores -= lower.astype(rows.dtype, copy=False)
         labels = scores.argmax(axis=1).astype(np.int32)
         return labels, scores[np.arange(rows.shape[0]), labels]
 
-    def step(
+    def update(
         self, rows: csr_array, directions: Array, labels: Array, row_weights: Array | None = None
     ) -> BlockSweep:
         k, n_columns = directions.shape
@@ -145,9 +142,7 @@ class SparseKernel(Kernel):
         self, rows: csr_array, loadings: Any, components: Array, column_factors: Array | None
     ) -> Array:
         squares = np.empty(rows.shape[0])
-        size = max(1, CHUNK_ENTRIES // max(1, rows.shape[1]))
-        for start in range(0, rows.shape[0], size):
-            part = slice(start, min(start + size, rows.shape[0]))
+        for part in slices(rows.shape[0], CHUNK_ENTRIES // max(1, rows.shape[1])):
             chunk = rows[part].toarray()
             squares[part] = DENSE.square_residuals(
                 chunk, loadings[part], components, column_factors

@@ -26,12 +26,13 @@ from orthant.engine.kernels.interface import (
     BlockSweep,
     Kernel,
     ObservedBlock,
+    Penalty,
 )
 from orthant.engine.kernels.missing import ObservedArray
 from orthant.engine.tensor_functions import DTYPES, fetch, first_of, ldexp, told_when_full
 from orthant.engine.unchanged import add_bits
 from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
-from orthant.engine.vectors import ByLabel, look_up
+from orthant.engine.vectors import ByLabel, slices
 from orthant.errors import InvalidInputError
 from orthant.numerics.arrays import Array
 
@@ -87,17 +88,25 @@ class TensorKernel(Kernel):
         return () if self._fused is not None and dtype == np.float32 else (PLAIN,)
 
     def _tensor(self, values: Any, dtype: Any = None) -> Any:
+        """A tensor on the device; None stays None."""
         if isinstance(values, torch.Tensor):
             return values if dtype is None else values.to(dtype)
-        return as_tensor(values, self._device, dtype)
+        return None if values is None else as_tensor(values, self._device, dtype)
+
+    def _weigh(self, wide: Any, row_weights: Any, some: slice) -> Any:
+        """Some rows in float64 times their weights, where there are any."""
+        if row_weights is None:
+            return wide
+        return wide * self._tensor(row_weights[some], torch.float64)[:, None]
 
     def _is_fused(self, rows: Any) -> bool:
         return self._fused is not None and rows.dtype == torch.float32
 
     def pieces(self, rows: Any) -> Iterator[slice]:
-        size = max(1, CHUNK_ENTRIES // max(1, rows.shape[1]))
-        for start in range(0, rows.shape[0], size):
-            yield slice(start, min(start + size, rows.shape[0]))
+        return slices(rows.shape[0], CHUNK_ENTRIES // max(1, rows.shape[1]))
+
+    def widen(self, rows: Any) -> Any:
+        return rows.double()
 
     def scale(self, rows: Any, units: Units) -> Any:
         if units.at_rest:
@@ -124,24 +133,20 @@ class TensorKernel(Kernel):
 
     def look(self, rows: Any, column_weights: Array | None) -> BlockLook:
         if self._is_fused(rows):
-            weights = None if column_weights is None else self._tensor(column_weights)
-            squares, largest, bad = self._fused.look(rows, weights)
+            squares, largest, bad = self._fused.look(rows, self._tensor(column_weights))
         else:
             squares, largest, bad = self._look(rows, column_weights)
         offense = self._find_offense(rows) if bad else None
         return BlockLook(offense, largest, DeviceArray(squares))
 
     def _look(self, rows: Any, column_weights: Array | None) -> tuple[Any, float, bool]:
-        squares = torch.empty(rows.shape[0], dtype=torch.float64, device=rows.device)
-        found = []
+        squares = rows.new_empty(rows.shape[0], dtype=torch.float64)
+        found, weights = [], self._tensor(column_weights)
         for some in self.pieces(rows):
             wide = rows[some].double()
             found.append(torch.stack((wide.amin(), wide.amax())))
             wide = wide * wide
-            if column_weights is None:
-                squares[some] = wide.sum(dim=1)
-            else:
-                squares[some] = (wide * self._tensor(column_weights)).sum(dim=1)
+            squares[some] = (wide if weights is None else wide * weights).sum(dim=1)
         extremes = fetch(torch.stack(found))
         lowest, largest = extremes[:, 0].min(), extremes[:, 1].max()  # NaN stays NaN
         return squares, float(largest), not (lowest >= 0 and np.isfinite(largest))
@@ -158,13 +163,9 @@ class TensorKernel(Kernel):
         raise AssertionError("no entry is bad")
 
     def square_columns(self, rows: Any, row_weights: Any) -> Any:
-        squares = torch.zeros(rows.shape[1], dtype=torch.float64, device=rows.device)
+        squares = rows.new_zeros(rows.shape[1], dtype=torch.float64)
         for some in self.pieces(rows):
-            wide = rows[some].double() ** 2
-            if row_weights is None:
-                squares += wide.sum(dim=0)
-            else:
-                squares += (wide * self._tensor(row_weights[some], torch.float64)[:, None]).sum(0)
+            squares += self._weigh(rows[some].double() ** 2, row_weights, some).sum(dim=0)
         return DeviceArray(squares)
 
     def multiply_directions(
@@ -172,75 +173,58 @@ class TensorKernel(Kernel):
     ) -> Any:
         dtype = torch.float64 if exact else rows.dtype
         vectors = self._tensor(directions, dtype).T.contiguous()
-        products = torch.empty((rows.shape[0], vectors.shape[1]), dtype=dtype, device=rows.device)
+        products = rows.new_empty((rows.shape[0], vectors.shape[1]), dtype=dtype)
         with float32_as_it_is():
             for some in self.pieces(rows):
                 torch.matmul(rows[some].to(dtype), vectors, out=products[some])
         return DeviceArray(products)
 
     def find_winners(
-        self,
-        rows: Any,
-        directions: Any,
-        offsets: Array | None = None,
-        lengths: Any = None,
-        disjoint: bool = False,
+        self, rows: Any, directions: Any, penalty: Penalty | None = None, disjoint: bool = False
     ) -> tuple[Any, Any]:
         vectors = self._tensor(directions, rows.dtype)
-        if offsets is None and self._is_fused(rows):
+        if penalty is None and self._is_fused(rows):
             labels, best = self._fused.assign(rows, vectors)
             return DeviceArray(labels), DeviceArray(best)
-        labels = torch.empty(rows.shape[0], dtype=torch.int32, device=rows.device)
-        best = torch.empty(rows.shape[0], dtype=rows.dtype, device=rows.device)
+        labels, best = rows.new_empty(len(rows), dtype=torch.int32), rows.new_empty(len(rows))
         with float32_as_it_is():
             for some in self._few_scores(rows, len(vectors)):
                 scores = rows[some] @ vectors.T
-                if offsets is not None and lengths is not None:
-                    lower = self._tensor(offsets, torch.float64)
-                    far = self._tensor(lengths[some], torch.float64)[:, None] * lower
-                    scores -= far.to(rows.dtype)
+                if penalty is not None:
+                    offsets = self._tensor(penalty.offsets, torch.float64)
+                    lengths = self._tensor(penalty.lengths[some], torch.float64)
+                    scores -= (lengths[:, None] * offsets).to(rows.dtype)
                 best[some] = scores.amax(dim=1)
                 labels[some] = first_of(scores, best[some, None])
         return DeviceArray(labels), DeviceArray(best)
 
     def _few_scores(self, rows: Any, k: int) -> Iterator[slice]:
         """Slices whose products with k directions, and who wins, take little room."""
-        size = max(1, CHUNK_ENTRIES // max(1, k, rows.shape[1] // 4))
-        for start in range(0, rows.shape[0], size):
-            yield slice(start, min(start + size, rows.shape[0]))
+        return slices(rows.shape[0], CHUNK_ENTRIES // max(1, k, rows.shape[1] // 4))
 
     def sweep(
         self,
         rows: Any,
         directions: Any,
-        offsets: Array | None = None,
-        lengths: Any = None,
+        penalty: Penalty | None = None,
         row_weights: Any = None,
         disjoint: bool = False,
         by_row: bool = True,
     ) -> BlockSweep:
-        if offsets is None and self._is_fused(rows):
-            vectors = self._tensor(directions, rows.dtype)
-            weights = None if row_weights is None else self._tensor(row_weights)
-            labels, best, sums = self._fused.sweep(rows, vectors, weights, by_row)
-            found = DeviceArray(sums)
-            if not by_row:
-                return BlockSweep(None, None, found)
-            return BlockSweep(DeviceArray(labels), DeviceArray(best), found)
-        labels, best = self.find_winners(rows, directions, offsets, lengths)
-        products, coefficients = best, best
-        if offsets is not None and lengths is not None:
-            products = best + (look_up(offsets, labels) * lengths).astype(best.dtype)
-            coefficients = lengths
-        if row_weights is not None:
-            coefficients = coefficients * row_weights
-        sums = self.sum_rows(rows, labels, coefficients, len(directions))
-        return BlockSweep(labels, products, sums) if by_row else BlockSweep(None, None, sums)
+        if penalty is not None or not self._is_fused(rows):
+            return super().sweep(rows, directions, penalty, row_weights, disjoint, by_row)
+        vectors = self._tensor(directions, rows.dtype)
+        labels, best, sums = self._fused.sweep(rows, vectors, self._tensor(row_weights), by_row)
+        if not by_row:
+            return BlockSweep(None, None, DeviceArray(sums))
+        return BlockSweep(DeviceArray(labels), DeviceArray(best), DeviceArray(sums))
 
-    def step(self, rows: Any, directions: Any, labels: Any, row_weights: Any = None) -> BlockSweep:
+    def update(
+        self, rows: Any, directions: Any, labels: Any, row_weights: Any = None
+    ) -> BlockSweep:
         given = self._tensor(labels)
         places = given.clamp(min=0)
-        products = torch.empty(rows.shape[0], dtype=rows.dtype, device=rows.device)
+        products = rows.new_empty(rows.shape[0])
         vectors = self._tensor(directions, rows.dtype)
         for some in self.pieces(rows):
             own = vectors[places[some].long()]
@@ -254,7 +238,7 @@ class TensorKernel(Kernel):
         given, factors = self._tensor(labels), self._tensor(coefficients).to(rows.dtype)
         if self._is_fused(rows):
             return DeviceArray(self._fused.sum_rows(rows, given, factors, k))
-        sums = torch.zeros((k, rows.shape[1]), dtype=torch.float64, device=rows.device)
+        sums = rows.new_zeros((k, rows.shape[1]), dtype=torch.float64)
         numbers = torch.arange(k, dtype=given.dtype, device=rows.device)
         with float32_as_it_is():
             for some in self._few_scores(rows, k):
@@ -277,36 +261,21 @@ class TensorKernel(Kernel):
 
     def multiply_combinations(self, rows: Any, combinations: Any, row_weights: Any) -> BlockColumns:
         vectors = self._tensor(combinations, rows.dtype)
-        products = torch.zeros(vectors.shape, dtype=torch.float64, device=rows.device)
-        squares = torch.zeros(len(vectors), dtype=torch.float64, device=rows.device)
+        products = rows.new_zeros(vectors.shape, dtype=torch.float64)
+        squares = rows.new_zeros(len(vectors), dtype=torch.float64)
         with float32_as_it_is():
             for some in self.pieces(rows):
                 combined = rows[some] @ vectors.T
-                weighted = combined.double()
-                if row_weights is not None:
-                    weighted = weighted * self._tensor(row_weights[some], torch.float64)[:, None]
+                weighted = self._weigh(combined.double(), row_weights, some)
                 squares += (weighted * combined).sum(dim=0)
                 products += weighted.to(rows.dtype).T @ rows[some]
         return BlockColumns(DeviceArray(products), DeviceArray(squares))
-
-    def combine_columns(
-        self, rows: Any, combinations: Any, row_weights: Any, exact: bool
-    ) -> BlockColumns:
-        if not exact or rows.dtype == torch.float64:
-            return self.multiply_combinations(rows, combinations, row_weights)
-        products, squares = self.room(combinations.shape), self.room((len(combinations),))
-        for some in self.pieces(rows):
-            weights = None if row_weights is None else row_weights[some]
-            found = self.multiply_combinations(rows[some].double(), combinations, weights)
-            products += found.products
-            squares += found.squares
-        return BlockColumns(products, squares)
 
     def square_residuals(
         self, rows: Any, loadings: Any, components: Any, column_factors: Array | None
     ) -> Any:
         vectors = self._tensor(components, torch.float64)
-        factors = None if column_factors is None else self._tensor(column_factors, torch.float64)
+        factors = self._tensor(column_factors, torch.float64)
         if isinstance(loadings, ByLabel):
             labels, scales = self._tensor(loadings.labels), self._tensor(loadings.scales)
             if self._is_fused(rows):
@@ -314,7 +283,7 @@ class TensorKernel(Kernel):
         else:
             refuse_emulation()
             dense = self._tensor(loadings, torch.float64)
-        squares = torch.empty(rows.shape[0], dtype=torch.float64, device=rows.device)
+        squares = rows.new_empty(rows.shape[0], dtype=torch.float64)
         for some in self.pieces(rows):
             if isinstance(loadings, ByLabel):
                 own = vectors[labels[some].clamp(min=0).long()] if len(vectors) else 0.0
@@ -329,7 +298,7 @@ class TensorKernel(Kernel):
 
     def gram(self, rows: Any, column_factors: Any, row_weights: Any, exact: bool = True) -> Any:
         factors = self._tensor(column_factors, torch.float64)
-        gram = torch.zeros((rows.shape[1],) * 2, dtype=torch.float64, device=rows.device)
+        gram = rows.new_zeros((rows.shape[1],) * 2, dtype=torch.float64)
         plain = bool((factors == 1.0).all())
         for some in self.pieces(rows):
             wide = rows[some].double()
@@ -339,7 +308,7 @@ class TensorKernel(Kernel):
         return DeviceArray(gram)
 
     def add_gram(self, rows: Any, gram: Array) -> None:
-        found = torch.zeros(gram.shape, dtype=torch.float64, device=rows.device)
+        found = rows.new_zeros(gram.shape, dtype=torch.float64)
         self._add_gram(rows.double(), found)
         gram += fetch(found)
 

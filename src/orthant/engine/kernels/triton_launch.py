@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import torch
 import triton
-import triton.language as tl
 
 from orthant.engine.kernels import triton_sweep as kernels
 from orthant.engine.kernels.triton_table import (
@@ -26,25 +24,49 @@ from orthant.engine.kernels.triton_table import (
 )
 
 VERSION = f"Triton {triton.__version__}"
-# An interpreter multiplies halves as integers, and cuts nothing off: there they are float32.
-INTERPRETED = os.environ.get("TRITON_INTERPRET", "0") == "1"
-ARITHMETIC = {"HALF": tl.float32 if INTERPRETED else tl.bfloat16, "CUT": INTERPRETED}
+
+
+def _launch(
+    kernel: Any, grid: tuple[int, ...], tiles: Tiles, given: tuple[Any, ...], **constants: Any
+) -> None:
+    """Run a kernel on what is given, rows (b, m) first, cut into tiles."""
+    kernel[grid](
+        *given,
+        **constants,
+        M=given[0].shape[1],
+        ROWS=tiles.rows,
+        COLUMNS=tiles.columns,
+        num_warps=tiles.warps,
+        num_stages=tiles.stages,
+    )
 
 
 def _grid(n: int, size: int) -> int:
     return -(-n // size)
 
 
+def _winners(rows: Any) -> tuple[Any, Any]:
+    """Room for a label of every row, and for the product with the direction it names."""
+    return rows.new_empty(len(rows), dtype=torch.int32), rows.new_empty(len(rows))
+
+
+def _slabs(rows: Any, k: int, tiles: Tiles) -> tuple[int, Any]:
+    """How many rows a slab has, and room for the sums of every slab, padded."""
+    n, m = rows.shape
+    slab, wide = slab_rows(n, k, tiles.rows), _grid(m, tiles.columns) * tiles.columns
+    return slab, rows.new_empty((_grid(n, slab), padded(k), wide))
+
+
 def _split(vectors: Any, shape: tuple[int, int], halves: bool, exact: bool) -> tuple[Any, Any]:
     """Directions (k, m), padded to a shape, as kernels multiply by them."""
-    whole = torch.zeros(shape, dtype=torch.float32, device=vectors.device)
+    whole = vectors.new_zeros(shape, dtype=torch.float32)
     whole[: vectors.shape[0], : vectors.shape[1]] = vectors
     if exact:
         return whole, whole
     if not halves:
         rounded = ((whole.view(torch.int32) + 4096) & -8192).view(torch.float32)
         return rounded, rounded
-    kept = torch.float32 if INTERPRETED else torch.bfloat16
+    kept = torch.float32 if kernels.INTERPRETED else torch.bfloat16
     upper = whole.bfloat16()
     lower = (whole - upper.float()).bfloat16()
     return upper.to(kept), lower.to(kept)
@@ -52,26 +74,12 @@ def _split(vectors: Any, shape: tuple[int, int], halves: bool, exact: bool) -> t
 
 def look(rows: Any, column_weights: Any) -> tuple[Any, float, bool]:
     """Squares of rows (b,) float64, the largest entry, and whether any cannot be used."""
-    n, m = rows.shape
-    tiles = look_tiles(m)
+    n, tiles = len(rows), look_tiles(rows.shape[1])
     programs = _grid(n, tiles.rows)
-    squares = torch.empty(n, dtype=torch.float64, device=rows.device)
-    largest = torch.empty(programs, dtype=torch.float32, device=rows.device)
-    bad = torch.empty(programs, dtype=torch.int32, device=rows.device)
-    kernels.look_at_rows[(programs,)](
-        rows,
-        rows if column_weights is None else column_weights,
-        squares,
-        largest,
-        bad,
-        n,
-        M=m,
-        ROWS=tiles.rows,
-        COLUMNS=tiles.columns,
-        WEIGHTED=column_weights is not None,
-        num_warps=tiles.warps,
-        num_stages=tiles.stages,
-    )
+    squares = rows.new_empty(n, dtype=torch.float64)
+    largest, bad = rows.new_empty(programs), rows.new_empty(programs, dtype=torch.int32)
+    given = (rows, column_weights, squares, largest, bad, n)
+    _launch(kernels.look_at_rows, (programs,), tiles, given)
     found = torch.stack((largest.amax().double(), bad.sum().double())).tolist()
     return squares, found[0], found[1] > 0
 
@@ -83,32 +91,13 @@ def assign(rows: Any, vectors: Any) -> tuple[Any, Any]:
 
 def _assign(rows: Any, vectors: Any, tiles: Tiles, halves: bool, exact: bool) -> tuple[Any, Any]:
     (n, m), k = rows.shape, len(vectors)
-    many = padded(k)
-    wide = _grid(m, tiles.columns) * tiles.columns
+    many, wide = padded(k), _grid(m, tiles.columns) * tiles.columns
     high, low = _split(vectors, (many, wide), halves, exact)
-    labels = torch.empty(n, dtype=torch.int32, device=rows.device)
-    best = torch.empty(n, dtype=torch.float32, device=rows.device)
-    kernels.assign_rows[(_grid(n, tiles.rows),)](
-        rows,
-        high,
-        low,
-        labels,
-        best,
-        n,
-        1.0,
-        M=m,
-        K=k,
-        MP=wide,
-        KP=many,
-        ROWS=tiles.rows,
-        COLUMNS=tiles.columns,
-        WIDTH=min(many, WIDEST),
-        HALVES=halves,
-        EXACT=exact,
-        num_warps=tiles.warps,
-        num_stages=tiles.stages,
-        **ARITHMETIC,
-    )
+    labels, best = _winners(rows)
+    given = (rows, high, low, labels, best, n, 1.0)
+    sizes = {"K": k, "MP": wide, "KP": many, "WIDTH": min(many, WIDEST)}
+    grid = (_grid(n, tiles.rows),)
+    _launch(kernels.assign_rows, grid, tiles, given, **sizes, HALVES=halves, EXACT=exact)
     return labels, best
 
 
@@ -125,27 +114,11 @@ def sweep(rows: Any, vectors: Any, weights: Any, by_row: bool) -> tuple[Any, Any
 
 
 def _assign_short_rows(rows: Any, vectors: Any, tiles: Tiles) -> tuple[Any, Any]:
-    (n, m), k = rows.shape, len(vectors)
-    wide, many = padded(m), padded(k)
+    n, k = len(rows), len(vectors)
     slab = slab_rows(n, k, tiles.rows)
-    labels = torch.empty(n, dtype=torch.int32, device=rows.device)
-    best = torch.empty(n, dtype=torch.float32, device=rows.device)
-    kernels.assign_short_rows[(_grid(n, slab),)](
-        rows,
-        vectors.contiguous(),
-        labels,
-        best,
-        n,
-        slab,
-        M=m,
-        K=k,
-        MP=wide,
-        KP=many,
-        ROWS=tiles.rows,
-        CUT=ARITHMETIC["CUT"],
-        num_warps=tiles.warps,
-        num_stages=tiles.stages,
-    )
+    labels, best = _winners(rows)
+    given = (rows, vectors.contiguous(), labels, best, n, slab)
+    _launch(kernels.assign_short_rows, (_grid(n, slab),), tiles, given, K=k, KP=padded(k))
     return labels, best
 
 
@@ -153,32 +126,11 @@ def _fused_sweep(
     rows: Any, vectors: Any, weights: Any, by_row: bool, tiles: Tiles
 ) -> tuple[Any, Any, Any]:
     (n, m), k = rows.shape, len(vectors)
-    wide, many = padded(m), padded(k)
-    slab = slab_rows(n, k, tiles.rows)
-    sums = torch.empty((_grid(n, slab), many, wide), dtype=torch.float32, device=rows.device)
-    labels = torch.empty(n if by_row else 1, dtype=torch.int32, device=rows.device)
-    best = torch.empty(n if by_row else 1, dtype=torch.float32, device=rows.device)
-    kernels.fused_sweep[(len(sums),)](
-        rows,
-        vectors.contiguous(),
-        rows if weights is None else weights,
-        sums,
-        labels,
-        best,
-        n,
-        slab,
-        M=m,
-        K=k,
-        MP=wide,
-        KP=many,
-        ROWS=tiles.rows,
-        WEIGHTED=weights is not None,
-        BY_ROW=by_row,
-        num_warps=tiles.warps,
-        num_stages=tiles.stages,
-        HALF=ARITHMETIC["HALF"],
-        SCALED=many <= MOST_SCALED,
-    )
+    slab, sums = _slabs(rows, k, tiles)
+    labels, best = _winners(rows) if by_row else (None, None)
+    given = (rows, vectors.contiguous(), weights, sums, labels, best, n, slab)
+    sizes = {"K": k, "KP": padded(k), "SCALED": padded(k) <= MOST_SCALED}
+    _launch(kernels.fused_sweep, (len(sums),), tiles, given, **sizes)
     return labels, best, sums.sum(dim=0, dtype=torch.float64)[:k, :m]
 
 
@@ -196,28 +148,10 @@ def _indicated_sums(
     rows: Any, labels: Any, coefficients: Any, weights: Any, k: int, tiles: Tiles
 ) -> Any:
     n, m = rows.shape
-    many = padded(k)
-    slab, across = slab_rows(n, k, tiles.rows), _grid(m, tiles.columns)
-    shape = (_grid(n, slab), many, across * tiles.columns)
-    sums = torch.empty(shape, dtype=torch.float32, device=rows.device)
-    kernels.indicated_sums[(across, len(sums))](
-        rows,
-        labels,
-        coefficients,
-        rows if weights is None else weights,
-        sums,
-        n,
-        slab,
-        M=m,
-        MP=shape[2],
-        KP=many,
-        ROWS=tiles.rows,
-        COLUMNS=tiles.columns,
-        WEIGHTED=weights is not None,
-        HALF=ARITHMETIC["HALF"],
-        num_warps=tiles.warps,
-        num_stages=tiles.stages,
-    )
+    slab, sums = _slabs(rows, k, tiles)
+    given = (rows, labels, coefficients, weights, sums, n, slab)
+    grid = (_grid(m, tiles.columns), len(sums))
+    _launch(kernels.indicated_sums, grid, tiles, given, MP=sums.shape[2], KP=sums.shape[1])
     return sums.sum(dim=0, dtype=torch.float64)[:k, :m]
 
 
@@ -230,24 +164,9 @@ def _sorted_sums(
     in_order, order = torch.sort(short, stable=True)
     owners, starts, stops = _chunks(in_order, k)
     across = _grid(m, tiles.columns)
-    shape = (len(owners), across * tiles.columns)
-    sums = torch.empty(shape, dtype=torch.float32, device=rows.device)
-    kernels.sorted_sums[(across, len(owners))](
-        rows,
-        order,
-        coefficients,
-        rows if weights is None else weights,
-        starts,
-        stops,
-        sums,
-        M=m,
-        MP=shape[1],
-        ROWS=tiles.rows,
-        COLUMNS=tiles.columns,
-        WEIGHTED=weights is not None,
-        num_warps=tiles.warps,
-        num_stages=tiles.stages,
-    )
+    sums = rows.new_empty((len(owners), across * tiles.columns))
+    given = (rows, order, coefficients, weights, starts, stops, sums)
+    _launch(kernels.sorted_sums, (across, len(owners)), tiles, given, MP=sums.shape[1])
     members = (owners[None, :] == torch.arange(k, device=rows.device)[:, None]).double()
     return (members @ sums.double())[:, :m]
 
@@ -273,23 +192,9 @@ def _chunks(in_order: Any, k: int) -> tuple[Any, Any, Any]:
 def residual(rows: Any, labels: Any, scales: Any, components: Any, column_factors: Any) -> Any:
     """(b,) float64 squared distances of rows to the scaled components (k, m) of their labels."""
     n, m = rows.shape
-    squares = torch.empty(n, dtype=torch.float64, device=rows.device)
     tiles = residual_tiles(m)
-    if len(components) == 0:
-        components = torch.zeros((1, m), dtype=torch.float64, device=rows.device)
-    kernels.square_residuals[(_grid(n, tiles.rows),)](
-        rows,
-        labels,
-        scales,
-        components.contiguous(),
-        rows if column_factors is None else column_factors,
-        squares,
-        n,
-        M=m,
-        ROWS=tiles.rows,
-        COLUMNS=tiles.columns,
-        WEIGHTED=column_factors is not None,
-        num_warps=tiles.warps,
-        num_stages=tiles.stages,
-    )
+    squares = rows.new_empty(n, dtype=torch.float64)
+    held = components.contiguous() if len(components) else components.new_zeros((1, m))
+    given = (rows, labels, scales, held, column_factors, squares, n)
+    _launch(kernels.square_residuals, (_grid(n, tiles.rows),), tiles, given)
     return squares

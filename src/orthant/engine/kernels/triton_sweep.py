@@ -2,18 +2,26 @@
 
 A program reads a range of rows by tiles, from the first to the last, and writes to places of its
 own: no atomic additions, so results are the same from run to run. Lengths of rows are constants of
-the compiler, which then knows how wide loads may be; numbers of rows are not.
+the compiler, which then knows how wide loads may be; numbers of rows are not. What is optional
+(weights, winners of rows) is None where it is not wanted, which the compiler knows too.
 
 Matrix units cut off what does not fit when they read float32 and when they add up. So operands are
 rounded first, or split into halves that fit, and every tile is summed by itself and then added.
 """
 
+import os
+
 import triton
 import triton.language as tl
 
+# An interpreter multiplies halves as integers, and cuts nothing off: there they are float32.
+INTERPRETED = os.environ.get("TRITON_INTERPRET", "0") == "1"
+HALF = tl.constexpr(tl.float32 if INTERPRETED else tl.bfloat16)
+CUT = tl.constexpr(INTERPRETED)
+
 
 @triton.jit
-def round_off(x, CUT: tl.constexpr):
+def round_off(x):
     """To 11 digits, nearest; the matrix unit cuts off the rest of the bits, an interpreter not."""
     bits = x.to(tl.int32, bitcast=True) + 4096
     if CUT:
@@ -22,15 +30,32 @@ def round_off(x, CUT: tl.constexpr):
 
 
 @triton.jit
-def upper_half(x, HALF: tl.constexpr):
-    """The first 8 digits."""
-    return x.to(tl.bfloat16).to(HALF)
+def split(x):
+    """The first 8 digits, and the next 8."""
+    upper = x.to(tl.bfloat16).to(HALF)
+    return upper, (x - upper.to(tl.float32)).to(tl.bfloat16).to(HALF)
 
 
 @triton.jit
-def lower_half(x, upper, HALF: tl.constexpr):
-    """The next 8 digits."""
-    return (x - upper.to(tl.float32)).to(tl.bfloat16).to(HALF)
+def cut_slab(n, slab, AXIS: tl.constexpr):
+    """The first row of the slab of a program, and how many rows it has."""
+    first = tl.program_id(AXIS).to(tl.int64) * slab
+    return first, tl.minimum(n - first, slab).to(tl.int32)
+
+
+@triton.jit
+def cut_tile(x_ptr, n, M: tl.constexpr, ROWS: tl.constexpr):
+    """The first row of the only tile of a program, all its rows, which are there, and where."""
+    first = tl.program_id(0).to(tl.int64) * ROWS
+    rows = tl.arange(0, ROWS)
+    return first, rows, rows < n - first, x_ptr + first * M
+
+
+@triton.jit
+def load_tile(base, rows, valid, columns, M: tl.constexpr):
+    """Some columns of some of the rows (., M) at a place, with zeros around them."""
+    inside = valid[:, None] & (columns < M)[None, :]
+    return tl.load(base + rows[:, None] * M + columns[None, :], mask=inside, other=0.0)
 
 
 @triton.jit
@@ -42,47 +67,80 @@ def load_all(direction_ptr, columns, numbers, M: tl.constexpr, K: tl.constexpr):
 
 
 @triton.jit
-def multiply(
-    x,
-    high,
-    low,
-    products,
-    HALVES: tl.constexpr,
-    EXACT: tl.constexpr,
-    HALF: tl.constexpr,
-    CUT: tl.constexpr,
-):
-    """Add the products of a tile of rows with directions to those there are."""
+def multiply_halves(upper, lower, high, low):
+    """Products of rows with directions, both given as halves."""
+    return tl.dot(upper, high, tl.dot(lower, high, tl.dot(upper, low)))
+
+
+@triton.jit
+def multiply(x, high, low, HALVES: tl.constexpr, EXACT: tl.constexpr):
+    """Products of a tile of rows with directions."""
     if EXACT:
-        products = tl.dot(x, high, products, input_precision="tf32x3")
+        products = tl.dot(x, high, input_precision="tf32x3")
     elif HALVES:
-        upper = upper_half(x, HALF)
-        lower = lower_half(x, upper, HALF)
-        products = tl.dot(upper, low, products)
-        products = tl.dot(lower, high, products)
-        products = tl.dot(upper, high, products)
+        upper, lower = split(x)
+        products = multiply_halves(upper, lower, high, low)
     else:
-        products = tl.dot(round_off(x, CUT), high, products, input_precision="tf32")
+        products = tl.dot(round_off(x), high, input_precision="tf32")
     return products
 
 
 @triton.jit
-def sum_members(x, coefficients, members, HALF: tl.constexpr):
+def find_best(products, numbers, K: tl.constexpr, KP: tl.constexpr):
+    """The best direction of every row, the lowest of equals, and the product with it."""
+    products = tl.where((numbers < K)[None, :], products, float("-inf"))
+    best = tl.max(products, axis=1)
+    return tl.min(tl.where(products == best[:, None], numbers[None, :], KP), axis=1), best
+
+
+@triton.jit
+def weigh(coefficients, weight_ptr, first, rows, valid):
+    """Coefficients of rows times their weights, where there are any."""
+    if weight_ptr is not None:
+        weights = tl.load(weight_ptr + first + rows, mask=valid, other=0.0)
+        coefficients = coefficients * weights.to(tl.float32)
+    return coefficients
+
+
+@triton.jit
+def weigh_columns(x, weight_ptr, columns, M: tl.constexpr):
+    """A tile times the weights of its columns, where there are any."""
+    if weight_ptr is not None:
+        weights = tl.load(weight_ptr + columns, mask=columns < M, other=0.0)
+        x = x * weights[None, :]
+    return x
+
+
+@triton.jit
+def sum_members(x, coefficients, members):
     """(k, columns) sums of coefficient times row over the members of every direction."""
-    weighted = x * coefficients[:, None]
-    upper = upper_half(weighted, HALF)
-    lower = lower_half(weighted, upper, HALF)
+    upper, lower = split(x * coefficients[:, None])
     indicators = tl.trans(members.to(HALF))  # 0 and 1 are exact
     return tl.dot(indicators, upper, tl.dot(indicators, lower))
 
 
 @triton.jit
-def sum_halves(upper, lower, factors, HALF: tl.constexpr):
+def sum_halves(upper, lower, factors):
     """(k, columns) sums of factors (rows, k) times rows, given as halves."""
-    high = upper_half(factors, HALF)
-    low = tl.trans(lower_half(factors, high, HALF))
-    high = tl.trans(high)
+    high, low = split(factors)
+    low, high = tl.trans(low), tl.trans(high)
     return tl.dot(high, upper, tl.dot(high, lower, tl.dot(low, upper)))
+
+
+@triton.jit
+def store_winners(label_ptr, best_ptr, first, rows, valid, label, best):
+    """Write the best directions of rows, and the products with them."""
+    tl.store(label_ptr + first + rows, label, mask=valid)
+    tl.store(best_ptr + first + rows, best, mask=valid)
+
+
+@triton.jit
+def store_sums(
+    sums_ptr, numbers, columns, sums, MP: tl.constexpr, KP: tl.constexpr, AXIS: tl.constexpr
+):
+    """Write some columns of the sums (KP, MP) of a program."""
+    out = sums_ptr + tl.program_id(AXIS).to(tl.int64) * (KP * MP)
+    tl.store(out + numbers[:, None] * MP + columns[None, :], sums)
 
 
 @triton.jit
@@ -97,51 +155,33 @@ def fused_sweep(
     slab,
     M: tl.constexpr,
     K: tl.constexpr,
-    MP: tl.constexpr,
     KP: tl.constexpr,
     ROWS: tl.constexpr,
-    WEIGHTED: tl.constexpr,
-    BY_ROW: tl.constexpr,
-    HALF: tl.constexpr,
+    COLUMNS: tl.constexpr,
     SCALED: tl.constexpr,
 ):
     """Assign the rows of a slab and sum them, in one read; all directions and columns at once."""
-    first = tl.program_id(0).to(tl.int64) * slab
-    count = tl.minimum(n - first, slab).to(tl.int32)
-    columns, numbers = tl.arange(0, MP), tl.arange(0, KP)
-    directions = load_all(direction_ptr, columns, numbers, M, K)
-    high = upper_half(directions, HALF)
-    low = lower_half(directions, high, HALF)
-    sums = tl.zeros((KP, MP), dtype=tl.float32)
+    first, count = cut_slab(n, slab, 0)
+    columns, numbers = tl.arange(0, COLUMNS), tl.arange(0, KP)
+    high, low = split(load_all(direction_ptr, columns, numbers, M, K))
+    sums = tl.zeros((KP, COLUMNS), dtype=tl.float32)
     base = x_ptr + first * M
     for start in range(0, count, ROWS):
         rows = start + tl.arange(0, ROWS)
         valid = rows < count
-        inside = valid[:, None] & (columns < M)[None, :]
-        x = tl.load(base + rows[:, None] * M + columns[None, :], mask=inside, other=0.0)
-        upper = upper_half(x, HALF)
-        lower = lower_half(x, upper, HALF)
-        products = tl.dot(upper, low)
-        products = tl.dot(lower, high, products)
-        products = tl.dot(upper, high, products)
-        products = tl.where((numbers < K)[None, :], products, float("-inf"))
-        best = tl.max(products, axis=1)
-        # The lowest of equals.
-        label = tl.min(tl.where(products == best[:, None], numbers[None, :], KP), axis=1)
-        coefficients = best
-        if WEIGHTED:
-            weights = tl.load(weight_ptr + first + rows, mask=valid, other=0.0)
-            coefficients = best * weights.to(tl.float32)
+        x = load_tile(base, rows, valid, columns, M)
+        upper, lower = split(x)
+        products = multiply_halves(upper, lower, high, low)
+        label, best = find_best(products, numbers, K, KP)
+        coefficients = weigh(best, weight_ptr, first, rows, valid)
         members = numbers[None, :] == label[:, None]
         if SCALED:
-            sums += sum_halves(upper, lower, tl.where(members, coefficients[:, None], 0.0), HALF)
+            sums += sum_halves(upper, lower, tl.where(members, coefficients[:, None], 0.0))
         else:
-            sums += sum_members(x, coefficients, members, HALF)
-        if BY_ROW:
-            tl.store(label_ptr + first + rows, label, mask=valid)
-            tl.store(best_ptr + first + rows, best, mask=valid)
-    out = sums_ptr + tl.program_id(0).to(tl.int64) * (KP * MP)
-    tl.store(out + numbers[:, None] * MP + columns[None, :], sums)
+            sums += sum_members(x, coefficients, members)
+        if label_ptr is not None:
+            store_winners(label_ptr, best_ptr, first, rows, valid, label, best)
+    store_sums(sums_ptr, numbers, columns, sums, COLUMNS, KP, 0)
 
 
 @triton.jit
@@ -162,17 +202,12 @@ def assign_rows(
     WIDTH: tl.constexpr,
     HALVES: tl.constexpr,
     EXACT: tl.constexpr,
-    HALF: tl.constexpr,
-    CUT: tl.constexpr,
 ):
     """The best direction of every row of a tile: a product of which only the largest is kept.
 
     What is computed for a row depends on no other row.
     """
-    first = tl.program_id(0).to(tl.int64) * ROWS
-    rows = tl.arange(0, ROWS)
-    valid = rows < n - first
-    base = x_ptr + first * M
+    first, rows, valid, base = cut_tile(x_ptr, n, M, ROWS)
     best = tl.full((ROWS,), float("-inf"), dtype=tl.float32)
     label = tl.zeros((ROWS,), dtype=tl.int32)
     for left in range(0, KP, WIDTH):
@@ -180,26 +215,21 @@ def assign_rows(
         products = tl.zeros((ROWS, WIDTH), dtype=tl.float32)
         for start in range(0, M, COLUMNS):
             columns = start + tl.arange(0, COLUMNS)
-            inside = valid[:, None] & (columns < M)[None, :]
-            x = tl.load(base + rows[:, None] * M + columns[None, :], mask=inside, other=0.0)
+            x = load_tile(base, rows, valid, columns, M)
             places = numbers[None, :] * MP + columns[:, None]
             high = tl.load(high_ptr + places)
             low = high
             if HALVES:
                 low = tl.load(low_ptr + places)
-            tile = tl.zeros((ROWS, WIDTH), dtype=tl.float32)
-            tile = multiply(x, high, low, tile, HALVES, EXACT, HALF, CUT)
+            tile = multiply(x, high, low, HALVES, EXACT)
             # Times a number that the compiler does not know: it cannot let the matrix unit add up
             # over tiles, which cuts off digits, nor go on to the next one before this is done.
             products += tile * one
-        products = tl.where((numbers < K)[None, :], products, float("-inf"))
-        largest = tl.max(products, axis=1)
-        found = tl.min(tl.where(products == largest[:, None], numbers[None, :], KP), axis=1)
+        found, largest = find_best(products, numbers, K, KP)
         better = largest > best
         label = tl.where(better, found, label)
         best = tl.where(better, largest, best)
-    tl.store(label_ptr + first + rows, label, mask=valid)
-    tl.store(best_ptr + first + rows, best, mask=valid)
+    store_winners(label_ptr, best_ptr, first, rows, valid, label, best)
 
 
 @triton.jit
@@ -212,28 +242,22 @@ def assign_short_rows(
     slab,
     M: tl.constexpr,
     K: tl.constexpr,
-    MP: tl.constexpr,
     KP: tl.constexpr,
     ROWS: tl.constexpr,
-    CUT: tl.constexpr,
+    COLUMNS: tl.constexpr,
 ):
     """The best direction of every row of a slab; all directions and columns at once, read once."""
-    first = tl.program_id(0).to(tl.int64) * slab
-    count = tl.minimum(n - first, slab).to(tl.int32)
-    columns, numbers = tl.arange(0, MP), tl.arange(0, KP)
-    high = round_off(load_all(direction_ptr, columns, numbers, M, K), CUT)
+    first, count = cut_slab(n, slab, 0)
+    columns, numbers = tl.arange(0, COLUMNS), tl.arange(0, KP)
+    high = round_off(load_all(direction_ptr, columns, numbers, M, K))
     base = x_ptr + first * M
     for start in range(0, count, ROWS):
         rows = start + tl.arange(0, ROWS)
         valid = rows < count
-        inside = valid[:, None] & (columns < M)[None, :]
-        x = tl.load(base + rows[:, None] * M + columns[None, :], mask=inside, other=0.0)
-        products = tl.dot(round_off(x, CUT), high, input_precision="tf32")
-        products = tl.where((numbers < K)[None, :], products, float("-inf"))
-        best = tl.max(products, axis=1)
-        label = tl.min(tl.where(products == best[:, None], numbers[None, :], KP), axis=1)
-        tl.store(label_ptr + first + rows, label, mask=valid)
-        tl.store(best_ptr + first + rows, best, mask=valid)
+        x = load_tile(base, rows, valid, columns, M)
+        products = tl.dot(round_off(x), high, input_precision="tf32")
+        label, best = find_best(products, numbers, K, KP)
+        store_winners(label_ptr, best_ptr, first, rows, valid, label, best)
 
 
 @triton.jit
@@ -250,12 +274,9 @@ def indicated_sums(
     KP: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
-    WEIGHTED: tl.constexpr,
-    HALF: tl.constexpr,
 ):
     """Sums of the rows of a slab by their labels, some columns of it."""
-    first = tl.program_id(1).to(tl.int64) * slab
-    count = tl.minimum(n - first, slab).to(tl.int32)
+    first, count = cut_slab(n, slab, 1)
     columns = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     numbers = tl.arange(0, KP)
     sums = tl.zeros((KP, COLUMNS), dtype=tl.float32)
@@ -263,16 +284,12 @@ def indicated_sums(
     for start in range(0, count, ROWS):
         rows = start + tl.arange(0, ROWS)
         valid = rows < count
-        inside = valid[:, None] & (columns < M)[None, :]
-        x = tl.load(base + rows[:, None] * M + columns[None, :], mask=inside, other=0.0)
+        x = load_tile(base, rows, valid, columns, M)
         label = tl.load(label_ptr + first + rows, mask=valid, other=-1)
         coefficients = tl.load(coefficient_ptr + first + rows, mask=valid, other=0.0)
-        if WEIGHTED:
-            weights = tl.load(weight_ptr + first + rows, mask=valid, other=0.0)
-            coefficients = coefficients * weights.to(tl.float32)
-        sums += sum_members(x, coefficients, numbers[None, :] == label[:, None], HALF)
-    out = sums_ptr + tl.program_id(1).to(tl.int64) * (KP * MP)
-    tl.store(out + numbers[:, None] * MP + columns[None, :], sums)
+        coefficients = weigh(coefficients, weight_ptr, first, rows, valid)
+        sums += sum_members(x, coefficients, numbers[None, :] == label[:, None])
+    store_sums(sums_ptr, numbers, columns, sums, MP, KP, 1)
 
 
 @triton.jit
@@ -288,7 +305,6 @@ def sorted_sums(
     MP: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
-    WEIGHTED: tl.constexpr,
 ):
     """The sum of some rows of one label, gathered from where they lie."""
     chunk = tl.program_id(1).to(tl.int64)
@@ -300,10 +316,8 @@ def sorted_sums(
         valid = places < stop
         rows = tl.load(order_ptr + places, mask=valid, other=0)
         coefficients = tl.load(coefficient_ptr + rows, mask=valid, other=0.0)
-        if WEIGHTED:
-            coefficients *= tl.load(weight_ptr + rows, mask=valid, other=0.0).to(tl.float32)
-        inside = valid[:, None] & (columns < M)[None, :]
-        x = tl.load(x_ptr + rows[:, None] * M + columns[None, :], mask=inside, other=0.0)
+        coefficients = weigh(coefficients, weight_ptr, 0, rows, valid)
+        x = load_tile(x_ptr, rows, valid, columns, M)
         sums += x * coefficients[:, None]
     tl.store(sums_ptr + chunk * MP + columns, tl.sum(sums, axis=0))
 
@@ -319,28 +333,20 @@ def look_at_rows(
     M: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
-    WEIGHTED: tl.constexpr,
 ):
     """Squares of rows in float64, the largest entry of a tile, and how many cannot be used."""
-    first = tl.program_id(0).to(tl.int64) * ROWS
-    rows = tl.arange(0, ROWS)
-    valid = rows < n - first
-    base = x_ptr + first * M
+    first, rows, valid, base = cut_tile(x_ptr, n, M, ROWS)
     squares = tl.zeros((ROWS,), dtype=tl.float64)
     largest = tl.zeros((ROWS,), dtype=tl.float32)
     bad = tl.zeros((ROWS,), dtype=tl.int32)
     for start in range(0, M, COLUMNS):
         columns = start + tl.arange(0, COLUMNS)
-        inside = valid[:, None] & (columns < M)[None, :]
-        x = tl.load(base + rows[:, None] * M + columns[None, :], mask=inside, other=0.0)
+        x = load_tile(base, rows, valid, columns, M)
         good = (x >= 0.0) & (x < float("inf"))
         bad += tl.sum(tl.where(good, 0, 1), axis=1)
         largest = tl.maximum(largest, tl.max(tl.where(good, x, 0.0), axis=1))
         wide = x.to(tl.float64)
-        terms = wide * wide
-        if WEIGHTED:
-            weights = tl.load(weight_ptr + columns, mask=columns < M, other=0.0)
-            terms = terms * weights[None, :]
+        terms = weigh_columns(wide * wide, weight_ptr, columns, M)
         squares += tl.sum(terms, axis=1)
     tl.store(square_ptr + first + rows, squares, mask=valid)
     tl.store(largest_ptr + tl.program_id(0), tl.max(largest, axis=0))
@@ -359,24 +365,17 @@ def square_residuals(
     M: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
-    WEIGHTED: tl.constexpr,
 ):
     """Squared distances of rows to the scaled components of their labels, in float64."""
-    first = tl.program_id(0).to(tl.int64) * ROWS
-    rows = tl.arange(0, ROWS)
-    valid = rows < n - first
-    base = x_ptr + first * M
+    first, rows, valid, base = cut_tile(x_ptr, n, M, ROWS)
     label = tl.maximum(tl.load(label_ptr + first + rows, mask=valid, other=0), 0)
     scale = tl.load(scale_ptr + first + rows, mask=valid, other=0.0).to(tl.float64)
     squares = tl.zeros((ROWS,), dtype=tl.float64)
     for start in range(0, M, COLUMNS):
         columns = start + tl.arange(0, COLUMNS)
-        inside = valid[:, None] & (columns < M)[None, :]
-        x = tl.load(base + rows[:, None] * M + columns[None, :], mask=inside, other=0.0)
-        own = tl.load(component_ptr + label[:, None] * M + columns[None, :], mask=inside, other=0.0)
+        x = load_tile(base, rows, valid, columns, M)
+        own = load_tile(component_ptr, label, valid, columns, M)
         difference = x.to(tl.float64) - scale[:, None] * own
-        if WEIGHTED:
-            factors = tl.load(factor_ptr + columns, mask=columns < M, other=0.0)
-            difference = difference * factors[None, :]
+        difference = weigh_columns(difference, factor_ptr, columns, M)
         squares += tl.sum(difference * difference, axis=1)
     tl.store(square_ptr + first + rows, squares, mask=valid)

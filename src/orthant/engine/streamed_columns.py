@@ -29,7 +29,6 @@ class StreamedColumns(Points):
         return centers
 
     def cosines_with(self, centers: Array) -> tuple[Array, Array]:
-        """Products (N, c) of all normalized columns with centers, and squared lengths (c,)."""
         products, squares = self._products(centers, exact=True)
         return divide(products, self._lengths).T, squares
 
@@ -41,7 +40,6 @@ class StreamedColumns(Points):
         return products, squares
 
     def sweep_centers(self, centers: Array) -> Sweep:
-        """Nearest center of every normalized column."""
         products, squares = self._products(centers)
         # Dividing by the length would not move a maximum over centers, but zero columns stay safe.
         labels = (products - np.multiply.outer(squares / 2, self._lengths)).argmax(axis=0)
@@ -54,7 +52,6 @@ class StreamedColumns(Points):
     def sweep_directions(
         self, directions: Array, *, by_point: bool = True, disjoint: bool = False
     ) -> DirectionSweep:
-        """The direction that captures most of every column."""
         products, squares = self._products(directions)
         steps = winners_only(divide(products, np.sqrt(squares)[:, None]))
         labels, winning = steps.argmax(axis=0), steps.max(axis=0, initial=0.0)
@@ -62,8 +59,7 @@ class StreamedColumns(Points):
             labels.astype(np.int32), winning, self._lengths, steps, squares, square_lengths(steps)
         )
 
-    def step(self, labels: Array, directions: Array) -> DirectionSweep:
-        """One power step of every direction on the columns of its label; -1 takes no part."""
+    def update(self, labels: Array, directions: Array) -> DirectionSweep:
         products, squares = self._products(directions, exact=True)
         inside = np.flatnonzero(labels >= 0)
         steps = np.zeros(products.shape)
@@ -75,7 +71,6 @@ class StreamedColumns(Points):
     def draw_missed(
         self, centers: Array, rate: float, distance: Distance, key: tuple[int, ...]
     ) -> tuple[Array, float]:
-        """Draw columns by their distance to the nearest center, in one read."""
         products, squares = self._products(centers)
         cosines = divide(divide(products, np.sqrt(squares)[:, None]), self._lengths).T
         missed = self.weights * distance(cosines, np.ones(len(centers))).min(axis=1)
@@ -83,7 +78,6 @@ class StreamedColumns(Points):
         return self.at(np.flatnonzero(chances < rate * missed)), float(missed.sum())
 
     def gram(self, centers: Array) -> Array:
-        """Inner products of centers with each other, (c, c)."""
         return self._products(centers)[0] @ centers.T
 
     def sums(self, labels: Array, k: int) -> Array:
@@ -94,18 +88,14 @@ class StreamedColumns(Points):
         return sums
 
     def directions_of(self, components: Array) -> Array:
-        """The components themselves: they hold coefficients of columns."""
         return self.matrix.from_components(components)
 
     def components(self, directions: Array) -> Array:
-        """The product of every column with the unit direction that captures most of it."""
         return self.matrix.to_components(self.sweep_directions(directions).sums)
 
     def components_of(self, labels: Array, directions: Array) -> Array:
-        """The product of every column with the unit direction of its label."""
-        return self.matrix.to_components(self.step(labels, directions).sums)
+        return self.matrix.to_components(self.update(labels, directions).sums)
 
     def coordinates(self) -> Any:
-        """All normalized columns, as rows."""
         scales = divide(np.ones(len(self._lengths)), self._lengths)
         return self.matrix.whole(column_scales=scales, transposed=True)

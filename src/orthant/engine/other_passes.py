@@ -1,4 +1,4 @@
-"""Passes beyond those of a fit: differences, draws in rounds, entries, and what a Gram may cost."""
+"""What else passes do with a block: differences, draws in rounds, entries, when a Gram is rough."""
 
 from __future__ import annotations
 
@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 WORTH_A_ROUGH_GRAM = 2**33
 
 
+def square_residuals(kernel: Kernel, rows: Rows, *given: Any) -> Array:
+    """(b,) squared distances of rows to ``loadings @ components``; see the kernel."""
+    return kernel.square_residuals(rows, *given)
+
+
 def residual_block(
     kernel: Kernel,
     rows: Rows,
+    square: Callable[..., Array],
     components: Array,
     powers: Array,
     column_factors: Array | None,
@@ -31,10 +37,10 @@ def residual_block(
     """Weighted squared distance of rows to ``loadings @ components``, in these units.
 
     ``components`` (k, m) are divided by the columns' powers and by their own ``powers`` (k,);
-    ``loadings`` are as published.
+    ``loadings`` are as published. ``square`` gives the distances, as `square_residuals` does.
     """
     fitted = units.scale_loadings(loadings, powers)
-    squares = kernel.square_residuals(kernel.scale(rows, units), fitted, components, column_factors)
+    squares = square(kernel, kernel.scale(rows, units), fitted, components, column_factors)
     return float(squares.sum() if row_weights is None else squares @ row_weights)
 
 

@@ -8,8 +8,9 @@ from orthant import factorize
 from orthant.bounds import primal, relaxation
 from orthant.bounds.primal import relaxed_rows
 from orthant.engine.samples import Samples
-from orthant.onmf.relaxed_starts import STEP
+from orthant.onmf.relaxed_escapes import STEP
 from orthant.validation.data import as_matrix
+from tests.quick_cases import mostly_slow
 
 X = np.random.default_rng(0).exponential(size=(40, 12))
 
@@ -33,7 +34,7 @@ def test_data_that_are_read_from_elsewhere_have_none(tmp_path):
     assert STEP not in result.steps_run
 
 
-@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+@pytest.mark.parametrize("orthogonal", mostly_slow(["samples", "features"], quick=1))
 def test_with_them_no_answer_is_worse(orthogonal):
     for seed in range(3):
         data = (np.random.default_rng(seed).random((30, 10)) < 0.5).astype(float)

@@ -1,4 +1,4 @@
-"""Starts from the relaxation that a tight certificate solves: a fit that asked for one has them.
+"""Escapes from the relaxation that a tight certificate solves: a fit that asked for one has them.
 
 They are tried last, and draw from a generator of their own: all that precedes them is as it is
 without, so that an answer with them never captures less.
@@ -72,5 +72,5 @@ class _Rounding:
         tournament.begin(N_STARTS)
         labels = np.full(len(self.rows), -1)
         labels[heavy], _ = tournament.play(N_STARTS, N_ROUNDS, N_MOVED)
-        self.directions = self.points.power_step(labels, np.ones(len(labels)), k)
+        self.directions = self.points.power_update(labels, np.ones(len(labels)), k)
         return self.directions

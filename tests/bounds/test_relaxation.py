@@ -1,0 +1,168 @@
+"""The search for a multiplier: what it holds is what it says, and small cases are solved."""
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from orthant.bounds import relaxation
+from orthant.bounds.allowance import INTERRUPTED, STOPPED, Allowance
+from orthant.bounds.operands import ProductsOfRows, Stored
+from orthant.bounds.relaxation import Aim, Multiplier, fantope_shift, search
+from tests.oracles.single_factor import best_single_factor_error
+
+AIM = Aim(whole=0.0, precision=0.0, max_iter=150)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    with threadpool_limits(1):
+        yield
+
+
+def gram(seed=0, n=12, m=4):
+    X = np.random.default_rng(seed).exponential(size=(n, m))
+    return X @ X.T
+
+
+def entries(found):
+    """N as it is stored, on all coordinates."""
+    whole = np.zeros_like(found.state, dtype=np.float64)
+    signed = slice(0, found.signed)
+    whole[signed, signed] = found.part(signed, signed, np.inf)
+    return whole
+
+
+def top_sum(matrix, k):
+    return float(np.linalg.eigvalsh(matrix)[::-1][:k].sum())
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_top_is_the_sum_of_eigenvalues_with_the_multiplier_added(seed, k):
+    B = gram(seed)
+    found = search(Stored(B.copy()), k, AIM, Allowance())
+    N = entries(found)
+    assert (N >= 0.0).all()
+    assert found.top == pytest.approx(top_sum(B + N, k), rel=1e-6)
+    assert found.top < top_sum(B, k) * (1.0 - 1e-3), "the multiplier is of use"
+    np.testing.assert_allclose(found.values[:k].sum(), found.top)
+    # N is about symmetric, so its vectors are those of B + N.
+    left = (B + N) @ found.vectors[:, :k] - found.vectors[:, :k] * found.values[:k]
+    assert np.linalg.norm(left) < 1e-2 * found.top
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_small_cases_are_solved_up_to_the_gap_of_the_relaxation(seed):
+    X = np.random.default_rng(seed).exponential(size=(7, 3))
+    total, optimum = float(np.sum(X**2)), best_single_factor_error(X, 2)
+    found = search(Stored(X @ X.T), 2, Aim(total, 0.0, max_iter=400), Allowance())
+    tail = total - top_sum(X @ X.T, 2)
+    assert total - found.top <= optimum * (1.0 + 1e-6)
+    assert total - found.top >= tail + 0.5 * (optimum - tail)
+
+
+def test_rows_are_searched_like_their_products():
+    F = np.random.default_rng(1).exponential(size=(30, 3))
+    stored = search(Stored(F @ F.T), 3, AIM, Allowance())
+    of_rows = search(ProductsOfRows(F), 3, AIM, Allowance())
+    assert of_rows.top == pytest.approx(stored.top, rel=1e-6)
+
+
+def test_only_pairs_of_signed_coordinates_have_a_multiplier():
+    B = gram(2)
+    found = search(Stored(B.copy()), 2, AIM, Allowance(), signed=8)
+    assert found.signed == 8
+    N = entries(found)
+    assert N[:8, :8].any()
+    assert found.top == pytest.approx(top_sum(B + N, 2), rel=1e-6)
+    none = search(Stored(B.copy()), 2, AIM, Allowance(), signed=0)
+    assert none.top == pytest.approx(top_sum(B, 2), rel=1e-6)
+
+
+def test_with_at_most_k_only_positive_eigenvalues_count():
+    B = gram(3) - 5.0 * np.eye(12)
+    found = search(Stored(B.copy()), 6, AIM, Allowance(), at_most=True)
+    values = np.linalg.eigvalsh(B + entries(found))[::-1][:6]
+    assert found.top == pytest.approx(np.maximum(values, 0.0).sum(), rel=1e-5)
+    assert found.top > values.sum()
+
+
+def test_the_root_is_a_matrix_of_the_fantope():
+    found = search(Stored(gram(4)), 3, AIM, Allowance())
+    Z = found.root @ found.root.T
+    values = np.linalg.eigvalsh(Z)
+    assert np.trace(Z) == pytest.approx(3.0, abs=1e-6)
+    assert values[0] >= -1e-9
+    assert values[-1] <= 1.0 + 1e-6
+    assert Z.min() > -0.05, "and all but non-negative in the end"
+
+
+def test_without_time_nothing_is_added_and_the_reason_is_kept():
+    B, allowance = gram(5), Allowance(0.0)
+    found = search(Stored(B.copy()), 2, AIM, allowance)
+    assert not entries(found).any()
+    assert found.top == pytest.approx(top_sum(B, 2), rel=1e-6)
+    assert allowance.cut == STOPPED
+
+
+def test_an_interrupt_ends_with_what_there_is(monkeypatch):
+    honest, calls = relaxation._Search.iterate, []
+
+    def interrupted(self, residuals=False):
+        calls.append(residuals)
+        if len(calls) == 25:
+            raise KeyboardInterrupt
+        honest(self, residuals)
+
+    monkeypatch.setattr(relaxation._Search, "iterate", interrupted)
+    B, allowance = gram(6), Allowance()
+    found = search(Stored(B.copy()), 2, AIM, allowance)
+    assert allowance.cut == INTERRUPTED
+    assert top_sum(B + entries(found), 2) < top_sum(B, 2)
+
+
+def test_a_multiplier_that_only_harms_is_left_out(monkeypatch):
+    def harmful(self):
+        self.top = 1e9
+        return self.top
+
+    monkeypatch.setattr(relaxation._Search, "check", harmful)
+    found = search(Stored(gram(7)), 2, Aim(1.0, 0.0, max_iter=30), Allowance())
+    assert (found.state < 0.0).any(), "there was one"
+    assert not entries(found).any()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_shift_is_the_one_that_bisection_finds(seed):
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.normal(scale=rng.choice([0.1, 1.0, 30.0]), size=rng.integers(2, 9)))[::-1]
+    k = int(rng.integers(1, len(values)))
+    low, high = values.min() - 1.0, values.max()
+    for _ in range(200):
+        middle = (low + high) / 2.0
+        if np.clip(values - middle, 0.0, 1.0).sum() >= k:
+            low = middle
+        else:
+            high = middle
+    shift = fantope_shift(values, k)
+    assert np.clip(values - shift, 0.0, 1.0).sum() == pytest.approx(k, abs=1e-9)
+    np.testing.assert_allclose(
+        np.clip(values - shift, 0, 1), np.clip(values - low, 0, 1), atol=1e-9
+    )
+
+
+def test_a_part_of_a_multiplier_is_never_negative_nor_above_the_most():
+    state = np.array([[-1.0, np.nan, 2.0], [-np.inf, np.inf, -1e300], [0.0, -3.0, -0.5]])
+    kept = Multiplier(state, 2.0, 3, 0.0, np.zeros(1), state)
+    expected = [[2.0, 0.0, 0.0], [10.0, 0.0, 10.0], [0.0, 6.0, 1.0]]
+    np.testing.assert_array_equal(kept.part(slice(None), slice(None), 10.0), expected)
+    np.testing.assert_array_equal(kept.part(slice(2, 3), slice(1, 3), 10.0), [[6.0, 1.0]])
+
+
+def test_an_aim_is_met_when_the_top_is_reached_or_checks_gain_nothing():
+    aim = Aim(whole=10.0, precision=0.01, top=4.0)
+    assert not aim.met([9.0])
+    assert not aim.met([9.0, 8.0, 7.0]), "it still gains"
+    assert aim.met([9.0, 3.9]), "there"
+    assert aim.met([9.0, 5.0, 4.99, 4.99]), "two checks that gain next to nothing"
+    assert not aim.met([9.0, 5.0, 4.99, 6.0]), "not with a check that is far above the best"
