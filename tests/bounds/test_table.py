@@ -150,10 +150,10 @@ def test_data_that_are_not_in_memory_say_why_nothing_is_proven(tmp_path, monkeyp
 def test_blocks_have_the_larger_part_of_the_time(monkeypatch):
     shares = {}
 
-    def bound_blocks(matrix, wanted, allowance):
+    def bound_blocks(matrix, k, upper, allowance):
         shares["blocks"] = allowance.seconds
 
-    def bound_side(points, wanted, allowance, rng):
+    def bound_side(points, k, upper, allowance, rng):
         shares[len(points.weights)] = allowance.seconds
         return table.LowerBound(0.0, "nothing")
 

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from orthant.bounds import all_pairs, blocks, grouped, tight
 from orthant.bounds.all_pairs import all_pairs_bound
 from orthant.bounds.allowance import Allowance
-from orthant.bounds.tight import METHOD_IN_BATCHES, Wanted, bound_blocks, bound_side, sum_of_batches
+from orthant.bounds.tight import METHOD_IN_BATCHES, bound_blocks, bound_side, sum_of_batches
 from orthant.engine.samples import Samples, columns_of
 from orthant.validation.data import as_matrix
 
@@ -35,9 +35,8 @@ ERROR = 1.001 * TOTAL  # of nobody in particular
 
 
 def side_of(X, k=3, seconds=1e6, points=Samples, **weights):
-    wanted = Wanted(k, ERROR)
     rng = np.random.default_rng(0)
-    return bound_side(points(as_matrix(X, **weights)), wanted, Allowance(seconds), rng)
+    return bound_side(points(as_matrix(X, **weights)), k, ERROR, Allowance(seconds), rng)
 
 
 def error_by_hand(X, k):
@@ -71,7 +70,8 @@ def test_without_room_for_groups_batches_are_used(monkeypatch):
 
 def test_the_better_of_groups_and_pairs_is_kept_where_time_is_short(monkeypatch):
     monkeypatch.setattr(tight, "N_GROUPS", (40, 30, 20))
-    seconds = 1.2 * tight._pairs_seconds(120)  # enough, and not ample
+    needed = tight.FEW_ITERATIONS * tight.PER_ENTRY * 120**2 + tight.pairs_proof_seconds(120)
+    seconds = 1.2 * needed  # enough, and not ample
     tried = []
     for name in ("grouped_bound", "all_pairs_bound"):
         honest = getattr(tight, name)
@@ -138,7 +138,7 @@ def test_batches_add_up_and_share_what_is_left_of_the_time():
 @pytest.mark.parametrize("wide", [False, True])
 def test_blocks_are_bounded_from_the_smaller_side(wide):
     data = X[:12].T.copy() if wide else X[:12]
-    found = bound_blocks(as_matrix(data), Wanted(2, ERROR), Allowance(1.0))
+    found = bound_blocks(as_matrix(data), 2, ERROR, Allowance(1.0))
     assert found.method.startswith(blocks.METHOD)
     tail = np.sum(np.linalg.svd(X[:12], compute_uv=False)[2:] ** 2)
     assert found.value > 0.9 * tail
@@ -146,7 +146,7 @@ def test_blocks_are_bounded_from_the_smaller_side(wide):
 
 def test_blocks_without_room_are_not_tried(monkeypatch):
     monkeypatch.setattr(tight, "has_room", lambda needed: False)
-    assert bound_blocks(as_matrix(X[:12]), Wanted(2, ERROR), Allowance(1e6)) is None
+    assert bound_blocks(as_matrix(X[:12]), 2, ERROR, Allowance(1e6)) is None
 
 
 def test_more_seconds_allow_more_groups():
