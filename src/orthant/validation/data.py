@@ -105,8 +105,14 @@ def as_source(X: Any) -> Source:
 
     A memory map is an array too: its source sees that the rows lie on disk.
     """
-    if is_plain(X):
-        return ArraySource(as_array(X))
+    other = None if is_plain(X) else _source_of_other(X)
+    if other is not None:
+        return other
+    return ArraySource(as_array(X))
+
+
+def _source_of_other(X: Any) -> Source | None:
+    """The source of what is no array: sparse, on a cluster, on a device, in a store; else None."""
     if is_anndata(X):
         raise InvalidTypeError(
             "X is an AnnData; orthant.annotate(X, n_components) fits it and writes the answer into "
@@ -124,7 +130,7 @@ def as_source(X: Any) -> Source:
         check_dimensions(X.shape)
         refuse_dtype(X.dtype)
         return SlicedSource(X)
-    return ArraySource(as_array(X))
+    return None
 
 
 def is_plain(X: Any) -> bool:
