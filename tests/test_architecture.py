@@ -38,7 +38,7 @@ LEVELS = [
     {"validation", "measures", "chi_square"},
     {"steps", "kmeans", "bounds"},
     {"engine"},
-    {"files", "certificate", "descent", "progress", "extras"},
+    {"files", "certificate", "progress", "extras"},
     {"numerics"},
     {"errors", "version"},
 ]

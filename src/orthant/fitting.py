@@ -6,6 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ import numpy as np
 
 from orthant.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED
 from orthant.certification.evidence import ZERO, Evidence, Held
-from orthant.descent import Checkpoint, show_steps
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.matrix import Matrix
 from orthant.engine.unchanged import RowLengths
@@ -22,6 +22,7 @@ from orthant.errors import FewerComponentsWarning
 from orthant.factorization import Factorization
 from orthant.files.checkpoint import FileCheckpoint
 from orthant.kmeans.solve import SUBROUTINES
+from orthant.numerics.descent import Checkpoint
 from orthant.numerics.digest import digest
 from orthant.onmf.choices import (
     COMPLETE,
@@ -42,6 +43,7 @@ from orthant.onmf.masked import NO_PROMISE
 from orthant.onmf.options import Options
 from orthant.onmf.publish import promise_for, publish
 from orthant.onmf.solution import Solution, solve_zero
+from orthant.progress import progress_lines
 from orthant.validation.data import Data, as_directions, names_of
 from orthant.validation.parameters import (
     as_certificate,
@@ -223,7 +225,7 @@ def factorize(
     # Here and again below: what no data could make right is refused before they are read.
     algorithm_for(Problem(algorithm, orthogonal, CORE if n_groups else COMPLETE), given)
     # One BLAS thread around all that is computed: entering costs as much as a small pass.
-    with show_steps(verbose), one_blas_thread():
+    with progress_lines() if verbose else nullcontext(), one_blas_thread():
         started = time.perf_counter()
         refuse_large_result(X, asked, orthogonal)
         data = Data(X, sample_weight, feature_weight, missing_values, n_jobs, max_memory)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from orthant.descent import listening
+from orthant.numerics.descent import listening
 
 SECONDS_BETWEEN_LINES = 10.0
 

@@ -20,8 +20,8 @@ import orthant
 from orthant.bounds import table, tight
 from orthant.certificate import CERTIFICATES
 from orthant.certification import certify
-from orthant.descent import listening
 from orthant.errors import InvalidInputError, SourceChangedError, TooLargeError
+from orthant.numerics.descent import listening
 from tests.quick_cases import mostly_slow
 
 SETTINGS = ["samples", "features", "both"]

@@ -10,7 +10,7 @@ import pytest
 
 from orthant.cli import terminal
 from orthant.cli.commands import COMMANDS, help_of
-from orthant.descent import announce
+from orthant.numerics.descent import announce
 from tests.cli.running import COMMAND, ENVIRONMENT
 
 

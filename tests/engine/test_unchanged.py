@@ -6,11 +6,11 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.datasets import make_planted
-from orthant.descent import listening
 from orthant.engine.executors import COPIES_OF_A_BLOCK
 from orthant.engine.kernels.sparse import SPARSE
 from orthant.engine.unchanged import Unchanged
 from orthant.errors import SourceChangedError
+from orthant.numerics.descent import listening
 from tests.quick_cases import mostly_slow
 
 N, M, ROW = 3000, 40, 1204

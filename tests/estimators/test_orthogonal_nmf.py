@@ -21,9 +21,9 @@ from sklearn.utils import get_tags
 
 import orthant
 from orthant.datasets import make_planted
-from orthant.descent import listening
 from orthant.errors import InvalidInputError, InvalidTypeError
 from orthant.estimators.orthogonal_nmf import OrthogonalNMF
+from orthant.numerics.descent import listening
 from tests.quick_cases import mostly_slow
 
 SETTINGS = ["samples", "features", "both"]

@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant import fitting
-from orthant.descent import listening
 from orthant.files.archive import open_archive, write_archive
+from orthant.numerics.descent import listening
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 import orthant
 from orthant.certification.evidence import Evidence
 from orthant.cli.folder import MODEL, SELECTION, SUMMARY
-from orthant.descent import listening
 from orthant.engine.sources import digest_rows
+from orthant.numerics.descent import listening
 from orthant.selection.journal import TITLE, VERSION
 from orthant.selection.trial import Trial
 

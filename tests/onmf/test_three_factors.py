@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import orthant
-from orthant.descent import listening
 from orthant.errors import FewerComponentsWarning, InvalidInputError, InvalidTypeError
+from orthant.numerics.descent import listening
 from orthant.onmf.core_descent import descend_core, pack
 from orthant.validation.data import as_matrix
 from tests.quick_cases import mostly_slow

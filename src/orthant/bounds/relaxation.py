@@ -26,8 +26,8 @@ from scipy.linalg import get_blas_funcs
 from orthant.bounds.allowance import Allowance
 from orthant.bounds.eigenpairs import new_directions
 from orthant.bounds.operands import Operand
-from orthant.descent import announce
 from orthant.numerics.arrays import Array
+from orthant.numerics.descent import announce
 
 OVER_RELAXATION = 1.6
 CHECK_EVERY = 10

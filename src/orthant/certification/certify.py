@@ -18,11 +18,11 @@ from orthant.certificate import CERTIFICATE_SECONDS, EXACT, Certificate, promise
 from orthant.certification.evidence import ZERO, Held
 from orthant.certification.exact_fit import fits_exactly
 from orthant.certification.same_data import Measured, measure_again, read_again, read_given
-from orthant.descent import announce
 from orthant.engine.geometry import CANCELLATION, scales_are_accurate
 from orthant.engine.matrix import Matrix
 from orthant.engine.memory import SMALL, refuse_beyond_memory
 from orthant.factorization import Factorization
+from orthant.numerics.descent import announce
 from orthant.numerics.rounding import (
     WEIGHT_ROUNDINGS,
     captured_error_upper_bound,

@@ -5,6 +5,7 @@ Nothing here is heavy: what computes a bound is imported when one is computed.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,9 @@ from orthant.certificate import (
     Promise,
     promised_by,
 )
-from orthant.descent import show_steps
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.unchanged import RowLengths
+from orthant.progress import progress_lines
 from orthant.validation.data import Data
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ class Evidence:
                 if held is not None:
                     from orthant.certification.certify import certify_held
 
-                    with show_steps(held.verbose), one_blas_thread():
+                    shown = progress_lines() if held.verbose else nullcontext()
+                    with shown, one_blas_thread():
                         self.known = certify_held(held, result, self._known())
                     self.held = None  # last: who sees no data finds the certificate
         return self._known()

@@ -12,7 +12,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from orthant.certificate import CERTIFICATE_SECONDS, Certificate, Promise
-from orthant.descent import listening
 from orthant.engine.matrix import Matrix
 from orthant.engine.vectors import Projection
 from orthant.errors import InvalidInputError
@@ -24,6 +23,7 @@ from orthant.estimators.loadings import relative_squared_error, shape_like
 from orthant.factorization import Factorization, scales_of_columns
 from orthant.fitting import factorize
 from orthant.numerics.arrays import Array
+from orthant.numerics.descent import listening
 from orthant.onmf.coreset import Coreset
 from orthant.validation.data import as_matrix
 from orthant.validation.parameters import as_generator, may_be_missing

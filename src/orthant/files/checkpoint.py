@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from orthant.descent import Checkpoint, Step
 from orthant.errors import InvalidInputError
 from orthant.files.archive import open_archive, write_archive
 from orthant.files.whole_files import is_special
 from orthant.numerics.arrays import Array
+from orthant.numerics.descent import Checkpoint, Step
 
 FORMAT = "orthant checkpoint 2"
 MOST_BYTES = 2**34

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from orthant.certificate import NOTHING_PROMISED, Promise
-from orthant.descent import Checkpoint, Step, Update, alternate
 from orthant.engine.points import Points, Sweep
 from orthant.engine.vectors import divide, look_up, move_idle
 from orthant.kmeans.local_search import (
@@ -22,6 +21,7 @@ from orthant.kmeans.local_search import (
 from orthant.kmeans.seeding import greedy_candidates, plain, seed, seeding_promise
 from orthant.kmeans.seeding_in_rounds import seed_in_rounds
 from orthant.numerics.arrays import Array
+from orthant.numerics.descent import Checkpoint, Step, Update, alternate
 from orthant.numerics.digest import digest
 
 MAX_ITER = 300

@@ -16,13 +16,13 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse.linalg import ArpackError, svds
 
-from orthant.descent import Checkpoint, Step, Update, alternate
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Points, SinglePoints
 from orthant.engine.samples import Samples, columns_of
 from orthant.engine.vectors import divide, draw, unit_lengths, winners_only
 from orthant.kmeans.solve import TOL, Clustering, weighted_kmeans
 from orthant.numerics.arrays import Array
+from orthant.numerics.descent import Checkpoint, Step, Update, alternate
 from orthant.onmf.double_factor import double_from_means, separate_centers
 from orthant.onmf.full_rank import solve_full_rank
 from orthant.onmf.options import Options

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthant.descent import Checkpoint, Step, Update, alternate, errors_of, silence
 from orthant.engine.compressed import compress_columns, compress_rows
 from orthant.engine.matrix import Matrix
 from orthant.engine.samples import Samples
 from orthant.engine.vectors import divide, unit_lengths, winners_only
 from orthant.numerics.arrays import Array
+from orthant.numerics.descent import Checkpoint, Step, Update, alternate, errors_of, silence
 from orthant.onmf.search import descend
 from orthant.onmf.solution import Solution
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from orthant.descent import Checkpoint, silence
 from orthant.engine.compressed import as_points, compress_columns
 from orthant.engine.matrix import Matrix
 from orthant.engine.vectors import divide
 from orthant.numerics.arrays import Array
+from orthant.numerics.descent import Checkpoint, silence
 from orthant.onmf.core_descent import descend_core, group_points, pack, unpack
 from orthant.onmf.core_starts import core_starts
 from orthant.onmf.options import Options

@@ -16,13 +16,13 @@ from dataclasses import replace
 import numpy as np
 
 from orthant.certificate import Promise
-from orthant.descent import Checkpoint, silence
 from orthant.engine.compressed import compress_columns, compress_swept
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Points
 from orthant.engine.samples import Samples, columns_of
 from orthant.engine.vectors import unit_lengths, winners_only
 from orthant.numerics.arrays import Array
+from orthant.numerics.descent import Checkpoint, silence
 from orthant.onmf.blocks import factorize_blocks
 from orthant.onmf.core_descent import Grouped, group_points, pack
 from orthant.onmf.options import Options

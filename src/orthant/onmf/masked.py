@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orthant.certificate import Promise
-from orthant.descent import Checkpoint, Update, alternate, errors_of
 from orthant.engine.masked import MaskedMatrix, MaskedSweep
 from orthant.engine.points import Points
 from orthant.engine.samples import Samples
@@ -23,6 +22,7 @@ from orthant.engine.vectors import divide, draw, move_idle
 from orthant.kmeans.seeding import distance_rounding, draw_far
 from orthant.kmeans.solve import weighted_kmeans
 from orthant.numerics.arrays import Array
+from orthant.numerics.descent import Checkpoint, Update, alternate, errors_of
 from orthant.onmf.options import Options
 from orthant.onmf.publish import unit_rows
 from orthant.onmf.search import Search

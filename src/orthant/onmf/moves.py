@@ -11,10 +11,10 @@ from functools import cached_property
 
 import numpy as np
 
-from orthant.descent import errors_of
 from orthant.engine.points import Points, SinglePoints
 from orthant.engine.vectors import divide, unit_lengths
 from orthant.numerics.arrays import Array
+from orthant.numerics.descent import errors_of
 from orthant.onmf.solution import Solution
 from orthant.onmf.tournament import net_gains
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthant.descent import errors_of
 from orthant.engine.compressed import compress_columns, compress_rows
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import Points
@@ -16,6 +15,7 @@ from orthant.engine.samples import Samples, columns_of
 from orthant.engine.vectors import divide, unit_lengths
 from orthant.factorization import Factorization
 from orthant.numerics.arrays import Array
+from orthant.numerics.descent import errors_of
 from orthant.onmf.core_descent import Grouped, pack
 from orthant.onmf.exact_directions import find_top_directions
 from orthant.onmf.options import Options

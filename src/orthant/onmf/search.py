@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orthant.certificate import NOTHING_PROMISED, Promise
-from orthant.descent import Checkpoint, Step, Update, alternate, errors_of
 from orthant.engine.matrix import Matrix
 from orthant.engine.points import DirectionSweep, Points, SinglePoints
 from orthant.engine.samples import Samples, columns_of
 from orthant.engine.vectors import divide, move_idle, square_lengths
 from orthant.numerics.arrays import Array
+from orthant.numerics.descent import Checkpoint, Step, Update, alternate, errors_of
 from orthant.onmf.escapes import line_escapes
 from orthant.onmf.exact_directions import find_exact_directions
 from orthant.onmf.moves import MoveBlocks, move_points

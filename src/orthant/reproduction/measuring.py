@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from orthant.baselines import BASELINES, solve
-from orthant.descent import listening
 from orthant.engine.executors import one_blas_thread
 from orthant.errors import FewerComponentsWarning
 from orthant.fitting import factorize
@@ -21,6 +20,7 @@ from orthant.measures import (
     recovery_error,
     relative_squared_error,
 )
+from orthant.numerics.descent import listening
 from orthant.onmf.single_factor import published_error
 from orthant.reproduction.data import Data, data_of, method_generator
 from orthant.reproduction.definition import PLANTED, Run, Setting

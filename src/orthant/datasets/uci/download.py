@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from orthant.datasets.uci.catalog import Entry, Original
-from orthant.descent import announce
 from orthant.errors import OrthantError
 from orthant.extras import import_extra
 from orthant.files.archive import DAMAGE
+from orthant.numerics.descent import announce
 
 
 class DownloadError(OrthantError, OSError):

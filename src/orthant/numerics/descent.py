@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
@@ -181,12 +181,3 @@ def silence() -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
-
-
-def show_steps(verbose: int) -> AbstractContextManager[None]:
-    """Print a line on stderr for every step inside, if ``verbose`` asks for it."""
-    if not verbose:
-        return nullcontext()
-    from orthant.progress import progress_lines  # what shows is not on the way of a silent fit
-
-    return progress_lines()
