@@ -38,46 +38,24 @@ Distance = Callable[[Array, Array], Array]
 class Sweep:
     """Every point given to one of k centers, and what the next centers need.
 
-    Attributes
-    ----------
-    labels
-        (N,) int32.
-    products
-        (N,) inner product of the point, its weight left out, with its center (for directions:
-        with the unit vector of its direction).
-    lengths
-        (N,) lengths of the points, their weights left out.
-    sums
-        (k, m) sums over the points of each label, as the points hold vectors: of ``weight *
-        normalized point`` for centers (divide by the cluster weight to get means), of ``product *
-        point`` for directions (one power update towards the top singular vector of the cluster).
-    squares
-        (k,) squared lengths of the centers that were passed in.
+    The sums over the points of each label, as the points hold vectors, are those of ``weight *
+    normalized point`` for centers (divide by the cluster weight to get means), of ``product *
+    point`` for directions (one power update towards the top singular vector of the cluster).
     """
 
-    labels: Any
-    products: Any
-    lengths: Array
-    sums: Array
-    squares: Array
+    labels: Any  # (N,) int32
+    products: Any  # (N,) of the point, its weight left out, with its center or unit direction
+    lengths: Array  # (N,) of the points, their weights left out
+    sums: Array  # (k, m)
+    squares: Array  # (k,) squared lengths of the centers that were passed in
 
 
 @dataclass(frozen=True, slots=True)
 class DirectionSweep(Sweep):
-    """A sweep by directions, which also says how much each captures.
+    """A sweep by directions; labels and products are left out where only sums were asked for."""
 
-    Labels and products are left out where only sums were asked for.
-
-    Attributes
-    ----------
-    captured
-        (k,) weighted sum of squared products over the points of each label.
-    unit
-        (k, m) over rows: the unit vectors of the directions that were swept.
-    """
-
-    captured: Array
-    unit: Array | None = None
+    captured: Array  # (k,) weighted sum of squared products over the points of each label
+    unit: Array | None = None  # (k, m) over rows: the unit vectors of what was swept
 
 
 class Points(Weighted, ABC):

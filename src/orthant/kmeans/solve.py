@@ -30,34 +30,15 @@ TOL = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """Points in at most k clusters, each center the weighted mean of its cluster.
+    """Points in at most k clusters, each center the weighted mean of its cluster."""
 
-    Attributes
-    ----------
-    labels
-        (N,) int32, -1 for points without weight.
-    centers
-        (k, m) the means, as the points hold them; those of empty clusters are zero.
-    weights
-        (k,) sum of the weights in each cluster.
-    cost
-        Weighted sum of squared distances to the center that each point was given to; the means
-        can only be closer.
-    promise
-        What may be said about the cost, as the subroutine that made the clustering earned it.
-    n_sweeps
-        Reads of the data that assigned all points.
-    history
-        Cost after each of them.
-    """
-
-    labels: Array
-    centers: Array
-    weights: Array
-    cost: float
-    promise: Promise = NOTHING_PROMISED
-    n_sweeps: int = 0
-    history: tuple[float, ...] = ()
+    labels: Array  # (N,) int32, -1 for points without weight
+    centers: Array  # (k, m) as the points hold them; those of empty clusters are zero
+    weights: Array  # (k,) sum of the weights in each cluster
+    cost: float  # weighted squared distances to the centers that points were given to, or more
+    promise: Promise = NOTHING_PROMISED  # what may be said about the cost, as it was earned
+    n_sweeps: int = 0  # reads of the data that assigned all points
+    history: tuple[float, ...] = ()  # cost after each of them
 
 
 @dataclass(frozen=True, slots=True)

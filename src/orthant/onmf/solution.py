@@ -23,44 +23,19 @@ ZERO = "X is zero wherever it has weight"
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """Directions, what they capture, and how they came about.
+    """Directions, what they capture, and how they came about."""
 
-    Attributes
-    ----------
-    directions
-        (k, m) as the points hold them, of any length.
-    captured
-        Energy captured when every point goes to its best direction; more is better.
-    history
-        Relative squared error after each sweep on the way here, never rising.
-    n_sweeps
-        Sweeps that assigned all points, on all ways that were tried.
-    steps
-        Names of the steps.
-    promise
-        The ratio known before the data were seen.
-    packed
-        No squared error is below this, by a packing of pairs that came with the fit for free.
-    unused
-        Why components may be left over.
-    swept_last
-        Whether the last sweep was made by these very directions.
-    sweep
-        That sweep, where it is known.
-    components
-        (k, m) in the geometry of X, of any length, once the search is over.
-    """
-
-    directions: Array
-    captured: float = 0.0
-    history: tuple[float, ...] = ()
-    n_sweeps: int = 0
-    steps: tuple[str, ...] = ()
-    promise: Promise = NOTHING_PROMISED
-    packed: float = 0.0
-    unused: str = UNUSED
-    swept_last: bool = False
-    sweep: DirectionSweep | None = None
+    directions: Array  # (k, m) as the points hold them, of any length
+    captured: float = 0.0  # energy, when every point goes to its best direction
+    history: tuple[float, ...] = ()  # relative squared error after each sweep, never rising
+    n_sweeps: int = 0  # that assigned all points, on all ways that were tried
+    steps: tuple[str, ...] = ()  # their names
+    promise: Promise = NOTHING_PROMISED  # the ratio known before the data were seen
+    packed: float = 0.0  # no squared error is below this, by a packing that came with the fit
+    unused: str = UNUSED  # why components may be left over
+    swept_last: bool = False  # whether the last sweep was made by these very directions
+    sweep: DirectionSweep | None = None  # that sweep, where it is known
+    # (k, m) in the geometry of X, of any length, once the search is over.
     components: Array = field(default_factory=partial(np.zeros, (0, 0)))
 
 
