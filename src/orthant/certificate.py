@@ -93,8 +93,8 @@ class Certificate:
         return self.ratio == 1.0
 
     def __str__(self) -> str:
-        promised = "" if self.a_priori_ratio is None else self._promised(self.a_priori_ratio)
-        proven = self._proven()
+        promised = "" if self.a_priori_ratio is None else self._say_promised(self.a_priori_ratio)
+        proven = self._say_proven()
         if proven:
             return f"{proven}; the algorithm promises {promised}" if promised else proven
         if promised:
@@ -102,7 +102,7 @@ class Certificate:
             return f"{claim}, nothing more is proven: {self.reason}" if self.reason else claim
         return f"nothing is proven: {self.reason}" if self.reason else "nothing is proven"
 
-    def _proven(self) -> str:
+    def _say_proven(self) -> str:
         """What is proven of this answer; empty when nothing is."""
         if self.optimal:
             return f"{self.quantity} the smallest possible; proven by {self.method}"
@@ -114,7 +114,7 @@ class Certificate:
             return f"{self.quantity} the smallest possible, to within {self._share()}"
         return ""
 
-    def _promised(self, ratio: float) -> str:
+    def _say_promised(self, ratio: float) -> str:
         """What was promised before the data were seen."""
         on_average = " on average" if self.a_priori_kind == "expected" else ""
         return f"at most {ratio_text(ratio)} times{on_average}"
@@ -128,7 +128,7 @@ class Certificate:
 EXACT = Certificate(lower_bound=0.0, upper_bound=0.0, ratio=1.0)
 
 
-def promised_by(promise: Promise) -> Certificate:
+def state_promise(promise: Promise) -> Certificate:
     """A certificate that says what was promised, and no more."""
     return Certificate(
         a_priori_ratio=promise.ratio, a_priori_kind=promise.kind, reason=promise.reason

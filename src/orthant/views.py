@@ -175,7 +175,7 @@ def draw(result: Factorization, X: Any) -> Any:
     """A matplotlib Figure of the ordered matrix and the components, as ``Factorization.plot``."""
     figure = import_extra("matplotlib.figure", "report").Figure((9, 4), layout="constrained")
     matrix, parts = figure.subplots(1, 2, width_ratios=(1, 1))
-    rows, columns = _thinned(order_of_samples(result)), _thinned(order_of_features(result))
+    rows, columns = _thin(order_of_samples(result)), _thin(order_of_features(result))
     if X is None:
         drawn = result.loadings[rows] @ result.components
     else:
@@ -209,7 +209,7 @@ def order_of_features(result: Factorization) -> Array:
     return np.lexsort((-largest, labels))
 
 
-def _thinned(order: Array) -> Array:
+def _thin(order: Array) -> Array:
     """As many of these as a picture has pixels, evenly chosen."""
     if len(order) <= MOST_PIXELS:
         return order

@@ -13,7 +13,7 @@ def test_without_a_limit_nothing_ends():
     assert allowance.left == math.inf
     assert not allowance.ends()
     assert not allowance.ends(reserve=AMPLE)
-    assert allowance.told("a method") == "a method"
+    assert allowance.tell("a method") == "a method"
 
 
 def test_no_seconds_end_at_once_and_say_so():
@@ -22,7 +22,7 @@ def test_no_seconds_end_at_once_and_say_so():
     assert allowance.ends()
     assert allowance.cut == STOPPED
     assert allowance.left == 0.0
-    assert allowance.told("a method") == "a method, stopped by its time limit"
+    assert allowance.tell("a method") == "a method, stopped by its time limit"
 
 
 def test_the_reserve_is_time_that_a_search_does_not_have():
@@ -46,10 +46,10 @@ def test_the_limit_of_a_share_ends_that_share_alone():
     whole = Allowance(AMPLE)
     share = whole.share(0.0)
     assert share.ends()
-    assert share.told("a share") == "a share, stopped by its time limit"
+    assert share.tell("a share") == "a share, stopped by its time limit"
     assert not whole.cut
     assert not whole.ends()
-    assert whole.told("all") == "all, stopped by its time limit", "it is known, all the same"
+    assert whole.tell("all") == "all, stopped by its time limit", "it is known, all the same"
 
 
 def test_an_interrupt_ends_all_that_shares_the_time():
@@ -60,7 +60,7 @@ def test_an_interrupt_ends_all_that_shares_the_time():
     for one in (inner, middle, whole):
         assert one.cut == INTERRUPTED
         assert one.ends()
-        assert one.told("x") == "x, interrupted"
+        assert one.tell("x") == "x, interrupted"
     later = whole.share(0.5)
     assert later.ends(), "nothing is left to share"
 
@@ -70,4 +70,4 @@ def test_the_first_reason_is_the_one_that_is_told():
     whole.share(0.0).ends()
     whole.share(0.5).interrupt()
     assert whole.cut == INTERRUPTED
-    assert whole.told("x") == "x, stopped by its time limit"
+    assert whole.tell("x") == "x, stopped by its time limit"

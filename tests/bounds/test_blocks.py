@@ -71,7 +71,7 @@ def test_the_dominant_direction_lies_above_the_matrix_and_close(seed, n_groups):
     values = np.linalg.eigvalsh(side.matrix)[::-1]
     assert values[0] <= found.first <= values[0] * (1 + 1e-2)
     assert values[1] <= found.second <= values[1] + 2e-3 * (values[0] - values[1])
-    (steps,) = found.known(3).lists
+    (steps,) = found.as_known(3).lists
     np.testing.assert_array_equal(steps, [found.first, found.second, found.second])
 
 

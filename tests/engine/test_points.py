@@ -308,7 +308,7 @@ def test_a_sample_holds_normalized_points(which, scale, small_blocks):
     rows, columns = weights_for(X, which)
     points = points_over("samples", scale * X, rows, columns, small_blocks)
     wanted = np.array([1, 4, 8, 20])
-    sample = Samples(points.matrix.normalized(wanted, np.array([1.0, 2.0, 3.0, 4.0])))
+    sample = Samples(points.matrix.normalize(wanted, np.array([1.0, 2.0, 3.0, 4.0])))
     unweighted = weighted(X, np.ones(len(X)), columns)[wanted]
     unit = unweighted / np.linalg.norm(unweighted, axis=1, keepdims=True)
     np.testing.assert_allclose(sample.coordinates() @ np.eye(X.shape[1]), unit, atol=1e-6)

@@ -16,7 +16,7 @@ from orthant.numerics.rounding import (
     round_down,
     round_up,
     safe_exponent,
-    scaled_back,
+    scale_back,
     symmetric,
 )
 
@@ -63,10 +63,10 @@ def test_only_what_is_far_from_one_is_scaled(largest, expected):
 
 
 def test_what_underflow_may_have_added_is_taken_back():
-    assert scaled_back(3.0, 10, 5) == 3.0 * 2.0**10
-    assert scaled_back(-1.0, 10, 5) == scaled_back(math.nan, 0, 5) == 0.0
-    assert scaled_back(1.0, -1070, 0) == 2.0**-1070 - 4.0 * SMALLEST
-    assert scaled_back(1.0, -1070, 100) == 0.0
+    assert scale_back(3.0, 10, 5) == 3.0 * 2.0**10
+    assert scale_back(-1.0, 10, 5) == scale_back(math.nan, 0, 5) == 0.0
+    assert scale_back(1.0, -1070, 0) == 2.0**-1070 - 4.0 * SMALLEST
+    assert scale_back(1.0, -1070, 100) == 0.0
 
 
 @pytest.mark.parametrize("n", [1, 5, 64, 65, 200])

@@ -26,7 +26,7 @@ def dense(rows):
 def everything(X, seed=0, weights=None):
     batch = as_matrix(X, sample_weight=weights, n_jobs=1)
     weights = np.ones(X.shape[0]) if weights is None else weights
-    return Coreset.begun(batch, np.random.default_rng(seed)).merged(batch, weights)
+    return Coreset.begin(batch, np.random.default_rng(seed)).merge(batch, weights)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_energy_and_weighted_sums_are_right_on_average(form):
     X[5] = 0
     products = np.zeros((12, 12))
     for seed in range(400):
-        kept = everything(form(X), seed, weights).reduced(40, 3, n_jobs=1)
+        kept = everything(form(X), seed, weights).reduce(40, 3, n_jobs=1)
         rows = dense(kept.rows)
         assert len(rows) == len(kept.weights) <= 40
         assert (kept.n_seen, kept.n_reductions) == (200, 1)
@@ -99,7 +99,7 @@ def test_many_small_reductions_keep_the_energy():
     kept = everything(X[:100])
     for start in range(100, 2000, 20):
         batch = as_matrix(X[start : start + 20], n_jobs=1)
-        kept = kept.merged(batch, np.ones(20)).reduced(200, 3, n_jobs=1)
+        kept = kept.merge(batch, np.ones(20)).reduce(200, 3, n_jobs=1)
         assert len(kept.weights) <= 200
     assert kept.n_seen == 2000
     assert kept.n_reductions == 90
@@ -114,16 +114,16 @@ def test_rows_are_kept_in_order_without_zero_ones_and_as_copies():
     np.testing.assert_array_equal(kept.rows, np.delete(X, [4, 9], axis=0))
     X[0] = 77
     assert kept.rows.max() < 77
-    assert kept.reduced(48, 3) is kept
-    assert np.array_equal(kept.reduced(20, 3).weights, kept.reduced(20, 3).weights)
+    assert kept.reduce(48, 3) is kept
+    assert np.array_equal(kept.reduce(20, 3).weights, kept.reduce(20, 3).weights)
 
 
 def test_nothing_but_zero_rows_is_one_zero_row_until_others_come():
     zero = as_matrix(np.zeros((3, 2)), n_jobs=1)
-    kept = everything(np.zeros((3, 2))).merged(zero, np.ones(3))
+    kept = everything(np.zeros((3, 2))).merge(zero, np.ones(3))
     np.testing.assert_array_equal(kept.rows, np.zeros((1, 2)))
     assert kept.n_seen == 6
-    kept = kept.merged(as_matrix(np.eye(2), n_jobs=1), np.ones(2)).merged(zero, np.ones(3))
+    kept = kept.merge(as_matrix(np.eye(2), n_jobs=1), np.ones(2)).merge(zero, np.ones(3))
     np.testing.assert_array_equal(kept.rows, np.eye(2))
     assert kept.n_seen == 11
 
@@ -132,7 +132,7 @@ def test_nothing_but_zero_rows_is_one_zero_row_until_others_come():
 def test_batches_take_the_container_of_the_first(dtype):
     X = planted(30).astype(dtype)
     for first, other in ((np.asarray, csr_array), (csr_array, np.asarray)):
-        kept = everything(first(X)).merged(as_matrix(other(X)), np.ones(30))
+        kept = everything(first(X)).merge(as_matrix(other(X)), np.ones(30))
         assert isinstance(kept.rows, csr_array) == (first is csr_array)
         assert kept.rows.dtype == dtype
         np.testing.assert_array_equal(dense(kept.rows), np.concatenate([X, X]))

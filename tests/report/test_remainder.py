@@ -50,7 +50,7 @@ def test_missing_entries_leave_nothing_to_draw():
     X = data() + 0.1
     X[4, 7] = np.nan
     result = factorize(X, 3, missing_values=np.nan, certificate=None, random_state=0)
-    drawn = heat_maps(find(X, result, missing=True), result).named()
+    drawn = heat_maps(find(X, result, missing=True), result).list_pictures()
     assert [name for name, _, _ in drawn] == ["original", "ordered", "approximated"]
 
 

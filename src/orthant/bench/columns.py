@@ -55,7 +55,7 @@ def _times(*names: str, unit: float = 1.0, missing: str = "-") -> Callable[[Row]
     return lines
 
 
-def _formatted(style: str, *names: str) -> Callable[[Row], Lines]:
+def _format(style: str, *names: str) -> Callable[[Row], Lines]:
     return lambda row: [format(row.figures[name], style) for name in names]
 
 
@@ -141,7 +141,7 @@ FITS = [
     Column("ms", _milliseconds("seconds", "their_seconds")),
     Column("fewest", _milliseconds("fewest_seconds", "their_fewest_seconds")),
     Column("times\nfaster", _times("ratio", "ratio_of_minima")),
-    Column("error", _formatted(".5f", "error", "their_error")),
+    Column("error", _format(".5f", "error", "their_error")),
     Column("certi-\nficate\nms", _milliseconds("certificate_seconds")),
     VERDICT,
 ]
@@ -167,7 +167,7 @@ COLUMNS: dict[str, list[Column]] = {
         Column("input\nMB", _megabytes("input_bytes")),
         Column("extra\nMB", _megabytes("extra_bytes")),
         Column("of which\nresult", _megabytes("result_bytes")),
-        Column("share", _formatted(".1%", "share")),
+        Column("share", _format(".1%", "share")),
         Column("bytes\nper row", _times("bytes_per_row")),
         VERDICT,
     ],
@@ -188,7 +188,7 @@ COLUMNS: dict[str, list[Column]] = {
     ],
     "certificates": [
         CASE,
-        Column("error", _formatted(".5f", "error")),
+        Column("error", _format(".5f", "error")),
         Column("fit\nseconds", _times("seconds")),
         *(
             column

@@ -11,7 +11,7 @@ import numpy as np
 
 from orthant.bench.data import Data
 from orthant.bench.measuring import clock, measure
-from orthant.bench.rivals import asked_for, error_of, program
+from orthant.bench.rivals import ask_for, error_of, program
 from orthant.bench.rows import Goal, Row
 from orthant.bench.tasks import CANNOT, Step, Task, without_figures
 from orthant.fitting import factorize
@@ -44,7 +44,7 @@ def time_fits(
         "notes": sorted({answer.note for answer, _ in answers if answer.note}),
     }
     if certificate is not None:
-        proven = factorize(X, **asked_for(k, certificate), random_state=seeds[0]).certificate
+        proven = factorize(X, **ask_for(k, certificate), random_state=seeds[0]).certificate
         found["certificate_seconds"] = proven.seconds
     return found
 

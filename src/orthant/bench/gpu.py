@@ -73,7 +73,7 @@ def copied_per_second() -> float:
     return 2 * COPIED_BYTES / _seconds(lambda: target.copy_(source))
 
 
-def planted(data: Data, orthogonal: str = "samples") -> Any:
+def plant(data: Data, orthogonal: str = "samples") -> Any:
     """Components that share no samples, features or neither, and a little noise, on the device."""
     torch, (n, m, k) = _torch(), data.sizes
     made = torch.Generator("cuda").manual_seed(0)
@@ -170,7 +170,7 @@ def time_gpu_fits(cases: list[tuple[Data, str]]) -> dict[str, Any]:
 
 def _time_fit(data: Data, orthogonal: str) -> dict[str, Any]:
     _torch().cuda.empty_cache()
-    X, k = planted(data, orthogonal), data.n_components
+    X, k = plant(data, orthogonal), data.n_components
 
     def fit(given: Any, certificate: str | None = None) -> Factorization:
         return factorize(given, k, orthogonal=orthogonal, random_state=0, certificate=certificate)
@@ -196,7 +196,7 @@ def time_gpu_stream(data: Data) -> dict[str, Any]:
     from orthant.engine.streaming import DeviceBlocks
 
     X = torch.empty((n, m), pin_memory=True)
-    X.copy_(planted(data))
+    X.copy_(plant(data))
     room = torch.empty_like(X, device="cuda")
     copied = _seconds(lambda: room.copy_(X, non_blocking=True), 3)
     squares = as_matrix(X.numpy()).row_squares  # the sweep below reads none of them

@@ -34,7 +34,7 @@ N_REPEATS = 3
 Store = Callable[[Array, Path, ExitStack], Any]
 
 
-def held(X: Array, folder: Path, stack: ExitStack) -> Any:
+def keep_array(X: Array, folder: Path, stack: ExitStack) -> Any:
     """The array itself."""
     return X
 
@@ -90,8 +90,8 @@ def dask(X: Array, folder: Path, stack: ExitStack, processes: bool) -> Any:
 
 # What holds the rows, and how many threads work on them.
 PLACES: dict[str, tuple[Store, int | None]] = {
-    "array, one thread": (held, 1),
-    "array, all threads": (held, None),
+    "array, one thread": (keep_array, 1),
+    "array, all threads": (keep_array, None),
     "memory map": (memory_map, None),
     "HDF5": (hdf5, None),
     "zarr": (zarr, None),

@@ -51,7 +51,7 @@ class Answer:
 Contestant = Callable[[Any, int, int], Answer]
 
 
-def asked_for(k: int, setting: str) -> dict[str, Any]:
+def ask_for(k: int, setting: str) -> dict[str, Any]:
     """What `factorize` is asked for in a setting, or with a core between as many groups."""
     if setting == "core":
         return {"n_components": (k, k), "orthogonal": "both"}
@@ -60,7 +60,7 @@ def asked_for(k: int, setting: str) -> dict[str, Any]:
 
 def fit_ours(X: Any, k: int, seed: int, setting: str = "samples") -> Answer:
     """Everything as it is by default, without the certificate."""
-    found = factorize(X, **asked_for(k, setting), random_state=seed, certificate=None)
+    found = factorize(X, **ask_for(k, setting), random_state=seed, certificate=None)
     labels, core = np.asarray(found.labels), setting == "core"
     return Answer(labels, None if core else found.components, found.feature_labels, core=core)
 
@@ -97,7 +97,7 @@ def co_clustering(X: Any, k: int, seed: int) -> Answer:
     return Answer(found.row_labels_, column_labels=found.column_labels_)
 
 
-def biclustering(X: Any, k: int, seed: int) -> Answer:
+def bicluster(X: Any, k: int, seed: int) -> Answer:
     """Spectral biclustering as scikit-learn has it, with as many clusters of columns as of rows."""
     filled = [np.flatnonzero(np.asarray(X.sum(axis=axis)).ravel()) for axis in (1, 0)]
     found = SpectralBiclustering((k, k), random_state=seed).fit(X[filled[0]][:, filled[1]])
@@ -133,7 +133,7 @@ CONTESTANTS: dict[str, Contestant] = {
     "three lines": three_lines,
     "sklearn NMF": sklearn_nmf,
     "co-clustering": co_clustering,
-    "biclustering": biclustering,
+    "biclustering": bicluster,
     "Ding's three factors": ding_three_factors,
     **{name: baseline(name) for name in BASELINES},
 }

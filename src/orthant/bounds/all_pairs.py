@@ -23,7 +23,7 @@ from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.operands import ProductsOfRows, Stored, unit_above
 from orthant.bounds.relaxation import QUICK, THOROUGH, Aim, Multiplier, search
 from orthant.numerics.arrays import Array
-from orthant.numerics.rounding import growth, round_down, safe_exponent, scaled_back, symmetric
+from orthant.numerics.rounding import growth, round_down, safe_exponent, scale_back, symmetric
 
 METHOD = "a dual solution for all pairs of points"
 
@@ -74,7 +74,7 @@ def all_pairs_bound(
     else:
         gram, start = symmetric(gram), None
     value = prove_raised(gram, trace, n_components, inner_length, start)
-    return LowerBound(scaled_back(value, exponent, n * n * inner_length), allowance.told(METHOD))
+    return LowerBound(scale_back(value, exponent, n * n * inner_length), allowance.tell(METHOD))
 
 
 def all_pairs_bound_of_rows(
@@ -91,17 +91,17 @@ def all_pairs_bound_of_rows(
     found = search(
         ProductsOfRows((rows / math.sqrt(unit)).astype(np.float32)),
         n_components,
-        Aim(trace / unit, PRECISION, captured_by(trace, upper) / unit, MAX_ITER),
+        Aim(trace / unit, PRECISION, target_captured(trace, upper) / unit, MAX_ITER),
         allowance,
         reserve=ROWS_RESERVE * pairs_proof_seconds(len(rows)),
     )
     found = replace(found, penalty=found.penalty * unit)
     raise_state(rows, found, most, unit)
     value = prove_raised(found.state, trace / unit, n_components, inner_length, found.vectors)
-    return LowerBound(max(0.0, value) * unit, allowance.told(METHOD))
+    return LowerBound(max(0.0, value) * unit, allowance.tell(METHOD))
 
 
-def captured_by(trace: float, upper: float) -> float:
+def target_captured(trace: float, upper: float) -> float:
     """What a solution within `GAP` of the squared error in hand captures: where a search ends."""
     return trace - min(upper, trace) * (1.0 - GAP)
 
@@ -120,7 +120,7 @@ def _seek(
     precision = SMALL_PRECISION if small else PRECISION
     max_iter = max_iter or (SMALL_MAX_ITER if small else MAX_ITER)
     pace = THOROUGH if small else QUICK
-    aim = Aim(trace / unit, precision, captured_by(trace, upper) / unit, max_iter, pace)
+    aim = Aim(trace / unit, precision, target_captured(trace, upper) / unit, max_iter, pace)
     found = search(Stored(copy), k, aim, allowance, reserve=pairs_proof_seconds(n))
     return replace(found, penalty=found.penalty * unit, top=found.top * unit)
 

@@ -62,7 +62,7 @@ class Allowance:
         if why == INTERRUPTED:
             self._end(why)
 
-    def told(self, method: str) -> str:
+    def tell(self, method: str) -> str:
         """A method with the reason why its search was cut short, if it was."""
         why = self._told or self.cut
         return f"{method}, {why}" if why else method

@@ -55,7 +55,7 @@ def most_captured(known: Known) -> tuple[float, float]:
     a, b = _split(np.array([0.0]), np.array([last]), GRID)
     met, where, done = 0.0, 0.0, 0.0
     for _ in range(MOST_ROUNDS):
-        bounds, values = _captured(known, a, b), _captured(known, b, b)
+        bounds, values = _sum_captured(known, a, b), _sum_captured(known, b, b)
         best = int(values.argmax())
         if values[best] >= met:
             met, where = float(values[best]), float(b[best])
@@ -77,7 +77,7 @@ def _split(a: Array, b: Array, parts: int) -> tuple[Array, Array]:
     return ends[:, :-1].ravel(), ends[:, 1:].ravel()
 
 
-def _captured(known: Known, a: Array, b: Array) -> Array:
+def _sum_captured(known: Known, a: Array, b: Array) -> Array:
     """Bounds (c,) for the intervals [a, b], rounding included.
 
     Everything is a sum of at most k + 4 numbers of size u at most, so a limit is off by

@@ -125,14 +125,14 @@ def blocks_bound(
         chosen = choose(dominant, k, found, error)
         best = min(best, prove_captured(side, dominant, k, chosen, allowance))
         tasks = [one.task for one in chosen]
-    return LowerBound(max(0.0, whole - best * (1.0 + growth(4))), allowance.told(METHOD))
+    return LowerBound(max(0.0, whole - best * (1.0 + growth(4))), allowance.tell(METHOD))
 
 
 def prove_captured(
     side: Side, dominant: Dominant, k: int, chosen: Sequence[Candidate], allowance: Allowance
 ) -> float:
     """What k blocks capture at most, by as many of the chosen multipliers as there is time for."""
-    known = dominant.known(k)
+    known = dominant.as_known(k)
     for one in chosen:
         steps = prove_steps(side, one, dominant)
         if steps is not None:
@@ -202,7 +202,7 @@ class Dominant:
     second: float
     gap: float
 
-    def known(self, k: int) -> Known:
+    def as_known(self, k: int) -> Known:
         """What follows from them alone: all of k values but the first are at most s_2."""
         return Known(self.first, [np.array([self.first] + [self.second] * (k - 1))])
 
@@ -286,19 +286,19 @@ def choose(
 ) -> list[Candidate]:
     """The candidates that matter, the most important first; the others prove nothing more."""
 
-    def captured(some: Sequence[Candidate]) -> float:
-        known = dominant.known(k)
+    def find_captured(some: Sequence[Candidate]) -> float:
+        known = dominant.as_known(k)
         for one in some:
             known = with_steps(known, one.task.alpha, one.steps)
         return most_captured(known)[0]
 
     kept = list(candidates)
-    least = captured(kept)
+    least = find_captured(kept)
     for one in candidates:
         without = [other for other in kept if other is not one]
-        if captured(without) <= least + IMPORTANT * error:
+        if find_captured(without) <= least + IMPORTANT * error:
             kept = without
-    losses = [captured([other for other in kept if other is not one]) for one in kept]
+    losses = [find_captured([other for other in kept if other is not one]) for one in kept]
     return [kept[i] for i in np.argsort(losses)[::-1]]
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from orthant.bounds.all_pairs import HUGE, PRECISION, captured_by, proof_seconds, raise_matrix
+from orthant.bounds.all_pairs import HUGE, PRECISION, proof_seconds, raise_matrix, target_captured
 from orthant.bounds.allowance import Allowance
 from orthant.bounds.eigenvalue_sums import pairs_for_sum, top_sum_upper_bound
 from orthant.bounds.lower_bound import LowerBound
@@ -30,7 +30,7 @@ from orthant.bounds.point_groups import (
     length_error,
 )
 from orthant.bounds.relaxation import Aim, Multiplier, search
-from orthant.bounds.semidefinite import checked_factor
+from orthant.bounds.semidefinite import check_factor
 from orthant.numerics.arrays import Array
 from orthant.numerics.rounding import (
     WEIGHT_ROUNDINGS,
@@ -85,14 +85,14 @@ def grouped_bound(
     found = search(
         Stored(rows @ rows.T),
         n_components,
-        Aim(trace, PRECISION, captured_by(trace, upper), max_iter),
+        Aim(trace, PRECISION, target_captured(trace, upper), max_iter),
         allowance,
         signed=len(reduced.sums),
         reserve=proof_seconds(len(reduced.sums) + reduced.sums.shape[1]),
     )
     start = start_of_proof(found.vectors, reduced, extra)
     value = prove_grouped(reduced, found, n_components, n, trace, start)
-    return LowerBound(max(0.0, value), allowance.told(METHOD))
+    return LowerBound(max(0.0, value), allowance.tell(METHOD))
 
 
 def reduce_rows(X: Any, inner_gram: Array, groups: Array) -> Reduced | None:
@@ -124,7 +124,7 @@ def factor_above(matrix: Array, error: float) -> Array | None:
     """An upper triangular R with R^T R above all that is within ``error``, in norm, of this."""
     shift = 2.0 * error
     for _ in range(12):
-        found = checked_factor(-matrix, shift)
+        found = check_factor(-matrix, shift)
         if found is not None:
             factor, defect = found
             if (defect + error) * (1.0 + growth(2)) <= shift:

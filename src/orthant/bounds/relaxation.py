@@ -211,7 +211,7 @@ class _Search:
         root = vectors[:, :active] * np.sqrt(clipped[:active]).astype(vectors.dtype)
         self._update(root, residuals)
         self.root = root
-        self.vectors = self._resized(vectors, active)
+        self.vectors = self._resize(vectors, active)
 
     def _update(self, root: Array, residuals: bool) -> None:
         """M <- a Z + (1 - a) max(M, 0) + min(M, 0) for Z = root root^T; averaged where free.
@@ -237,7 +237,7 @@ class _Search:
         if residuals:
             self.residuals = math.sqrt(primal), math.sqrt(dual)
 
-    def _resized(self, vectors: Array, active: int) -> Array:
+    def _resize(self, vectors: Array, active: int) -> Array:
         """As many Ritz vectors as the next projection may need, random ones where there are few."""
         p = len(vectors)
         width = min(p, max(LEAST_WIDTH, self.k + SPARE, active + SPARE))

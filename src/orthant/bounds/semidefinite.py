@@ -54,7 +54,7 @@ def how_far_below(matrix: Array, cover: Cover, dtype: type = np.float64) -> floa
     return defect if math.isfinite(defect) else None
 
 
-def checked_factor(matrix: Array, level: float) -> tuple[Array, float] | None:
+def check_factor(matrix: Array, level: float) -> tuple[Array, float] | None:
     """An upper triangular F, and an upper bound on the norm of  t I - B - F^T F.
 
     For a symmetric B (p, p), float64, as in `how_far_below`; None if no factor was found.

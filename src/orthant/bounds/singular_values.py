@@ -28,7 +28,7 @@ from orthant.numerics.rounding import (
     round_down,
     round_up,
     safe_exponent,
-    scaled_back,
+    scale_back,
     symmetric,
 )
 
@@ -106,4 +106,4 @@ def _tail(
     trace = float(np.trace(matrix))
     value = round_down(trace, inner_length + p) - top - round_up(formed, 4)
     value -= growth(4) * (trace + abs(top) + formed)
-    return LowerBound(scaled_back(value, exponent, p * p * inner_length), METHOD)
+    return LowerBound(scale_back(value, exponent, p * p * inner_length), METHOD)

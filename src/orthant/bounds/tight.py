@@ -126,7 +126,7 @@ def sum_of_batches(
     for done, gram in enumerate(grams):
         share = allowance.share(1.0 / (n_batches - done))
         values.append(all_pairs_bound(gram(), k, inner_length, share).value)
-    return LowerBound(round_down(math.fsum(values), 1), allowance.told(METHOD_IN_BATCHES))
+    return LowerBound(round_down(math.fsum(values), 1), allowance.tell(METHOD_IN_BATCHES))
 
 
 def bound_blocks(matrix: Matrix, k: int, upper: float, allowance: Allowance) -> LowerBound | None:

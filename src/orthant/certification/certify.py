@@ -14,7 +14,13 @@ import numpy as np
 
 from orthant.bounds.lower_bound import LowerBound
 from orthant.bounds.table import LARGEST_GROUP, LARGEST_SIDE, Case, find_bounds
-from orthant.certificate import CERTIFICATE_SECONDS, EXACT, Certificate, promised_by, round_ratio_up
+from orthant.certificate import (
+    CERTIFICATE_SECONDS,
+    EXACT,
+    Certificate,
+    round_ratio_up,
+    state_promise,
+)
 from orthant.certification.evidence import ZERO, Held
 from orthant.certification.exact_fit import fits_exactly
 from orthant.certification.same_data import Measured, measure_again, read_again, read_given
@@ -72,7 +78,7 @@ def certify(
     refuse_large_certificate(matrix.shape)
     measured = measure_again(matrix, result)
     if not matrix.complete:  # the bounds hold for complete matrices only
-        return promised_by(result.promise)
+        return state_promise(result.promise)
     # The units bring the largest entry that has weight near 1, so only a zero matrix has no norm.
     if not matrix.total > 0:
         return ZERO
@@ -104,7 +110,7 @@ def conclude(
     reason: str = "",
 ) -> Certificate:
     """What follows from lower bounds in the units of Y, and from an error of the same numbers."""
-    total, promised = matrix.total, promised_by(result.promise)
+    total, promised = matrix.total, state_promise(result.promise)
     best = max(bounds, key=lambda bound: bound.value, default=LowerBound(0.0, ""))
     level = (ROUNDING_LEVEL * float(np.finfo(matrix.dtype).eps) / 2) ** 2
     if not best.value > 0 and measured.squared > level * total:

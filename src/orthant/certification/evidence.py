@@ -16,7 +16,7 @@ from orthant.certificate import (
     NOTHING_PROMISED,
     Certificate,
     Promise,
-    promised_by,
+    state_promise,
 )
 from orthant.engine.executors import one_blas_thread
 from orthant.engine.unchanged import RowLengths
@@ -69,11 +69,11 @@ class Evidence:
     @property
     def settled(self) -> Certificate | None:
         """The certificate, if nothing is left to compute."""
-        return self._known() if self.held is None else None
+        return self._certificate() if self.held is None else None
 
     def without_data(self) -> Certificate:
         """What can be said without looking at the data; it computes nothing."""
-        known = self._known()
+        known = self._certificate()
         if self.held is None or known.ratio is not None:
             return known
         return replace(known, reason=NO_DATA)
@@ -88,9 +88,9 @@ class Evidence:
 
                     shown = progress_lines() if held.verbose else nullcontext()
                     with shown, one_blas_thread():
-                        self.known = certify_held(held, result, self._known())
+                        self.known = certify_held(held, result, self._certificate())
                     self.held = None  # last: who sees no data finds the certificate
-        return self._known()
+        return self._certificate()
 
     def compute(
         self, result: Factorization, data: Data, method: str, seconds: float
@@ -104,8 +104,8 @@ class Evidence:
             self.known, self.held = found, None
         return found
 
-    def _known(self) -> Certificate:
-        return promised_by(self.promise) if self.known is None else self.known
+    def _certificate(self) -> Certificate:
+        return state_promise(self.promise) if self.known is None else self.known
 
     def __reduce__(self) -> tuple[type[Evidence], tuple[Certificate]]:
         return Evidence, (self.without_data(),)

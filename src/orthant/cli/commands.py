@@ -95,7 +95,7 @@ def _make_program(arguments: list[str]) -> Any:
     For the help, for mistakes and for completion of its name a command is no more than what its
     docstring says.
     """
-    named = [name for name in (arguments[0], _completed()) if name in COMMANDS]
+    named = [name for name in (arguments[0], _complete()) if name in COMMANDS]
     app = make_app(named)
     if arguments[0] not in COMMANDS and arguments[0] != "--version":
         for name in COMMANDS:
@@ -104,7 +104,7 @@ def _make_program(arguments: list[str]) -> Any:
     return typer.main.get_command(app)
 
 
-def _completed() -> str:
+def _complete() -> str:
     """The command whose options a shell asks for, if it does; as typer's scripts pass it."""
     words = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
     return words.split()[1] if COMPLETION in os.environ and len(words.split()) > 1 else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any
 
-from orthant.certificate import Certificate, promised_by
+from orthant.certificate import Certificate, state_promise
 from orthant.certification.evidence import Evidence
 from orthant.cli.terminal import line, prose
 from orthant.errors import TooLargeError
@@ -20,7 +20,7 @@ def prove(result: Factorization) -> Factorization:
     try:
         found = result.certificate
     except TooLargeError as error:
-        found = replace(promised_by(result.promise), reason=str(error))
+        found = replace(state_promise(result.promise), reason=str(error))
     return replace(result, evidence=Evidence(found))
 
 

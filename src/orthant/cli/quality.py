@@ -102,7 +102,7 @@ def quality(
     line()
     if write_best is not None:
         about(write_best)
-        best = to_write.with_found(known.values).with_found(_found(record.rows))
+        best = to_write.with_found(known.values).with_found(_find(record.rows))
         best.write(write_best)
         line(f"wrote {write_best}: {len(best.values)} values")
     line(f"wrote {output}/: {' '.join(record.files)} {FITS}")
@@ -169,7 +169,7 @@ def _measure(tasks: list[QualityTask], record: Record, journal: FitJournal) -> N
         record.keep(row)
 
 
-def _found(rows: Sequence[Row]) -> dict[Case, float]:
+def _find(rows: Sequence[Row]) -> dict[Case, float]:
     measured = [row.figures for row in rows if row.benchmark == QUALITY and row.figures]
     keys = ("set", "orthogonal", "n_components")
     return {Case(*(one[key] for key in keys)): one["best_found"] for one in measured}

@@ -85,7 +85,7 @@ def select_k(
 def _tell(found: Selection) -> None:
     rows = [
         (
-            _shown(one.n_components),
+            _show(one.n_components),
             f"{one.relative_squared_error:.4f}",
             "-" if one.lower_bound is None else f"{one.lower_bound:.4f}",
             f"{one.null_error:.4f}",
@@ -98,9 +98,9 @@ def _tell(found: Selection) -> None:
     headings = ("k", "error", "at least", "permuted", "Rand", "cosine", "")
     table(headings, rows)
     line()
-    prose(f"suggested: {_shown(found.suggestion)}, {found.reason}")
+    prose(f"suggested: {_show(found.suggestion)}, {found.reason}")
 
 
-def _shown(size: Any) -> str:
+def _show(size: Any) -> str:
     """A number of components, or two of them as -k of fit takes them."""
     return ",".join(map(str, size)) if isinstance(size, tuple) else str(size)

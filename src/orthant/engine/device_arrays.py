@@ -146,7 +146,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         wanted = None if dtype is None else DTYPES[np.dtype(dtype)]
         if axis is None:
             return fetch(self.tensor.sum(dtype=wanted))[()]
-        return self._reduced(self.tensor.sum(dim=axis, dtype=wanted), axis)
+        return self._reduce(self.tensor.sum(dim=axis, dtype=wanted), axis)
 
     def max(self, axis: int | None = None, initial: float | None = None) -> Any:
         """The largest, also of nothing where there is an initial value."""
@@ -164,7 +164,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         else:
             found = most(tensor, dim=over)
             found = found if initial is None else bounded(found, initial)
-        return fetch(found)[()] if axis is None else self._reduced(found, axis)
+        return fetch(found)[()] if axis is None else self._reduce(found, axis)
 
     def argmax(self, axis: int) -> DeviceArray:
         """Where the largest of every row stands, the first of equals."""
@@ -179,7 +179,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         """Whether all entries are true."""
         return bool(self.tensor.all())
 
-    def _reduced(self, tensor: Any, axis: int) -> Any:
+    def _reduce(self, tensor: Any, axis: int) -> Any:
         """What a reduction left: with an entry per point it stays, else it comes to the host."""
         return fetch(tensor) if axis == 0 else DeviceArray(tensor)
 
@@ -233,7 +233,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         where, dtype = options.get("where", True), options.get("dtype")
         if known is None or any(isinstance(one, np.ndarray) for one in out):
             result = ufunc(*map(_host, inputs), **options)
-            return _written(out, as_tensor(result, device), True)
+            return _write(out, as_tensor(result, device), True)
         if ufunc is np.ldexp and not out and np.isscalar(inputs[1]) and inputs[1] == 0:
             return self if dtype is None else self.astype(dtype)  # as most units are
         many = 1 if ufunc is np.ldexp else len(inputs)  # powers of two keep their own dtype
@@ -244,7 +244,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
             kept = isinstance(inputs[0], DeviceArray) and inputs[0].ndim > 1
             inner = isinstance(inputs[1], DeviceArray)
             return DeviceArray(result) if kept and not inner else fetch(result)[()]
-        return _written(out, result, where)
+        return _write(out, result, where)
 
     @told_when_full()
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -273,7 +273,7 @@ def _alike(inputs: tuple[Any, ...], device: Any, dtype: Any = None) -> list[Any]
     return [as_tensor(one, device, common) for one in inputs]
 
 
-def _written(out: tuple[Any, ...], result: Any, where: Any) -> Any:
+def _write(out: tuple[Any, ...], result: Any, where: Any) -> Any:
     """A result, written where that is asked for, and only where the condition holds."""
     if not out:
         assert where is True

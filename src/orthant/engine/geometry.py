@@ -230,7 +230,7 @@ class Geometry:
         Row weights are left out.
         """
         units = self.units.of(rows)
-        return self.metric(components).captured(
+        return self.metric(components).find_captured(
             loadings[rows],
             slice(None),
             units.exponent,
@@ -242,7 +242,7 @@ class Geometry:
 
         Row weights are left out.
         """
-        return self.metric(components).captured(
+        return self.metric(components).find_captured(
             scales, np.maximum(labels, 0), self.units.exponent, self.units.rows
         )
 

@@ -52,7 +52,8 @@ class Matrix(Geometry):
     ) -> None:
         """Work on every block in the units of the passes; ``absorb`` in block order.
 
-        The function gets ``shared`` and, of everything in ``by_row``, what belongs to the block.
+        The function gets ``shared`` and, of everything in ``by_row``, what belongs to the block:
+        the executor calls it in `run_block`.
         """
         self._fold(with_units(function, self.units, shared, by_row), absorb)
 
@@ -99,7 +100,7 @@ class Matrix(Geometry):
         squares = on_host(self.row_squares[rows])
         return self._like(self.source.part(rows), squares, None, row_weights, self.units.of(rows))
 
-    def normalized(self, rows: Array, row_weights: Array) -> Matrix:
+    def normalize(self, rows: Array, row_weights: Array) -> Matrix:
         """Some rows of Y, their weights left out, at length 1, in memory.
 
         They take the row weights given here, and have no column factors of their own.

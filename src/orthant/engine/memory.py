@@ -66,7 +66,7 @@ def _left_in_groups() -> Iterator[int]:
     """What the control groups of this process leave; file caches are given back when needed."""
     for limit, folder in _groups():
         used = _number(folder / "memory.current") or _number(folder / "memory.usage_in_bytes") or 0
-        yield limit - used + _cached(folder)
+        yield limit - used + _read_cached(folder)
 
 
 def _groups() -> Iterator[tuple[int, Path]]:
@@ -85,7 +85,7 @@ def _groups() -> Iterator[tuple[int, Path]]:
                 yield limit, folder
 
 
-def _cached(folder: Path) -> int:
+def _read_cached(folder: Path) -> int:
     for line in _text(folder / "memory.stat").splitlines():
         name, _, size = line.partition(" ")
         if name in ("inactive_file", "total_inactive_file"):

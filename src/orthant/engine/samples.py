@@ -174,7 +174,7 @@ class Samples(SinglePoints):
         if chances is not None:
             weights = weights * (on_host(self.weights[indices]) / self.total)
             weights *= chances.sum() / on_host(chances[indices])
-        return Samples(self.matrix.normalized(indices, weights.astype(np.float64)))
+        return Samples(self.matrix.normalize(indices, weights.astype(np.float64)))
 
     def whole(self) -> Array:
         return self.matrix.dense()

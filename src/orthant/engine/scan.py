@@ -69,7 +69,7 @@ def scan(
         return found
     safe = is_safe(looked.largest, source.dtype) and _squares_are_safe(found.row_squares, source)
     safe = safe and _keeps_digits(column_weights, powers[1])
-    heavy = _squares_are_safe(_weighted(found), source) and _keeps_digits(row_weights, powers[0])
+    heavy = _squares_are_safe(_weigh(found), source) and _keeps_digits(row_weights, powers[0])
     if safe and heavy:
         return found
     units = _units_for(source, executor, safe, looked.largest, row_weights, column_weights, powers)
@@ -81,7 +81,7 @@ def _roots(weights: Array, power: int) -> Array:
     return np.ldexp(np.sqrt(weights), -power)
 
 
-def _weighted(found: Scan) -> Array:
+def _weigh(found: Scan) -> Array:
     """(n,) squared lengths of the weighted rows; a row without weight is not looked at."""
     if found.row_weights is None:
         return found.row_squares

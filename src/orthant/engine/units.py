@@ -141,7 +141,7 @@ class Metric:
             own = (products / self.lengths[labels]).astype(products.dtype, copy=False)
             return np.ldexp(own, exponent - self.powers[labels])
 
-    def captured(
+    def find_captured(
         self, scales: Array, labels: Array | slice, exponent: int, rows: Array | None
     ) -> Array:
         """Scales of components with these labels as captured lengths, in float64.

@@ -68,7 +68,7 @@ class Weighted:
         """How many points of equal weight these are worth."""
         return count_equal(self.weights)
 
-    def missed(self, sweep: Any) -> Array:
+    def find_missed(self, sweep: Any) -> Array:
         """(N,) energy of every point that its direction in a sweep does not capture."""
         cosines = np.minimum(divide(sweep.products, sweep.lengths), 1.0)
         return self.weights * (1.0 - np.square(cosines))

@@ -36,9 +36,9 @@ class Certified:
     def __getstate__(self) -> dict[str, Any]:
         """All but the data: a certificate that was not looked at is not computed for a pickle."""
         state: Any = super().__getstate__()
-        return {**state, "_proof": self._known_without_data()} if "_proof" in state else state
+        return {**state, "_proof": self._tell_without_data()} if "_proof" in state else state
 
-    def _known_without_data(self) -> Certificate:
+    def _tell_without_data(self) -> Certificate:
         """What can be said without the data."""
         proof = self._proof
         return proof.evidence.without_data() if isinstance(proof, Factorization) else proof

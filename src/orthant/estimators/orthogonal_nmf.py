@@ -221,10 +221,10 @@ class OrthogonalNMF(
         earlier = self._coreset
         if earlier is not None:
             validate_data(self, X, reset=False, skip_check_array=True)
-        begun = earlier or Coreset.begun(batch, as_generator(self.random_state))
+        begun = earlier or Coreset.begin(batch, as_generator(self.random_state))
         given = 1.0 if sample_weight is None else sample_weight
         weights = np.broadcast_to(np.asarray(given, dtype=np.float64), batch.shape[:1])
-        coreset = begun.merged(batch, weights).reduced(size, k, self.n_jobs)
+        coreset = begun.merge(batch, weights).reduce(size, k, self.n_jobs)
         components = None if earlier is None else self.components_
         result = fit_to_coreset(coreset, self._keywords(), components)
         labels = batch.express(result.components, "samples").labels
@@ -284,7 +284,7 @@ class OrthogonalNMF(
         if not isinstance(result, Factorization):
             result = self._as_factorization(X)
         self._proof = result.certify(
-            X, method, seconds=seconds, sample_weight=sample_weight, **self._reading()
+            X, method, seconds=seconds, sample_weight=sample_weight, **self._list_reading()
         )
         return self._proof
 
@@ -360,9 +360,9 @@ class OrthogonalNMF(
         return matrix, matrix.express(self.components_, self._setting)
 
     def _as_matrix(self, X: Any, **weights: Any) -> Matrix:
-        return as_matrix(X, **weights, **self._reading())
+        return as_matrix(X, **weights, **self._list_reading())
 
-    def _reading(self) -> dict[str, Any]:
+    def _list_reading(self) -> dict[str, Any]:
         """The parameters that say how a matrix is read."""
         return {name: getattr(self, name) for name in ("missing_values", "n_jobs", "max_memory")}
 

@@ -1,9 +1,11 @@
-"""Checkpoint: what a fit has found so far, on disk after every pass, so that it can go on.
+"""Checkpoint: what a fit has found so far, on disk after every sweep and step, so that it goes on.
 
 A fit is a sequence of steps: directions are drawn, a descent is run, points are moved. A step that
 is finished is never repeated, an unfinished descent goes on where it stood, and everything
 between steps is cheap and comes out the same again. So a fit that goes on ends with the bits of
 one that was never broken off. What is kept is small: some k x m arrays, not the data.
+Steps say what they keep by `Step.keep` and `finish` (`numerics/descent.py`); what must agree for a
+fit to go on is said by `open_checkpoint` (`fitting.py`).
 """
 
 from __future__ import annotations

@@ -153,9 +153,9 @@ class Nearest:
         ``new`` holds the distances to the candidates, (N, c).
         """
         everyone = slice(None)
-        return -self.kept(new, everyone) - self.extra(new, everyone)
+        return -self.price_joining(new, everyone) - self.extra(new, everyone)
 
-    def kept(self, new: Array, rows: Array | slice) -> Array:
+    def price_joining(self, new: Array, rows: Array | slice) -> Array:
         """(c,) by how much what some points pay changes, never above 0, when a candidate joins.
 
         ``new`` holds their distances to the candidates.
@@ -188,7 +188,7 @@ class Nearest:
         # A little slack: rounding must not skip an exchange that helps.
         return most > losses.min() * (1 - 1e-9) - 1e-12 * self.cost
 
-    def touched(self, center: int, distances: Array) -> Array:
+    def find_touched(self, center: int, distances: Array) -> Array:
         """The points whose nearest or second nearest center an exchange would change."""
         leaving = (self.labels == center) | (self._seconds == center)
         return np.flatnonzero(leaving | (distances < self.second))
@@ -198,7 +198,7 @@ class Nearest:
 
         ``touched``, if known already, are the points that this concerns.
         """
-        rows = self.touched(center, distances) if touched is None else touched
+        rows = self.find_touched(center, distances) if touched is None else touched
         self._distances[:, center] = distances
         self._rank(rows)
 
@@ -212,19 +212,19 @@ def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
     """
     exchanged: dict[int, int] = {}
     everyone = slice(None)
-    kept, extra = state.kept(candidates, everyone), state.extra(candidates, everyone)
+    kept, extra = state.price_joining(candidates, everyone), state.extra(candidates, everyone)
     for _ in range(most_exchanges(state.n_centers)):
         paid = kept + extra
         center, number = divmod(int(paid.argmin()), paid.shape[1])
         if not paid[center, number] < -WORTHWHILE * state.cost:
             break
         distances = candidates[:, number]
-        touched = state.touched(center, distances)
+        touched = state.find_touched(center, distances)
         new = candidates[touched]
-        kept -= state.kept(new, touched)
+        kept -= state.price_joining(new, touched)
         extra -= state.extra(new, touched)
         state.replace(center, distances, touched)
-        kept += state.kept(new, touched)
+        kept += state.price_joining(new, touched)
         extra += state.extra(new, touched)
         exchanged[center] = number
     return exchanged

@@ -80,7 +80,7 @@ def safe_exponent(largest: float) -> int:
     return exponent if abs(exponent) > _SAFE_EXPONENT else 0
 
 
-def scaled_back(value: float, exponent: int, products: float) -> float:
+def scale_back(value: float, exponent: int, products: float) -> float:
     """``max(0, value) * 2**exponent`` less all that ``products`` underflowing ones can add up to.
 
     The data the value comes from were divided by ``2**exponent`` after those products were

@@ -298,13 +298,13 @@ def block_escapes(
 ) -> list[Escape]:
     """Each replaces one block: mostly the weakest, every third time any."""
 
-    def replacing(number: int) -> Escape:
+    def make_replacement(number: int) -> Escape:
         def propose(best: Solution, found: list[Solution]) -> Array:
             return replace_block(points, best.directions, k, number, rng)
 
         return Escape("block replacement", propose)
 
-    return [replacing(number) for number in range(count)]
+    return [make_replacement(number) for number in range(count)]
 
 
 def replace_block(
@@ -321,7 +321,7 @@ def replace_block(
     weakest = int(sweep.captured.argmin())
     leaving = weakest if number % 3 else int(rng.integers(k))
     kept = unit_lengths(everyone)
-    missed = points.missed(sweep)
+    missed = points.find_missed(sweep)
     if not missed.any():
         return kept
     row = points.at(draw(missed, 1, rng))[0]

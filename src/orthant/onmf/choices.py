@@ -102,7 +102,7 @@ class Algorithm:
         """Whether a value of an option makes a difference."""
         return option not in self.without and value in getattr(self, option, (value,))
 
-    def ignored(self, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def list_ignored(self, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Options that were given and would be ignored, each with the one that is to blame."""
         yield from ((one, "") for one in self.without if not is_default(one, given[one]))
         for option in ("seeding", "kmeans", "certificate", "checkpoint"):
@@ -179,29 +179,29 @@ def algorithm_for(problem: Problem, given: Mapping[str, Any]) -> Algorithm:
     if algorithm is None:
         why = WHY_NONE.get((problem.orthogonal, problem.data), "")
         raise InvalidInputError(
-            f"there is no algorithm for {_told(problem)}{why}; use {_way(problem, ALGORITHMS)}"
+            f"there is no algorithm for {_tell(problem)}{why}; use {_way(problem, ALGORITHMS)}"
         )
-    for option, culprit in algorithm.ignored(given):
+    for option, culprit in algorithm.list_ignored(given):
         value = given[option]
-        shown = _shown(option, value)
+        shown = _show(option, value)
         if culprit:
             raise InvalidInputError(
                 f"{shown} would be ignored, as {culprit} brings its own; leave one of them out"
             )
         takers = [one for one, other in ALGORITHMS.items() if other.takes(option, value)]
         raise InvalidInputError(
-            f"{shown} would be ignored with {_told(problem)}; leave it out, or use "
+            f"{shown} would be ignored with {_tell(problem)}; leave it out, or use "
             f"{_way(problem, takers)}"
         )
     return algorithm
 
 
-def _shown(option: str, value: Any) -> str:
+def _show(option: str, value: Any) -> str:
     plain = value is None or isinstance(value, str | int | float)
     return f"{option}={value!r}" if plain else option
 
 
-def _told(problem: Problem) -> str:
+def _tell(problem: Problem) -> str:
     where = f"algorithm={problem.algorithm!r}, orthogonal={problem.orthogonal!r}"
     return (
         where

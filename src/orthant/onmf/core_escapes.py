@@ -28,14 +28,14 @@ SMALL_STARTS = 6  # rows first and columns first each
 def core_escapes(matrix: Matrix, options: Options) -> list[Escape]:
     """Recombine the best answer with each of the next best."""
 
-    def recombining(number: int) -> Escape:
+    def make_recombination(number: int) -> Escape:
         def propose(best: Solution, found: list[Solution]) -> Array:
             other = found[min(number, len(found) - 1)].directions
             return recombine(matrix, best.directions, other, options)
 
         return Escape("recombination", propose)
 
-    return [recombining(number) for number in range(1, 1 + RECOMBINATIONS)]
+    return [make_recombination(number) for number in range(1, 1 + RECOMBINATIONS)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,12 +63,12 @@ class Coreset:
     key: tuple[int, ...]
 
     @classmethod
-    def begun(cls, batch: Matrix, rng: np.random.Generator) -> Coreset:
+    def begin(cls, batch: Matrix, rng: np.random.Generator) -> Coreset:
         """Nothing seen yet: one zero row like those of a batch, so that there is a matrix."""
         key = tuple(int(number) for number in rng.integers(2**63, size=2))
         return cls(batch.stored_rows(np.arange(1)) * 0, np.ones(1), 0, 0, key)
 
-    def merged(self, batch: Matrix, weights: Array) -> Coreset:
+    def merge(self, batch: Matrix, weights: Array) -> Coreset:
         """The rows kept, followed by those of a batch that carry anything, weighted (n,)."""
         n_seen = self.n_seen + batch.shape[0]
         carrying = np.flatnonzero(Samples(batch).weights)
@@ -80,7 +80,7 @@ class Coreset:
             weights = np.concatenate([self.weights, weights])
         return replace(self, rows=rows, weights=weights, n_seen=n_seen)
 
-    def reduced(self, size: int, k: int, n_jobs: int | None = None) -> Coreset:
+    def reduce(self, size: int, k: int, n_jobs: int | None = None) -> Coreset:
         """At most ``size`` rows, drawn by their sensitivity for k components; all if few."""
         if len(self.weights) <= size:
             return self
@@ -113,7 +113,7 @@ def find_sensitivities(points: Points, k: int, rng: np.random.Generator) -> Arra
     drawn = draw_directions(points, k, rng)
     directions = descend(points, drawn, max_iter=ROUGH_SWEEPS, tol=ROUGH_TOL).directions
     sweep = points.sweep_directions(directions)
-    missed = points.missed(sweep)
+    missed = points.find_missed(sweep)
     clusters = np.bincount(sweep.labels, points.weights, minlength=len(directions))
     return divide(missed, missed.sum()) + divide(points.weights, clusters[sweep.labels])
 

@@ -1,6 +1,8 @@
 """Theorem 8: both factors orthogonal, from the clusters of the samples.
 
-What it promises follows from the ratio r of the clustering (`kmeans/seeding.py` for plain draws).
+Step 1 is k-means, step 2 weight reduction, step 3 grouping and the coordinate split. What is
+promised follows from the ratio r of the clustering: that of the draws or of a stable local search
+(`kmeans/solve.py`), or what a function of the user claims.
 """
 
 from __future__ import annotations

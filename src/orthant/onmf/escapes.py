@@ -18,20 +18,20 @@ def line_escapes(
 ) -> list[Escape]:
     """Recombine the best solutions, then breathe as often as there were starts."""
 
-    def recombining(number: int) -> Escape:
+    def make_recombination(number: int) -> Escape:
         def propose(best: Solution, found: list[Solution]) -> Array:
             return recombine(points, best.directions, found[number].directions, k)
 
         return Escape("recombination", propose)
 
-    def breathing(number: int) -> Escape:
+    def make_breath(number: int) -> Escape:
         def propose(best: Solution, found: list[Solution]) -> Array:
             return breathe(points, best.directions, 1 + number % 3, rng)
 
         return Escape("breathing", propose)
 
     others = range(1, min(n_init, 1 + RECOMBINATIONS))
-    return [*map(recombining, others), *map(breathing, range(n_init))]
+    return [*map(make_recombination, others), *map(make_breath, range(n_init))]
 
 
 def prune(points: SinglePoints, directions: Array, k: int) -> Array:
@@ -60,7 +60,7 @@ def breathe(
     points: SinglePoints, directions: Array, n_added: int, rng: np.random.Generator
 ) -> Array:
     """Add badly captured points as directions, let all settle, and prune to as many as before."""
-    chances = points.missed(points.sweep_directions(directions))
+    chances = points.find_missed(points.sweep_directions(directions))
     if not chances.any():
         return directions
     added = np.unique(draw(chances, n_added, rng))

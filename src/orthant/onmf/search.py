@@ -205,7 +205,7 @@ class _Powers:
         if len(idle) == 0:
             return False
         points = self._points
-        missed = points.missed(points.sweep_directions(swept))
+        missed = points.find_missed(points.sweep_directions(swept))
         least = 1e-9 * points.total / len(missed)
         return move_idle(update.vectors, idle, missed, least, points.at)
 

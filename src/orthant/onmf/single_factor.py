@@ -27,6 +27,7 @@ def factorize_single(matrix: Matrix, options: Options) -> Solution:
     Points are scaled to length one and weighted by their squared length. If the clustering costs
     at most r times the optimum, the squared error is at most 2r times the smallest possible.
     """
+    # No step asks for single columns, so none is copied: they are streamed.
     points: Points = Samples(matrix) if options.orthogonal == "samples" else StreamedColumns(matrix)
     clusters = cluster(points, options)
     # A k-means cost is the squared error with lengths for scales; at last the scales are the best.

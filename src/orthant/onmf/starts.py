@@ -39,7 +39,7 @@ from orthant.onmf.tournament import (
     columns_multiplied,
 )
 
-# Up to FEW points all play; up to TINY of them the tournament has more rounds.
+# Up to FEW points, hardly more than a sample has, all play; up to TINY there are more rounds.
 FEW = 512
 TINY = 128
 # Seconds, by counting, that products may always take, and how many sweeps a fit is taken to have.
@@ -49,9 +49,9 @@ TOURNAMENT_SECONDS = 0.25
 SWEEPS_OF_A_FIT = 7
 SWEEPS_WITH_MOVES = 25
 SAMPLE_SHARE = 0.4
-# A sample this size finds the same directions as all points do (docs/defaults.md). One that is
-# played on is fitted closely, so it needs more points for every component than one that only offers
-# groups; of few components each may have more.
+# A sample this size finds the same directions as all points do. One that is played on is fitted
+# closely, so it needs more points for every component than one that only offers groups; of few
+# components each may have more.
 SMALL_SAMPLE = 500
 LARGE_SAMPLE = 1000
 SAMPLE_OF_FEW_COMPONENTS = 60
@@ -235,7 +235,7 @@ def play_on_missed(points: SinglePoints, k: int, rng: np.random.Generator) -> Ar
     """
     rough = points.sample(max(ROUGH_SAMPLE, ROUGH_PER_COMPONENT * k), rng)
     directions = Pool(rough, pool_size(points, k), rng).choose(k)
-    missed = points.missed(points.sweep_directions(directions))
+    missed = points.find_missed(points.sweep_directions(directions))
     # The sums are above zero: the weights' always, and where nothing is missed nothing is added.
     chances = points.weights / points.total + missed / (missed.sum() or 1.0)
     n_starts, n_moved = count_starts(k, 72, 8), 3 if single_points_matter(points, k) else 0

@@ -156,7 +156,7 @@ class Content:
             raise self.wrong(f"{name} holds rows that are not of length 1")
         return array
 
-    def setting(self) -> str:
+    def read_setting(self) -> str:
         """What the components share none of."""
         found = self.value("orthogonal", str)
         if found not in ("samples", "features", "both"):

@@ -78,7 +78,7 @@ def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str
 
 
 def _unpack_factorization(content: Content) -> Factorization:
-    setting, components = content.setting(), content.components()
+    setting, components = content.read_setting(), content.components()
     k, m = components.shape
     labels, scales, feature_labels, feature_scales = None, None, None, None
     if setting == "features":
@@ -169,7 +169,7 @@ def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
         "orthogonal": model._setting,
         "asked": plain(model._asked),
         **_values(model, NMF, "_"),
-        "certificate": plain(model._known_without_data()),
+        "certificate": plain(model._tell_without_data()),
         "feature_names": _list_names(getattr(model, NAMES, None), NAMES),
     }
     names = ("components", "labels", "feature_labels", "feature_weight", "core")
@@ -179,7 +179,7 @@ def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
 def _unpack_nmf(content: Content) -> OrthogonalNMF:
     from orthant.estimators.orthogonal_nmf import OrthogonalNMF
 
-    setting, components = content.setting(), content.components()
+    setting, components = content.read_setting(), content.components()
     k, m = components.shape
     labels = None if setting == "features" else content.labels("labels", None, k)
     feature_labels, core = None, None

@@ -21,7 +21,7 @@ def core_section(story: Story) -> list[Safe]:
         "How much of the energy every component takes from every group of features. A row of this "
         "table is what a component is made of: components differ by the proportions in their rows."
     )
-    groups = [_group(story, one) for one in range(_shown(story)[1])]
+    groups = [_group(story, one) for one in range(_show(story)[1])]
     parts = [
         remark(explained),
         tag("div", _table(story), class_="wide"),
@@ -32,7 +32,7 @@ def core_section(story: Story) -> list[Safe]:
     return [section("The core", "core", parts)]
 
 
-def _shown(story: Story) -> tuple[int, int]:
+def _show(story: Story) -> tuple[int, int]:
     """How many components and groups are shown."""
     k, n_groups = story.core_shares.shape
     return min(k, MOST_SHOWN), min(n_groups, MOST_SHOWN)
@@ -45,7 +45,7 @@ def _note(story: Story) -> Safe:
 
 
 def _table(story: Story) -> Safe:
-    shares, (n_rows, n_groups) = story.core_shares, _shown(story)
+    shares, (n_rows, n_groups) = story.core_shares, _show(story)
     largest = max(float(shares.max(initial=0.0)), 1e-300)
     heads = [
         tag("th", _dot(one), f" {one} ", _name(story.group_label(one)), scope="col")

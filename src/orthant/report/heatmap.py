@@ -66,7 +66,7 @@ class HeatMaps:
     approximated: HeatMap | None = None
     left: HeatMap | None = None
 
-    def named(self) -> list[tuple[str, str, HeatMap]]:
+    def list_pictures(self) -> list[tuple[str, str, HeatMap]]:
         """Identity, caption and picture of each that there is, in the order of the page."""
         pictures = [
             ("original", "As it came", self.original),

@@ -32,7 +32,7 @@ def maps_section(story: Story, maps: HeatMaps) -> Safe:
     bands = _bands(story, maps)
     full = story.result.has_full_core
     pictures = []
-    for name, caption, one in maps.named():
+    for name, caption, one in maps.list_pictures():
         part = "the groups of both sides" if full and one is maps.ordered else story.part
         edges = NO_BANDS if one is maps.original else bands
         pictures.append(_map(name, caption.format(part), one, ratio, edges))
@@ -155,7 +155,7 @@ def maps_data(story: Story, maps: HeatMaps) -> dict[str, Any]:
             "levels": base64.b64encode(picture.levels.tobytes()).decode(),
             **{key: _cell_names(getattr(picture, key), side) for key, side in sides.items()},
         }
-        for identity, _, picture in maps.named()
+        for identity, _, picture in maps.list_pictures()
     ]
     return {
         "maps": maps_of,

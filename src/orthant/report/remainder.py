@@ -72,7 +72,7 @@ def _products_by_rows(matrix: Matrix, result: Factorization, cells: Cells) -> Ar
         inside = (of_rows >= part.start) & (of_rows < part.stop)
         labels = np.where(inside, of_rows - part.start, -1)
         sums = matrix.row_sums(labels, scales, part.stop - part.start)
-        terms = sums * _unweighted(matrix, result.components[groups[part] % k])
+        terms = sums * _unweigh(matrix, result.components[groups[part] % k])
         np.add.at(found, groups[part] // k, terms @ across)
     return found
 
@@ -86,7 +86,7 @@ def _products_by_columns(matrix: Matrix, result: Factorization, cells: Cells) ->
     k, labels = len(result.components), result.feature_labels
     used = np.flatnonzero(labels >= 0)
     groups, numbers = np.unique(cells.columns[used] * k + labels[used], return_inverse=True)
-    weights = _unweighted(matrix, result.components)[labels[used], used]
+    weights = _unweigh(matrix, result.components)[labels[used], used]
     for part in _batches(len(groups), max(matrix.shape)):
         inside = (numbers >= part.start) & (numbers < part.stop)
         directions = np.zeros((part.stop - part.start, matrix.shape[1]))
@@ -106,7 +106,7 @@ def _loadings(matrix: Matrix, result: Factorization) -> csr_array | Array:
     return scaled
 
 
-def _unweighted(matrix: Matrix, vectors: Array) -> Array:
+def _unweigh(matrix: Matrix, vectors: Array) -> Array:
     """Vectors (c, m) for products with rows that have column factors, which are taken out."""
     vectors = np.asarray(vectors, dtype=np.float64)
     return vectors if matrix.column_factors is None else divide(vectors, matrix.column_factors)

@@ -64,7 +64,7 @@ def _orthogonal(identity: str, where: str) -> Claim:
     return Claim(identity, where, "ONMF-apx is perfectly orthogonal.", rule, check)
 
 
-def _planted(identity: str, where: str, times: int) -> Claim:
+def _claim_planted(identity: str, where: str, times: int) -> Claim:
     said = (
         f"The planted solution's reconstruction error concentrates around {times} times the noise."
     )
@@ -121,7 +121,7 @@ _EXPERIMENT_1 = (
         f"More than half of the seven earlier methods, {EVERY_NOISE}.",
         c.below_planted(EARLIER),
     ),
-    _planted("planted-1000", "Section 5, experiment 1", 1000),
+    _claim_planted("planted-1000", "Section 5, experiment 1", 1000),
     Claim(
         "em-variance", "Section 5, experiment 1",
         "The error of EM-ONMF varies strongly from run to run.",
@@ -235,7 +235,7 @@ _DOUBLE_FACTOR = (
         f"More than half of the four methods, {EVERY_NOISE}.",
         c.below_planted((ONMF_APX, *DOUBLE)),
     ),
-    _planted("planted-316", "Appendix, two orthogonal factors", 316),
+    _claim_planted("planted-316", "Appendix, two orthogonal factors", 316),
     Claim(
         "ding-iterations", "Appendix, two orthogonal factors",
         "ONMF-Ding-double takes more and more iterations as the noise goes to zero.",

@@ -27,7 +27,7 @@ def _table(measured: Measured, experiment: str, panel: Panel) -> str:
     groups, levels = measured.by_method(experiment)
     medians = [measured.medians(experiment, one, panel.measure) for one in groups]
     columns = [[one.get(at) for one in medians] for at in levels]
-    cells = list(zip(*([_shown(one, column) for one in column] for column in columns), strict=True))
+    cells = list(zip(*([_show(one, column) for one in column] for column in columns), strict=True))
     rows = [" & ".join([escape(label(one)), *row]) for one, row in zip(groups, cells, strict=True)]
     unit = ", seconds" if panel is TIME else ""
     head = " & ".join(["method", *(f"{at:g}" for at in levels)])
@@ -50,7 +50,7 @@ def _table(measured: Measured, experiment: str, panel: Panel) -> str:
     )
 
 
-def _shown(value: float | None, column: list[float | None]) -> str:
+def _show(value: float | None, column: list[float | None]) -> str:
     if value is None:
         return "--"
     smallest = min(one for one in column if one is not None)

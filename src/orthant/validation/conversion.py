@@ -33,7 +33,7 @@ def as_real_array(X: Any) -> Array:
             f"X is the class {X.__name__} itself, not an object of it; pass the data"
         )
     if X is None or isinstance(X, str | bytes):
-        raise InvalidInputError(f"Expected a 2-D matrix, got {_shown(X)}")
+        raise InvalidInputError(f"Expected a 2-D matrix, got {_show(X)}")
     if isinstance(X, np.ndarray):
         return _real(X)
     if _is_frame(X):
@@ -98,7 +98,7 @@ def _from_objects(array: Array, where: Where, *, may_miss: bool = False) -> Arra
     except OverflowError:
         place = next(place for place, value in np.ndenumerate(array) if _is_too_large(value))
         raise InvalidInputError(
-            f"X holds a number too large for float64 {where(place)}: {_shown(array[place])}; "
+            f"X holds a number too large for float64 {where(place)}: {_show(array[place])}; "
             "divide X by a power of ten first"
         ) from None
 
@@ -114,12 +114,12 @@ def _number(value: Any, place: tuple[int, ...], where: Where, may_miss: bool) ->
         )
     if isinstance(value, str | bytes):
         raise InvalidTypeError(
-            f"X holds text {where(place)}: {_shown(value)}; convert it to numbers first, "
+            f"X holds text {where(place)}: {_show(value)}; convert it to numbers first, "
             "documents with sklearn.feature_extraction.text.TfidfVectorizer"
         )
     if isinstance(value, DATES):
         raise InvalidTypeError(
-            f"X holds dates or durations {where(place)}: {_shown(value)}; they are not "
+            f"X holds dates or durations {where(place)}: {_show(value)}; they are not "
             "non-negative amounts"
         )
     try:
@@ -142,7 +142,7 @@ def _is_too_large(value: Any) -> bool:
     return False
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     """A value in a message, cut where it is long; numbers of many digits are not written out."""
     if isinstance(value, int) and value.bit_length() > 4 * LONGEST_SHOWN:
         return f"an integer of {value.bit_length()} bits"
@@ -191,7 +191,7 @@ def _from_column(name: Any, column: Any) -> Array:
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     else:
         values = np.asarray(column)
-    column_is = f"in column {_shown(name)}"
+    column_is = f"in column {_show(name)}"
     try:
         if values.dtype.kind == "O":
             return _from_objects(values, lambda row: f"{column_is}, row {row[0]}", may_miss=True)

@@ -62,7 +62,7 @@ def test_places_beyond_32_bits_are_told_by_wider_indices():
     columns, ends = np.array([5, 2**20], np.int32), np.array([0, 1, 2], np.int32)
     rows = csr_array((np.ones(2), columns, ends), shape=(2, 2**20 + 1))
     assert rows.indices.dtype == np.int32
-    spread = sparse._shifted(rows, np.array([0, 4000]), 4001)
+    spread = sparse._shift(rows, np.array([0, 4000]), 4001)
     assert spread.shape == (2, 4001 * (2**20 + 1))
     assert spread.indices.tolist() == [5, 4000 * (2**20 + 1) + 2**20]
     assert spread.indices.dtype == np.int64

@@ -7,7 +7,7 @@ from orthant.engine.kernels.triton_table import (
     WIDEST,
     assign_tiles,
     look_tiles,
-    padded,
+    pad,
     residual_tiles,
     slab_rows,
     sum_plan,
@@ -28,7 +28,7 @@ def staged_bytes(tiles, width):
 
 @given(ROWS, COLUMNS, DIRECTIONS)
 def test_tiles_fit(n, m, k):
-    wide, many = padded(m), padded(k)
+    wide, many = pad(m), pad(k)
     assert wide >= m
     assert many >= k
     for plan in (sweep_plan(m, k), sum_plan(m, k)):

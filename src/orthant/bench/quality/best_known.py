@@ -42,21 +42,21 @@ class BestKnown:
 
     def of(self, case: Case) -> float | None:
         """The value of a case, or None; a name that is spelled the same comes first."""
-        return self.values.get(self._spelled(case))
+        return self.values.get(self._spell(case))
 
     def with_found(self, found: Mapping[Case, float]) -> BestKnown:
         """The same and what was found, of every case the smaller one."""
         values = dict(self.values)
         for case, value in found.items():
-            place = self._spelled(case)
+            place = self._spell(case)
             values[place] = min(value, values.get(place, value))
         return BestKnown(values)
 
-    def _spelled(self, case: Case) -> Case:
+    def _spell(self, case: Case) -> Case:
         """The case as it is spelled here, or as it is given."""
         if case in self.values:
             return case
-        return next((one for one in self.values if _folded(one) == _folded(case)), case)
+        return next((one for one in self.values if _fold(one) == _fold(case)), case)
 
     def write(self, path: Path) -> None:
         """Write all values; the file is there whole, or as it was before."""
@@ -68,7 +68,7 @@ class BestKnown:
             file.write("\n")
 
 
-def _folded(case: Case) -> Case:
+def _fold(case: Case) -> Case:
     return case._replace(name=case.name.replace("_", "-"))
 
 

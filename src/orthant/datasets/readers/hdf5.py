@@ -48,7 +48,7 @@ def read_h5ad(request: Request) -> NamedMatrix:
         key = request.key or "X"
         # What is raw may have more genes than X, with names of their own.
         genes = "raw/var" if key.strip("/").startswith("raw/") else "var"
-        data = store.named(store.matrix(store.at(store.root, key)), genes)
+        data = store.add_names(store.matrix(store.at(store.root, key)), genes)
         advice = _advise_raw(store) if request.key in (None, "X") else ""
         return _keep_open(replace(data, where_negative=advice), opened)
 

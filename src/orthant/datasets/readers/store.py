@@ -81,7 +81,7 @@ class Store(ABC):
         size = prod(shape or ()) * max(1, np.dtype(array.dtype).itemsize)
         self.request.check_size(size, f"the array {array.name!r} with {what} {shape}")
 
-    def named(self, X: Any, genes: str = "var") -> NamedMatrix:
+    def add_names(self, X: Any, genes: str = "var") -> NamedMatrix:
         """A matrix with the names of cells (obs) and genes, where the store has them."""
         sides = zip(("obs", genes), X.shape, strict=True)
         return self.request.matrix(X, *(self._index(part, size) for part, size in sides))

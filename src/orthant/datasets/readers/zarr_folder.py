@@ -44,7 +44,7 @@ def read_zarr(request: Request) -> NamedMatrix:
         if isinstance(store.root, store.array_type):
             return request.matrix(store.matrix(store.root))
         X = store.matrix(store.at(store.root, request.key or store.find_only_matrix()))
-        return store.named(X)
+        return store.add_names(X)
 
 
 class _Zarr(Store):

@@ -56,8 +56,8 @@ class ExpectedBlock:
                 "with X.map_blocks"
             )
         if isinstance(rows, np.ndarray):
-            return _aligned(rows, self.dtype)
-        parts = (_aligned(rows.data, self.dtype), _aligned(rows.indices), _aligned(rows.indptr))
+            return _align(rows, self.dtype)
+        parts = (_align(rows.data, self.dtype), _align(rows.indices), _align(rows.indptr))
         return csr_array(parts, shape=rows.shape)
 
 
@@ -65,7 +65,7 @@ def _kind(sparse: bool) -> str:
     return "sparse" if sparse else "dense"
 
 
-def _aligned(values: Array, dtype: np.dtype | None = None) -> Array:
+def _align(values: Array, dtype: np.dtype | None = None) -> Array:
     """C-ordered values that begin at a multiple of their item size.
 
     What comes over a network may begin at any byte, and NumPy adds such values in another order.

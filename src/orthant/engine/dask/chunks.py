@@ -58,7 +58,7 @@ class Chunks:
         """Where the rows of a block lie in keywords with one entry per row."""
         return slice(int(self.boundaries[index]), int(self.boundaries[index + 1]))
 
-    def expected(self, index: int) -> ExpectedBlock:
+    def expect(self, index: int) -> ExpectedBlock:
         """What a block must be, and how it is read."""
         return ExpectedBlock(
             self._rows[index], self._n_columns, self.dtype, self._kind, self._checked
@@ -68,7 +68,7 @@ class Chunks:
         """Rows of one block, computed in this thread."""
         dask = import_extra("dask", "dask")
         (found,) = dask.compute(self.delayed[index], scheduler="synchronous")
-        rows = self.expected(index).read(found)
+        rows = self.expect(index).read(found)
         self.check(index, kernel_of(rows).add_bits(rows))
         return rows
 

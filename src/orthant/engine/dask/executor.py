@@ -11,7 +11,7 @@ from typing import Any
 
 from orthant.engine.dask.blocks import BlockTask, work_on_blocks
 from orthant.engine.dask.chunks import Chunks
-from orthant.engine.dask.failures import failure, killed
+from orthant.engine.dask.failures import failure, report_killed
 from orthant.engine.dask.waiting import Patience
 from orthant.engine.executors import Absorb, Executor, Work
 from orthant.engine.masked import FilledSource
@@ -110,7 +110,7 @@ class _Pass:
                 self._receive()
             except self._killed as error:
                 if blocks.start < self._alone:
-                    raise killed(error, self._chunks.expected(blocks.start).rows) from error
+                    raise report_killed(error, self._chunks.expect(blocks.start).rows) from error
                 # All that waited on a worker when it died is suspected: alone, a block is judged
                 # by what it does itself, and has the memory of the worker to itself.
                 self._withdraw(blocks.start)
@@ -158,7 +158,7 @@ class _Pass:
         slices = self._packed(self._work.slices(self._chunks.span(index)))
         recipes = self._chunks.recipes
         recipe = None if recipes is None else recipes[index]
-        return BlockTask(self._chunks.expected(index), slices, recipe)
+        return BlockTask(self._chunks.expect(index), slices, recipe)
 
     def _receive(self) -> None:
         """Take the results of the first task in flight; what it left out is sent again."""
@@ -168,7 +168,7 @@ class _Pass:
         except (self._killed, NoWorkersError):
             raise
         except Exception as error:
-            told = failure(error, self._chunks.expected(blocks.start).rows)
+            told = failure(error, self._chunks.expect(blocks.start).rows)
             if told is error:
                 raise
             raise told from error

@@ -11,7 +11,7 @@ from orthant.errors import BlockFailedError
 NOTE = "This happened in"
 
 
-def killed(error: BaseException, rows: slice) -> BlockFailedError:
+def report_killed(error: BaseException, rows: slice) -> BlockFailedError:
     """A block of which every worker died that tried it."""
     return BlockFailedError(
         f"{_place(rows)} cannot be worked on: every worker that tried has died. {_smaller(rows)}, "

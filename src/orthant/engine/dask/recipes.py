@@ -28,7 +28,7 @@ def recipes_of(array: Any, chunks: list[Any]) -> list[bytes] | None:
         return None
     found: list[bytes] = []
     for chunk, graph in zip(chunks, graphs, strict=True):
-        recipe = _packed(graph, chunk.key)
+        recipe = _pack(graph, chunk.key)
         if recipe is None:
             return None
         found.append(recipe)
@@ -48,7 +48,7 @@ def _share_work(graphs: list[dict[Any, Any]]) -> bool:
     return any(count > 1 for count in counts.values())
 
 
-def _packed(graph: dict[Any, Any], key: Any) -> bytes | None:
+def _pack(graph: dict[Any, Any], key: Any) -> bytes | None:
     """A graph as bytes; None where it is long, or for another process to know."""
     packed = io.BytesIO()
     try:

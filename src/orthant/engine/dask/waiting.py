@@ -65,12 +65,12 @@ class Patience:
             self._alone_since, self._next_warning = now, seconds_of(WARNING)
         alone = now - self._alone_since
         if alone >= seconds_of(TIMEOUT):
-            raise NoWorkersError(self._told(alone))
+            raise NoWorkersError(self._tell(alone))
         if alone >= self._next_warning:
             self._next_warning = alone + 2 * seconds_of(WARNING)
-            warnings.warn(f"{self._told(alone)}. The fit waits", NoWorkersWarning, stacklevel=2)
+            warnings.warn(f"{self._tell(alone)}. The fit waits", NoWorkersWarning, stacklevel=2)
 
-    def _told(self, alone: float) -> str:
+    def _tell(self, alone: float) -> str:
         address = self._client.scheduler.address
         return (
             f"the Dask cluster at {address} has had no workers for {alone:.0f} s. Start some, for "

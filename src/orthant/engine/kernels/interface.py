@@ -6,8 +6,8 @@ for blocks that can be sliced like arrays of NumPy, `widen` for those that are c
 kernel for others, or one that can do them in one go, overrides these and `pieces`, and on a device
 `room`, `place` and `remarks`.
 
-Below the class stand the functions that passes send to the blocks, one for each operation: rows
-are brought to the units of the pass first.
+Below the class stand the functions that most passes send to the blocks, one for each operation:
+rows are brought to the units of the pass first. Those for what is published are in `geometry.py`.
 """
 
 from __future__ import annotations

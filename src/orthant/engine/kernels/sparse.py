@@ -69,11 +69,11 @@ class SparseKernel(Kernel):
             row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
             offense = (row, int(rows.indices[entry]), float(rows.data[entry]))
         weights = np.ones(rows.shape[1]) if column_weights is None else column_weights
-        return BlockLook(offense, float(largest), _squared(rows) @ weights)
+        return BlockLook(offense, float(largest), _square(rows) @ weights)
 
     def square_columns(self, rows: csr_array, row_weights: Array | None) -> Array:
         weights = np.ones(rows.shape[0]) if row_weights is None else row_weights
-        return _squared(rows).T @ weights
+        return _square(rows).T @ weights
 
     def multiply_directions(
         self, rows: csr_array, directions: Array, exact: bool = True, disjoint: bool = False
@@ -102,7 +102,7 @@ class SparseKernel(Kernel):
     ) -> BlockSweep:
         k, n_columns = directions.shape
         places = np.maximum(labels, 0)
-        flat = _shifted(rows, places, k)
+        flat = _shift(rows, places, k)
         products = flat @ np.ascontiguousarray(directions, dtype=rows.dtype).ravel()
         products = np.where(labels >= 0, products, 0)
         coefficients = products if row_weights is None else products * row_weights
@@ -110,7 +110,7 @@ class SparseKernel(Kernel):
         return BlockSweep(labels, products, sums.astype(np.float64, copy=False))
 
     def sum_rows(self, rows: csr_array, labels: Array, coefficients: Array, k: int) -> Array:
-        sums = _shifted(rows, labels, k).T @ coefficients.astype(rows.dtype, copy=False)
+        sums = _shift(rows, labels, k).T @ coefficients.astype(rows.dtype, copy=False)
         return sums.reshape(k, rows.shape[1]).astype(np.float64, copy=False)
 
     def normalize(self, rows: csr_array, lengths: Array, column_factors: Array | None) -> csr_array:
@@ -205,7 +205,7 @@ class SparseKernel(Kernel):
             add_product(full_rows[start : start + size].toarray(), gram)
 
 
-def _squared(rows: csr_array) -> csr_array:
+def _square(rows: csr_array) -> csr_array:
     return _with_values(rows, np.square(rows.data, dtype=np.float64))
 
 
@@ -219,7 +219,7 @@ def _segment_products(rows: csr_array, directions: Array, dtype: np.dtype) -> Ar
     return products.reshape(n_rows, k).astype(dtype, copy=False)
 
 
-def _shifted(rows: csr_array, labels: Array, k: int) -> csr_array:
+def _shift(rows: csr_array, labels: Array, k: int) -> csr_array:
     """The rows spread over k times as many columns: row i stands in copy ``labels[i]``.
 
     With ``label * m`` added to its column number every entry knows its place in a flattened k x m

@@ -16,7 +16,7 @@ from orthant.engine.kernels.triton_table import (
     Tiles,
     assign_tiles,
     look_tiles,
-    padded,
+    pad,
     residual_tiles,
     slab_rows,
     sum_plan,
@@ -54,7 +54,7 @@ def _slabs(rows: Any, k: int, tiles: Tiles) -> tuple[int, Any]:
     """How many rows a slab has, and room for the sums of every slab, padded."""
     n, m = rows.shape
     slab, wide = slab_rows(n, k, tiles.rows), _grid(m, tiles.columns) * tiles.columns
-    return slab, rows.new_empty((_grid(n, slab), padded(k), wide))
+    return slab, rows.new_empty((_grid(n, slab), pad(k), wide))
 
 
 def _split(vectors: Any, shape: tuple[int, int], halves: bool, exact: bool) -> tuple[Any, Any]:
@@ -91,7 +91,7 @@ def assign(rows: Any, vectors: Any) -> tuple[Any, Any]:
 
 def _assign(rows: Any, vectors: Any, tiles: Tiles, halves: bool, exact: bool) -> tuple[Any, Any]:
     (n, m), k = rows.shape, len(vectors)
-    many, wide = padded(k), _grid(m, tiles.columns) * tiles.columns
+    many, wide = pad(k), _grid(m, tiles.columns) * tiles.columns
     high, low = _split(vectors, (many, wide), halves, exact)
     labels, best = _winners(rows)
     given = (rows, high, low, labels, best, n, 1.0)
@@ -118,7 +118,7 @@ def _assign_short_rows(rows: Any, vectors: Any, tiles: Tiles) -> tuple[Any, Any]
     slab = slab_rows(n, k, tiles.rows)
     labels, best = _winners(rows)
     given = (rows, vectors.contiguous(), labels, best, n, slab)
-    _launch(kernels.assign_short_rows, (_grid(n, slab),), tiles, given, K=k, KP=padded(k))
+    _launch(kernels.assign_short_rows, (_grid(n, slab),), tiles, given, K=k, KP=pad(k))
     return labels, best
 
 
@@ -129,7 +129,7 @@ def _fused_sweep(
     slab, sums = _slabs(rows, k, tiles)
     labels, best = _winners(rows) if by_row else (None, None)
     given = (rows, vectors.contiguous(), weights, sums, labels, best, n, slab)
-    sizes = {"K": k, "KP": padded(k), "SCALED": padded(k) <= MOST_SCALED}
+    sizes = {"K": k, "KP": pad(k), "SCALED": pad(k) <= MOST_SCALED}
     _launch(kernels.fused_sweep, (len(sums),), tiles, given, **sizes)
     return labels, best, sums.sum(dim=0, dtype=torch.float64)[:k, :m]
 

@@ -55,14 +55,14 @@ class Plan:
     held: bool = False  # whether all directions stay in shared memory while rows are assigned
 
 
-def padded(size: int) -> int:
+def pad(size: int) -> int:
     """The power of two that a side of a tile has for so many columns or directions."""
     return max(SMALLEST, 1 << max(0, size - 1).bit_length())
 
 
 def sweep_plan(m: int, k: int) -> Plan:
     """The kernels of a sweep."""
-    wide, many = padded(m), padded(k)
+    wide, many = pad(m), pad(k)
     if many <= MOST_INDICATED and wide <= WIDEST_FUSED:
         tiles = Tiles(64, wide, 4, 3 if many <= MOST_SCALED else 2)
         return Plan("fused", True, tiles, tiles)
@@ -84,7 +84,7 @@ def sum_plan(m: int, k: int) -> Plan:
 
 def assign_tiles(k: int) -> Tiles:
     """The tiles of the final assignment, with all digits of float32."""
-    return Tiles(64, 32, 4, 3) if padded(k) <= 64 else Tiles(128, 64, 8, 3)
+    return Tiles(64, 32, 4, 3) if pad(k) <= 64 else Tiles(128, 64, 8, 3)
 
 
 def look_tiles(m: int) -> Tiles:
@@ -101,6 +101,6 @@ def residual_tiles(m: int) -> Tiles:
 
 def slab_rows(n: int, k: int, rows: int) -> int:
     """How many rows of n have sums of their own, a multiple of the rows of a tile."""
-    enough = min(ROWS_PER_DIRECTION * padded(k), -(-n // FEWEST_SLABS))
+    enough = min(ROWS_PER_DIRECTION * pad(k), -(-n // FEWEST_SLABS))
     wanted = max(4 * rows, -(-n // MOST_SLABS), enough)
     return -(-wanted // rows) * rows
