@@ -20,7 +20,6 @@ from orthant.engine.memory import available_memory, in_words, memory_limit
 from orthant.errors import InvalidInputError
 from orthant.kmeans.solve import SUBROUTINES
 from orthant.onmf.choices import ALGORITHMS, COMPLETE, NAMES, SEEDINGS, SETTINGS, Problem, fit_bytes
-from orthant.onmf.options import DEFAULTS
 from orthant.validation.data import as_matrix
 from orthant.validation.parameters import as_bytes
 
@@ -185,16 +184,6 @@ def test_several_options_at_once_are_used_or_one_of_them_is_named(
         assert refusal.startswith("there is no algorithm for") or named in chosen
     else:
         assert found.orthogonal == orthogonal
-
-
-def test_the_doors_agree_on_defaults_and_documents_on_names():
-    for door in (orthant.factorize, orthant.OrthogonalNMF):
-        parameters = inspect.signature(door).parameters
-        assert {name: parameters[name].default for name in DEFAULTS} == DEFAULTS
-    for name in (*NAMES, *SETTINGS, *SEEDINGS, *SUBROUTINES):
-        assert f'"{name}"' in orthant.factorize.__doc__
-    for name in (*NAMES, *SETTINGS):
-        assert f'"{name}"' in orthant.OrthogonalNMF.__doc__
 
 
 @pytest.mark.parametrize(
