@@ -4,12 +4,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import orthant
+from orthant.certificate import Promise
 from orthant.engine.samples import Samples
+from orthant.engine.streamed_columns import StreamedColumns
 from orthant.errors import InvalidInputError
 from orthant.kmeans.solve import weighted_kmeans
-from orthant.kmeans.user_subroutine import call_subroutine
+from orthant.kmeans.user_subroutine import call_subroutine, cluster_by_labels
 from orthant.validation.data import as_matrix
 from tests.oracles.weighted_kmeans import kmeans_cost
 
@@ -89,3 +92,39 @@ def test_a_function_may_state_its_ratio_itself():
         kmeans.ratio, kmeans.kind = ratio, kind
         with pytest.raises(InvalidInputError, match="that kmeans claims is"):
             weighted_kmeans(points, 2, rng=rng, subroutine=kmeans)
+
+
+@pytest.mark.parametrize("side", [Samples, StreamedColumns])
+def test_given_labels_get_the_means_weights_and_cost_of_the_definition(side):
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(9, 7))
+    Y = X if side is Samples else X.T
+    labels = rng.integers(3, size=len(Y)).astype(np.int32)
+    labels[2] = -1
+    points = side(as_matrix(X))
+    found = cluster_by_labels(points, labels, 4, Promise(2.0, "always"))
+    lengths, inside = np.linalg.norm(Y, axis=1), labels >= 0
+    unit, weights = (Y / lengths[:, None])[inside], lengths[inside] ** 2
+    assert found.cost == pytest.approx(kmeans_cost(unit, weights, labels[inside]), rel=1e-9)
+    np.testing.assert_allclose(found.weights, np.bincount(labels[inside], weights, minlength=4))
+    assert not found.centers[3].any()
+    assert (found.promise.ratio, found.n_sweeps, found.history) == (2.0, 1, (found.cost,))
+
+
+def test_labels_may_come_as_those_of_scikit_learn_and_a_ratio_of_the_answer_counts_first():
+    def kmeans(points, weights, k, rng):
+        return SimpleNamespace(labels_=[0, 1, 0, 1], ratio=1.5, kind="expected")
+
+    kmeans.ratio = 7.0
+    points = Samples(as_matrix(np.eye(4) + 1))
+    found = call_subroutine(kmeans, points, 2, None)
+    assert found.labels.tolist() == [0, 1, 0, 1]
+    assert (found.promise.ratio, found.promise.kind) == (1.5, "expected")
+
+
+def test_points_of_a_sparse_matrix_come_to_the_user_as_one():
+    seen = []
+    points = Samples(as_matrix(csr_array(np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 2.0]]))))
+    call_subroutine(lambda p, w, k, rng: seen.append(p) or np.array([0, 1]), points, 2, None)
+    assert isinstance(seen[0], csr_array)
+    np.testing.assert_allclose(seen[0].toarray(), [[0.6, 0.8], [0.0, 1.0]])
