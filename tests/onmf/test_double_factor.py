@@ -49,6 +49,7 @@ def at_degrees(*angles):
         ((0, 45), (1, 2), [-1, 0]),  # between: the lighter goes
         ((0, 45), (1, 1), [-1, -1]),  # of equal weight both go
         ((0, 45, 90), (3, 1, 1), [0, -1, 1]),
+        ((0, 45, 45), (5, 2, 2), [0, -1, -1]),  # what is given up adds up
         ((0, 90), (0, 1), [-1, 0]),  # an empty cluster has no group
         ((10, 55, 30), (2, 2, 1), [-1, -1, 0]),  # pairs in order: the first two cancel
     ],
@@ -64,6 +65,9 @@ def test_far_groups_that_share_coordinates_give_each_to_the_heavier_claim():
     centers, weights = at_degrees(5, 80), np.array([3.0, 1.0])
     found = separate_centers(centers, weights).directions
     # 3 cos^2(5) > cos^2(80) and 3 sin^2(5) < sin^2(80): every axis has its owner.
+    assert (found > 0).tolist() == [[True, False], [False, True]]
+    # The first loses 9 of its weight to the last, and with it the second axis.
+    found = separate_centers(at_degrees(25, 88, 70), np.array([10.0, 1.0, 9.0])).directions
     assert (found > 0).tolist() == [[True, False], [False, True]]
 
 

@@ -55,8 +55,8 @@ def test_of_equal_singular_values_the_nearest_vector_is_taken(n_columns):
 
 
 def test_a_label_that_no_row_or_no_entry_carries_has_no_direction():
-    rows = np.array([[0.0, 0.0], [3.0, 4.0], [5.0, 6.0]])
-    found = find_top_directions(rows, np.array([0, 2, -1]), np.ones((4, 2)))
+    rows = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [3.0, 4.0], [5.0, 6.0]])
+    found = find_top_directions(rows, np.array([0, 0, 0, 2, -1]), np.ones((4, 2)))
     np.testing.assert_allclose(found, [[0, 0], [0, 0], [0.6, 0.8], [0, 0]], atol=1e-15)
 
 

@@ -85,6 +85,8 @@ def test_the_history_ends_with_the_error_of_the_last_labels_which_costs_no_more(
     again = cluster(Samples(as_matrix(X)), some_options(3, max_iter=4, tol=0.0))
     if orthogonal == "samples":
         np.testing.assert_array_equal(found.directions, again.centers)
+        costs = np.array(again.history[:-1]) / np.sum(X**2)
+        np.testing.assert_allclose(found.history[:-1], costs)
         assert found.promise.ratio == 2 * again.promise.ratio
 
 
