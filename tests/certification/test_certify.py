@@ -112,3 +112,15 @@ def test_a_fit_without_error_is_exact_and_a_zero_matrix_says_so():
     nothing = fit(np.zeros((3, 2)))
     zero = certify(as_matrix(np.zeros((3, 2))), nothing, "svd")
     assert "zero wherever it has weight" in zero.method
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_error_that_cancellation_hides_is_summed_over_all_entries(dtype):
+    noise = 1e-4 * np.random.default_rng(1).random((6, 4))
+    data = (np.outer(np.arange(1.0, 7.0), np.arange(3.0, 7.0)) + noise).astype(dtype)
+    matrix, found = as_matrix(data), fit(data, 1)
+    exact = float(exact_error(data, found.loadings, found.components))
+    units = matrix.total / float(exact_total(data))
+    # As if what is captured had been rounded to all there is.
+    above = squared_error_from_above(matrix, found, Measured(0.0, direct=False)) / units
+    assert exact <= above <= exact * 1.01

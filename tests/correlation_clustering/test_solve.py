@@ -81,8 +81,8 @@ def test_the_same_seed_gives_the_same_answer_and_the_transpose_the_same_cost():
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_counted_is_what_the_labels_say_and_the_bound_is_below_the_optimum(method, seed):
-    M = random_graph(seed, 4 + seed % 3, 5)
-    M[1], M[:, 3] = 0, 0
+    M = random_graph(seed, 6, 6)  # on some of these the paper is not at the optimum
+    M[1], M[:, 3] = M[1] * (seed > 1), M[:, 3] * (seed > 1)
     found = cluster(M, method)
     optimum = fewest_disagreements(M)
     assert found.disagreements == disagreements(M, found.row_labels, found.column_labels)
@@ -101,14 +101,14 @@ def test_what_is_counted_is_what_the_labels_say_and_the_bound_is_below_the_optim
 
 
 def test_the_default_costs_no_more_than_the_paper_and_uses_its_starts():
-    for seed in range(3):
-        M = random_graph(seed, 6, 5)
-        matrix = csr_array(M)
+    for seed in (0, 4):
+        matrix = csr_array(random_graph(seed, 12, 10))
         paper = cluster_as_published(matrix, 0, np.random.default_rng(0))
         best = cluster_best(matrix, 2, np.random.default_rng(0))
-        assert count_disagreements(matrix, best) <= count_disagreements(matrix, paper)
-        none = cluster_best(matrix, 0, np.random.default_rng(0))
-        assert count_disagreements(matrix, none) <= count_disagreements(matrix, paper)
+        # Without random starts local search improves on both roundings all the same.
+        improved = cluster_best(matrix, 0, np.random.default_rng(0))
+        costs = [count_disagreements(matrix, one) for one in (best, improved, paper)]
+        assert costs[0] <= costs[1] < costs[2]
 
 
 def test_small_graphs_are_clustered_at_the_optimum_by_the_default():

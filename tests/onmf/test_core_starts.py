@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from orthant.certificate import Promise
+from orthant.kmeans.seeding import seeding_promise
 from orthant.onmf.core_descent import descend_core, unpack
 from orthant.onmf.core_starts import CoreStarts, core_starts, in_sequence, pad
 from orthant.onmf.search import Search
@@ -113,3 +114,11 @@ def test_ratios_of_one_side_after_the_other_add_up_and_are_rounded_up():
 def test_padded_vectors_keep_their_rows_and_end_with_zeros():
     np.testing.assert_array_equal(pad(np.ones((2, 3)), 3), [[1, 1, 1], [1, 1, 1], [0, 0, 0]])
     np.testing.assert_array_equal(pad(np.ones((2, 3)), 2), np.ones((2, 3)))
+
+
+def test_each_point_on_its_own_adds_the_smallest_ratio_to_that_of_the_first_side():
+    X = np.random.default_rng(0).exponential(size=(8, 4))
+    starts, _, _ = starts_of(X, 2, 4, seeding="lines")
+    found = starts.rows_first().promise
+    assert found.ratio == pytest.approx(seeding_promise(2).ratio + 1.0)
+    assert found.kind == "expected"

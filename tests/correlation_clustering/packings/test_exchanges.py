@@ -62,3 +62,15 @@ def test_without_an_open_disagreement_the_packing_stays_as_it_is():
     assert sorted_squares(found) == [[0, 1, 2, 3]]
     again = exchange_squares(csr_array(M), EMPTY, NONE, np.random.default_rng(0))
     assert again.shape == (0, 4)
+
+
+def test_no_single_exchange_costs_more_squares_than_it_brings(monkeypatch):
+    monkeypatch.setattr(exchanges, "EXCHANGES", 1)
+    for seed in range(60):
+        M, _ = random_graph(seed % 6, 6, 6)
+        matrix, rng = csr_array(M), np.random.default_rng(seed)
+        packing = pack_over_rows(matrix, NONE, rng)
+        keys = find_disagreements(matrix, Blocks(np.full(6, -1), np.full(6, -1)))
+        found = exchange_squares(matrix, packing, keys, rng)
+        check_packing(found, M)
+        assert len(found) >= len(packing)
