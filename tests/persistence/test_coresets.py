@@ -72,6 +72,7 @@ def set_value(**changed):
         (np.asarray, set_array("coreset_weights", lambda found: found * np.nan)),
         (np.asarray, set_array("coreset_weights", lambda found: found[1:])),
         (np.asarray, set_array("coreset_weights", lambda found: -found)),
+        (np.asarray, set_array("coreset_weights", lambda found: 0 * found)),
         (np.asarray, set_value(n_seen=-1)),
         (np.asarray, set_value(n_reductions=1.5)),
         (np.asarray, set_value(key=["a"])),

@@ -157,7 +157,7 @@ def shrink_a_scale(arrays):
 
 
 def use_an_empty_column(arrays):
-    arrays["feature_labels"][4], arrays["feature_scales"][4] = 0, 0.1
+    arrays["feature_labels"][4], arrays["feature_scales"][4] = 0, 1e-12
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,7 @@ def test_only_the_first_repetition_has_a_bound_and_every_one_its_own_draws():
     first, second = (run_trial(X, 2, number, 5, OPTIONS) for number in (0, 1))
     assert 0 < first.lower_bound <= first.relative_squared_error
     assert second.lower_bound is None
+    assert first.matched_cosine < 0.99  # halves of noise are two different matrices
     assert first.null_error != second.null_error
     assert run_trial(X, 2, 1, 6, OPTIONS).null_error != second.null_error
 
