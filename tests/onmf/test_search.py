@@ -1,4 +1,4 @@
-"""No sweep, no pass of moves and no escape ever raises the error."""
+"""No sweep raises the error, and a search ends with the best of all that it has tried."""
 
 from itertools import pairwise
 

@@ -6,7 +6,6 @@ from tests.oracles.correlation_clustering import bad_squares
 
 NONE = np.zeros(0, dtype=np.int64)
 EMPTY = np.zeros((0, 4), dtype=np.int64)
-ALONE = np.full(6, -1)  # every vertex on its own: all edges are disagreements
 
 
 def random_graph(seed, n=5, m=6):

@@ -81,8 +81,7 @@ def test_greedy_packing_stops_at_as_many_squares_as_there_are_disagreements():
     assert len(pack_greedily(csr_array(M), NONE, rng)) == 0
     blocks = Blocks(np.full(5, -1), np.full(6, -1))
     keys = find_disagreements(csr_array(M), blocks)
-    found = pack_greedily(csr_array(M), keys, rng)
+    found = pack_greedily(csr_array(M), keys, np.random.default_rng(0))
     check_packing(found, M)
-    assert len(found) >= max(
-        len(pack_over_rows(csr_array(M), keys, np.random.default_rng(0))) // 2, 1
-    )
+    # Rows come first, with the same draws: no way that follows makes it smaller.
+    assert len(found) >= len(pack_over_rows(csr_array(M), keys, np.random.default_rng(0))) > 0
