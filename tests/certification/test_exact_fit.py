@@ -103,8 +103,8 @@ def test_a_matrix_that_is_zero_where_it_has_weight_is_told_from_one_that_underfl
 
 def test_a_product_that_was_rounded_to_its_entry_is_not_equal():
     left, right = np.array([0.1, 0.5, 1 / 3, 3.0]), np.array([3.0, 0.25, 3.0, 0.0])
-    told = equals_product(left * right, left, right)
-    assert told.tolist() == [False, True, False, True]
+    equal = equals_product(left * right, left, right)
+    assert equal.tolist() == [False, True, False, True]
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
