@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import orthant
-from orthant.certification.exact_fit import equals_product
+from orthant.certification.exact_fit import equals_product, fits_exactly
+from orthant.validation.data import as_matrix
 from tests.quick_cases import mostly_slow
 
 NUMBERS = st.one_of(
@@ -98,3 +99,21 @@ def test_a_matrix_that_is_zero_where_it_has_weight_is_told_from_one_that_underfl
     assert light.n_components_found == 1
     assert light.relative_squared_error < 1e-30
     assert light.certificate.method != zero.certificate.method
+
+
+def test_a_product_that_was_rounded_to_its_entry_is_not_equal():
+    left, right = np.array([0.1, 0.5, 1 / 3, 3.0]), np.array([3.0, 0.25, 3.0, 0.0])
+    equal = equals_product(left * right, left, right)
+    assert equal.tolist() == [False, True, False, True]
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_one_entry_that_differs_or_is_missing_is_noticed(store, orthogonal):
+    X = np.kron(np.diag([1.0, 3.0]), np.ones((4, 4)))
+    found = orthant.factorize(X, 2, orthogonal=orthogonal, random_state=0, certificate=None)
+    assert fits_exactly(as_matrix(store(X)), found)
+    for place, value in (((0, 0), np.nextafter(1.0, 2.0)), ((0, 0), 0.0), ((0, 5), 1e-300)):
+        other = X.copy()
+        other[place] = value
+        assert not fits_exactly(as_matrix(store(other)), found)

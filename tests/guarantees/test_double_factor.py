@@ -13,7 +13,6 @@ from sklearn.decomposition import NMF
 import orthant
 from orthant.datasets import make_planted
 from orthant.measures import recovery_error
-from orthant.onmf.double_factor import separate_centers
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.weighted_kmeans import exact_kmeans
 
@@ -77,15 +76,6 @@ def test_as_many_components_as_the_smaller_side_keep_the_promise_of_theorem_9(sh
             assert found.certificate.lower_bound * np.sum(X**2) <= optimum + ROUNDING, seed
     assert claimed > 90
     assert proven > 90
-
-
-def test_any_order_of_pairs_keeps_supports_disjoint():
-    rng = np.random.default_rng(0)
-    for _ in range(300):
-        centers = rng.exponential(size=(5, 4)) ** 2
-        weights = rng.exponential(size=5)
-        split = separate_centers(centers, weights, rng.permutation).directions
-        assert np.all(np.count_nonzero(split, axis=0) <= 1)
 
 
 matrices = hnp.arrays(

@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 
 from orthant.onmf.full_rank import (
     BY_COSINE,
-    BY_COUNT,
     AngleTests,
     factorize_full_rank,
 )
@@ -72,26 +71,6 @@ def test_both_factors_are_exactly_orthogonal(X):
     assert np.array_equal(result.labels < 0, ~X.any(axis=1)) or len(result.directions)
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_sparse_rows_are_factorized_as_dense_ones(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.exponential(size=(20, 15)) * (rng.random((20, 15)) < 0.3)
-    from_dense, from_sparse = factorize_full_rank(X), factorize_full_rank(csr_array(X))
-    assert isinstance(from_sparse.directions, csr_array)
-    np.testing.assert_allclose(dense(from_sparse.directions), from_dense.directions, rtol=1e-13)
-    assert np.array_equal(from_sparse.labels, from_dense.labels)
-    np.testing.assert_allclose(from_sparse.scales, from_dense.scales, rtol=1e-13)
-    assert from_sparse.lower_bound == pytest.approx(from_dense.lower_bound, rel=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_counting_and_cosines_agree_on_binary_rows(seed):
-    X = csr_array((np.random.default_rng(seed).random((18, 12)) < 0.3).astype(float))
-    by_count, by_cosine = factorize_full_rank(X, angles=BY_COUNT), factorize_full_rank(X)
-    assert np.array_equal(by_count.labels, by_cosine.labels)
-    np.testing.assert_array_equal(dense(by_count.directions), dense(by_cosine.directions))
-
-
 @pytest.mark.parametrize("as_rows", [np.asarray, csr_array])
 def test_planted_blocks_are_recovered_with_shuffling_and_zero_rows_and_columns(as_rows):
     rng = np.random.default_rng(4)
@@ -120,27 +99,3 @@ def test_rows_at_exactly_30_and_60_degrees_lose_weight_and_keep_the_ratio(cosine
     result = factorize_full_rank(X)
     assert result.lower_bound > 0
     assert squared_error(X, result) <= FULL_RANK_RATIO * best_double_factor_error(X, 2) + ROUNDING
-
-
-def test_parallel_rows_count_as_one_heavy_row():
-    X = np.array([[3.0, 0.0, 1.0], [1.0, 1.0, 0.0], [6.0, 0.0, 2.0]])
-    merged = factorize_full_rank(np.array([[np.sqrt(45), 0, np.sqrt(5)], [1, 1, 0]]))
-    result = factorize_full_rank(X)
-    np.testing.assert_allclose(result.directions, merged.directions, rtol=1e-14)
-    assert result.lower_bound == pytest.approx(merged.lower_bound, rel=1e-12)
-
-
-@pytest.mark.parametrize("as_rows", [np.asarray, csr_array])
-def test_a_zero_matrix_has_no_groups(as_rows):
-    result = factorize_full_rank(as_rows(np.zeros((3, 4))))
-    assert result.directions.shape == (0, 4)
-    assert result.labels.tolist() == [-1, -1, -1]
-    assert result.lower_bound == 0.0
-
-
-def test_unit_rows_with_weights_are_the_rows_themselves():
-    X = np.random.default_rng(8).exponential(size=(6, 5))
-    norms = np.linalg.norm(X, axis=1)
-    whole, parts = factorize_full_rank(X), factorize_full_rank(X / norms[:, None], norms**2)
-    assert np.array_equal(whole.labels, parts.labels)
-    np.testing.assert_allclose(whole.scales, parts.scales * norms, rtol=1e-12)

@@ -126,3 +126,12 @@ def test_chosen_columns_are_a_local_optimum_and_tell_who_is_nearest():
     np.testing.assert_array_equal(nearest.labels, distances[:, columns].argmin(axis=1))
     # No more than there are different candidates.
     assert len(choose_columns(np.ones(40), np.zeros((40, 5)), 4)[0]) == 1
+
+
+def test_no_candidate_is_chosen_twice_however_many_are_asked_for():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        points = rng.random((3, 2))
+        distances = np.square(points[:, None] - points).sum(axis=2)
+        chosen, _ = choose_columns(rng.random(3), distances, 7)
+        assert len(set(chosen.tolist())) == len(chosen) <= 3

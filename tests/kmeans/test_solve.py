@@ -1,66 +1,18 @@
-"""What a k-means subroutine may claim, and that the claim is about the clustering returned."""
+"""Lloyd never raises the cost, and what is claimed is about the clustering returned."""
 
-from types import SimpleNamespace
+import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-import orthant
 from orthant.engine.samples import Samples
-from orthant.errors import InvalidInputError
+from orthant.engine.streamed_columns import StreamedColumns
 from orthant.kmeans.local_search import Exchange, stability_promise
-from orthant.kmeans.solve import weighted_kmeans
+from orthant.kmeans.solve import lloyd, weighted_kmeans
 from orthant.validation.data import as_matrix
-
-X = np.random.default_rng(0).exponential(size=(12, 4))
-
-
-def claiming(ratio, **more):
-    def kmeans(points, weights, k, rng):
-        return SimpleNamespace(labels=np.arange(len(weights)) % k, ratio=ratio, **more)
-
-    return kmeans
-
-
-@pytest.mark.parametrize(
-    "ratio", [np.nan, np.inf, -np.inf, -3.0, 0.0, 0.999, "2", 2 + 0j, True, [2.0], np.array([2.0])]
-)
-@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
-def test_a_claimed_ratio_that_cannot_be_one_is_refused(ratio, orthogonal):
-    with pytest.raises(InvalidInputError, match="the ratio that kmeans claims is"):
-        orthant.factorize(X, 2, orthogonal=orthogonal, algorithm="paper", kmeans=claiming(ratio))
-
-
-@pytest.mark.parametrize("kind", ["sometimes", None, 1])
-def test_a_claim_of_an_unknown_kind_is_refused(kind):
-    with pytest.raises(InvalidInputError, match="the kind of the ratio"):
-        orthant.factorize(X, 2, algorithm="paper", kmeans=claiming(2.0, kind=kind))
-
-
-@pytest.mark.parametrize("ratio", [1, 1.0, np.float32(1.5), np.float64(7.0), np.int64(3)])
-@pytest.mark.parametrize("kind", ["always", "expected"])
-def test_a_proper_claim_is_taken_as_it_is(ratio, kind):
-    found = orthant.factorize(
-        X, 2, algorithm="paper", kmeans=claiming(ratio, kind=kind), certificate=None
-    )
-    assert found.certificate.a_priori_ratio == pytest.approx(2 * float(ratio), rel=1e-6)
-    assert found.certificate.a_priori_kind == kind
-
-
-def test_a_function_may_state_its_ratio_itself():
-    def kmeans(points, weights, k, rng):
-        return np.arange(len(weights)) % k
-
-    points = Samples(as_matrix(np.eye(4) + 1))
-    rng = np.random.default_rng(0)
-    assert weighted_kmeans(points, 2, rng=rng, subroutine=kmeans).promise.ratio is None
-    kmeans.ratio, kmeans.kind = 6.36, "expected"
-    promise = weighted_kmeans(points, 2, rng=rng, subroutine=kmeans).promise
-    assert (promise.ratio, promise.kind) == (6.36, "expected")
-    for ratio, kind in ((0.5, "always"), (np.inf, "always"), (2.0, "usually")):
-        kmeans.ratio, kmeans.kind = ratio, kind
-        with pytest.raises(InvalidInputError, match="that kmeans claims is"):
-            weighted_kmeans(points, 2, rng=rng, subroutine=kmeans)
+from tests.oracles.weighted_kmeans import exact_kmeans, kmeans_cost
 
 
 def exact_cost(points, labels, k):
@@ -114,3 +66,66 @@ def test_labels_of_a_stopped_lloyd_do_not_take_the_ratio_of_better_centers(monke
         points = Samples(as_matrix(rng.exponential(size=(30, 5)) ** 2))
         found = weighted_kmeans(points, 4, rng=rng, subroutine="local-search", max_iter=1, tol=1e-4)
         assert exact_cost(points, found.labels, 4) <= tested[-1] * (1 + 1e-9), seed
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    k=st.integers(1, 6),
+    side=st.sampled_from([Samples, StreamedColumns]),
+)
+def test_the_cost_never_rises(seed, k, side):
+    rng = np.random.default_rng(seed)
+    points = side(as_matrix(rng.exponential(size=(20, 12)) ** 3))
+    start = points.at(rng.choice(len(points.weights), size=k, replace=False))
+    history = lloyd(points, start, max_iter=50, tol=0.0).history
+    assert all(b <= a * (1 + 1e-12) + 1e-12 for a, b in itertools.pairwise(history))
+
+
+def test_centers_are_the_means_of_the_final_labels():
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(50, 7))
+    points = Samples(as_matrix(X))
+    for max_iter in (1, 2, 100):
+        found = lloyd(points, points.at(np.array([0, 1, 2])), max_iter=max_iter, tol=0.0)
+        lengths = np.linalg.norm(X, axis=1)
+        for s in range(3):
+            inside = found.labels == s
+            mean = np.average((X / lengths[:, None])[inside], axis=0, weights=lengths[inside] ** 2)
+            np.testing.assert_allclose(found.centers[s], mean, rtol=1e-12)
+            assert found.weights[s] == pytest.approx(np.sum(lengths[inside] ** 2))
+
+
+def test_empty_clusters_are_put_to_use():
+    rng = np.random.default_rng(1)
+    X = rng.exponential(size=(30, 5))
+    points = Samples(as_matrix(X))
+    same = points.at(np.array([4, 4, 4, 4]))
+    found = lloyd(points, same, max_iter=100, tol=0.0)
+    assert np.all(found.weights > 0)
+    assert len(np.unique(found.labels)) == 4
+
+
+def test_points_without_weight_get_no_label():
+    X = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    found = weighted_kmeans(Samples(as_matrix(X)), 2, rng=np.random.default_rng(0))
+    assert found.labels[1] == -1
+    assert set(found.labels[[0, 2]]) == {0, 1}
+
+
+def test_restarts_keep_the_cheapest():
+    points = Samples(as_matrix(np.random.default_rng(2).exponential(size=(60, 5)) ** 2))
+    singles = [weighted_kmeans(points, 5, rng=np.random.default_rng(s)).cost for s in range(1)]
+    several = weighted_kmeans(points, 5, rng=np.random.default_rng(0), n_init=10)
+    assert several.cost <= min(singles)
+
+
+@pytest.mark.parametrize("subroutine", ["k-means++", "greedy-k-means++", "ls++", "local-search"])
+def test_every_subroutine_reaches_the_optimum_of_a_small_case_with_restarts(subroutine):
+    X = np.random.default_rng(3).exponential(size=(8, 3))
+    lengths = np.linalg.norm(X, axis=1)
+    unit, weights = X / lengths[:, None], lengths**2
+    optimum = kmeans_cost(unit, weights, exact_kmeans(unit, weights, 3))
+    found = weighted_kmeans(
+        Samples(as_matrix(X)), 3, rng=np.random.default_rng(0), subroutine=subroutine, n_init=20
+    )
+    assert kmeans_cost(unit, weights, found.labels) == pytest.approx(optimum, rel=1e-9)

@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 import orthant
 from orthant.datasets import make_planted
 from orthant.onmf.publish import fall_to
-from orthant.onmf.single_factor import published_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
 SETTINGS = ("samples", "features", "both")
@@ -62,50 +61,3 @@ def test_the_history_of_missing_values_never_rises_either():
 def test_what_seems_to_rise_by_rounding_is_what_was_accepted_before():
     assert fall_to((0.5, 0.3, 0.300001, 0.1999), 0.2) == (0.5, 0.3, 0.3, 0.2, 0.2)
     assert fall_to((), 0.0) == (0.0,)
-
-
-def by_hand(X, labels):
-    """Theorem 3 with given labels: normalized means, and the best scale on the own one."""
-    lengths = np.linalg.norm(X, axis=1)
-    weights, unit = lengths**2, X / np.where(lengths > 0, lengths, 1)[:, None]
-    squared = 0.0
-    for s in np.unique(labels):
-        inside = labels == s
-        center = weights[inside] @ unit[inside] / weights[inside].sum()
-        scales = X[inside] @ center / (center @ center)
-        squared += np.square(X[inside] - np.outer(scales, center)).sum()
-    return squared / weights.sum()
-
-
-@pytest.mark.parametrize("orthogonal", ["samples", "features"])
-def test_the_published_error_of_one_factor_is_that_of_the_labels_of_k_means(orthogonal):
-    lowered = 0
-    for seed in range(40):
-        X = np.random.default_rng(seed).exponential(size=(20, 12)) ** 2
-
-        def kmeans(points, weights, k, rng, seed=seed):
-            return np.random.default_rng(seed + 1).integers(k, size=len(weights))
-
-        found = orthant.factorize(X, 3, orthogonal=orthogonal, algorithm="paper", kmeans=kmeans)
-        side = X if orthogonal == "samples" else X.T
-        labels = np.random.default_rng(seed + 1).integers(3, size=len(side))
-        assert published_error(found) == pytest.approx(by_hand(side, labels), rel=1e-12)
-        lowered += found.relative_squared_error < published_error(found) * (1 - 1e-9)
-    assert lowered == 40
-
-
-@pytest.mark.slow
-def test_the_published_error_of_two_factors_is_never_below_the_error():
-    lowered = 0
-    for seed in range(60):
-        X = np.random.default_rng(seed).exponential(size=(8, 6)) ** 2
-        found = orthant.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=seed)
-        assert len(found.history) == 2
-        lowered += found.relative_squared_error < published_error(found) * (1 - 1e-9)
-    assert lowered > 10
-
-
-def test_theorem_9_ends_with_the_assignment_itself():
-    X = np.random.default_rng(0).exponential(size=(4, 6))
-    found = orthant.factorize(X, 4, orthogonal="both", algorithm="paper", random_state=0)
-    assert published_error(found) is None

@@ -8,11 +8,13 @@ from scipy.sparse import csr_array
 
 import orthant
 from orthant.datasets import make_planted
-from orthant.engine.samples import Samples
+from orthant.engine.samples import Samples, columns_of
 from orthant.engine.vectors import unit_lengths
-from orthant.onmf.search import descend
+from orthant.kmeans.seeding import seeding_promise
+from orthant.onmf.search import descend, search_lines
 from orthant.onmf.starts import Pool, play_on_sample
 from orthant.validation.data import as_matrix
+from tests.onmf.small_points import some_options
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
@@ -167,3 +169,53 @@ def test_every_sweep_is_counted_when_rounding_ends_a_descent(monkeypatch):
     given = np.random.default_rng(1).random((4, 20))
     found = orthant.factorize(X, 4, seeding=given, tol=0.0, certificate=None)
     assert found.n_sweeps == len(calls) == len(found.history)
+
+
+# A promise is made with the draw that earns it, and outlives whatever is written about the fit.
+X = np.random.default_rng(0).exponential(size=(60, 8))
+LARGE = make_planted(6000, 10, 3, 0.5, random_state=0).X
+
+
+def searched(X, seeding, k=3, orthogonal="samples", n_init=1):
+    options = some_options(
+        k, orthogonal=orthogonal, seeding=seeding, n_init=n_init, max_iter=5, tol=1e-4
+    )
+    matrix = as_matrix(X)
+    points = Samples(matrix) if orthogonal == "samples" else columns_of(matrix)
+    return search_lines(points, options)
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+@pytest.mark.parametrize(
+    ("seeding", "factor"), [("lines", 1.0), ("k-means++", 2.0), ("k-means||", None)]
+)
+def test_every_start_brings_the_promise_of_its_own_draws(orthogonal, seeding, factor):
+    promise = searched(X, seeding, orthogonal=orthogonal, n_init=3).promise
+    expected = None if factor is None else factor * seeding_promise(3).ratio
+    assert promise.ratio == expected
+    assert promise.kind == (None if factor is None else "expected")
+    assert bool(promise.reason) == (factor is None)
+
+
+def test_draws_from_a_sample_promise_nothing():
+    promise = searched(LARGE, "auto").promise
+    assert promise.ratio is None
+    assert "sample" in promise.reason
+
+
+@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+@pytest.mark.parametrize(
+    ("seeding", "orthogonal"),
+    [("auto", "both"), *((s, "samples") for s in ("auto", "lines", "k-means++", "k-means||"))],
+)
+def test_a_fit_that_goes_on_from_a_checkpoint_promises_the_same(tmp_path, seeding, orthogonal):
+    path = tmp_path / "fit.checkpoint"
+    fits = [
+        orthant.factorize(
+            X, 3, orthogonal=orthogonal, seeding=seeding, checkpoint=path, random_state=0
+        ).certificate
+        for _ in range(2)
+    ]
+    assert fits[0].a_priori_ratio == fits[1].a_priori_ratio
+    assert fits[0].a_priori_kind == fits[1].a_priori_kind
+    assert fits[0].reason == fits[1].reason

@@ -10,8 +10,6 @@ from sklearn.base import clone
 import orthant
 from orthant.errors import FewerComponentsWarning, InvalidInputError, InvalidTypeError
 from orthant.numerics.descent import listening
-from orthant.onmf.core_descent import descend_core, pack
-from orthant.validation.data import as_matrix
 from tests.quick_cases import mostly_slow
 
 
@@ -49,21 +47,6 @@ def test_planted_groups_are_recovered_exactly(seed):
     assert same_partition(result.feature_labels, feature_labels)
     assert (result.scales[:3] == 0).all()
     assert (result.feature_scales[:3] == 0).all()
-
-
-def test_a_row_and_a_column_outside_the_groups_that_belong_together_are_found():
-    X = np.zeros((16, 16))
-    for block in range(4):
-        part = slice(4 * block, 4 * block + 4)
-        X[part, part] = np.outer(np.arange(1, 5), np.arange(2, 6)) * (block + 1)
-    known = np.where(X[[0, 5, 10]] > 0, 1.0, 0.0)
-    found = fit(X, (4, 4), seeding=known)
-    assert found.relative_squared_error < 1e-28
-    groups = known / np.linalg.norm(known, axis=1)[:, None]
-    empty = np.zeros((1, 16))
-    vectors = pack(np.concatenate([groups, empty]), np.eye(4) * [1, 1, 1, 0])
-    again = descend_core(as_matrix(X), vectors, 4, max_iter=20, tol=1e-6)
-    assert again.history[-1] < 1e-14
 
 
 def test_the_history_never_rises_and_every_number_of_groups_helps():

@@ -14,8 +14,6 @@ from orthant.engine.sources import digest_rows
 from orthant.errors import InvalidInputError, OrthantError
 from orthant.selection import select_n_components
 from orthant.selection import trial as trials
-from orthant.selection.choice import suggest, sum_up
-from orthant.selection.trial import Trial, matched_cosine
 
 X = make_planted(90, 30, 4, 0.1, random_state=0).X
 
@@ -97,39 +95,6 @@ def test_finished_trials_are_read_from_the_results_file(tmp_path, monkeypatch, s
     assert len(ran) == 2
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"data": X + 1}, "data differ"),
-        ({"orthogonal": "features"}, "orthogonal differ"),
-        ({"random_state": 1}, "random_state differ"),
-    ],
-)
-def test_results_of_another_selection_are_refused(tmp_path, change, message):
-    path = tmp_path / "results.jsonl"
-    select(candidates=[2], results=path, n_repetitions=1)
-    before = path.read_bytes()
-    with pytest.raises(InvalidInputError, match=message):
-        select(**{"candidates": [2], "results": path, "n_repetitions": 1, **change})
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("not json\n", "line 1 is damaged"),
-        ("[]\n", "line 1 is no JSON object"),
-        ('{"title": "shopping list"}\n', "not a results file"),
-    ],
-)
-def test_files_that_hold_something_else_are_refused(tmp_path, content, message):
-    path = tmp_path / "results.jsonl"
-    path.write_text(content)
-    with pytest.raises(InvalidInputError, match=message):
-        select(candidates=[2], results=path)
-    assert path.read_text() == content
-
-
 def test_an_interrupt_keeps_what_was_finished(tmp_path, monkeypatch):
     path = tmp_path / "results.jsonl"
     run_trial = trials.run_trial
@@ -160,13 +125,6 @@ def test_without_pandas_the_error_names_the_extra(monkeypatch, selection):
     assert isinstance(caught.value, ImportError)
 
 
-def test_no_structure_is_said_to_be_none():
-    flat = [Trial(k, 0, k, 1 - 0.1 * k, None, 1 - 0.2 * k, 0.5, 0.1 * k) for k in (1, 2, 3)]
-    number, reason = suggest(sum_up(flat))
-    assert number == 3
-    assert "no parts" in reason
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -195,22 +153,6 @@ def test_progress_is_shown_when_asked_for(capfd):
     assert "selecting n_components" in capfd.readouterr().err
     select(candidates=[2], n_repetitions=1)
     assert capfd.readouterr().err == ""
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_permuted_columns_keep_the_numbers_of_every_column(form):
-    rng = np.random.default_rng(0)
-    data = rng.exponential(size=(50, 8)) * (rng.random((50, 8)) < 0.5)
-    permuted = permute_columns(form(data), rng)
-    dense = permuted if isinstance(permuted, np.ndarray) else permuted.toarray()
-    np.testing.assert_array_equal(np.sort(dense, axis=0), np.sort(data, axis=0))
-    assert not np.array_equal(dense, data)
-
-
-def test_matched_cosine_matches_one_to_one():
-    first = np.eye(3)
-    assert matched_cosine(first, first[[2, 0, 1]], 3) == 1.0
-    assert matched_cosine(first, first[:2], 3) == pytest.approx(2 / 3)
 
 
 def test_the_fingerprint_sees_every_entry():
@@ -272,3 +214,13 @@ def test_what_is_no_pair_is_refused(two_sides):
         select(two_sides, [2, (2, 3)], orthogonal="both")
     with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
         select(two_sides, [(2, 3)])
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_permuted_columns_keep_the_numbers_of_every_column(form):
+    rng = np.random.default_rng(0)
+    data = rng.exponential(size=(50, 8)) * (rng.random((50, 8)) < 0.5)
+    permuted = permute_columns(form(data), rng)
+    dense = permuted if isinstance(permuted, np.ndarray) else permuted.toarray()
+    np.testing.assert_array_equal(np.sort(dense, axis=0), np.sort(data, axis=0))
+    assert not np.array_equal(dense, data)

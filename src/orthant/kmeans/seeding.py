@@ -289,4 +289,5 @@ def _choose_one_by_one(weights: Array, distances: Array, k: int) -> list[int]:
         else:
             nearest = distances[:, best].copy()
             costs = weights @ np.minimum(distances, nearest[:, None])
+        costs[chosen] = np.inf  # by rounding one of them may seem to lower the cost again
     return chosen

@@ -1,0 +1,128 @@
+"""Clusterings of small graphs: numbered, counted and certified as they are."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from orthant.correlation_clustering.blocks import count_disagreements, transpose
+from orthant.correlation_clustering.local_search import improve_blocks
+from orthant.correlation_clustering.solve import (
+    CORRELATION_CLUSTERING_RATIO,
+    METHODS,
+    cluster_as_published,
+    cluster_best,
+    cluster_graph,
+)
+from tests.oracles.correlation_clustering import disagreements, fewest_disagreements
+
+
+def random_graph(seed, n=5, m=6):
+    rng = np.random.default_rng(seed)
+    return (rng.random((n, m)) < rng.uniform(0.2, 0.8)).astype(np.uint8)
+
+
+def planted_graph(seed, n=40, m=40, n_clusters=4, flipped=0.05):
+    rng = np.random.default_rng(seed)
+    rows, columns = np.arange(n) * n_clusters // n, np.arange(m) * n_clusters // m
+    rows, columns = rng.permutation(rows), rng.permutation(columns)
+    flips = rng.random((n, m)) < flipped
+    return ((rows[:, None] == columns) ^ flips).astype(np.uint8), int(flips.sum())
+
+
+def cluster(M, method="best", seed=0):
+    return cluster_graph(csr_array(M), method, rng=np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("method", ["paper", "best"])
+@pytest.mark.parametrize("seed", range(5))
+def test_noiseless_clusters_are_recovered_with_empty_rows_and_columns(method, seed):
+    rng = np.random.default_rng(seed)
+    rows = np.r_[rng.integers(0, 4, size=26), 0, 1, 2, 3, [-1] * 3]
+    columns = np.r_[rng.integers(0, 4, size=11), 0, 1, 2, 3, [-2] * 2]
+    rows, columns = rng.permutation(rows), rng.permutation(columns)
+    result = cluster(rows[:, None] == columns, method)
+    assert result.disagreements == 0
+    assert result.n_clusters == 4
+    assert result.certificate.optimal
+    same = result.row_labels[:, None] == result.column_labels
+    assert np.array_equal(same, rows[:, None] == columns)
+
+
+def test_labels_run_from_the_largest_cluster_to_lone_rows_and_lone_columns():
+    M = np.zeros((7, 8), dtype=np.uint8)
+    M[0, 0] = 1
+    M[1:3, 1:3] = 1
+    M[3:6, 3:7] = 1
+    result = cluster(M)
+    assert result.row_labels.tolist() == [2, 1, 1, 0, 0, 0, 3]
+    assert result.column_labels.tolist() == [2, 1, 1, 0, 0, 0, 0, 4]
+
+
+@pytest.mark.parametrize(
+    "M", [np.zeros((3, 2)), np.ones((3, 2)), np.ones((1, 1)), np.zeros((1, 4))]
+)
+def test_trivial_graphs_have_no_disagreements(M):
+    for method in ("paper", "best"):
+        result = cluster(M.astype(np.uint8), method)
+        assert result.disagreements == 0
+        assert result.certificate.ratio == 1.0
+        assert result.certificate.lower_bound == 0
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_answer_and_the_transpose_the_same_cost():
+    M, _ = planted_graph(11, 30, 20, 3, 0.15)
+    first, again, flipped = cluster(M), cluster(M), cluster(M.T)
+    assert np.array_equal(first.row_labels, again.row_labels)
+    assert first.certificate.lower_bound == again.certificate.lower_bound
+    together = flipped.row_labels[:, None] == flipped.column_labels
+    assert np.array_equal(together.T, first.row_labels[:, None] == first.column_labels)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_counted_is_what_the_labels_say_and_the_bound_is_below_the_optimum(method, seed):
+    M = random_graph(seed, 6, 6)  # on some of these the paper is not at the optimum
+    M[1], M[:, 3] = M[1] * (seed > 1), M[:, 3] * (seed > 1)
+    found = cluster(M, method)
+    optimum = fewest_disagreements(M)
+    assert found.disagreements == disagreements(M, found.row_labels, found.column_labels)
+    assert found.certificate.lower_bound <= optimum <= found.disagreements
+    assert found.disagreements <= CORRELATION_CLUSTERING_RATIO * optimum
+    assert found.certificate.optimal == (found.certificate.lower_bound == found.disagreements)
+    if not found.certificate.optimal:
+        least = found.disagreements / found.certificate.lower_bound
+        assert least <= found.certificate.ratio <= least * (1 + 1e-9)
+    assert (found.certificate.quantity, found.certificate.a_priori_kind) == (
+        "number of disagreements",
+        "always",
+    )
+    both = {*found.row_labels} & {*found.column_labels}
+    assert both == {*range(found.n_clusters)}
+
+
+def test_the_default_costs_no_more_than_the_paper_and_uses_its_starts():
+    for seed in (0, 4):
+        matrix = csr_array(random_graph(seed, 12, 10))
+        paper = cluster_as_published(matrix, 0, np.random.default_rng(0))
+        best = cluster_best(matrix, 2, np.random.default_rng(0))
+        # Without random starts local search improves on both roundings all the same.
+        few = cluster_best(matrix, 0, np.random.default_rng(0))
+        improved = improve_blocks(matrix, transpose(matrix), paper, np.random.default_rng(0))
+        costs = [count_disagreements(matrix, one) for one in (best, few, improved, paper)]
+        assert costs[0] <= costs[1] <= costs[2] < costs[3]
+
+
+def test_small_graphs_are_clustered_at_the_optimum_by_the_default():
+    for seed in range(2):
+        M = random_graph(seed)
+        assert cluster(M).disagreements == fewest_disagreements(M)
+
+
+def test_a_tall_graph_is_the_wide_one_with_its_sides_exchanged():
+    M = random_graph(5, 3, 7)
+    wide, tall = cluster(M, "paper"), cluster(M.T, "paper")
+    assert wide.disagreements == tall.disagreements
+    assert len(tall.row_labels) == 7
+    same = wide.row_labels[:, None] == wide.column_labels
+    np.testing.assert_array_equal(tall.column_labels[:, None] == tall.row_labels, same)

@@ -1,0 +1,114 @@
+"""Candidates drawn in rounds stand for all points, and the centers are those that cost least."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from orthant.engine.samples import Samples
+from orthant.engine.streamed_columns import StreamedColumns
+from orthant.kmeans.seeding import lines, plain
+from orthant.kmeans.seeding_in_rounds import ROUNDS, draw_candidates, seed_in_rounds
+from orthant.validation.data import as_matrix
+
+
+def some_rows(seed=0, n=40, m=5):
+    rng = np.random.default_rng(seed)
+    X = rng.exponential(size=(n, m)) ** 2
+    X[3] = 0.0
+    return X, rng.integers(0, 3, n).astype(float)
+
+
+def unit_rows(X):
+    lengths = np.linalg.norm(X, axis=1)[:, None]
+    return np.divide(X, lengths, out=np.zeros_like(X, dtype=float), where=lengths > 0)
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_candidates_are_points_with_weight_weighed_by_what_each_captures_best(store, dtype):
+    X, weights = some_rows()
+    points = Samples(as_matrix(store(X.astype(dtype)), sample_weight=weights))
+    found = draw_candidates(points, 3, np.random.default_rng(0))
+    rounding = 1e-5 if dtype is np.float32 else 1e-10
+    units = unit_rows(X)
+    for center in found.centers:
+        place = np.abs(units - center).max(axis=1).argmin()
+        np.testing.assert_allclose(center, units[place], atol=rounding)
+        assert weights[place] > 0
+        assert X[place].any()
+    np.testing.assert_allclose(found.cosines, found.centers @ found.centers.T, atol=10 * rounding)
+    energies = weights[:, None] * np.square(X @ found.centers.T)
+    labels = energies.argmax(axis=1)
+    wanted = np.bincount(labels, energies.max(axis=1), minlength=len(found.centers))
+    np.testing.assert_allclose(found.weights, wanted, rtol=10 * rounding)
+
+
+def test_columns_are_drawn_as_rows_of_the_transposed_matrix_are():
+    X, _ = some_rows(1, 8, 30)
+    matrix = as_matrix(X)
+    found = draw_candidates(StreamedColumns(matrix), 4, np.random.default_rng(0))
+    vectors = (X @ found.centers.T).T  # columns are combined by the centers
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0)
+    np.testing.assert_allclose(found.cosines, vectors @ vectors.T, atol=1e-10)
+    units = unit_rows(X.T)
+    assert np.abs(vectors[:, None] - units).max(axis=2).min(axis=1).max() < 1e-10
+
+
+@pytest.mark.parametrize("distance", [plain, lines])
+def test_every_different_direction_is_found_and_there_are_no_others(distance):
+    X = np.repeat(np.array([[1.0, 0, 0], [0, 2.0, 0], [1.0, 1.0, 5.0]]), 10, axis=0)
+    points = Samples(as_matrix(X))
+    for seed in range(10):
+        found = seed_in_rounds(points, 3, np.random.default_rng(seed), distance=distance)
+        cosines = unit_rows(X[[0, 10, 20]]) @ found.T
+        np.testing.assert_allclose(cosines.max(axis=1), 1.0)
+        assert len(found) == 3
+    more = seed_in_rounds(points, 7, np.random.default_rng(0), distance=distance)
+    assert len(np.unique(more.round(9), axis=0)) == 3  # there are no more to choose from
+
+
+def test_the_chosen_are_the_candidates_that_stand_for_the_others_at_the_least_cost():
+    for seed in range(5):
+        X, weights = some_rows(seed, n=25)
+        points = Samples(as_matrix(X, sample_weight=weights))
+        candidates = draw_candidates(points, 2, np.random.default_rng(seed))
+        chosen = seed_in_rounds(points, 2, np.random.default_rng(seed))
+        distances = lines(candidates.cosines, np.ones(len(candidates.weights)))
+        np.fill_diagonal(distances, 0.0)
+
+        def cost(pair, distances=distances, weights=candidates.weights):
+            return weights @ distances[:, list(pair)].min(axis=1)
+
+        places = [int(np.abs(candidates.centers - one).max(axis=1).argmin()) for one in chosen]
+        best = min(map(cost, combinations(range(len(distances)), 2)))
+        # A local optimum of exchanges: with two centers it is the best or nearly so.
+        assert best - 1e-12 <= cost(places) <= 1.2 * best + 1e-12
+
+
+def test_the_same_seed_draws_the_same_and_one_point_is_enough():
+    X, weights = some_rows()
+    points = Samples(as_matrix(X, sample_weight=weights))
+    one, again = (seed_in_rounds(points, 3, np.random.default_rng(5)) for _ in range(2))
+    np.testing.assert_array_equal(one, again)
+    single = Samples(as_matrix(np.array([[0.0, 0.0], [3.0, 4.0]])))
+    np.testing.assert_allclose(
+        seed_in_rounds(single, 2, np.random.default_rng(0)), [[0.6, 0.8]], atol=1e-15
+    )
+
+
+def test_about_twice_as_many_candidates_as_centers_are_drawn_in_every_round():
+    points = Samples(as_matrix(np.random.default_rng(0).exponential(size=(1000, 6))))
+    counts = [len(draw_candidates(points, 4, np.random.default_rng(s)).weights) for s in range(20)]
+    # The first rounds draw fewer than 8: their rate is that of what was missed a read ago.
+    assert 4 <= np.mean(counts) <= 1 + 8 * ROUNDS
+
+
+def test_of_candidates_in_one_direction_only_one_is_kept():
+    points = Samples(as_matrix(np.repeat(np.eye(3), 50, axis=0)))
+    for seed in range(5):
+        found = draw_candidates(points, 8, np.random.default_rng(seed))
+        assert len(found.weights) <= 3
+        assert (found.weights > 0).all()
+        assert found.weights.sum() == pytest.approx(50 * len(found.weights))

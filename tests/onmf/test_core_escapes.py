@@ -1,0 +1,94 @@
+"""Two answers with a core, recombined: what both keep together is all that is kept."""
+
+import numpy as np
+import pytest
+
+from orthant.onmf.core_descent import descend_core, pack, unpack
+from orthant.onmf.core_escapes import core_escapes, recombine
+from orthant.onmf.solution import Solution
+from orthant.validation.data import as_matrix
+from tests.onmf.small_points import some_options
+
+CORE = np.array([[4.0, 1.0, 0.5], [0.2, 3.0, 1.0], [1.0, 0.3, 2.0]])
+ROWS, COLUMNS = np.arange(12) % 3, np.arange(9) % 3
+
+
+def planted():
+    rng = np.random.default_rng(0)
+    scales = np.outer(rng.uniform(1, 2, 12), rng.uniform(1, 2, 9))
+    return CORE[ROWS][:, COLUMNS] * scales
+
+
+def options_for(k, n_groups):
+    return some_options(k, asked=(k, n_groups), orthogonal="both", n_groups=n_groups, tol=1e-4)
+
+
+def settled(X, columns, k=3):
+    """An answer whose groups of columns are given, and rows as these see them."""
+    groups = (columns == np.arange(3)[:, None]) * np.sqrt(np.sum(X**2, axis=0))
+    groups /= np.linalg.norm(groups, axis=1)[:, None]
+    return pack(groups, (X[:k] @ groups.T))
+
+
+def error_of(X, vectors):
+    """The relative squared error with these groups of columns, without any descent."""
+    groups, core = unpack(vectors, 3)
+    units = core / np.linalg.norm(core, axis=1)[:, None]
+    return 1 - np.square(X @ groups.T @ units.T).max(axis=1).sum() / np.sum(X**2)
+
+
+@pytest.mark.parametrize("weights", [None, [0.0, 2.0, 1.0, 3.0] * 3])
+def test_an_answer_recombined_with_itself_is_kept(weights):
+    X = planted() + 0.1 * np.random.default_rng(1).exponential(size=(12, 9))
+    matrix = as_matrix(X, sample_weight=weights)
+    best = descend_core(matrix, settled(X, COLUMNS), 3, max_iter=20, tol=1e-9)
+    again = recombine(matrix, best.directions, best.directions, options_for(3, 3))
+    assert again.shape == best.directions.shape
+    found = descend_core(matrix, again, 3, max_iter=2, tol=0.0)
+    assert found.history[-1] <= best.history[-1] * (1 + 1e-6)
+
+
+def test_two_answers_that_are_wrong_in_different_places_make_the_right_one():
+    X = planted()
+    matrix = as_matrix(X)
+    one, other = COLUMNS.copy(), COLUMNS.copy()
+    one[0], other[4] = 1, 2  # each puts one column where it does not belong
+    first, second = settled(X, one), settled(X, other)
+    assert min(error_of(X, first), error_of(X, second)) > 1e-3
+    found = recombine(matrix, first, second, options_for(3, 3))
+    groups, _ = unpack(found, 3)
+    assert np.all(np.count_nonzero(groups, axis=0) == 1)
+    assert error_of(X, found) < 1e-10
+
+
+def test_columns_and_rows_of_one_cell_stay_together():
+    X = np.random.default_rng(3).exponential(size=(12, 9))
+    matrix = as_matrix(X)
+    one, other = settled(X, COLUMNS), settled(X, np.roll(COLUMNS, 1))
+    groups, _ = unpack(recombine(matrix, one, other, options_for(3, 3)), 3)
+    labels = groups.argmax(axis=0)
+    pairs = COLUMNS * 3 + np.roll(COLUMNS, 1)
+    for pair in np.unique(pairs):
+        assert len(np.unique(labels[pairs == pair])) == 1
+
+
+def test_the_best_is_recombined_with_the_next_best_and_the_last_where_there_are_few():
+    X = planted()
+    escapes = core_escapes(as_matrix(X), options_for(3, 3))
+    assert [escape.step for escape in escapes] == ["recombination"] * 3
+    found = [Solution(settled(X, COLUMNS)), Solution(settled(X, np.roll(COLUMNS, 3)))]
+    for escape in escapes[1:]:  # both take the last: there is no third
+        assert error_of(X, escape.propose(found[0], found)) < 1e-10
+
+
+def test_an_answer_on_cells_is_no_worse_than_the_first_whose_scales_it_has():
+    rng = np.random.default_rng(4)
+    X, weights = rng.exponential(size=(12, 9)) ** 2, rng.choice([0.0, 1.0, 100.0], 12)
+    weights[0], matrix = 100.0, as_matrix(X, sample_weight=weights)
+    one, other = (
+        descend_core(matrix, rng.exponential(size=(6, 9)), 3, max_iter=20, tol=1e-9).directions
+        for _ in range(2)
+    )
+    found = recombine(matrix, one, other, options_for(3, 3))
+    Y = X * np.sqrt(weights)[:, None]
+    assert error_of(Y, found) <= error_of(Y, one) * (1 + 1e-3)

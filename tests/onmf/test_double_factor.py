@@ -1,0 +1,126 @@
+"""Theorem 8 step by step: centers lose weight, join, and share no coordinate at last."""
+
+import math
+
+import numpy as np
+import pytest
+
+import orthant
+from orthant.certificate import Promise
+from orthant.onmf.double_factor import double_from_means, factorize_double, separate_centers
+from orthant.onmf.single_factor import published_error
+from orthant.validation.data import as_matrix
+from tests.onmf.small_points import some_options
+
+pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+
+
+def test_any_order_of_pairs_keeps_supports_disjoint():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        centers = rng.exponential(size=(5, 4)) ** 2
+        weights = rng.exponential(size=5)
+        split = separate_centers(centers, weights, rng.permutation).directions
+        assert np.all(np.count_nonzero(split, axis=0) <= 1)
+
+
+@pytest.mark.slow
+def test_the_published_error_of_two_factors_is_never_below_the_error():
+    lowered = 0
+    for seed in range(60):
+        X = np.random.default_rng(seed).exponential(size=(8, 6)) ** 2
+        found = orthant.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=seed)
+        assert len(found.history) == 2
+        lowered += found.relative_squared_error < published_error(found) * (1 - 1e-9)
+    assert lowered > 10
+
+
+def at_degrees(*angles):
+    """Centers in the first quarter of the plane."""
+    radians = np.radians(angles)
+    return np.stack([np.cos(radians), np.sin(radians)], axis=1)
+
+
+@pytest.mark.parametrize(
+    ("angles", "weights", "groups"),
+    [
+        ((0, 90), (1, 2), [0, 1]),  # far apart: both stay
+        ((0, 20), (1, 2), [0, 0]),  # close: one group
+        ((0, 45), (1, 2), [-1, 0]),  # between: the lighter goes
+        ((0, 45), (1, 1), [-1, -1]),  # of equal weight both go
+        ((0, 45, 90), (3, 1, 1), [0, -1, 1]),
+        ((0, 45, 45), (5, 2, 2), [0, -1, -1]),  # what is given up adds up
+        ((0, 90), (0, 1), [-1, 0]),  # an empty cluster has no group
+        ((10, 55, 30), (2, 2, 1), [-1, -1, 0]),  # pairs in order: the first two cancel
+    ],
+)
+def test_centers_keep_cancel_or_join_by_their_angle(angles, weights, groups):
+    found = separate_centers(at_degrees(*angles), np.array(weights, dtype=float))
+    assert found.groups.tolist() == groups
+    assert found.directions.shape == (max(groups) + 1, 2)
+    assert np.all(np.count_nonzero(found.directions, axis=0) <= 1)
+
+
+def test_far_groups_that_share_coordinates_give_each_to_the_heavier_claim():
+    centers, weights = at_degrees(5, 80), np.array([3.0, 1.0])
+    found = separate_centers(centers, weights).directions
+    # 3 cos^2(5) > cos^2(80) and 3 sin^2(5) < sin^2(80): every axis has its owner.
+    assert (found > 0).tolist() == [[True, False], [False, True]]
+    # The first loses 9 of its weight to the last, and with it the second axis.
+    found = separate_centers(at_degrees(25, 88, 70), np.array([10.0, 1.0, 9.0])).directions
+    assert (found > 0).tolist() == [[True, False], [False, True]]
+
+
+@pytest.mark.parametrize("ratio", [1.0, 2.5, 26.0])
+def test_the_promise_is_that_of_the_docstring_and_below_that_of_the_paper(ratio):
+    found = double_from_means(Promise(ratio, "expected"))
+    c = 1 / math.sin(math.radians(15)) ** 2
+    wanted = 2 * ratio + 2 * c * (1 + math.sqrt(ratio)) ** 2
+    assert found.ratio == pytest.approx(wanted, rel=1e-4)
+    assert found.ratio >= wanted * (1 - 1e-12)
+    assert found.ratio < 2 * ratio + (8 * ratio + 8) * c
+    assert found.kind == "expected"
+    nothing = Promise(reason="why")
+    assert double_from_means(nothing) is nothing
+
+
+def test_rows_whose_center_lost_its_weight_are_all_error_until_the_last_assignment():
+    # Clusters at 0, 45 and 90 degrees: the one between gives up its weight.
+    X = np.concatenate([4 * at_degrees(0), at_degrees(45), 4 * at_degrees(90), np.zeros((1, 2))])
+
+    def kmeans(points, weights, k, rng):
+        return np.array([0, 1, 2])
+
+    found = factorize_double(as_matrix(X), some_options(3, orthogonal="both", kmeans=kmeans))
+    assert found.history == pytest.approx((1 / 33,))
+    assert found.directions.shape == (2, 2)
+    assert found.promise.ratio is None
+    published = orthant.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=0)
+    assert published.relative_squared_error < 1 / 33
+
+
+def test_the_history_is_the_error_of_the_labels_of_the_groups():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, labels = rng.exponential(size=(6, 5)) ** 2, np.arange(6) % 3
+        X[2] = 0.0
+
+        def kmeans(points, weights, k, rng, labels=labels):
+            return np.delete(labels, 2)
+
+        found = factorize_double(as_matrix(X), some_options(3, orthogonal="both", kmeans=kmeans))
+        lengths = np.linalg.norm(X, axis=1)
+        centers = np.array(
+            [
+                lengths[labels == s] @ X[labels == s] / np.sum(lengths[labels == s] ** 2)
+                for s in range(3)
+            ]
+        )
+        weights = np.array([np.sum(lengths[labels == s] ** 2) for s in range(3)])
+        separate = separate_centers(centers, weights)
+        captured = 0.0
+        for x, group in zip(X, separate.groups[labels], strict=True):
+            if group >= 0:
+                direction = separate.directions[group]
+                captured += (x @ direction) ** 2 / max(direction @ direction, 1e-300)
+        assert found.history[0] == pytest.approx(1 - captured / np.sum(X**2), rel=1e-9)

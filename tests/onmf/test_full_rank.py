@@ -1,0 +1,135 @@
+"""Theorem 9 does the same for every form of its input, and from the smaller side."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from orthant.engine.samples import Samples
+from orthant.onmf.full_rank import (
+    BY_COSINE,
+    BY_COUNT,
+    factorize_full_rank,
+    factorize_without_limit,
+    solve_full_rank,
+)
+from orthant.validation.data import as_matrix
+from tests.onmf.small_points import some_options
+from tests.oracles.double_factor import best_double_factor_error
+
+
+def dense(directions):
+    return directions if isinstance(directions, np.ndarray) else directions.toarray()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_sparse_rows_are_factorized_as_dense_ones(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.exponential(size=(20, 15)) * (rng.random((20, 15)) < 0.3)
+    from_dense, from_sparse = factorize_full_rank(X), factorize_full_rank(csr_array(X))
+    assert isinstance(from_sparse.directions, csr_array)
+    np.testing.assert_allclose(dense(from_sparse.directions), from_dense.directions, rtol=1e-13)
+    assert np.array_equal(from_sparse.labels, from_dense.labels)
+    np.testing.assert_allclose(from_sparse.scales, from_dense.scales, rtol=1e-13)
+    assert from_sparse.lower_bound == pytest.approx(from_dense.lower_bound, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_counting_and_cosines_agree_on_binary_rows(seed):
+    X = csr_array((np.random.default_rng(seed).random((18, 12)) < 0.3).astype(float))
+    by_count, by_cosine = factorize_full_rank(X, angles=BY_COUNT), factorize_full_rank(X)
+    assert np.array_equal(by_count.labels, by_cosine.labels)
+    np.testing.assert_array_equal(dense(by_count.directions), dense(by_cosine.directions))
+
+
+def test_parallel_rows_count_as_one_heavy_row():
+    X = np.array([[3.0, 0.0, 1.0], [1.0, 1.0, 0.0], [6.0, 0.0, 2.0]])
+    merged = factorize_full_rank(np.array([[np.sqrt(45), 0, np.sqrt(5)], [1, 1, 0]]))
+    result = factorize_full_rank(X)
+    np.testing.assert_allclose(result.directions, merged.directions, rtol=1e-14)
+    assert result.lower_bound == pytest.approx(merged.lower_bound, rel=1e-12)
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, csr_array])
+def test_a_zero_matrix_has_no_groups(as_rows):
+    result = factorize_full_rank(as_rows(np.zeros((3, 4))))
+    assert result.directions.shape == (0, 4)
+    assert result.labels.tolist() == [-1, -1, -1]
+    assert result.lower_bound == 0.0
+
+
+def test_unit_rows_with_weights_are_the_rows_themselves():
+    X = np.random.default_rng(8).exponential(size=(6, 5))
+    norms = np.linalg.norm(X, axis=1)
+    whole, parts = factorize_full_rank(X), factorize_full_rank(X / norms[:, None], norms**2)
+    assert np.array_equal(whole.labels, parts.labels)
+    np.testing.assert_allclose(whole.scales, parts.scales * norms, rtol=1e-12)
+
+
+def captured_share(X, directions):
+    """Of the energy of X, what the best scales of its rows on their best directions capture."""
+    lengths = np.linalg.norm(directions, axis=1)[:, None]
+    units = np.divide(directions, lengths, out=np.zeros_like(directions), where=lengths > 0)
+    return np.square(X @ units.T).max(axis=1).sum() / np.sum(X**2)
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+def test_a_tall_matrix_is_solved_as_the_wide_one_that_it_is_transposed(store):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.exponential(size=(3, 5)) ** 2 * (rng.random((3, 5)) < 0.8)
+        X[0, 0] = 1.0
+        wide, tall = solve_full_rank(as_matrix(store(X))), solve_full_rank(as_matrix(store(X.T)))
+        assert wide.packed == pytest.approx(tall.packed, rel=1e-12)
+        assert wide.packed <= best_double_factor_error(X, 3) + 1e-12
+        for Y, found in ((X, wide), (X.T, tall)):
+            assert found.directions.shape[1] == Y.shape[1]
+            assert np.all(np.count_nonzero(found.directions, axis=0) <= 1)
+        # The scales found for the rows of one are the directions of the other: a step further.
+        least = captured_share(X, wide.directions)
+        assert captured_share(X.T, tall.directions) >= least * (1 - 1e-12)
+
+
+def test_without_a_limit_components_are_the_directions_and_the_promise_is_for_every_input():
+    X = np.random.default_rng(0).exponential(size=(4, 6))
+    matrix = as_matrix(X, feature_weight=np.arange(1.0, 7.0))
+    found = factorize_without_limit(matrix, some_options(4, orthogonal="both"))
+    assert found.promise.kind == "always"
+    assert found.promise.ratio == pytest.approx(1 / np.sin(np.radians(15)) ** 2, rel=1e-4)
+    np.testing.assert_array_equal(found.components, Samples(matrix).components(found.directions))
+
+
+def pairs_by_angle(rows):
+    """All pairs of rows with the cosine between them, in lexicographic order."""
+    units = rows / np.linalg.norm(rows, axis=1)[:, None]
+    cosines = units @ units.T
+    return [(i, j, cosines[i, j]) for i in range(len(rows)) for j in range(i + 1, len(rows))]
+
+
+@pytest.mark.parametrize("angles", [BY_COSINE, BY_COUNT])
+def test_pairs_between_30_and_60_degrees_are_found_in_order_and_the_close_ones_of_survivors(angles):
+    for seed in range(6):
+        X = (np.random.default_rng(seed).random((9, 7)) < 0.5).astype(float)
+        X = X[X.any(axis=1)]
+        rows = csr_array(X)
+        found = [tuple(p) for pairs in angles.middling(rows) for p in pairs.tolist()]
+        cos_30, cos_60, near = np.sqrt(3) / 2, 0.5, 1e-9
+        wanted = [(i, j) for i, j, c in pairs_by_angle(X) if cos_60 - near <= c <= cos_30 + near]
+        assert found == wanted
+        # Rows of which no two are in the band: only the close ones are left to find.
+        kept = []
+        for i in range(len(X)):
+            kept += [i] if not any((j, i) in wanted for j in kept) else []
+        close = [tuple(p) for pairs in angles.close(csr_array(X[kept])) for p in pairs.tolist()]
+        assert close == [(i, j) for i, j, c in pairs_by_angle(X[kept]) if c > cos_30]
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+def test_rows_without_length_or_weight_are_in_no_group_and_stand_for_no_other(store):
+    X = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 1.0], [3.0, 0.0, 0.0]])
+    found = factorize_full_rank(store(X))
+    assert found.labels[0] == -1
+    assert found.labels[1] == found.labels[3] != found.labels[2]
+    np.testing.assert_array_equal(found.scales == 0, [True, False, False, False])
+    light = factorize_full_rank(store(X), np.array([9.0, 1.0, 0.0, 1.0]))
+    # The third row weighs nothing: no group is opened for it, and none sees it.
+    assert light.labels.tolist() == [-1, 0, -1, 0]

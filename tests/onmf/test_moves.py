@@ -1,0 +1,116 @@
+"""A point moves only when both components together capture more for it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from orthant.engine.samples import Samples
+from orthant.onmf.exact_directions import find_exact_directions
+from orthant.onmf.moves import Components, MoveBlocks, move_points, promised_gain, refit
+from orthant.onmf.search import descend
+from orthant.onmf.solution import Solution
+from orthant.validation.data import as_matrix
+from tests.onmf.small_points import CASES, drawn, never_rises, some_points
+from tests.oracles.single_factor import best_single_factor_error, squared_error_of_partition
+
+
+@given(**CASES)
+def test_every_accepted_pass_of_moves_captures_more(seed, k, sparse, weighted):
+    X, points = some_points(seed, sparse=sparse, weighted=weighted)
+    start = descend(points, drawn(points, k, seed), max_iter=3, tol=0.0)
+    moved = move_points(MoveBlocks(points), start, max_passes=10, tol=0.0)
+    assert moved.captured >= start.captured * (1 - 1e-12)
+    assert never_rises(moved.history)
+    # What is claimed is what the directions capture, or a little less, and never too much.
+    sweep = points.sweep_directions(moved.directions)
+    Y = X if points.matrix.row_weights is None else X * np.sqrt(points.matrix.row_weights)[:, None]
+    best = np.sum(Y**2) - squared_error_of_partition(Y, sweep.labels)
+    assert moved.captured * (1 - 1e-12) <= sweep.captured.sum() <= best * (1 + 1e-12)
+
+
+def test_moves_find_what_the_descent_cannot():
+    gained = 0
+    for seed in range(40):
+        _, points = some_points(seed, (40, 12))
+        start = descend(points, drawn(points, 4, seed), max_iter=200, tol=0.0)
+        moved = move_points(MoveBlocks(points), start, max_passes=20, tol=0.0)
+        gained += moved.captured > start.captured * (1 + 1e-9)
+    assert gained > 10
+
+
+def test_refitting_finds_the_best_directions_of_the_labels_it_is_given():
+    X, points = some_points(6)
+    labels = (np.arange(25) % 3).astype(np.int32)
+    found = refit(points, Solution(points.sums(labels, 3), 0.0), labels, 200)
+    best = np.square(X).sum() - squared_error_of_partition(X, labels)
+    assert found.captured == pytest.approx(best, rel=1e-9)
+
+
+def gains_of_single_moves(Y, labels, k):
+    """What the best move of every row alone gains, by the singular values of all groups."""
+    before = squared_error_of_partition(Y, labels)
+    gains = []
+    for row in range(len(Y)):
+        others = (np.where(np.arange(len(Y)) == row, to, labels) for to in range(k))
+        gains.append(max(before - squared_error_of_partition(Y, other) for other in others))
+    return np.array(gains)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_moves_promise_is_no_more_than_each_gains_alone(weighted):
+    promising = 0
+    for seed in range(8):
+        X, points = some_points(seed, (12, 5), weighted=weighted)
+        directions = find_exact_directions(points, drawn(points, 3, seed))
+        labels = points.sweep_directions(directions).labels
+        Y = X if not weighted else X * np.sqrt(points.matrix.row_weights)[:, None]
+        gains = gains_of_single_moves(Y, labels, 3)
+        promised = promised_gain(points, directions)
+        assert 0.0 <= promised <= gains.sum() + 1e-9 * np.sum(Y**2)
+        promising += promised > 0
+    assert promising > 0
+
+
+def test_a_component_has_the_rayleigh_quotient_of_its_sum_and_an_empty_one_nothing():
+    rows, scales = np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([2.0, 0.5])
+    sums = np.array([scales @ rows, [0.0, 0.0]])
+    state = Components(sums.copy(), np.array([scales @ scales, 0.0]))
+    np.testing.assert_allclose(state.units[0], sums[0] / np.linalg.norm(sums[0]))
+    assert state.energies[0] == pytest.approx(np.sum(sums[0] ** 2) / 4.25)
+    assert state.energies[0] <= np.linalg.norm(rows, 2) ** 2
+    assert not state.units[1].any()
+    assert state.energies[1] == 0.0
+    state.sums[1], state.squares[1] = [0.0, 2.0], 4.0
+    state.refresh(np.array([1]))
+    np.testing.assert_allclose(state.units[1], [0.0, 1.0])
+    assert state.energies[1] == 1.0
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 300])
+def test_every_point_is_in_one_block(n):
+    X, points = some_points(0, (n, 4))
+    blocks = MoveBlocks(points)
+    seen = np.concatenate([np.arange(n)[rows] for rows in blocks.slices])
+    np.testing.assert_array_equal(seen, np.arange(n))
+    np.testing.assert_allclose(np.concatenate([one.whole() for one in blocks.blocks]), X)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_without_weight_move_nothing_and_no_answer_is_below_the_optimum(dtype):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.exponential(size=(7, 3)) ** 2
+        X[2], weights = 0.0, np.array([1.0, 2.0, 1.0, 0.0, 1.0, 0.5, 3.0])
+        points = Samples(as_matrix(X.astype(dtype), sample_weight=weights))
+        start = descend(points, drawn(points, 3, seed), max_iter=2, tol=0.0)
+        moved = move_points(MoveBlocks(points), start, max_passes=10, tol=0.0)
+        Y = X * np.sqrt(weights)[:, None]
+        optimum = best_single_factor_error(Y, 3)
+        assert start.captured * (1 - 1e-6) <= moved.captured
+        assert moved.captured <= (np.sum(Y**2) - optimum) * (1 + 1e-6)
+
+
+def test_where_no_move_promises_anything_the_solution_stays_as_it_is():
+    points = Samples(as_matrix(np.repeat(np.eye(3), 4, axis=0)))
+    settled = descend(points, np.eye(3), max_iter=5, tol=0.0)
+    assert move_points(MoveBlocks(points), settled, max_passes=5, tol=0.0) is settled

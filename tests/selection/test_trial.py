@@ -1,0 +1,99 @@
+"""One trial: fits to all data, to permuted columns and to two halves, and how halves compare."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.metrics import adjusted_rand_score
+
+import orthant
+from orthant.selection.trial import (
+    Place,
+    agreement,
+    labels,
+    matched_cosine,
+    run_trial,
+    size_of,
+)
+
+OPTIONS = {"orthogonal": "samples", "algorithm": "best", "n_init": 1}
+BLOCKS = np.kron(np.eye(3), np.outer(np.arange(1.0, 7.0), [2.0, 1.0]))
+pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+
+
+def test_matched_cosine_matches_one_to_one():
+    first = np.eye(3)
+    assert matched_cosine(first, first[[2, 0, 1]], 3) == 1.0
+    assert matched_cosine(first, first[:2], 3) == pytest.approx(2 / 3)
+
+
+def test_the_matching_is_the_best_of_all():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        first, second = (rng.exponential(size=(k, 5)) for k in (3, 4))
+        first, second = (one / np.linalg.norm(one, axis=1)[:, None] for one in (first, second))
+        cosines = first @ second.T
+        best = max(sum(cosines[i, j] for i, j in enumerate(p)) for p in permutations(range(4), 3))
+        found = matched_cosine(first.astype(np.float32), second, 4)
+        assert found == pytest.approx(best / 4, rel=1e-6)
+    assert matched_cosine(np.zeros((0, 5)), second, 4) == 0.0
+
+
+def test_candidates_are_ordered_by_size_then_by_groups_of_samples_then_by_repetition():
+    places = [Place(one, 0) for one in ((3, 2), (2, 3), (2, 2))] + [Place((2, 2), 1)]
+    ordered = sorted(places, key=Place.order)
+    assert [tuple(one) for one in ordered] == [
+        ((2, 2), 0),
+        ((2, 2), 1),
+        ((2, 3), 0),
+        ((3, 2), 0),
+    ]
+    assert sorted([10, 9, 2], key=size_of) == [2, 9, 10]
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+def test_planted_blocks_are_fitted_and_their_halves_agree(store):
+    found = run_trial(store(BLOCKS), 3, 0, 5, OPTIONS)
+    assert found.place == Place(3, 0)
+    assert found.relative_squared_error < 1e-20
+    assert found.null_error > 0.1
+    assert found.matched_cosine == pytest.approx(1.0)
+    assert found.adjusted_rand == pytest.approx(1.0)
+    assert found.n_components_found == 3
+    assert run_trial(store(BLOCKS), 3, 0, 5, OPTIONS) == found
+
+
+def test_only_the_first_repetition_has_a_bound_and_every_one_its_own_draws():
+    X = np.random.default_rng(0).exponential(size=(12, 5))
+    first, second = (run_trial(X, 2, number, 5, OPTIONS) for number in (0, 1))
+    assert 0 < first.lower_bound <= first.relative_squared_error
+    assert second.lower_bound is None
+    assert first.matched_cosine < 0.99  # halves of noise are two different matrices
+    assert first.null_error != second.null_error
+    assert run_trial(X, 2, 1, 6, OPTIONS).null_error != second.null_error
+
+
+def test_labels_of_a_fit_of_other_rows_are_minus_one_where_nothing_is_captured():
+    found = orthant.factorize(BLOCKS[:12], 2, random_state=0, certificate=None)
+    given = labels(found, BLOCKS)
+    assert (given[12:] == -1).all()
+    assert len(np.unique(given[:6])) == len(np.unique(given[6:12])) == 1
+    features = orthant.factorize(BLOCKS, 3, orthogonal="features", random_state=0)
+    np.testing.assert_array_equal(labels(features, None), features.feature_labels)
+
+
+def test_of_a_pair_the_side_that_agrees_less_counts():
+    rng = np.random.default_rng(0)
+    core = np.array([[4.0, 1.0, 0.5], [0.2, 3.0, 1.0], [1.0, 0.3, 2.0]])
+    rows, columns = np.arange(30) % 3, np.arange(12) % 3
+    X = core[rows][:, columns] * rng.uniform(1, 1.2, size=(30, 12))
+    other = X[:, rng.permutation(12)]  # the same groups of rows, others of columns
+    fits = [
+        orthant.factorize(one, (3, 3), orthogonal="both", random_state=0, certificate=None)
+        for one in (X, other)
+    ]
+    of_columns = adjusted_rand_score(fits[0].feature_labels, fits[1].feature_labels)
+    assert of_columns < 0.9
+    assert agreement(fits[0], fits[0], X) == 1.0
+    assert agreement(*fits, X) <= of_columns
