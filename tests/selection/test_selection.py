@@ -9,7 +9,6 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthant.datasets import make_planted
-from orthant.engine.shuffles import permute_columns
 from orthant.engine.sources import digest_rows
 from orthant.errors import InvalidInputError, OrthantError
 from orthant.selection import select_n_components
@@ -195,16 +194,6 @@ def test_progress_is_shown_when_asked_for(capfd):
     assert "selecting n_components" in capfd.readouterr().err
     select(candidates=[2], n_repetitions=1)
     assert capfd.readouterr().err == ""
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_permuted_columns_keep_the_numbers_of_every_column(form):
-    rng = np.random.default_rng(0)
-    data = rng.exponential(size=(50, 8)) * (rng.random((50, 8)) < 0.5)
-    permuted = permute_columns(form(data), rng)
-    dense = permuted if isinstance(permuted, np.ndarray) else permuted.toarray()
-    np.testing.assert_array_equal(np.sort(dense, axis=0), np.sort(data, axis=0))
-    assert not np.array_equal(dense, data)
 
 
 def test_matched_cosine_matches_one_to_one():
