@@ -52,6 +52,7 @@ def test_of_equals_the_lowest_wins_whatever_the_lengths(form):
     labels, scales = capture_rows(form(np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0]])), directions)
     assert labels.tolist() == [0, 1]
     assert scales.tolist() == [1 / 2, 1 / 8]
+    assert capture_rows(form(np.ones((1, 3))), directions[::-1])[0].tolist() == [0]
 
 
 @pytest.mark.parametrize("form", FORMS)

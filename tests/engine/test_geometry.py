@@ -177,6 +177,17 @@ def test_rows_too_light_for_the_common_scale_have_scales_of_their_own(
     np.testing.assert_allclose(found, base @ apart.T, rtol=rtol)
 
 
+@pytest.mark.parametrize("store", STORES.values())
+def test_the_winner_of_a_row_is_not_that_of_products_rounded_to_the_smallest_number(store):
+    smallest = 5e-324
+    X = np.array([[1.0, 1.0], [8 * smallest, 7 * smallest]])
+    # In whole smallest numbers the products are 11 and 10, exactly 10.4 and 10.6.
+    components = np.array([[0.6, 0.8], [0.8, 0.6]])
+    labels, scales = as_matrix(store(X)).project(components)
+    assert labels[1] == 1
+    assert scales[1] == 11 * smallest
+
+
 def test_a_row_of_weight_zero_is_expressed_like_any_other():
     X = some_numbers()
     weights = np.ones(len(X))

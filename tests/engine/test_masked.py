@@ -179,10 +179,10 @@ def test_rows_and_components_too_light_for_one_scale_are_fitted_by_their_own(sto
     powers = np.where(np.arange(N) % 2 == 0, -1000, 0)[:, None]
     components, base = COMPONENTS.copy(), with_gaps()
     components[:, 4] *= 2.0**-600  # lengths over this column alone underflow
-    base[11] = np.nan
-    base[11, 4] = 2.0**-700
+    base[[11, 13]] = np.nan
+    base[11, 4], base[13, 4] = 2.0**-700, 2.0**400  # the second has products that are not light
     loadings, _ = by_loops(base, components, np.ones(M))
-    loadings[11] = 2.0**-100 / COMPONENTS[:, 4]
+    loadings[11], loadings[13] = 2.0**-100 / COMPONENTS[:, 4], 2.0**1000 / COMPONENTS[:, 4]
     matrix = as_matrix(store(np.ldexp(base, powers)), missing_values=np.nan)
     found = np.ldexp(matrix.loadings(components), -powers)
     np.testing.assert_allclose(found, loadings, rtol=1e-12)

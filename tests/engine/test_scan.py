@@ -166,6 +166,15 @@ def test_weights_too_far_apart_for_one_power_keep_their_digits():
     assert np.isfinite(found.row_squares).all()
 
 
+def test_factors_of_columns_keep_their_squares_however_far_apart_the_weights_are(store):
+    weights = np.array([3.0 * 2.0**1000, 2.0**-1000, 0.0])
+    found = scan(in_memory(store(np.eye(3))), Serial(), None, weights)
+    assert (np.square(found.column_factors) > 0).tolist() == [True, True, False]
+    fractions, powers = np.square(found.column_factors[:2]), found.units.columns[:2]
+    expected = np.ldexp(weights[:2], 2 * (powers - found.weight_power))
+    np.testing.assert_allclose(fractions, expected, rtol=1e-15)
+
+
 @pytest.mark.parametrize("weights", [None, np.array([1.0, 0.0, 2.0**900])])
 def test_a_matrix_of_zeros_is_used_as_it_is(store, weights):
     found = scan(in_memory(store(np.zeros((3, 4)))), Serial(), weights)

@@ -133,6 +133,9 @@ def test_few_rows_are_read_one_by_one_and_many_with_their_block(monkeypatch):
     assert len(many) > sources.FEW_ROWS
     np.testing.assert_array_equal(source.rows(many), some_numbers(40)[many])
     assert stored.read == [(0, first.stop)]
+    second = block_rows(source, 1)
+    many = np.arange(second.stop - 1, second.start - 1, -1)
+    np.testing.assert_array_equal(source.rows(many), some_numbers(40)[many])
     source.kept.allow(10**6)
     source.block(0)
     stored.read.clear()
@@ -210,6 +213,7 @@ def test_a_digest_sees_every_entry_its_place_the_shape_and_the_dtype(store):
     assert len(digests) == 6
     assert digest_rows(store(np.asfortranarray(X))) == digest_rows(store(X.copy()))
     assert digest_rows(np.zeros((2, 3))) != digest_rows(np.zeros((3, 2)))
+    assert digest_rows(store(np.eye(2)[:1])) != digest_rows(store(np.eye(2)[1:]))
 
 
 def test_the_source_of_rows_in_memory_is_that_of_their_container():

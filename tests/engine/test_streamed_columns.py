@@ -82,7 +82,7 @@ def test_an_update_is_one_power_update_of_the_columns_of_every_label(example, po
 
 def test_columns_are_drawn_by_what_directions_miss_of_them(example, points, rough):
     Y = example.Y_in_units
-    centers = points.at(np.array([0]))
+    centers = 3 * points.at(np.array([0]))
     cosines = unit_columns(Y).T @ unit_columns(Y)[:, 0]
     missed = np.square(Y).sum(axis=0) * (1 - np.square(cosines))
     drawn, told = points.draw_missed(centers, 1e4 / missed.sum(), lines, (3,))

@@ -81,17 +81,23 @@ def test_what_has_no_chance_is_never_drawn_at_either_end():
         assert set(draw_evenly(chances, 5, np.random.default_rng(seed))) <= {2, 4}
 
 
-class LargestNumbers:
-    """Random numbers at the end of their range: the largest that is below 1."""
+class Always:
+    """Random numbers that are one and the same."""
+
+    def __init__(self, number):
+        self.number = number
 
     def random(self, size=None):
-        return np.nextafter(1.0, 0.0) if size is None else np.full(size, np.nextafter(1.0, 0.0))
+        return self.number if size is None else np.full(size, self.number)
 
 
-def test_rounding_at_the_end_of_the_range_draws_the_last_position_with_a_chance():
-    chances = np.append(np.full(1000, 0.1), [0.0, 0.0])
-    assert draw(chances, 3, LargestNumbers()).tolist() == [999] * 3
-    assert draw_evenly(chances, 1000, LargestNumbers())[-1] == 999
+def test_numbers_at_both_ends_of_their_range_draw_positions_that_have_a_chance():
+    chances = np.concatenate(([0.0, 0.0], np.full(1000, 0.1), [0.0, 0.0]))
+    last = Always(np.nextafter(1.0, 0.0))
+    assert draw(chances, 3, last).tolist() == [1001] * 3
+    assert draw_evenly(chances, 1000, last)[-1] == 1001
+    assert draw(chances, 3, Always(0.0)).tolist() == [2] * 3
+    assert draw_evenly(chances, 1000, Always(0.0))[0] == 2
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -202,6 +208,8 @@ def test_the_order_by_value_is_the_same_wherever_the_rows_stand(dtype):
     order = by_value(rows)
     assert sorted(order) == list(range(12))
     np.testing.assert_array_equal(rows[order], rows[shuffled][by_value(rows[shuffled])])
+    # A zero with a sign is a zero, and equal rows keep their order.
+    np.testing.assert_array_equal(order, by_value(np.abs(rows)))
     equal = [place for place in order if (rows[place] == [1.0, 0.0]).all()]
     assert equal == sorted(equal)
     assert by_value(np.zeros((3, 0))).tolist() == [0, 1, 2]
