@@ -163,6 +163,23 @@ def test_columns_as_rows_of_the_transpose_are_those_that_are_streamed(example, c
         np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-14)
 
 
+def test_components_stand_for_the_same_directions_over_columns_of_either_kind(example):
+    """Column h of X has the scale of component s as its coefficient, with its weight."""
+    components = np.where(example.columns > 0, RNG.random((2, len(example.columns))), 0.0)
+    streamed = StreamedColumns(example.matrix).directions_of(components)
+    found = unit_rows(columns_of(example.matrix).directions_of(components))
+    expected = unit_rows(streamed @ example.Y_in_units.T)
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rounding_makes_no_rough_cosine_of_more_than_1(dtype):
+    points = Samples(as_matrix(np.random.default_rng(0).random((100, 3)).astype(dtype)))
+    cosines = np.diag(points.rough_cosines_with(points.at(np.arange(100))))
+    assert cosines.max() <= 1
+    np.testing.assert_allclose(cosines, 1.0, rtol=1e-6)
+
+
 def test_a_matrix_on_disk_has_its_columns_streamed(tmp_path):
     np.save(tmp_path / "x.npy", some_rows())
     matrix = as_matrix(np.load(tmp_path / "x.npy", mmap_mode="r"))

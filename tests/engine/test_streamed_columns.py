@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthant.engine import sources
-from orthant.engine.samples import Samples, TransposedColumns
+from orthant.engine.samples import Samples
 from orthant.engine.streamed_columns import StreamedColumns
 from orthant.engine.vectors import divide
 from orthant.kmeans.seeding import lines
@@ -105,15 +105,6 @@ def test_components_hold_the_scale_of_every_column_along_its_best_direction(exam
     held = points.components_of(labels, COMBINATIONS)
     expected = np.where(labels == np.arange(3)[:, None], products, 0.0)
     np.testing.assert_allclose(held, example.matrix.to_components(expected), rtol=1e-11)
-
-
-def test_components_are_the_directions_that_they_stand_for(example, points):
-    """Column h of X has the scale of component s as its coefficient, with its weight."""
-    components = np.where(example.columns > 0, RNG.random((2, M)), 0.0)
-    there = points.directions_of(components)
-    flipped = TransposedColumns(example.matrix.transpose()).directions_of(components)
-    found = unit_columns(example.Y_in_units @ there.T)
-    np.testing.assert_allclose(found, unit_columns(flipped.T), rtol=1e-11, atol=1e-13)
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
