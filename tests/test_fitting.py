@@ -132,53 +132,6 @@ def test_a_nearly_perfect_fit_has_an_error_without_cancellation(store, noise):
     assert found.relative_squared_error <= max(noise, 1e-15) ** 2
 
 
-def test_the_attributes_have_the_documented_shapes():
-    X = make_planted(40, 15, 3, 0.3, random_state=2).X
-    found = fit(X)
-    assert found.components.shape == (3, 15)
-    assert issparse(found.loadings)
-    assert found.loadings.shape == (40, 3)
-    assert found.W.shape == (3, 40)
-    assert found.A.shape == (15, 3)
-    np.testing.assert_array_equal(found.A, found.components.T)
-    assert found.labels.shape == found.scales.shape == (40,)
-    assert found.feature_labels is None
-    assert found.feature_scales is None
-    over = fit(X, orthogonal="features")
-    assert isinstance(over.loadings, np.ndarray)
-    assert over.loadings.shape == (40, 3)
-    assert issparse(over.A)
-    assert over.labels is None
-    assert over.scales is None
-    assert over.feature_labels.shape == over.feature_scales.shape == (15,)
-    for result in (found, over):
-        assert result.n_sweeps >= len(result.history) > 0
-        assert result.steps_run == ("weighted k-means", "final assignment")
-        assert result.seconds > 0
-        assert "relative_squared_error" in repr(result)
-        energies = np.linalg.norm(
-            result.loadings.toarray() if issparse(result.loadings) else result.loadings, axis=0
-        )
-        assert np.all(np.diff(energies) <= 0)
-
-
-@pytest.mark.parametrize("orthogonal", SETTINGS)
-@pytest.mark.parametrize("store", [np.asarray, csr_array])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_transforming_the_same_data_gives_the_same_bits(orthogonal, store, dtype):
-    X = store(make_planted(300, 30, 4, 0.5, random_state=3).X.astype(dtype))
-    found = fit(X, 4, orthogonal=orthogonal)
-    again = found.transform(X)
-    one, other = (part.toarray() if issparse(part) else part for part in (found.loadings, again))
-    np.testing.assert_array_equal(one, other)
-
-
-def test_transform_refuses_another_number_of_features():
-    found = fit(np.random.default_rng(0).random((9, 4)), 2)
-    with pytest.raises(ValueError, match="3 features, but the components have 4"):
-        found.transform(np.ones((2, 3)))
-
-
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 def test_an_integer_weight_equals_repetition(store):
     X = make_planted(40, 12, 3, 0.4, random_state=4).X
@@ -294,30 +247,6 @@ def test_nothing_is_promised_where_the_proof_does_not_reach():
     nearly = np.ones((50, 60))
     nearly[np.arange(50), np.arange(50)] += 1e-5
     assert fit(nearly, 10).certificate.a_priori_ratio is None
-
-
-@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
-def test_expressing_a_row_does_not_depend_on_the_other_rows(orthogonal):
-    X = np.random.default_rng(0).random((30, 4))
-    X[0] *= 1e250
-    X[1] *= 1e-250
-    found = quiet_fit(X, 2, orthogonal=orthogonal, algorithm="best")
-    together, alone = found.transform(X), found.transform(X[1:2])
-    if issparse(together):
-        together, alone = together.toarray(), alone.toarray()
-    np.testing.assert_allclose(together[1], alone[0], rtol=1e-12)
-    assert together[1].any()
-
-
-def test_feature_weights_do_not_change_the_bits_of_transform():
-    rng = np.random.default_rng(0)
-    X = rng.random((40, 8)).astype(np.float32)
-    X[:10, 3:] = 0.0
-    weights = np.ones(8)
-    weights[:3] = 1e-38
-    for orthogonal in ("samples", "both"):
-        found = quiet_fit(X, 3, orthogonal=orthogonal, algorithm="best", feature_weight=weights)
-        np.testing.assert_array_equal(found.transform(X).toarray(), found.loadings.toarray())
 
 
 def test_an_option_that_the_algorithm_would_ignore_is_refused():

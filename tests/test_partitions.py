@@ -117,6 +117,7 @@ def test_labels_of_scikit_learn_are_judged():
     assert found.steps_run == ("refit of given labels",)
 
 
+@pytest.mark.slow
 def test_more_groups_may_have_been_allowed_but_not_fewer():
     X, labels = some_matrix(), np.arange(40) % 3
     loose = orthant.certify(X, labels, n_components=6)

@@ -1,10 +1,16 @@
-"""Lines of progress in Python."""
+"""Lines of progress in Python: what they say, how many there are, and who hears them."""
 
+import io
 import re
+import sys
 
 import numpy as np
+import pytest
 
 import orthant
+from orthant import progress
+from orthant.numerics.descent import announce
+from orthant.progress import count_progress, follow, progress_lines
 
 
 def test_verbose_prints_plain_lines(capsys):
@@ -16,3 +22,66 @@ def test_verbose_prints_plain_lines(capsys):
     assert all(plain.fullmatch(line) for line in lines), lines
     orthant.factorize(X, 3, random_state=0)
     assert capsys.readouterr().err == ""
+
+
+def test_steps_are_counted_by_their_name_and_have_the_error_where_it_is_known():
+    lines = []
+    with follow("select", lines.append):
+        announce("sweep", 0.123456789)
+        announce("seeding")
+        announce("sweep", 0.0)
+        announce("sweep", 1e-20)
+    announce("sweep", 0.5)
+    assert lines == [
+        "select: sweep 1, relative squared error 0.123457",
+        "select: seeding 1",
+        "select: sweep 2, relative squared error 0",
+        "select: sweep 3, relative squared error 1e-20",
+    ]
+
+
+def test_every_new_block_counts_from_one_and_only_stderr_is_written_to(capsys):
+    for _ in range(2):
+        with progress_lines("part"):
+            announce("move")
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert found.err == "part: move 1\n" * 2
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Seconds that pass when a test says so."""
+    now = [1000.0]
+    monkeypatch.setattr(progress, "monotonic", lambda: now[0])
+    return now
+
+
+def test_of_many_runs_the_first_is_told_then_one_every_ten_seconds_and_the_last(capsys, clock):
+    with count_progress(5) as show:
+        for done, seconds in ((0, 0.0), (1, 4.0), (2, 5.9), (3, 0.2), (4, 9.9), (5, 0.0)):
+            clock[0] += seconds
+            show(done, f"run {done}", "2 minutes left" if done == 3 else "")
+    assert capsys.readouterr().err.splitlines() == [
+        "0 of 5 runs; run 0",
+        "3 of 5 runs; run 3 2 minutes left",
+        "5 of 5 runs; run 5",
+    ]
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_on_a_terminal_a_bar_shows_what_is_done_of_the_total(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with count_progress(7) as show:
+        show(3, "mfeat by hals", "5 s left")
+    shown = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", terminal.getvalue())
+    assert re.search(r"mfeat by hals .*3/7 5 s left", shown)

@@ -4,6 +4,8 @@ Each error is also the builtin error that callers expect, so ``except ValueError
 working, while ``except orthant.OrthantError`` catches everything that orthant refuses.
 """
 
+from typing import Self
+
 
 class OrthantError(Exception):
     """Base of every error that orthant raises on purpose.
@@ -42,6 +44,10 @@ class ScaleOverflowError(OrthantError, OverflowError):
 
 class TooLargeError(OrthantError, MemoryError):
     """The work would need more memory than is allowed; the message gives the estimate."""
+
+    def __new__(cls, *args: object) -> Self:
+        """An error as any other: MemoryError makes none of its subclasses, as clusters need it."""
+        return Exception.__new__(cls, *args)
 
 
 class SourceChangedError(OrthantError, RuntimeError):

@@ -11,7 +11,7 @@ from scipy.sparse import csc_array
 from orthant import views
 from orthant.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certificate, Promise
 from orthant.certification.evidence import Evidence
-from orthant.engine.vectors import one_per_row
+from orthant.engine.vectors import divide, one_per_row
 from orthant.numerics.arrays import Array
 from orthant.preparation import Preparation
 from orthant.validation.data import Data, as_matrix
@@ -261,7 +261,7 @@ def group_lengths(labels: Array, scales: Array, k: int) -> Array:
     labels, scales = labels[inside], scales[inside].astype(np.float64)
     largest = np.zeros(k)
     np.maximum.at(largest, labels, scales)
-    shares = np.bincount(labels, np.square(scales / largest[labels]), minlength=k)
+    shares = np.bincount(labels, np.square(divide(scales, largest[labels])), minlength=k)
     return largest * np.sqrt(shares)
 
 

@@ -20,6 +20,7 @@ def write_labels(path, labels):
     return str(path)
 
 
+@pytest.mark.slow
 def test_labels_of_a_file_are_judged(tmp_path, run, matrix):
     rows = write_labels(tmp_path / "rows.txt", ["a", "b", "c"] * 10)
     done = run("certify", str(tmp_path / "x.npy"), "--labels", rows, "--json")

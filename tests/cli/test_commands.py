@@ -325,6 +325,7 @@ def test_odd_file_names_are_ordinary(name, table, tmp_path, run):
     assert missing.err == f"orthant: error: no {name}: No such file or directory\n"
 
 
+@pytest.mark.slow
 def test_select_k_over_pairs_is_shown_as_a_table(table, tmp_path, run):
     arguments = ("--k", "2:3,2:3", "--orthogonal", "both", "--repetitions", 1, "--seed", 0)
     done = run("select-k", table, *arguments, "-o", "out")

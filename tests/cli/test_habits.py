@@ -23,6 +23,7 @@ def complete(words):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_h_is_help_everywhere(run):
     assert run("-h").out == run("--help").out
     for name in COMMANDS:

@@ -25,6 +25,7 @@ def test_rows_and_columns_without_ones_are_in_no_cluster():
     assert blocks.columns.tolist() == [-1, -1, 0, -1, -1]
 
 
+@pytest.mark.slow
 def test_a_row_decides_with_the_probability_of_the_publication():
     # Row 1 shares s = 1 column with the pivot and has b = 3 beyond it: it decides in a third of
     # the cases, joins then since it has half of the pivot's two, and stays in play otherwise.

@@ -12,8 +12,7 @@ from scipy.io import mmwrite
 from scipy.sparse import coo_array, csr_array, csr_matrix, save_npz
 
 from orthant.datasets.readers import FileError, default_max_bytes, read_matrix, read_names
-from orthant.errors import MissingExtraError, OrthantError
-from orthant.extras import import_extra
+from orthant.errors import OrthantError
 
 ROWS, COLUMNS = tuple("uvwxyz"), tuple("abcd")
 
@@ -277,8 +276,3 @@ def test_a_file_that_is_not_there_is_the_usual_error(tmp_path):
 
 def test_the_limit_is_below_the_memory_there_is():
     assert 0 < default_max_bytes() < 2**50
-
-
-def test_a_missing_extra_is_named():
-    with pytest.raises(MissingExtraError, match=r"orthant\[files\]"):
-        import_extra("no_such_package_anywhere", "files")

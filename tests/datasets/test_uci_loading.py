@@ -381,6 +381,7 @@ def test_pems_is_read_with_its_own_sizes_and_judged_by_its_shape_alone(home):
     assert entry.nonzeros is None
 
 
+@pytest.mark.slow
 def test_pooch_is_imported_for_a_download_only(home):
     program = (
         "import sys, orthant; from orthant.datasets import load_uci\n"

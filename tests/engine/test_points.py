@@ -140,19 +140,6 @@ def test_coordinates_are_the_normalized_points(side, small_blocks):
     np.testing.assert_allclose(given[heavy], Y[heavy] / lengths[heavy][:, None], atol=1e-14)
 
 
-def test_features_are_the_samples_of_the_transpose(small_blocks):
-    X = some_matrix(seed=8)
-    over_features = StreamedColumns(as_matrix(small_blocks(X)))
-    over_samples = Samples(as_matrix(small_blocks(np.ascontiguousarray(X.T))))
-    chosen = np.array([0, 3, 5])
-    for name in ("sweep_centers", "sweep_directions"):
-        one = getattr(over_features, name)(over_features.at(chosen))
-        other = getattr(over_samples, name)(over_samples.at(chosen))
-        heavy = over_samples.weights > 0
-        np.testing.assert_array_equal(one.labels[heavy], other.labels[heavy])
-        np.testing.assert_allclose(cosines_of(one), cosines_of(other), atol=1e-13)
-
-
 @pytest.mark.parametrize(
     "store",
     [
@@ -208,16 +195,6 @@ def test_float32_stays_float32_and_norms_are_taken_in_float64():
     np.testing.assert_allclose(sweep.sums, wide.sums, rtol=2e-6)
 
 
-def test_a_memory_map_is_read_block_by_block(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 64)
-    X = some_matrix()
-    np.save(tmp_path / "x.npy", X)
-    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
-    one, other = Samples(as_matrix(mapped)), Samples(as_matrix(X))
-    form = other.at(np.array([0, 1]))
-    np.testing.assert_array_equal(one.sweep_centers(form).sums, other.sweep_centers(form).sums)
-
-
 def test_ties_go_to_the_lowest_index():
     X = np.array([[1.0, 1.0], [2.0, 2.0], [1.0, 0.0]])
     for store in (np.asarray, csr_array):
@@ -225,24 +202,6 @@ def test_ties_go_to_the_lowest_index():
             points = Samples(as_matrix(store(X)))
             sweep = points.sweep_directions(np.tile([[1.0, 1.0]], (k, 1)))
             np.testing.assert_array_equal(sweep.labels, 0)
-
-
-def test_block_boundaries_depend_on_the_shape_alone():
-    for n, m in [(1, 1), (7, 100_000), (5000, 100), (200_000, 100), (50_000, 1000), (10**6, 3)]:
-        edges = sources.dense_boundaries(n, m)
-        assert edges[0] == 0
-        assert edges[-1] == n
-        assert np.all(np.diff(edges) > 0)
-        assert np.diff(edges).max() <= sources.MOST_ROWS
-
-
-def test_sparse_blocks_hold_about_the_same_number_of_entries():
-    rng = np.random.default_rng(0)
-    X = csr_array(rng.random((5000, 400)) * (rng.random((5000, 400)) < 0.9))
-    edges = sources.sparse_boundaries(X.indptr)
-    entries = np.diff(X.indptr[edges])
-    assert len(entries) >= 2
-    assert entries.max() < 1.5 * entries.min()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

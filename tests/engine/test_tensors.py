@@ -12,13 +12,10 @@ from orthant.validation import data
 
 torch = pytest.importorskip("torch")
 
-from orthant.engine.sources import ArraySource  # noqa: E402
-from orthant.engine.streaming import DeviceBlocks  # noqa: E402
 from orthant.engine.tensors import (  # noqa: E402
     ALIGNED_ROWS,
     TensorSource,
     device_boundaries,
-    kernel_on,
 )
 
 CPU = torch.device("cpu")
@@ -146,20 +143,3 @@ def test_columns_of_a_large_tensor_are_rows_of_a_view():
     assert source.transpose() is None
     flipped = source.transpose(many_passes=False)
     np.testing.assert_array_equal(flipped.block(0), X.T)
-
-
-def test_streamed_rows_give_the_bits_of_a_tensor(monkeypatch):
-    results = []
-    for source in (
-        TensorSource(torch.tensor(X)),
-        DeviceBlocks(ArraySource(X), CPU),
-        DeviceBlocks(ArraySource(np.asfortranarray(X)), CPU, kernel=kernel_on(CPU)),
-    ):
-        monkeypatch.setattr(
-            data, "source_of_tensor", lambda tensor, one=source: with_small_blocks(one)
-        )
-        results.append(fit(torch.tensor(X)))
-    for other in results[1:]:
-        np.testing.assert_array_equal(other.labels, results[0].labels)
-        np.testing.assert_array_equal(other.scales, results[0].scales)
-        assert other.error == results[0].error

@@ -1,8 +1,40 @@
-"""Slices cover what they cut, in order."""
+"""Vectors with one entry per point, and arithmetic of few vectors, against the plainest formula."""
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
-from orthant.engine.vectors import slices
+from orthant.engine import vectors
+from orthant.engine.vectors import (
+    ByLabel,
+    Projection,
+    by_label,
+    by_value,
+    count_equal,
+    divide,
+    draw,
+    draw_distinct,
+    draw_evenly,
+    draw_sample,
+    find_largest,
+    move_idle,
+    one_per_row,
+    slices,
+    unit_lengths,
+    winners_only,
+)
+
+LABELS = np.array([2, -1, 0, 2, 1, -1], dtype=np.int32)
+SCALES = np.array([1.5, 0.0, 2.0, 0.25, 3.0, 0.0])
+
+
+def loadings_of(labels, scales, k):
+    """One row after the other."""
+    found = np.zeros((len(labels), k))
+    for row, (label, scale) in enumerate(zip(labels, scales, strict=True)):
+        if label >= 0:
+            found[row, label] = scale
+    return found
 
 
 @pytest.mark.parametrize(("n", "size"), [(0, 3), (1, 3), (6, 3), (7, 3), (5, 0)])
@@ -10,3 +42,174 @@ def test_slices_cover_all_rows_once_and_none_is_longer_than_asked_for(n, size):
     found = list(slices(n, size))
     assert [row for some in found for row in range(some.start, some.stop)] == list(range(n))
     assert all(0 < some.stop - some.start <= max(1, size) for some in found)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_a_quotient_is_in_float64_and_zero_where_the_divisor_is(dtype):
+    values, by = np.array([[6, 8], [1, 0]], dtype=dtype), np.array([[2, 0], [4, 0]], dtype=dtype)
+    found = divide(values, by)
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found, [[3.0, 0.0], [0.25, 0.0]])
+
+
+def test_divisors_go_with_rows_and_with_columns():
+    values = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(divide(values, np.array([[2.0], [0.0]]))[1], np.zeros(3))
+    np.testing.assert_array_equal(divide(values, np.array([1.0, 0.0, 2.0]))[:, 2], [1.0, 2.5])
+
+
+def test_nothing_is_warned_of_and_arguments_stay():
+    values, by = np.array([np.nan, 1.0, 2.0]), np.array([0.0, 0.0, 4.0])
+    np.testing.assert_array_equal(divide(values, by), [0.0, 0.0, 0.5])
+    np.testing.assert_array_equal(by, [0.0, 0.0, 4.0])
+
+
+def test_weights_are_worth_as_many_points_as_have_the_same_share():
+    assert count_equal(np.full(7, 0.3)) == pytest.approx(7)
+    assert count_equal(np.array([5.0, 0.0, 0.0])) == 1
+    assert count_equal(np.zeros(3)) == 0
+    assert count_equal(np.array([3.0, 1.0])) == pytest.approx(16 / 10)
+
+
+def test_what_has_no_chance_is_never_drawn_at_either_end():
+    chances = np.array([0.0, 0.0, 3.0, 0.0, 1.0, 0.0])
+    rng = np.random.default_rng(0)
+    picks = draw(chances, 4000, rng)
+    assert set(picks) == {2, 4}
+    assert np.mean(picks == 2) == pytest.approx(0.75, abs=0.03)
+    for seed in range(20):
+        assert set(draw_evenly(chances, 5, np.random.default_rng(seed))) <= {2, 4}
+
+
+class Always:
+    """Random numbers that are one and the same."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def random(self, size=None):
+        return self.number if size is None else np.full(size, self.number)
+
+
+def test_numbers_at_both_ends_of_their_range_draw_positions_that_have_a_chance():
+    chances = np.concatenate(([0.0, 0.0], np.full(1000, 0.1), [0.0, 0.0]))
+    last = Always(np.nextafter(1.0, 0.0))
+    assert draw(chances, 3, last).tolist() == [1001] * 3
+    assert draw_evenly(chances, 1000, last)[-1] == 1001
+    assert draw(chances, 3, Always(0.0)).tolist() == [2] * 3
+    assert draw_evenly(chances, 1000, Always(0.0))[0] == 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_even_draws_differ_from_their_share_by_less_than_one(seed):
+    rng = np.random.default_rng(seed)
+    chances = rng.exponential(size=30) * (rng.random(30) < 0.7)
+    picks = draw_evenly(chances, 100, rng)
+    assert (np.diff(picks) >= 0).all()
+    shares = 100 * chances / chances.sum()
+    assert np.abs(np.bincount(picks, minlength=30) - shares).max() < 1 + 1e-9
+    positions, counts = draw_sample(chances, 100, np.random.default_rng(seed))
+    assert counts.sum() == 100
+    assert (chances[positions] > 0).all()
+
+
+def test_distinct_draws_are_different_and_no_more_than_have_a_chance():
+    chances = np.array([0.0, 1e-300, 2.0, 0.0, 5.0, 1e300])
+    for size, expected in [(0, 0), (2, 2), (4, 4), (6, 4)]:
+        drawn = draw_distinct(chances, size, np.random.default_rng(size))
+        assert len(set(drawn)) == len(drawn) == expected
+        assert (chances[drawn] > 0).all()
+
+
+def test_the_first_of_distinct_draws_goes_by_the_chances():
+    rng = np.random.default_rng(0)
+    chances = np.array([1.0, 3.0, 0.0])
+    drawn = [draw_distinct(chances, 1, rng)[0] for _ in range(2000)]
+    assert np.mean(np.equal(drawn, 1)) == pytest.approx(0.75, abs=0.04)
+
+
+def test_the_largest_come_first_and_of_equals_the_first():
+    values = np.array([1.0, 4.0, 2.0, 4.0, 3.0])
+    assert find_largest(values, 1.5, 3).tolist() == [1, 3, 4]
+    assert find_largest(values, np.array([0.0, 4.0, 0.0, 0.0, 0.0]), 9).tolist() == [3, 4, 2, 0]
+    assert find_largest(values, 4.0, 2).tolist() == []
+
+
+def test_idle_vectors_go_to_the_points_that_miss_most_and_others_stay():
+    points = np.diag([1.0, 2.0, 3.0, 4.0])
+    moved = np.zeros((3, 4))
+    missed = np.array([0.1, 0.7, 0.0, 0.5])
+    assert move_idle(moved, np.array([2, 0]), missed, 0.2, lambda chosen: points[chosen])
+    np.testing.assert_array_equal(moved, [points[3], np.zeros(4), points[1]])
+    assert move_idle(moved, np.array([0, 1, 2]), missed, 0.6, lambda chosen: 9 * points[chosen])
+    np.testing.assert_array_equal(moved, [9 * points[1], np.zeros(4), points[1]])
+    before = moved.copy()
+    assert not move_idle(moved, np.array([1]), missed, 1.0, lambda chosen: points[chosen])
+    np.testing.assert_array_equal(moved, before)
+
+
+def test_labels_and_scales_are_loadings_and_come_back_from_them():
+    expected = loadings_of(LABELS, SCALES, 4)
+    held = ByLabel(LABELS, SCALES, 4)
+    np.testing.assert_array_equal(held.csr().toarray(), expected)
+    np.testing.assert_array_equal(held[1:4].csr().toarray(), expected[1:4])
+    assert held.astype(np.float32).csr().dtype == np.float32
+    back = by_label(csr_array(expected))
+    np.testing.assert_array_equal(back.labels, LABELS)
+    np.testing.assert_array_equal(back.scales, SCALES)
+    full = one_per_row(np.array([1, 0], np.int32), np.array([2.0, 3.0]), 2)
+    np.testing.assert_array_equal(full.toarray(), [[0.0, 2.0], [3.0, 0.0]])
+    assert one_per_row(np.full(3, -1, np.int32), np.zeros(3), 0).shape == (3, 0)
+
+
+@pytest.mark.parametrize("rows", [None, np.array([900, -3, 0, -900, 5, 7], np.int32)])
+def test_scales_are_shifted_by_the_powers_of_component_matrix_and_row(rows):
+    powers = np.array([800, -20, 3])
+    found = ByLabel(LABELS, SCALES, 3).shift(powers, -90, rows)
+    own = np.zeros(6, int) if rows is None else rows
+    for row, label in enumerate(LABELS):
+        expected = 0.0 if label < 0 else np.ldexp(SCALES[row], powers[label] + 90 - own[row])
+        assert found.scales[row] == expected
+
+
+@pytest.mark.parametrize("entries", [1, 2**20])
+def test_components_in_another_order_have_their_loadings_in_that_order(entries, monkeypatch):
+    monkeypatch.setattr(vectors, "ENTRIES_AT_ONCE", entries)
+    loadings, order = loadings_of(LABELS, SCALES, 3), np.array([1, 2, 0])
+    labelled = Projection(by_label=ByLabel(LABELS, SCALES, 3)).in_order(order)
+    np.testing.assert_array_equal(labelled.loadings.toarray(), loadings[:, order])
+    np.testing.assert_array_equal(labelled.labels < 0, LABELS < 0)
+    np.testing.assert_array_equal(labelled.scales, SCALES)
+    dense = Projection(loadings.copy())
+    assert dense.labels is None
+    assert dense.scales is None
+    np.testing.assert_array_equal(dense.in_order(order).loadings, loadings[:, order])
+
+
+def test_only_the_largest_of_every_column_is_kept_and_of_equals_the_first():
+    values = np.array([[1.0, 5.0, 2.0, 0.0], [3.0, 5.0, 1.0, 0.0]])
+    expected = [[0.0, 5.0, 2.0, 0.0], [3.0, 0.0, 0.0, 0.0]]
+    np.testing.assert_array_equal(winners_only(values), expected)
+    assert winners_only(np.zeros((0, 4))).shape == (0, 4)
+
+
+def test_vectors_at_unit_length_and_zero_ones_stay_zero():
+    found = unit_lengths(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    np.testing.assert_array_equal(found, [[0.6, 0.8], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_order_by_value_is_the_same_wherever_the_rows_stand(dtype):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 3, size=(12, 2)).astype(dtype)
+    rows[0] = [1.0, 0.0]
+    rows[7] = [1.0, -0.0]
+    shuffled = rng.permutation(12)
+    order = by_value(rows)
+    assert sorted(order) == list(range(12))
+    np.testing.assert_array_equal(rows[order], rows[shuffled][by_value(rows[shuffled])])
+    # A zero with a sign is a zero, and equal rows keep their order.
+    np.testing.assert_array_equal(order, by_value(np.abs(rows)))
+    equal = [place for place in order if (rows[place] == [1.0, 0.0]).all()]
+    assert equal == sorted(equal)
+    assert by_value(np.zeros((3, 0))).tolist() == [0, 1, 2]

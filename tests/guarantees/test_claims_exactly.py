@@ -99,6 +99,7 @@ def test_no_claim_is_false(problem, algorithm, certificate, store, seed):
         check(problem, algorithm=algorithm, certificate=certificate, store=store, random_state=seed)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     problem=problems(),

@@ -43,6 +43,7 @@ def test_the_tail_never_exceeds_the_optimum(seed, k):
             assert at_most(tail_from_ritz(gram, k, length).value, optimum, total)
 
 
+@pytest.mark.slow
 def test_exactly_factorizable_matrices_get_no_bound_though_careless_rounding_finds_one():
     rng = np.random.default_rng(0)
     careless = 0

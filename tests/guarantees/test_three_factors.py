@@ -32,6 +32,7 @@ def fit(X, sizes=(2, 2), **options):
     return orthant.factorize(X, sizes, orthogonal="both", random_state=0, **options)
 
 
+@pytest.mark.slow
 def test_the_oracle_agrees_with_the_other_ones_at_its_limits():
     for seed in range(3):
         X = np.random.default_rng(seed).exponential(size=(4, 4))

@@ -49,6 +49,7 @@ def test_pairs_are_drawn_with_the_probability_of_the_law(distance, side):
     assert np.all(np.abs(counts / draws - expected) <= 4.5 * spread + 1e-12)
 
 
+@pytest.mark.slow
 def test_weights_multiply_the_chances():
     weights = np.array([1.0, 0.0, 2.0, 1.0, 1.0])
     points = Samples(as_matrix(X, sample_weight=weights))

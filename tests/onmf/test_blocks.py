@@ -20,6 +20,7 @@ from tests.onmf.small_points import CASES, drawn, never_rises, some_options, som
 from tests.oracles.double_factor import best_double_factor_error
 
 
+@pytest.mark.slow
 @given(**CASES)
 def test_every_sweep_of_the_double_descent_captures_more(seed, k, sparse, weighted):
     _, points = some_points(seed, sparse=sparse, weighted=weighted)

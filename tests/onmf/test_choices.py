@@ -159,6 +159,7 @@ def test_missing_values_refuse_what_they_cannot_use(options):
         orthant.factorize(X, 2, missing_values=np.nan, **options)
 
 
+@pytest.mark.slow
 @given(
     algorithm=st.sampled_from(list(NAMES)),
     orthogonal=st.sampled_from(list(SETTINGS)),
@@ -303,6 +304,7 @@ def test_a_result_that_no_memory_holds_is_refused_before_the_data_are_read(algor
     assert isinstance(caught.value, MemoryError)
 
 
+@pytest.mark.slow
 def test_many_components_over_both_are_refused_at_once():
     many = csr_array((np.ones(3), ([0, 1, 2], [5, 6, 7])), shape=(10**7, 10**7))
     with pytest.raises(MemoryError, match="10,000,000 components"):

@@ -28,6 +28,7 @@ def test_every_accepted_pass_of_moves_captures_more(seed, k, sparse, weighted):
     assert moved.captured * (1 - 1e-12) <= sweep.captured.sum() <= best * (1 + 1e-12)
 
 
+@pytest.mark.slow
 def test_moves_find_what_the_descent_cannot():
     gained = 0
     for seed in range(40):

@@ -112,6 +112,7 @@ def test_directions_that_hardly_differ_are_all_used(spread):
     assert found.n_components_found == 5
 
 
+@pytest.mark.slow
 def test_a_few_heavy_rows_do_not_hide_the_others():
     X = np.random.default_rng(0).random((1000, 20))
     X[:10] *= 1e4

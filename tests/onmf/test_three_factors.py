@@ -106,6 +106,7 @@ def test_transform_of_the_training_data_gives_the_published_bits():
         assert np.array_equal(again.toarray(), result.loadings.toarray())
 
 
+@pytest.mark.slow
 def test_the_same_bits_for_any_number_of_threads_and_wherever_the_data_lie(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.exponential(size=(20_000, 30))
@@ -128,6 +129,7 @@ def test_chunks_of_dask_give_an_answer_as_good():
     assert same_partition(far.labels, near.labels)
 
 
+@pytest.mark.slow
 def test_sparse_and_dense_agree():
     X, _, _ = planted(6, noise=0.0, n=200, m=150, sizes=(20, 15))
     X = X * (np.random.default_rng(0).random(X.shape) < 0.3)

@@ -47,29 +47,6 @@ def test_a_read_only_folder_is_refused_and_keeps_the_old_file(tmp_path, monkeypa
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_full_disk_keeps_the_old_file_and_leaves_nothing_behind(tmp_path, monkeypatch):
-    result, _ = factorized()
-    path = tmp_path / "x.npz"
-    save(result, path)
-
-    def full(descriptor):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        save(factorized("features")[0], path)
-    assert list(tmp_path.iterdir()) == [path]
-    assert_same(load(path), result)
-
-
-def test_a_link_is_followed_and_stays_a_link(tmp_path):
-    result, _ = factorized()
-    (tmp_path / "link.npz").symlink_to(tmp_path / "target.npz")
-    save(result, tmp_path / "link.npz")
-    assert (tmp_path / "link.npz").is_symlink()
-    assert_same(load(tmp_path / "target.npz"), result)
-
-
 # A file may grow to a megabyte: the kernel kills who writes more, in the middle of the write.
 WRITER = """
 import resource
@@ -104,14 +81,6 @@ def test_killed_while_writing_the_old_file_is_intact(tmp_path):
 
 def leftovers(folder):
     return [entry for entry in folder.iterdir() if entry.name.endswith(whole_files.TEMPORARY)]
-
-
-def test_the_temporary_file_of_a_running_writer_is_left_alone(tmp_path):
-    result, _ = factorized()
-    name = f".x.npz.{whole_files.gethostname()}.{os.getpid()}.00{whole_files.TEMPORARY}"
-    (tmp_path / name).write_bytes(b"at work")
-    save(result, tmp_path / "x.npz")
-    assert (tmp_path / name).exists()
 
 
 def test_what_could_not_be_loaded_is_not_written_and_an_older_file_stays(tmp_path):

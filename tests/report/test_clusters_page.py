@@ -27,6 +27,7 @@ def clustered(seed=0, n=14, m=10):
     return X, found
 
 
+@pytest.mark.slow
 def test_what_is_left_are_the_disagreements():
     for seed in range(5):
         X, found = clustered(seed)

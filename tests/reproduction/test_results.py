@@ -113,6 +113,7 @@ def test_no_rows_are_enough_too(tmp_path):
     assert [path.name for path in publish(folder)] == ["summary.csv", "summary.tex", "index.html"]
 
 
+@pytest.mark.slow
 def test_sets_that_cannot_be_had_alone_are_reported(tmp_path):
     rows = [row for row in made_rows() if row.dataset == "pems-train"]
     folder = write_results(tmp_path / "pems", rows)

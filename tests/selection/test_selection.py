@@ -9,8 +9,6 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthant.datasets import make_planted
-from orthant.engine.shuffles import permute_columns
-from orthant.engine.sources import digest_rows
 from orthant.errors import InvalidInputError, OrthantError
 from orthant.selection import select_n_components
 from orthant.selection import trial as trials
@@ -155,13 +153,6 @@ def test_progress_is_shown_when_asked_for(capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_the_fingerprint_sees_every_entry():
-    other = X.copy()
-    other[3, 4] += 1e-9
-    assert digest_rows(X) != digest_rows(other)
-    assert digest_rows(csr_array(X)) == digest_rows(csr_array(X.copy()))
-
-
 @pytest.fixture(scope="module")
 def two_sides():
     """Three groups of samples and four of features, with a core between them."""
@@ -203,6 +194,7 @@ def test_the_table_and_the_plot_take_pairs(of_pairs):
     assert len(of_pairs.plot().axes) == 4
 
 
+@pytest.mark.slow
 def test_trials_of_pairs_are_kept_and_read_again(two_sides, tmp_path):
     options = {"orthogonal": "both", "results": tmp_path / "trials.jsonl"}
     first, again = (select(two_sides, [(2, 2), (3, 4)], **options) for _ in range(2))
@@ -214,13 +206,3 @@ def test_what_is_no_pair_is_refused(two_sides):
         select(two_sides, [2, (2, 3)], orthogonal="both")
     with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
         select(two_sides, [(2, 3)])
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_permuted_columns_keep_the_numbers_of_every_column(form):
-    rng = np.random.default_rng(0)
-    data = rng.exponential(size=(50, 8)) * (rng.random((50, 8)) < 0.5)
-    permuted = permute_columns(form(data), rng)
-    dense = permuted if isinstance(permuted, np.ndarray) else permuted.toarray()
-    np.testing.assert_array_equal(np.sort(dense, axis=0), np.sort(data, axis=0))
-    assert not np.array_equal(dense, data)

@@ -70,7 +70,7 @@ def write_archive(
             entry = zipfile.ZipInfo(f"{name}.npy")
             entry.compress_type = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
             with archive.open(entry, "w", force_zip64=True) as member:
-                npy.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+                npy.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
 
 
 @contextmanager

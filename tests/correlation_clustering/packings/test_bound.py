@@ -53,6 +53,7 @@ def test_one_bad_square_is_found_by_all():
         assert [sorted(square) for square in found.tolist()] == [[0, 1, 3, 4]]
 
 
+@pytest.mark.slow
 def test_graphs_of_clusters_hold_no_bad_square():
     M = np.kron(np.eye(3, dtype=np.uint8), np.ones((3, 2), dtype=np.uint8))
     for pack in PACKINGS.values():

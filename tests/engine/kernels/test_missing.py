@@ -111,3 +111,13 @@ def test_columns_of_weight_zero_are_not_observed():
     rows, components = np.array([[1.0, 5.0]]), np.array([[2.0, 7.0]])
     _, loadings = fit_by_own_scale(rows, components, np.array([1.0, 0.0]), np.zeros(2, int))
     assert loadings[0, 0] == 0.5
+
+
+@pytest.mark.parametrize("small", [1e-3, 1e-6, 1e-9, 1e-150, 0.0])
+def test_sums_over_what_is_observed_keep_their_digits_next_to_what_is_missing(small):
+    rows = csr_array(np.array([[1.0, np.nan], [1.0, 1.0]]))
+    squares = np.array([[small, 1.0]])
+    found = ObservedCsr(rows).sum_observed(squares)
+    np.testing.assert_allclose(found[:, 0], [small, 1.0 + small], rtol=1e-15)
+    found = ObservedCsr(csr_array(rows.T)).sum_observed_rows(squares.T)
+    np.testing.assert_allclose(found[0], [small, 1.0 + small], rtol=1e-15)

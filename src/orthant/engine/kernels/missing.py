@@ -7,11 +7,13 @@ from scipy.sparse import csr_array
 
 from orthant.engine.kernels.interface import ObservedBlock
 from orthant.engine.units import NO_ENTRIES
-from orthant.engine.vectors import divide
+from orthant.engine.vectors import divide, slices
 from orthant.numerics.arrays import Array
 
-# A difference below this share of what it was taken from is rounding, and stands for nothing.
-ROUNDING = 1e-13
+# A difference below this share of what it was taken from has lost digits: it is summed instead.
+CANCELLED = 1e-2
+# Entries of an indicator that are made dense at once.
+ENTRIES_AT_ONCE = 2**20
 
 
 class ObservedArray(ObservedBlock):
@@ -56,16 +58,23 @@ class ObservedCsr(ObservedBlock):
         return (self._values.T @ loadings).T
 
     def sum_observed(self, squares: Array) -> Array:
-        right = np.ascontiguousarray(squares.T)
-        return _less(right.sum(axis=0)[None, :], self._missing @ right)
+        return _sum_others(self._missing, np.ascontiguousarray(squares.T))
 
     def sum_observed_rows(self, squares: Array) -> Array:
-        return _less(squares.sum(axis=0)[:, None], (self._missing.T @ squares).T)
+        return _sum_others(self._missing.T.tocsr(), squares).T
 
 
-def _less(total: Array, part: Array) -> Array:
-    rest = total - part
-    return np.where(rest > ROUNDING * total, rest, 0.0)
+def _sum_others(missing: csr_array, values: Array) -> Array:
+    """(b, k) for every row of an indicator (b, m) the sums of values (m, k) where it has no one.
+
+    Differences, and where little is left of them, so that digits are lost, the sums themselves.
+    """
+    total = values.sum(axis=0)
+    rest = total - missing @ values
+    lost = np.flatnonzero((rest < CANCELLED * total).any(axis=1))
+    for some in slices(len(lost), ENTRIES_AT_ONCE // max(1, missing.shape[1])):
+        rest[lost[some]] = (1.0 - missing[lost[some]].toarray()) @ values
+    return rest
 
 
 def fit_by_own_scale(

@@ -1,0 +1,281 @@
+"""From X to Y and back: what is published, against trying every component in plain numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orthant.engine import geometry, sources
+from orthant.engine.geometry import refuse_overflow, scales_are_accurate
+from orthant.engine.vectors import ByLabel, Projection, one_per_row
+from orthant.errors import InvalidInputError, ScaleOverflowError
+from orthant.validation.data import as_matrix
+from tests.engine.weighted import CASES, STORES, Case, make, some_numbers
+
+RNG = np.random.default_rng(6)
+M = some_numbers().shape[1]
+# Cases whose feature weights do not differ by powers that no unit component could have.
+EVEN = {name: case for name, case in CASES.items() if case.spread_columns == 0}
+
+
+@pytest.fixture(params=EVEN)
+def case(request):
+    return EVEN[request.param]
+
+
+@pytest.fixture(params=STORES)
+def store(request, monkeypatch):
+    """A way to store a matrix, which then has several blocks."""
+    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 30)
+    monkeypatch.setattr(sources, "SPARSE_ENTRIES", 20)
+    return STORES[request.param]
+
+
+@pytest.fixture
+def example(case, store):
+    return make(case, store)
+
+
+def overlapping(k=3):
+    components = RNG.random((k, M))
+    return components / np.linalg.norm(components, axis=1, keepdims=True)
+
+
+def disjoint():
+    """Components that share no column; the last column is in none of them."""
+    components = np.where(np.arange(M - 1) % 3 == np.arange(3)[:, None], RNG.random(M - 1), 0.0)
+    components = np.hstack((components, np.zeros((3, 1))))
+    return components / np.linalg.norm(components, axis=1, keepdims=True)
+
+
+def best_scales(example, components):
+    """(n, k) the best scale of every row of the base on every component, and what it captures."""
+    weighted = components * example.columns
+    lengths = np.einsum("sh,sh->s", weighted, components)
+    products = example.base @ weighted.T
+    return products / lengths, products / np.sqrt(lengths)
+
+
+def plain_error(example, loadings, components):
+    """The squared error at scale 1 of loadings at scale 1."""
+    squares = np.square(example.base - loadings @ components) @ example.columns
+    return float(example.rows @ squares)
+
+
+def tolerance_of(case):
+    return 1e-5 if case.dtype == np.float32 else 1e-12
+
+
+def test_every_row_goes_to_the_component_that_captures_most(example, case):
+    components = overlapping()
+    scales, captured = best_scales(example, components)
+    labels, found = example.matrix.project(components)
+    winners = np.where(captured.max(axis=1) > 0, captured.argmax(axis=1), -1)
+    np.testing.assert_array_equal(labels, winners)
+    assert found.dtype == case.dtype
+    expected = np.where(winners >= 0, scales[np.arange(len(scales)), winners], 0.0)
+    at_scale_1 = np.ldexp(found.astype(np.float64), -example.powers[0])
+    np.testing.assert_allclose(at_scale_1, expected, rtol=tolerance_of(case))
+
+
+def test_loadings_on_disjoint_components_are_the_best_of_every_one(example, case):
+    components = disjoint()
+    expected, _ = best_scales(example, components)
+    found = example.matrix.loadings(components)
+    assert found.dtype == case.dtype
+    at_scale_1 = np.ldexp(found.astype(np.float64), -example.powers[0][:, None])
+    np.testing.assert_allclose(at_scale_1, expected, rtol=tolerance_of(case))
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+def test_energies_and_the_error_add_up_to_the_total(example, case, orthogonal):
+    components = disjoint()
+    matrix, unit = example.matrix, 4.0**example.power
+    projection = matrix.express(components, orthogonal)
+    given = projection.loadings
+    dense = (given if orthogonal == "features" else given.toarray()).astype(np.float64)
+    loadings = np.ldexp(dense, -example.powers[0][:, None])
+    lengths = np.einsum("sh,h,sh->s", components, example.columns, components)
+    energies = matrix.energies_of(components, projection)
+    expected = (example.rows @ np.square(loadings)) * lengths
+    np.testing.assert_allclose(energies * unit, expected, rtol=1e-12)
+    assert matrix.total * unit == pytest.approx(np.square(example.Y).sum(), rel=1e-12)
+    error = plain_error(example, loadings, components)
+    assert matrix.residual(given, components) * unit == pytest.approx(error, rel=1e-12)
+    squared, compared = matrix.squared_error(components, projection, energies)
+    assert squared * unit == pytest.approx(error, rel=1e-5 if case.dtype == np.float32 else 1e-11)
+    assert compared or matrix.column_factors is None
+
+
+def test_labels_and_scales_have_the_residual_of_their_sparse_loadings(example):
+    components = overlapping()
+    labels, scales = example.matrix.project(components)
+    by_label = example.matrix.residual(ByLabel(labels, scales, 3), components)
+    assert by_label == example.matrix.residual(one_per_row(labels, scales, 3), components)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_components_of_x_are_directions_over_y_and_back(name):
+    example = make(CASES[name])
+    matrix = example.matrix
+    components = overlapping()
+    there = matrix.from_components(components)
+    # Columns keep their ratio in Y: that of components times roots of weights.
+    roots = np.sqrt(example.columns) * 2.0 ** -example.powers[1].astype(float)
+    for found, component in zip(there, components, strict=True):
+        expected = component * roots
+        np.testing.assert_allclose(
+            found / np.linalg.norm(found), expected / np.linalg.norm(expected), rtol=1e-13
+        )
+    back = matrix.to_components(there)
+    used = example.columns > 0
+    for found, component in zip(back, components, strict=True):
+        scale = found[used].max() / component[used].max()
+        np.testing.assert_allclose(found, np.where(used, component, 0.0) * scale, rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_coefficients_of_rows_are_shifted_with_their_weights_and_back_without(name):
+    example = make(CASES[name])
+    matrix = example.matrix
+    coefficients = RNG.random((2, len(example.base)))
+    everyone = np.zeros(len(example.base), np.int32)
+    # sum_i c_i w_i x_i, where w_i x_i is sqrt(w_i) y_i, up to a power of two.
+    roots = np.ldexp(np.sqrt(example.rows), -example.powers[0])
+    expected = (coefficients * roots) @ example.Y
+    for shifted, wanted in zip(matrix.shift_rows(coefficients), expected, strict=True):
+        found = matrix.row_sums(everyone, shifted, 1)[0]
+        np.testing.assert_allclose(found / found.max(), wanted / wanted.max(), rtol=1e-12)
+    powers = np.zeros(len(example.base)) if matrix.units.rows is None else matrix.units.rows
+    for found, given in zip(matrix.unshift_rows(coefficients), coefficients, strict=True):
+        ratios = np.log2(found / given) - powers
+        np.testing.assert_allclose(ratios, ratios[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("store", STORES.values())
+@pytest.mark.parametrize("entries", [1, 2**20])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_too_light_for_the_common_scale_have_scales_of_their_own(
+    store, entries, dtype, monkeypatch
+):
+    monkeypatch.setattr(geometry, "LIGHT_ENTRIES", entries)
+    base = some_numbers()
+    light = np.finfo(dtype).minexp + 30
+    powers = np.where(np.arange(len(base)) % 3 == 0, light, 0)
+    X = np.ldexp(base, powers[:, None]).astype(dtype)
+    components = overlapping()
+    products = base @ components.T
+    labels, scales = as_matrix(store(X)).project(components.astype(dtype))
+    expected = np.where(products.max(axis=1) > 0, products.argmax(axis=1), -1)
+    np.testing.assert_array_equal(labels, expected)
+    found = np.ldexp(scales.astype(np.float64), -powers)
+    rtol = 1e-5 if dtype == np.float32 else 1e-12
+    np.testing.assert_allclose(found, products.max(axis=1), rtol=rtol)
+    apart = disjoint()
+    loadings = as_matrix(store(X)).loadings(apart)
+    found = np.ldexp(loadings.astype(np.float64), -powers[:, None])
+    np.testing.assert_allclose(found, base @ apart.T, rtol=rtol)
+
+
+@pytest.mark.parametrize("store", STORES.values())
+def test_the_winner_of_a_row_is_not_that_of_products_rounded_to_the_smallest_number(store):
+    smallest = 5e-324
+    X = np.array([[1.0, 1.0], [8 * smallest, 7 * smallest]])
+    # In whole smallest numbers the products are 11 and 10, exactly 10.4 and 10.6.
+    components = np.array([[0.6, 0.8], [0.8, 0.6]])
+    labels, scales = as_matrix(store(X)).project(components)
+    assert labels[1] == 1
+    assert scales[1] == 11 * smallest
+
+
+def test_a_row_of_weight_zero_is_expressed_like_any_other():
+    X = some_numbers()
+    weights = np.ones(len(X))
+    weights[[0, 1, 2]] = 0.0
+    components = overlapping()
+    for one, other in zip(
+        as_matrix(X, sample_weight=weights).project(components),
+        as_matrix(X).project(components),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_without_components_nobody_has_a_label():
+    matrix = as_matrix(some_numbers())
+    projection = matrix.express(np.zeros((0, M)), "samples")
+    assert (projection.labels == -1).all()
+    assert projection.loadings.shape == (len(some_numbers()), 0)
+    assert matrix.express(np.zeros((0, M)), "features").dense.shape == (len(some_numbers()), 0)
+    with pytest.raises(InvalidInputError, match="X has 7 features, but the components have 3"):
+        matrix.express(np.eye(3), "samples")
+
+
+def test_what_a_sweep_tells_is_used_only_where_it_is_what_a_projection_gives():
+    X, components = some_numbers(), overlapping()
+
+    def told(matrix):
+        swept = matrix.sweep(components)
+        return matrix.project_sweep(swept.labels, swept.products)
+
+    np.testing.assert_array_equal(told(as_matrix(X)), as_matrix(X).project(components))
+    assert told(as_matrix(X * 2.0**300)) is None
+    assert told(as_matrix(X, feature_weight=np.arange(1.0, 1 + M))) is None
+
+
+def test_many_light_rows_are_not_looked_at_one_by_one(monkeypatch):
+    X, components = some_numbers(), overlapping()
+    matrix = as_matrix(X)
+    swept = matrix.sweep(components)
+    assert matrix.project_sweep(swept.labels, swept.products) is not None
+    monkeypatch.setattr(geometry, "MOST_LIGHT_ENTRIES", 2 * M - 1)  # two rows are empty
+    assert matrix.project_sweep(swept.labels, swept.products) is None
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-9])
+@pytest.mark.parametrize("store", STORES.values())
+def test_an_error_that_cancellation_would_swallow_is_found_by_comparing_entries(store, noise):
+    components = np.array([[0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
+    X = np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 2.0], [6.0, 8.0, noise]])
+    matrix = as_matrix(store(X))
+    projection = matrix.express(components, "samples")
+    energies = matrix.energies_of(components, projection)
+    squared, compared = matrix.squared_error(components, projection, energies)
+    assert compared
+    assert squared == pytest.approx(noise**2, rel=1e-6, abs=1e-30)
+
+
+def test_scales_that_lost_digits_to_underflow_make_entries_compared():
+    assert scales_are_accurate(np.array([0.0, 1e-290]))
+    assert not scales_are_accurate(np.array([1.0, 1e-300]))
+    assert scales_are_accurate(np.array([0.0, 1e-29], np.float32))
+    assert not scales_are_accurate(np.array([1.0, 1e-36], np.float32))
+    assert scales_are_accurate(np.zeros((3, 0)))
+    X = np.array([[1.0, 2.0], [3.0, 1.0]])
+    matrix, components = as_matrix(X), np.array([[0.6, 0.8]])
+    projection = matrix.express(components, "samples")
+    energies = matrix.energies_of(components, projection)
+    assert not matrix.squared_error(components, projection, energies)[1]
+    small = replace(projection.by_label, scales=np.array([1e-300, 3.0]))
+    assert matrix.squared_error(components, Projection(by_label=small), energies)[1]
+
+
+def test_what_no_float_holds_is_refused_by_its_row():
+    refuse_overflow(np.array([1.0, 0.0]), 10)
+    with pytest.raises(ScaleOverflowError, match="row 11 is too large for float32"):
+        refuse_overflow(np.array([1.0, np.inf, np.inf], np.float32), 10)
+    X = np.full((3, 4), np.finfo(np.float64).max)
+    X[:2] = 1.0
+    matrix = as_matrix(X)
+    for express in (matrix.project, matrix.loadings):
+        with pytest.raises(ScaleOverflowError, match="scale of row 2 is too large for float64"):
+            express(np.full((1, 4), 0.5))
+    with pytest.raises(ScaleOverflowError, match="divide X by a power of two"):
+        matrix.in_units_of_x(np.sqrt(matrix.total))
+
+
+@pytest.mark.parametrize("power", [-900, 0, 900])
+def test_a_length_comes_back_in_units_of_x_and_of_the_weights(power):
+    example = make(Case(power, weighted_rows=True, weighted_columns=True))
+    length = example.matrix.in_units_of_x(np.sqrt(example.matrix.total))
+    assert np.ldexp(length, -power) == pytest.approx(np.linalg.norm(example.Y), rel=1e-13)

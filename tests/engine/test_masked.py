@@ -1,0 +1,197 @@
+"""Missing entries take no part in any sum: every pass against loops over observed entries."""
+
+import numpy as np
+import pytest
+
+from orthant.engine import sources
+from orthant.engine.executors import Serial, Work
+from orthant.engine.masked import FilledSource, MaskedMatrix, has_missing
+from orthant.engine.sources import ArraySource, in_memory
+from orthant.engine.vectors import one_per_row
+from orthant.errors import ScaleOverflowError
+from orthant.validation.data import as_matrix
+from tests.engine.weighted import CASES, STORES, make, some_numbers
+
+RNG = np.random.default_rng(7)
+N, M = some_numbers().shape
+GAPS = RNG.random((N, M)) < 0.25
+GAPS[8] = True  # nothing of a row is observed
+GAPS[:, 6] = True  # nor of a column
+COMPONENTS = RNG.random((3, M)) + 0.1
+
+
+def with_gaps():
+    return np.where(GAPS, np.nan, some_numbers())
+
+
+@pytest.fixture(params=STORES)
+def store(request, monkeypatch):
+    """A way to store a matrix, which then has several blocks."""
+    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 30)
+    monkeypatch.setattr(sources, "SPARSE_ENTRIES", 20)
+    return STORES[request.param]
+
+
+@pytest.fixture(params=CASES)
+def example(request, store):
+    found = make(CASES[request.param], store, with_gaps(), missing_values=np.nan)
+    assert isinstance(found.matrix, MaskedMatrix)
+    return found
+
+
+def in_units(example):
+    """Rows of X' with their gaps, and the weights of rows and columns that go with them."""
+    matrix, ones = example.matrix, np.ones
+    X = np.ldexp(example.X.astype(np.float64), -np.asarray(matrix.units.shift()))
+    rows = ones(N) if matrix.row_weights is None else matrix.row_weights
+    columns = ones(M) if matrix.column_weights is None else matrix.column_weights
+    return X, rows, columns
+
+
+def fit_over_observed(values, vector, weights):
+    """The best scale of a vector for some values, and what it captures of them."""
+    seen = ~np.isnan(values)
+    product = np.sum(weights[seen] * values[seen] * vector[seen])
+    square = np.sum(weights[seen] * vector[seen] ** 2)
+    return (product / square, product / np.sqrt(square)) if square > 0 else (0.0, 0.0)
+
+
+def by_loops(X, components, columns):
+    """(n, k) loadings and square roots of captured energies of every row."""
+    fits = [[fit_over_observed(x, c, columns) for c in components] for x in X]
+    return np.moveaxis(np.array(fits), 2, 0)
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("held", [False, True])
+def test_a_sweep_over_samples_fits_rows_then_components(example, held, k):
+    X, rows, columns = in_units(example)
+    components = COMPONENTS[:k]
+    loadings, scores = by_loops(X, components, columns)
+    fixed = RNG.integers(k, size=N).astype(np.int32) if held else None
+    swept = example.matrix.masked_sweep(components, "samples", fixed)
+    labels = fixed if held else scores.argmax(axis=1)
+    np.testing.assert_array_equal(swept.labels, labels)
+    best = np.sort(scores, axis=1)
+    close(swept.captured, rows * scores[np.arange(N), labels] ** 2)
+    close(swept.second, rows * best[:, -2] ** 2 if k > 1 else np.zeros(N))
+    own = np.where(np.arange(k) == labels[:, None], loadings, 0.0)
+    for s in range(k):
+        for h in range(M):
+            scale, _ = fit_over_observed(X[:, h], own[:, s], rows)
+            seen = ~np.isnan(X[:, h]) & (own[:, s] * rows > 0)
+            kept = scale if seen.any() else components[s, h]  # what nothing determines stays
+            close(swept.components[s, h], kept if columns[h] > 0 else 0.0)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_sweep_over_features_fits_rows_then_gives_columns_to_components(example, held):
+    X, rows, columns = in_units(example)
+    components = np.where(np.arange(M) % 3 == np.arange(3)[:, None], COMPONENTS, 0.0)
+    loadings, _ = by_loops(X, components, columns)
+    fixed = RNG.integers(3, size=M).astype(np.int32) if held else None
+    swept = example.matrix.masked_sweep(components, "features", fixed)
+    fits = [[fit_over_observed(X[:, h], one, rows) for one in loadings.T] for h in range(M)]
+    scales, scores = np.moveaxis(np.array(fits), 2, 0)  # (m, k) each
+    labels = fixed if held else scores.argmax(axis=1)
+    np.testing.assert_array_equal(swept.labels, labels)
+    places = np.arange(M)
+    close(swept.captured, columns * scores[places, labels] ** 2)
+    close(swept.second, columns * np.sort(scores, axis=1)[:, -2] ** 2)
+    expected = np.zeros((3, M))
+    expected[labels, places] = np.where(columns > 0, scales[places, labels], 0.0)
+    close(swept.components, expected)
+
+
+# Not those whose feature weights leave one column of every component.
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if not case.spread_columns])
+def test_rows_are_expressed_by_what_is_observed_of_them(name, store):
+    example = make(CASES[name], store, with_gaps(), missing_values=np.nan)
+    rtol = 1e-6 if CASES[name].dtype == np.float32 else 1e-12
+    loadings, scores = by_loops(example.base, COMPONENTS, example.columns)
+    labels, scales = example.matrix.project(COMPONENTS)
+    winners = np.where(scores.max(axis=1) > 0, scores.argmax(axis=1), -1)
+    np.testing.assert_array_equal(labels, winners)
+    expected = np.where(winners >= 0, loadings[np.arange(N), winners], 0.0)
+    found = np.ldexp(scales.astype(np.float64), -example.powers[0])
+    np.testing.assert_allclose(found, expected, rtol=rtol)
+    apart = np.where(np.arange(M) % 3 == np.arange(3)[:, None], COMPONENTS, 0.0)
+    loadings, _ = by_loops(example.base, apart, example.columns)
+    found = np.ldexp(example.matrix.loadings(apart).astype(float), -example.powers[0][:, None])
+    np.testing.assert_allclose(found, loadings, rtol=rtol)
+    # The error is that over what is observed, with weights.
+    held = example.matrix.loadings(apart)
+    difference = np.where(GAPS, 0.0, example.base - loadings @ apart)
+    squares = example.rows @ np.square(difference) @ example.columns
+    residual = example.matrix.residual(held, apart) * 4.0**example.power
+    assert residual == pytest.approx(squares, rel=1e-5 if rtol > 1e-9 else 1e-11)
+
+
+def test_the_total_is_that_of_observed_entries_and_the_error_compares_them(store):
+    matrix = as_matrix(store(with_gaps()), missing_values=np.nan)
+    assert matrix.total == pytest.approx(np.nansum(with_gaps() ** 2))
+    assert not matrix.complete
+    labels, scales = matrix.project(COMPONENTS)
+    error = matrix.residual(one_per_row(labels, scales, 3), COMPONENTS)
+    fitted = one_per_row(labels, scales, 3).toarray() @ COMPONENTS
+    assert error == pytest.approx(np.nansum((with_gaps() - fitted) ** 2))
+
+
+def test_passes_of_the_base_class_take_gaps_for_zeros(store):
+    matrix = as_matrix(store(with_gaps()), missing_values=np.nan)
+    filled = np.nan_to_num(with_gaps())
+    np.testing.assert_array_equal(matrix.dense(), filled)
+    np.testing.assert_array_equal(matrix.transpose().dense(), filled.T)
+    np.testing.assert_array_equal(matrix.take_rows(np.array([4, 1])), filled[[4, 1]])
+    np.testing.assert_array_equal(matrix.part(slice(2, 9)).dense(), filled[2:9])
+
+
+def test_a_filled_source_is_the_same_by_blocks_by_rows_and_by_work(store):
+    source = FilledSource(in_memory(store(with_gaps())))
+    given, work = source.with_gaps(Work(lambda kernel, rows: kernel.take_dense(rows, slice(None))))
+    found = []
+    Serial().fold(given, work, lambda rows, block: found.append(block))
+    filled = np.nan_to_num(with_gaps())
+    np.testing.assert_array_equal(np.concatenate(found), filled)
+    np.testing.assert_array_equal(source.rows(np.arange(N)), filled)
+    first = source.kernel.take_dense(source.block(0), slice(None))
+    np.testing.assert_array_equal(first, filled[: len(first)])
+
+
+def test_infinity_in_a_row_stays_for_the_look_that_refuses_it():
+    rows = FilledSource(ArraySource(np.array([[np.nan, np.inf, -np.inf]]))).rows(np.array([0]))
+    assert rows[0, 0] == 0.0
+    assert rows[0, 1] == np.inf
+
+
+def test_one_missing_entry_in_the_last_row_is_noticed(store):
+    X = some_numbers()
+    assert not has_missing(in_memory(store(X)), Serial())
+    X[-1, -1] = np.nan
+    assert has_missing(in_memory(store(X)), Serial())
+
+
+def test_rows_and_components_too_light_for_one_scale_are_fitted_by_their_own(store):
+    powers = np.where(np.arange(N) % 2 == 0, -1000, 0)[:, None]
+    components, base = COMPONENTS.copy(), with_gaps()
+    components[:, 4] *= 2.0**-600  # lengths over this column alone underflow
+    base[[11, 13]] = np.nan
+    base[11, 4], base[13, 4] = 2.0**-700, 2.0**400  # the second has products that are not light
+    loadings, _ = by_loops(base, components, np.ones(M))
+    loadings[11], loadings[13] = 2.0**-100 / COMPONENTS[:, 4], 2.0**1000 / COMPONENTS[:, 4]
+    matrix = as_matrix(store(np.ldexp(base, powers)), missing_values=np.nan)
+    found = np.ldexp(matrix.loadings(components), -powers)
+    np.testing.assert_allclose(found, loadings, rtol=1e-12)
+
+
+def test_a_scale_that_no_float_holds_is_refused_by_its_row(store):
+    X = np.array([[1.0, np.nan], [2.0**1000, np.nan], [1.0, 1.0]])
+    matrix = as_matrix(store(X), missing_values=np.nan)
+    components = np.array([[2.0**-100, 0.0]])
+    for express in (matrix.project, matrix.loadings):
+        with pytest.raises(ScaleOverflowError, match="row 1 is too large"):
+            express(components)

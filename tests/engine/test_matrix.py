@@ -1,0 +1,249 @@
+"""Every pass over the rows gives what NumPy gives for Y, whatever the scales and weights."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from orthant.engine import sources
+from orthant.kmeans.seeding import lines
+from orthant.validation.data import as_matrix
+from tests.engine.weighted import CASES, STORES, make, some_numbers
+
+RNG = np.random.default_rng(5)
+N, M = some_numbers().shape
+DIRECTIONS = RNG.random((3, M))
+LABELS = RNG.integers(-1, 3, size=N).astype(np.int32)
+LABELLED = np.arange(4)[:, None] == LABELS  # (4, n), nobody has the last label
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    return CASES[request.param]
+
+
+@pytest.fixture(params=STORES)
+def store(request, monkeypatch):
+    """A way to store a matrix, which then has several blocks."""
+    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 30)
+    monkeypatch.setattr(sources, "SPARSE_ENTRIES", 20)
+    return STORES[request.param]
+
+
+@pytest.fixture
+def example(case, store):
+    found = make(case, store)
+    assert len(found.matrix.source.boundaries) > 2
+    return found
+
+
+@pytest.fixture
+def rough(case):
+    """The rounding that float32 leaves, where entries are used as they are stored."""
+    return {"rtol": 2e-6 if case.dtype == np.float32 else 1e-12, "atol": 1e-12}
+
+
+def dense(rows):
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+
+def test_the_whole_matrix_is_y_either_way_around(example):
+    Y, matrix = example.Y_in_units, example.matrix
+    np.testing.assert_allclose(matrix.dense(), Y, rtol=1e-14)
+    np.testing.assert_allclose(dense(matrix.whole(transposed=True)), Y.T, rtol=1e-14)
+    rows, columns = RNG.random(N), RNG.random(M)
+    scaled = dense(matrix.whole(rows * example.row_roots, columns))
+    np.testing.assert_allclose(scaled, rows[:, None] * Y * columns, rtol=1e-13)
+
+
+def test_products_with_directions_are_those_of_unweighted_rows(example, rough):
+    expected = example.Y_in_units @ DIRECTIONS.T
+    for exact, tolerance in ((True, {"rtol": 1e-12}), (False, rough)):
+        found = example.matrix.products(DIRECTIONS, exact=exact)
+        assert found.dtype == (np.float64 if exact else example.matrix.dtype)
+        np.testing.assert_allclose(found * example.row_roots[:, None], expected, **tolerance)
+    apart = np.where(np.arange(M) % 3 == np.arange(3)[:, None], DIRECTIONS, 0.0)
+    found = example.matrix.products(apart, disjoint=True) * example.row_roots[:, None]
+    np.testing.assert_allclose(found, example.Y_in_units @ apart.T, rtol=1e-12)
+
+
+def test_rows_that_are_taken_are_those_of_y_in_the_order_asked_for(example):
+    wanted = np.array([8, 0, 8, 3])
+    found = example.matrix.take_rows(wanted) * example.row_roots[wanted, None]
+    np.testing.assert_allclose(found, example.Y_in_units[wanted], rtol=1e-14)
+    stored = dense(example.matrix.stored_rows(wanted))
+    np.testing.assert_array_equal(stored, example.X[wanted])
+
+
+def test_a_sweep_without_labels_has_the_sums_of_one_with_them(example, rough):
+    Y = example.Y_in_units
+    products = Y @ DIRECTIONS.T
+    swept = example.matrix.sweep(DIRECTIONS)
+    heavy = example.Y.any(axis=1)
+    np.testing.assert_array_equal(swept.labels[heavy], products.argmax(axis=1)[heavy])
+    own = np.where(products.argmax(axis=1)[:, None] == np.arange(3), products, 0.0)
+    np.testing.assert_allclose(swept.sums, own.T @ Y, **rough)
+    alone = example.matrix.sweep(DIRECTIONS, by_row=False)
+    assert alone.labels is None
+    assert alone.products is None
+    np.testing.assert_array_equal(alone.sums, swept.sums)
+
+
+def test_an_update_keeps_the_labels_and_leaves_out_rows_that_have_none(example):
+    Y = example.Y_in_units
+    products = (Y @ DIRECTIONS.T)[np.arange(N), LABELS]
+    products = np.where(LABELS >= 0, products, 0.0)
+    found = example.matrix.update(LABELS, DIRECTIONS)
+    assert found.labels is LABELS
+    np.testing.assert_allclose(found.products * example.row_roots, products, rtol=1e-12)
+    np.testing.assert_allclose(found.sums, (LABELLED[:3] * products) @ Y, rtol=1e-12)
+
+
+def test_sums_of_rows_leave_out_label_minus_one_whatever_its_coefficient(example):
+    coefficients = RNG.random(N)
+    given = np.where(LABELS >= 0, coefficients * example.row_roots, np.nan)
+    Y = example.Y_in_units
+    found = example.matrix.row_sums(LABELS, given, 4)
+    np.testing.assert_allclose(found, (LABELLED * coefficients) @ Y, rtol=1e-12)
+
+
+def test_columns_meet_their_combinations_in_one_read(example, rough):
+    Y = example.Y_in_units
+    combined = Y @ DIRECTIONS.T
+    factors = example.matrix.weigh_columns(np.ones(M))
+    for exact, tolerance in ((True, {"rtol": 1e-12}), (False, rough)):
+        products, squares = example.matrix.column_products(DIRECTIONS, exact)
+        np.testing.assert_allclose(products * factors, combined.T @ Y, **tolerance)
+        np.testing.assert_allclose(squares, np.square(combined).sum(axis=0), **tolerance)
+
+
+def test_gram_matrices_are_those_of_columns_and_of_rows(example):
+    Y = example.Y_in_units
+    np.testing.assert_allclose(example.matrix.gram(), Y.T @ Y, rtol=1e-12, atol=1e-300)
+    rough = example.matrix.gram(exact=False)
+    np.testing.assert_allclose(rough, Y.T @ Y, rtol=1e-5, atol=1e-6 * np.square(Y).sum())
+    np.testing.assert_allclose(example.matrix.row_gram(), Y @ Y.T, rtol=1e-12, atol=1e-300)
+
+
+def test_columns_have_their_squares_and_the_number_of_their_entries(example, store):
+    squares = np.square(example.Y_in_units).sum(axis=0)
+    np.testing.assert_allclose(example.matrix.column_squares, squares, rtol=1e-13)
+    stored = (example.base > 0).sum(axis=0) if store is csr_array else np.full(M, N)
+    np.testing.assert_array_equal(example.matrix.count_entries(), stored)
+
+
+@pytest.mark.parametrize("rows", [slice(4, 11), np.array([9, 2, 9, 3])])
+def test_a_part_is_those_rows_with_their_weights_or_others(example, rows):
+    part = example.matrix.part(rows)
+    np.testing.assert_allclose(part.dense(), example.Y_in_units[rows], rtol=1e-14)
+    squares = part.row_squares * np.square(example.row_roots[rows])
+    np.testing.assert_allclose(squares, np.square(example.Y_in_units[rows]).sum(axis=1))
+    np.testing.assert_allclose(part.column_squares, np.square(part.dense()).sum(axis=0))
+    weights = np.arange(1.0, 1 + part.shape[0])
+    other = example.matrix.part(rows, weights).dense() * example.row_roots[rows][:, None]
+    expected = np.sqrt(weights)[:, None] * example.Y_in_units[rows]
+    np.testing.assert_allclose(other, expected, rtol=1e-13)
+
+
+def test_normalized_rows_have_length_1_and_the_weights_given(example, rough):
+    wanted = np.flatnonzero(example.Y.any(axis=1))[[4, 0, 2]]
+    found = example.matrix.normalize(wanted, np.array([1.0, 4.0, 0.0]))
+    unit = example.Y[wanted] / np.linalg.norm(example.Y[wanted], axis=1, keepdims=True)
+    np.testing.assert_allclose(found.dense(), np.array([[1], [2], [0]]) * unit, **rough)
+    np.testing.assert_array_equal(found.row_squares, np.ones(3))
+
+
+def test_the_transpose_has_columns_for_rows_in_every_pass(example):
+    flipped = example.matrix.transpose()
+    Y = example.Y_in_units.T
+    np.testing.assert_allclose(flipped.dense(), Y, rtol=1e-14)
+    np.testing.assert_allclose(flipped.total, np.square(Y).sum(), rtol=1e-13)
+    np.testing.assert_allclose(flipped.column_squares, np.square(Y).sum(axis=0), rtol=1e-13)
+    weights = flipped.row_weights
+    roots = np.ones(M) if weights is None else np.sqrt(weights)
+    np.testing.assert_allclose(
+        np.sqrt(flipped.row_squares) * roots, np.linalg.norm(Y, axis=1), rtol=1e-13
+    )
+    np.testing.assert_allclose(flipped.gram(), Y.T @ Y, rtol=1e-12, atol=1e-300)
+
+
+def test_cells_have_the_energy_of_their_rows_and_columns(store):
+    example = make(CASES["plain"], store)
+    layouts = []
+    for r, c in ((2, 3), (4, 1)):
+        down, across = RNG.integers(r, size=N), RNG.integers(c, size=M)
+        layouts.append((csr_array(np.eye(r)[down]), csr_array(np.eye(c)[across])))
+    found = example.matrix.cell_energies(layouts)
+    for (down, across), energies in zip(layouts, found, strict=True):
+        expected = down.T @ np.square(example.base) @ across
+        np.testing.assert_allclose(energies, expected, rtol=1e-13)
+
+
+def test_rows_are_drawn_by_weight_times_distance_and_the_sum_of_that_is_told(example):
+    matrix, Y = example.matrix, example.Y_in_units
+    directions = np.eye(M)[[0, 5]]
+    squares = np.square(Y).sum(axis=1)
+    captured = np.square((Y @ directions.T).max(axis=1))
+    missed = squares - captured
+    everything, told = matrix.draw_rows(directions, 1e9 / missed.sum(), lines, (1,))
+    assert told == pytest.approx(missed.sum(), rel=1e-12)
+    unweighted = matrix.take_rows(np.flatnonzero(missed > 1e-9 * missed.sum()))
+    np.testing.assert_allclose(everything, unweighted, rtol=1e-14)
+    nothing, told = matrix.draw_rows(directions, 0.0, lines, (1,))
+    assert nothing.shape == (0, M)
+    assert told == pytest.approx(missed.sum(), rel=1e-12)
+
+
+def test_how_often_a_row_is_drawn_is_its_chance():
+    X, weights = np.array([[3.0, 4.0], [5.0, 0.0], [0.0, 2.0]]), np.array([1.0, 1.0, 0.5])
+    many = as_matrix(np.tile(X, (2000, 1)), sample_weight=np.tile(weights, 2000))
+    drawn, _ = many.draw_rows(np.eye(2)[:1], 0.05, lines, (7,))
+    counts = [(drawn == x).all(axis=1).sum() for x in X]
+    # Missed are 16, 0 and 4 times a half.
+    np.testing.assert_allclose(np.divide(counts, 2000), [0.8, 0.0, 0.1], atol=0.05)
+    np.testing.assert_array_equal(many.draw_rows(np.eye(2)[:1], 0.05, lines, (7,))[0], drawn)
+    assert len(many.draw_rows(np.eye(2)[:1], 0.05, lines, (8,))[0]) != len(drawn)
+
+
+@pytest.mark.parametrize("store", STORES.values())
+def test_the_fingerprint_tells_other_entries_weights_types_and_shapes_apart(store):
+    X = some_numbers()
+    changed, swapped = X.copy(), X[:, [1, 0, *range(2, M)]]
+    changed[4, 4] += 1e-9
+    rows, columns = np.linspace(1, 2, N), np.linspace(1, 2, M)
+    matrices = [
+        as_matrix(store(X)),
+        as_matrix(store(changed)),
+        as_matrix(store(swapped)),
+        as_matrix(store(X.astype(np.float32))),
+        as_matrix(store(X), sample_weight=rows),
+        as_matrix(store(X), feature_weight=columns),
+        as_matrix(store(X * 2.0**300)),
+        as_matrix(store(X * 2.0**301)),
+        as_matrix(store(X[:-1])),
+    ]
+    assert len({matrix.fingerprint() for matrix in matrices}) == len(matrices)
+    assert as_matrix(store(X.copy())).fingerprint() == matrices[0].fingerprint()
+
+
+@pytest.mark.parametrize("store", STORES.values())
+@pytest.mark.parametrize("shape", [(1, 5), (5, 1), (1, 1)])
+def test_one_row_and_one_column_go_through_every_pass(store, shape):
+    X = np.arange(1.0, 1 + shape[0] * shape[1]).reshape(shape)
+    matrix = as_matrix(store(X), sample_weight=np.full(shape[0], 4.0))
+    Y = matrix.dense()
+    np.testing.assert_allclose(Y @ Y.T, matrix.row_gram())
+    np.testing.assert_allclose(Y.T @ Y, matrix.gram())
+    np.testing.assert_allclose(matrix.transpose().dense(), Y.T)
+    sums = matrix.row_sums(np.zeros(len(X), np.int32), np.ones(len(X)), 1)
+    np.testing.assert_allclose(sums[0], X.sum(axis=0))
+
+
+def test_copies_of_points_are_counted_only_where_they_are_made(tmp_path):
+    X = np.ones((10, 4))
+    matrix = as_matrix(X)
+    assert [matrix.entries_of(5, one) for one in ("samples", "features")] == [20, 40]
+    assert [matrix.vector_length(one) for one in ("samples", "features", "both")] == [4, 10, 4]
+    np.save(tmp_path / "x.npy", X)
+    mapped = as_matrix(np.load(tmp_path / "x.npy", mmap_mode="r"))
+    assert [mapped.entries_of(5, one) for one in ("samples", "features")] == [20, 0]
+    assert mapped.vector_length("features") == 4

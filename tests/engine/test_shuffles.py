@@ -1,0 +1,61 @@
+"""Shuffled copies hold the same numbers, column by column, in places that are all as likely."""
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csc_array, csr_array
+
+from orthant.engine import shuffles
+from orthant.engine.shuffles import can_permute, permute_columns
+
+FORMS = [np.asarray, csr_array]
+
+
+def dense(rows):
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_permuted_columns_keep_the_numbers_of_every_column(form):
+    rng = np.random.default_rng(0)
+    data = rng.exponential(size=(50, 8)) * (rng.random((50, 8)) < 0.5)
+    data[:, 3] = 0.0
+    given = form(data.copy())
+    permuted = permute_columns(given, rng)
+    np.testing.assert_array_equal(np.sort(dense(permuted), axis=0), np.sort(data, axis=0))
+    assert not np.array_equal(dense(permuted), data)
+    np.testing.assert_array_equal(dense(given), data)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_order_of_a_column_is_as_likely_and_columns_do_not_go_together(form):
+    n = 3600
+    data = np.repeat([[1.0], [2.0], [0.0]], n, axis=1)
+    found = dense(permute_columns(form(data), np.random.default_rng(1)))
+    orders, counts = np.unique(found, axis=1, return_counts=True)
+    assert orders.shape == (3, 6)
+    together = (found[:, 1:] == found[:, :-1]).all(axis=0).sum()
+    # Six standard deviations of a count of chance 1/6.
+    assert np.abs(np.append(counts, together) - n / 6).max() < 6 * np.sqrt(n * 5 / 36)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", [(1, 4), (4, 1), (3, 0)])
+def test_one_row_one_column_and_none_are_shuffled_too(form, shape):
+    data = np.arange(1.0, 1.0 + shape[0] * shape[1]).reshape(shape).astype(np.float32)
+    found = permute_columns(form(data), np.random.default_rng(0))
+    np.testing.assert_array_equal(np.sort(dense(found), axis=0), data)
+    assert found.dtype == np.float32
+
+
+def test_only_few_rows_in_memory_are_copied(tmp_path, monkeypatch):
+    X = np.ones((4, 3))
+    np.save(tmp_path / "x.npy", X)
+    assert can_permute(X)
+    assert can_permute(csr_array(X))
+    for other in (np.load(tmp_path / "x.npy", mmap_mode="r"), csc_array(X), coo_array(X), [[1.0]]):
+        assert not can_permute(other)
+    monkeypatch.setattr(shuffles, "MOST_ENTRIES", 11)
+    assert not can_permute(X)
+    assert not can_permute(csr_array(X))
+    X[0, 0] = 0.0
+    assert can_permute(csr_array(X))

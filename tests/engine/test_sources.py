@@ -1,0 +1,221 @@
+"""Sources hand out the rows they were given, in blocks whose boundaries follow from the shape."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from orthant.engine import sources
+from orthant.engine.samples import Samples
+from orthant.engine.sources import (
+    ArraySource,
+    CsrSource,
+    SlicedSource,
+    append_rows,
+    block_rows,
+    dense_boundaries,
+    digest_rows,
+    in_memory,
+    sparse_boundaries,
+    working_dtype,
+)
+from orthant.validation.data import as_matrix
+from tests.engine.weighted import some_numbers
+
+
+class Stored:
+    """Rows that are read by slices, and a note of every slice."""
+
+    def __init__(self, array):
+        self._array = array
+        self.shape, self.dtype, self.read = array.shape, array.dtype, []
+
+    def __getitem__(self, rows):
+        self.read.append((rows.start, rows.stop))
+        return self._array[rows]
+
+
+def mapped(X, folder):
+    np.save(folder / "x.npy", X)
+    return np.load(folder / "x.npy", mmap_mode="r")
+
+
+@pytest.fixture(params=["array", "columns first", "big-endian", "map", "slices", "csr"])
+def source(request, tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 30)
+    monkeypatch.setattr(sources, "SPARSE_ENTRIES", 20)
+    X = some_numbers()
+    return {
+        "array": lambda: ArraySource(X),
+        "columns first": lambda: ArraySource(np.asfortranarray(X)),
+        "big-endian": lambda: ArraySource(X.astype(">f8")),
+        "map": lambda: ArraySource(mapped(X, tmp_path)),
+        "slices": lambda: SlicedSource(Stored(X)),
+        "csr": lambda: CsrSource(csr_array(X)),
+    }[request.param]()
+
+
+def dense(rows):
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+
+def all_of(source):
+    blocks = [dense(source.block(index)) for index in range(len(source.boundaries) - 1)]
+    assert [len(block) for block in blocks] == np.diff(source.boundaries).tolist()
+    return np.concatenate(blocks)
+
+
+def test_blocks_put_together_are_the_matrix(source):
+    X = some_numbers()
+    assert len(source.boundaries) > 3
+    np.testing.assert_array_equal(all_of(source), X)
+    block = source.block(1)
+    assert block.dtype == source.dtype == np.float64
+    if isinstance(block, np.ndarray):
+        assert block.flags.c_contiguous
+        assert block.dtype.isnative
+    span = block_rows(source, 2)
+    np.testing.assert_array_equal(dense(source.block(2)), X[span])
+    assert source.n_entries == (np.count_nonzero(X) if isinstance(source, CsrSource) else X.size)
+
+
+def test_some_rows_come_in_the_order_asked_for(source):
+    X, wanted = some_numbers(), np.array([20, 0, 3, 20, 7])
+    found = source.rows(wanted)
+    np.testing.assert_array_equal(found, X[wanted])
+    assert found.dtype == np.float64
+    assert source.rows(wanted[:0]).shape == (0, X.shape[1])
+
+
+@pytest.mark.parametrize("rows", [slice(4, 19), slice(None), np.array([9, 2, 9])])
+def test_a_part_is_a_source_of_its_own_in_memory(source, rows):
+    part = source.part(rows)
+    np.testing.assert_array_equal(all_of(part), some_numbers()[rows])
+    assert part.in_memory
+    assert part.dtype == source.dtype
+
+
+def test_columns_are_rows_of_the_transpose_where_that_is_in_memory(source):
+    flipped = source.transpose()
+    if not source.can_transpose:
+        assert flipped is None
+        assert not source.in_memory
+        assert source.transpose(many_passes=False) is None
+        return
+    np.testing.assert_array_equal(all_of(flipped), some_numbers().T)
+
+
+def test_an_array_too_large_to_copy_is_flipped_for_a_single_pass_alone(monkeypatch):
+    X = some_numbers()
+    monkeypatch.setattr(sources, "MOST_BYTES_TO_COPY", X.nbytes - 1)
+    source = ArraySource(X)
+    assert source.transpose() is None
+    np.testing.assert_array_equal(all_of(source.transpose(many_passes=False)), X.T)
+    monkeypatch.setattr(sources, "MOST_BYTES_TO_COPY", X.nbytes)
+    np.testing.assert_array_equal(all_of(ArraySource(X).transpose()), X.T)
+
+
+def test_a_block_of_an_array_in_order_is_no_copy():
+    X = some_numbers()
+    assert np.shares_memory(ArraySource(X).block(0), X)
+    held = csr_array(X)
+    assert np.shares_memory(CsrSource(held).block(0).data, held.data)
+
+
+def test_few_rows_are_read_one_by_one_and_many_with_their_block(monkeypatch):
+    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 70)  # blocks of ten rows or more
+    stored = Stored(some_numbers(40))
+    source = SlicedSource(stored)
+    first = block_rows(source, 0)
+    few, many = np.array([2, 1]), np.arange(first.stop)
+    source.rows(few)
+    assert stored.read == [(2, 3), (1, 2)]
+    stored.read.clear()
+    assert len(many) > sources.FEW_ROWS
+    np.testing.assert_array_equal(source.rows(many), some_numbers(40)[many])
+    assert stored.read == [(0, first.stop)]
+    second = block_rows(source, 1)
+    many = np.arange(second.stop - 1, second.start - 1, -1)
+    np.testing.assert_array_equal(source.rows(many), some_numbers(40)[many])
+    source.kept.allow(10**6)
+    source.block(0)
+    stored.read.clear()
+    np.testing.assert_array_equal(source.rows(few), some_numbers(40)[few])
+    source.block(0)
+    assert stored.read == []  # a block that is kept is not read again
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("f4", "f4"), (">f4", "f4"), ("f8", "f8"), (">f8", "f8"), ("f2", "f8"), ("i4", "f8")],
+)
+def test_float32_stays_and_all_else_becomes_float64(given, expected):
+    assert working_dtype(np.dtype(given)) == np.dtype(expected)
+    assert working_dtype(np.dtype(given)).isnative
+    assert ArraySource(np.eye(3).astype(given)).block(0).dtype == np.dtype(expected)
+
+
+def test_counts_in_a_sparse_matrix_become_floats_and_float32_stays():
+    assert CsrSource(csr_array(np.eye(3, dtype=np.int8))).block(0).dtype == np.float64
+    assert CsrSource(csr_array(np.eye(3, dtype=np.float32))).block(0).dtype == np.float32
+
+
+def test_a_memory_map_is_read_block_by_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 64)
+    X = some_numbers()
+    one, other = Samples(as_matrix(mapped(X, tmp_path))), Samples(as_matrix(X))
+    form = other.at(np.array([0, 1]))
+    np.testing.assert_array_equal(one.sweep_centers(form).sums, other.sweep_centers(form).sums)
+
+
+def test_block_boundaries_depend_on_the_shape_alone():
+    for n, m in [(1, 1), (7, 100_000), (5000, 100), (200_000, 100), (50_000, 1000), (10**6, 3)]:
+        edges = dense_boundaries(n, m)
+        assert edges[0] == 0
+        assert edges[-1] == n
+        assert np.all(np.diff(edges) > 0)
+        assert np.diff(edges).max() <= sources.MOST_ROWS
+        assert np.diff(edges).max() == 1 or np.diff(edges).max() * m <= sources.MOST_ENTRIES
+
+
+def test_sparse_blocks_hold_about_the_same_number_of_entries():
+    counts = np.random.default_rng(0).binomial(400, 0.9, size=5000)
+    indptr = np.append(0, np.cumsum(counts))
+    edges = sparse_boundaries(indptr)
+    entries = np.diff(indptr[edges])
+    assert len(entries) >= 2
+    assert entries.max() < 1.5 * entries.min()
+
+
+@pytest.mark.parametrize("counts", [[0, 0, 0], [10**7, 0, 0, 0], [0, 0, 0, 10**7], [3], []])
+def test_no_sparse_block_is_without_rows_wherever_the_entries_are(counts):
+    edges = sparse_boundaries(np.append(0, np.cumsum(counts, dtype=np.int64)))
+    assert edges[0] == 0
+    assert edges[-1] == len(counts)
+    assert (np.diff(edges) > 0).all()
+
+
+@pytest.mark.parametrize("kept", [np.asarray, csr_array])
+@pytest.mark.parametrize("new", [np.asarray, csr_array])
+def test_rows_are_appended_in_the_container_of_those_kept(kept, new):
+    X = some_numbers()
+    found = append_rows(kept(X[:9]), new(X[9:]))
+    assert type(found) is type(kept(X))
+    np.testing.assert_array_equal(dense(found), X)
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+def test_a_digest_sees_every_entry_its_place_the_shape_and_the_dtype(store):
+    X = some_numbers()
+    changed, moved = X.copy(), np.roll(X, 1, axis=1)
+    changed[3, 4] += 1e-9
+    others = [changed, moved, X.astype(np.float32), np.hstack((X, np.zeros((len(X), 1)))), X.T]
+    digests = {digest_rows(store(one)) for one in [X, *others]}
+    assert len(digests) == 6
+    assert digest_rows(store(np.asfortranarray(X))) == digest_rows(store(X.copy()))
+    assert digest_rows(np.zeros((2, 3))) != digest_rows(np.zeros((3, 2)))
+    assert digest_rows(store(np.eye(2)[:1])) != digest_rows(store(np.eye(2)[1:]))
+
+
+def test_the_source_of_rows_in_memory_is_that_of_their_container():
+    assert isinstance(in_memory(np.eye(2)), ArraySource)
+    assert isinstance(in_memory(csr_array(np.eye(2))), CsrSource)

@@ -1,0 +1,101 @@
+"""Rows of the host reach a device block by block, each as it is stored, in whatever order."""
+
+import numpy as np
+import pytest
+
+from orthant.errors import InvalidInputError
+from orthant.validation import data
+
+torch = pytest.importorskip("torch")
+
+from orthant.engine.sources import ArraySource, SlicedSource  # noqa: E402
+from orthant.engine.streaming import DeviceBlocks  # noqa: E402
+from orthant.engine.tensors import ALIGNED_ROWS, TensorSource, kernel_on  # noqa: E402
+from tests.engine.test_tensors import CPU, X, fit, with_small_blocks  # noqa: E402
+
+HOSTS = {
+    "rows first": lambda: ArraySource(X),
+    "columns first": lambda: ArraySource(np.asfortranarray(X)),
+    "float64": lambda: ArraySource(X.astype(np.float64)),
+    "counts": lambda: ArraySource(X.astype(np.int16)),
+    "slices": lambda: SlicedSource(Stored(X)),
+}
+
+
+class Stored:
+    """Rows that are read by slices."""
+
+    def __init__(self, array):
+        self._array, self.shape, self.dtype = array, array.shape, array.dtype
+
+    def __getitem__(self, rows):
+        return self._array[rows]
+
+
+class Broken(ArraySource):
+    """Rows of which some cannot be read."""
+
+    def part(self, rows):
+        if rows.start > 0:
+            raise InvalidInputError("the disk is gone")
+        return super().part(rows)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_blocks_are_the_rows_of_the_host_in_any_order_and_again(host):
+    given = HOSTS[host]()
+    source = with_small_blocks(DeviceBlocks(given, CPU))
+    expected = given.rows(np.arange(len(X)))
+    assert source.boundaries.tolist() == [0, ALIGNED_ROWS, 2 * ALIGNED_ROWS, len(X)]
+    for index in (0, 1, 2, 0, 2, 1, 1):
+        span = slice(*source.boundaries[index : index + 2])
+        block = source.block(index)
+        assert block.device == CPU
+        assert str(block.dtype) == f"torch.{source.dtype}"
+        np.testing.assert_array_equal(block.numpy(), expected[span])
+
+
+def test_a_pass_copies_every_row_once():
+    asked = []
+
+    class Watched(ArraySource):
+        def part(self, rows):
+            asked.append((rows.start, rows.stop))
+            return super().part(rows)
+
+    source = with_small_blocks(DeviceBlocks(Watched(X), CPU))
+    for index in range(3):
+        source.block(index)
+    assert asked == [(0, 1024), (1024, 2048), (2048, len(X))]
+
+
+def test_what_is_asked_of_single_rows_and_columns_is_asked_of_the_host():
+    source = DeviceBlocks(ArraySource(X), CPU)
+    np.testing.assert_array_equal(source.rows(np.array([7, 2])), X[[7, 2]])
+    np.testing.assert_array_equal(source.part(slice(3, 9)).block(0), X[3:9])
+    np.testing.assert_array_equal(source.transpose().rows(np.arange(3)), X.T[:3])
+    assert (source.shape, source.dtype, source.n_entries) == (X.shape, X.dtype, X.size)
+
+
+def test_an_error_while_rows_are_copied_reaches_who_asks_for_the_block():
+    source = with_small_blocks(DeviceBlocks(Broken(X), CPU))
+    np.testing.assert_array_equal(source.block(0).numpy(), X[:ALIGNED_ROWS])
+    with pytest.raises(InvalidInputError, match="the disk is gone"):
+        source.block(1)
+
+
+def test_streamed_rows_give_the_bits_of_a_tensor(monkeypatch):
+    results = []
+    for source in (
+        TensorSource(torch.tensor(X)),
+        DeviceBlocks(ArraySource(X), CPU),
+        DeviceBlocks(ArraySource(np.asfortranarray(X)), CPU, kernel=kernel_on(CPU)),
+    ):
+        monkeypatch.setattr(
+            data, "source_of_tensor", lambda tensor, one=source: with_small_blocks(one)
+        )
+        results.append(fit(torch.tensor(X)))
+    for other in results[1:]:
+        np.testing.assert_array_equal(other.labels, results[0].labels)
+        np.testing.assert_array_equal(other.scales, results[0].scales)
+        assert other.error == results[0].error

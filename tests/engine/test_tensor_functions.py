@@ -1,0 +1,85 @@
+"""Functions of tensors give what NumPy gives, at every scale and cut into any pieces."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from orthant.engine import tensor_functions  # noqa: E402
+from orthant.engine.tensor_functions import (  # noqa: E402
+    DTYPES,
+    OF_TORCH,
+    SLAB,
+    cut_slabs,
+    fetch,
+    first_of,
+    ldexp,
+    sum_by_label,
+    told_when_full,
+)
+from orthant.errors import TooLargeError  # noqa: E402
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("power", [-2040, -1070, -901, -3, 0, 7, 1001, 2040])
+def test_powers_of_two_are_exact_as_far_as_numbers_reach(dtype, power):
+    values = np.array([0.0, 1.5, 3e-30, 7e20, np.finfo(dtype).max, np.finfo(dtype).tiny], dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        expected = np.ldexp(values, power)
+    found = ldexp(torch.tensor(values), torch.tensor(power))
+    assert found.dtype == torch.tensor(values).dtype
+    np.testing.assert_array_equal(found.numpy(), expected)
+
+
+def test_every_entry_may_have_a_power_of_its_own():
+    powers = np.array([[5, -1500], [1500, -1]])
+    found = ldexp(torch.ones((2, 2), dtype=torch.float64) * 2.0**100, torch.tensor(powers))
+    with np.errstate(over="ignore", under="ignore"):
+        np.testing.assert_array_equal(found.numpy(), np.ldexp(2.0**100, powers))
+
+
+@pytest.mark.parametrize("entries", [1, 10, 2**25])
+def test_sums_by_label_leave_out_labels_below_zero(entries, monkeypatch):
+    monkeypatch.setattr(tensor_functions, "SPREAD_ENTRIES", entries)
+    rng = np.random.default_rng(0)
+    labels, values = rng.integers(-1, 4, size=50).astype(np.int32), rng.random(50)
+    expected = np.bincount(labels + 1, values, minlength=6)[1:]
+    found = sum_by_label(torch.tensor(labels), torch.tensor(values), 5)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-14)
+    assert found.dtype == torch.float64
+    assert sum_by_label(torch.tensor(labels), torch.tensor(values), 0).shape == (0,)
+
+
+def test_the_first_place_of_a_value_is_found_in_every_row():
+    values = torch.tensor([[1.0, 3.0, 3.0], [2.0, 0.0, 2.0], [0.0, 0.0, 5.0]])
+    found = first_of(values, values.amax(dim=1, keepdim=True))
+    assert found.dtype == torch.int32
+    assert found.tolist() == [1, 0, 2]
+
+
+@pytest.mark.parametrize("n", [0, 1, SLAB, SLAB + 1])
+def test_slabs_hold_all_entries_in_order_and_zeros_after_them(n):
+    found = cut_slabs(torch.arange(1, n + 1))
+    assert found.shape == (-(-n // SLAB), SLAB)
+    whole = found.flatten()
+    assert whole[:n].tolist() == list(range(1, n + 1))
+    assert not whole[n:].any()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_tensor_comes_to_the_host_as_a_copy_of_the_same_type(dtype):
+    tensor = torch.ones(3, dtype=DTYPES[dtype])
+    found = fetch(tensor)
+    assert found.dtype == dtype == OF_TORCH[tensor.dtype]
+    found[0] = 0
+    assert tensor[0] == 1
+
+
+def test_a_device_without_room_is_told_with_a_remedy_and_other_errors_stay():
+    with (
+        pytest.raises(TooLargeError, match=r"no room for this fit: full.*on_device\(X.cpu\(\)\)"),
+        told_when_full(),
+    ):
+        raise torch.OutOfMemoryError("full\nand a long story")
+    with pytest.raises(RuntimeError, match=r"^other$"), told_when_full():
+        raise RuntimeError("other")

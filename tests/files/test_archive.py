@@ -1,0 +1,217 @@
+"""Archives come back as they were written; what is in them is checked before it is unpacked."""
+
+import errno
+import io
+import os
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+
+from orthant.errors import InvalidInputError
+from orthant.files import archive
+from orthant.files.archive import Members, open_archive, refuse_damage, write_archive
+
+ARRAYS = {
+    "float": np.array([[1.5, -0.0], [np.nan, 5e-324]]),
+    "narrow": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "labels": np.array([-1, 3], dtype=np.int32),
+    "flags": np.array([True, False]),
+    "bytes": np.arange(24, dtype=np.uint8).reshape(2, 3, 4)[:, ::2],
+    "nothing": np.zeros((0, 4)),
+}
+
+
+def read_all(path, max_bytes=2**20):
+    with open_archive(path, max_bytes) as held:
+        return held.header, {name: held.array(name) for name in ARRAYS if name in held}
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("flushed", [True, False])
+def test_what_is_written_comes_back_bit_for_bit(tmp_path, compressed, flushed):
+    header = {"format": "x", "history": [0.1, 1e-300], "names": ["ä", None], "deep": {"a": True}}
+    write_archive(tmp_path / "a", header, ARRAYS, flushed=flushed, compressed=compressed)
+    found, arrays = read_all(tmp_path / "a")
+    assert found == header
+    assert arrays.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        assert arrays[name].dtype == array.dtype
+        assert arrays[name].shape == array.shape
+        assert arrays[name].tobytes() == array.tobytes()
+    arrays["labels"][0] = 5  # of the reader's own
+    with np.load(tmp_path / "a") as plain:
+        np.testing.assert_array_equal(plain["narrow"], ARRAYS["narrow"])
+
+
+def test_the_same_content_gives_the_same_bytes(tmp_path):
+    for name in "ab":
+        write_archive(tmp_path / name, {"k": 1}, ARRAYS)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_any_order_of_bytes_and_of_entries_is_read_as_the_usual_one(tmp_path):
+    X = np.arange(6.0).reshape(2, 3)
+    with zipfile.ZipFile(tmp_path / "a", "w") as target:
+        for name, array in (
+            ("header", np.frombuffer(b"{}", np.uint8)),
+            ("columns", np.asfortranarray(X)),
+            ("swapped", X.astype(">f4")),
+        ):
+            stream = io.BytesIO()
+            np.lib.format.write_array(stream, array)
+            target.writestr(f"{name}.npy", stream.getvalue())
+    with open_archive(tmp_path / "a", 2**20) as held:
+        for name in ("columns", "swapped"):
+            found = held.array(name)
+            np.testing.assert_array_equal(found, X)
+            assert found.flags.c_contiguous
+            assert found.dtype.isnative
+
+
+@pytest.mark.parametrize(
+    ("header", "arrays", "error"),
+    [
+        ({"x": float("nan")}, {}, ValueError),
+        ({"x": object()}, {}, TypeError),
+        ({}, {"x": np.array([object()])}, ValueError),
+    ],
+)
+def test_what_cannot_be_read_again_is_not_written_and_the_older_file_stays(
+    tmp_path, header, arrays, error
+):
+    write_archive(tmp_path / "a", {"old": 1}, ARRAYS)
+    before = (tmp_path / "a").read_bytes()
+    with pytest.raises(error):
+        write_archive(tmp_path / "a", header, arrays)
+    assert (tmp_path / "a").read_bytes() == before
+    assert list(tmp_path.iterdir()) == [tmp_path / "a"]
+
+
+def test_an_array_that_is_not_there_is_named(tmp_path):
+    write_archive(tmp_path / "a", {}, {})
+    with open_archive(tmp_path / "a", 2**20) as held:
+        assert "header" in held
+        assert "x" not in held
+        with pytest.raises(InvalidInputError, match=r"a: it lacks the array 'x'"):
+            held.array("x")
+
+
+def test_the_limit_is_on_what_is_declared_for_all_arrays(tmp_path):
+    write_archive(tmp_path / "a", {}, {"zeros": np.zeros(10**5)})
+    assert (tmp_path / "a").stat().st_size < 10**4
+    with zipfile.ZipFile(tmp_path / "a") as held:
+        declared = sum(entry.file_size for entry in held.infolist())
+    assert declared > 8 * 10**5
+    read_all(tmp_path / "a", declared)
+    with pytest.raises(InvalidInputError, match=f"declares {declared:,} bytes.*max_bytes"):
+        read_all(tmp_path / "a", declared - 1)
+
+
+def test_a_text_or_a_complex_number_is_no_plain_number(tmp_path):
+    write_archive(tmp_path / "a", {}, {"text": np.array(["a"]), "complex": np.array([1j])})
+    with open_archive(tmp_path / "a", 2**20) as held:
+        for name in ("text", "complex"):
+            with pytest.raises(InvalidInputError, match=f"'{name}' holds .* not plain numbers"):
+                held.array(name)
+
+
+def members_of(content, **entry):
+    """An open file with one array x of this content."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as target:
+        target.writestr("x.npy", content, **entry)
+    return Members(stream, lambda why: InvalidInputError(why), "it is no zip file")
+
+
+def npy(array):
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, array)
+    return stream.getvalue()
+
+
+def test_only_what_numpy_packs_with_is_unpacked():
+    array = np.arange(4.0)
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        found = members_of(npy(array), compress_type=method).read("x", "f")
+        np.testing.assert_array_equal(found, array)
+    odd = members_of(npy(array), compress_type=zipfile.ZIP_BZIP2)
+    with pytest.raises(InvalidInputError, match="packed in a way that NumPy never uses"):
+        odd.read("x", "f")
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (npy(np.arange(4.0))[:-1], "does not fit its size"),
+        (npy(np.arange(4.0)) + b"\0", "does not fit its size"),
+        (npy(np.arange(4)), "holds int64 values"),
+        (b"none", "no NumPy array"),
+    ],
+)
+def test_an_array_that_is_not_what_it_claims_is_refused_by_name(content, why):
+    with pytest.raises(InvalidInputError, match=f"the array 'x'.*{why}"):
+        members_of(content).read("x", "f")
+
+
+def test_a_size_may_be_refused_before_anything_is_unpacked():
+    asked = []
+
+    def refuse(size, what):
+        asked.append((size, what))
+        raise InvalidInputError("too much")
+
+    with pytest.raises(InvalidInputError, match="too much"):
+        members_of(npy(np.zeros((2, 3)))).read("x", "f", refuse)
+    assert asked == [(48, "the array 'x' of shape (2, 3)")]
+
+
+def test_one_changed_bit_of_the_content_is_noticed():
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as target:
+        target.writestr("x.npy", npy(np.arange(4.0)))
+    content = bytearray(stream.getvalue())
+    place = content.index(np.arange(4.0).tobytes()) + 9
+    content[place] ^= 1
+    members = Members(io.BytesIO(content), lambda why: InvalidInputError(why), "no zip file")
+    with pytest.raises(InvalidInputError, match="the array 'x' is damaged: Bad CRC-32"):
+        members.read("x", "f")
+
+
+def test_damage_is_one_error_and_errors_of_the_disk_stay_what_they_are():
+    def through(error):
+        with refuse_damage(lambda why: InvalidInputError(f"damaged: {why}")):
+            raise error
+
+    for error in (zipfile.BadZipFile("bad"), zlib.error("bad"), OSError(errno.EINVAL, "bad")):
+        with pytest.raises(InvalidInputError, match=r"damaged: .*bad"):
+            through(error)
+    with pytest.raises(OSError, match="unplugged"):
+        through(OSError(errno.EIO, "unplugged"))
+    with pytest.raises(InvalidInputError, match=r"^ours$"):
+        through(InvalidInputError("ours"))
+    with pytest.raises(KeyboardInterrupt):
+        through(KeyboardInterrupt())
+
+
+def test_too_many_entries_are_refused_before_they_are_read(monkeypatch):
+    monkeypatch.setattr(archive, "MOST_MEMBERS", 0)
+    with pytest.raises(InvalidInputError, match="1 entries: too many"):
+        members_of(b"")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a device")
+def test_a_device_is_no_archive():
+    with (
+        pytest.raises(InvalidInputError, match="is a device or a pipe, not a file"),
+        open_archive("/dev/zero", 2**20),
+    ):
+        pass
+
+
+def test_an_array_of_no_dimension_stays_one(tmp_path):
+    path = tmp_path / "a.npz"
+    write_archive(path, {}, {"two": np.array(2)})
+    with open_archive(path, 2**20) as found:
+        assert found.array("two").shape == ()

@@ -1,0 +1,252 @@
+"""The loop of every descent, by a method whose gains are known, and by k-means on a line."""
+
+import math
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orthant.numerics.descent import (
+    Checkpoint,
+    Step,
+    Update,
+    alternate,
+    announce,
+    errors_of,
+    listening,
+    silence,
+)
+
+
+class Known:
+    """A method that captures what a list says, one entry after the other."""
+
+    name = "sweep"
+
+    def __init__(self, captured, total=10.0, idle=(), **about):
+        self.captured, self.total, self.idle, self.about = captured, total, set(idle), about
+        self.swept = []  # the vectors that were swept, by their number
+
+    def update(self, vectors):
+        number = int(vectors[0, 0])
+        self.swept.append(number)
+        about = {name: values[number] for name, values in self.about.items()}
+        following = np.array([[number + 1.0]])
+        return Update(captured=self.captured[number], vectors=following, **about)
+
+    def reuse_idle(self, swept, update):
+        assert swept[0, 0] + 1 == update.vectors[0, 0]
+        return int(swept[0, 0]) in self.idle
+
+    def mark(self, update):
+        return f"after {int(update.vectors[0, 0])}"
+
+
+class Kept(Checkpoint):
+    """Steps, and a copy of what each held whenever it was saved."""
+
+    lasting = True
+
+    def __init__(self):
+        self.step = Step(self)
+        self.saved = []
+
+    def save(self):
+        self.saved.append(replace(self.step))
+
+    def generator_state(self):
+        return {"at": len(self.saved)}
+
+
+def run(method, *, max_iter=100, tol=0.1, step=None):
+    step = Step(Checkpoint()) if step is None else step
+    return alternate(method, np.zeros((1, 1)), max_iter=max_iter, tol=tol, step=step)
+
+
+def test_it_ends_when_a_gain_is_a_small_share_of_what_is_not_captured():
+    # 0.4 is more than a tenth of 10 - 6.4, 0.2 is less than one of 10 - 6.6.
+    found = run(Known([4.0, 6.0, 6.4, 6.6, 9.0]))
+    assert found.history == (4.0, 6.0, 6.4, 6.6)
+    assert found.converged
+    assert found.last.captured == 6.6
+
+
+def test_the_first_sweep_never_ends_it_and_a_tolerance_of_zero_asks_for_no_gain_at_all():
+    found = run(Known([0.0, 1e-300, 1e-300, 5.0]), tol=0.0)
+    assert found.history == (0.0, 1e-300, 1e-300)
+    assert found.converged
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 3])
+def test_the_limit_on_sweeps_is_kept_and_told(max_iter):
+    method = Known([1.0, 2.0, 3.0, 4.0])
+    found = run(method, max_iter=max_iter)
+    assert len(method.swept) == len(found.history) == max_iter
+    assert not found.converged
+
+
+def test_convergence_in_the_last_sweep_allowed_is_convergence():
+    assert run(Known([5.0, 5.0]), max_iter=2).converged
+
+
+def test_a_loss_is_rounding_so_it_ends_and_history_never_falls():
+    found = run(Known([5.0, 4.9, 9.0]), tol=0.0)
+    assert found.history == (5.0, 5.0)
+    assert found.last.captured == 4.9
+    assert found.converged
+
+
+def test_more_than_the_total_is_rounding_and_needs_no_further_sweep():
+    found = run(Known([9.0, 10.0 + 1e-14, 10.0 + 1e-14]), tol=0.1)
+    assert found.history == (9.0, 10.0 + 1e-14, 10.0 + 1e-14)
+    assert found.converged
+
+
+def test_an_unchanged_assignment_and_a_next_gain_known_to_be_small_end_it():
+    unchanged = Known([1.0, 3.0, 5.0, 7.0], unchanged=[False, False, True, False])
+    assert run(unchanged).history == (1.0, 3.0, 5.0)
+    sure = Known([1.0, 3.0, 5.0, 7.0], next_gain=[math.inf, 0.7, 9.0, 9.0])
+    assert run(sure).history == (1.0, 3.0)  # a tenth of what is left is 0.7
+
+
+def test_a_vector_that_is_moved_keeps_it_going_but_not_after_a_loss_or_the_last_sweep():
+    captured = [5.0, 5.0, 5.0, 8.0, 8.0]
+    assert run(Known(captured, idle=[1, 2])).history == (5.0, 5.0, 5.0, 8.0, 8.0)
+    assert run(Known([5.0, 4.9, 8.0], idle=[1])).history == (5.0, 5.0)
+    assert run(Known(captured, idle=[1]), max_iter=2).converged
+
+
+def test_a_cost_has_no_error_and_ends_when_it_falls_by_a_small_share():
+    heard = []
+    with listening(lambda step, error: heard.append((step, error))):
+        found = run(Known([-5.0, -4.0, -3.5, -3.2, -1.0], total=0.0))
+    assert found.history == (-5.0, -4.0, -3.5, -3.2)
+    assert heard == [("sweep", None)] * 4
+
+
+def test_every_sweep_is_announced_with_the_error_it_left():
+    heard = []
+    with listening(lambda step, error: heard.append((step, error))):
+        run(Known([5.0, 7.5, 10.5, 10.5]), tol=0.0)
+    assert heard == [("sweep", 0.5), ("sweep", 0.25), ("sweep", 0.0), ("sweep", 0.0)]
+
+
+def test_what_is_kept_after_every_sweep_but_the_last_is_enough_to_go_on():
+    captured = [1.0, 4.0, 6.0, 7.0, 7.0]
+    keeper = Kept()
+    whole = run(Known(captured), tol=0.0, step=keeper.step)
+    assert [one.text for one in keeper.saved] == [f"after {n}" for n in (1, 2, 3, 4)]
+    assert [len(one.history) for one in keeper.saved] == [1, 2, 3, 4]
+    for done, saved in enumerate(tuple(keeper.saved), start=1):
+        assert saved.begun
+        method = Known(captured)
+        found = run(method, tol=0.0, step=saved)
+        assert found.history == whole.history
+        assert method.swept == list(range(done, 5))
+
+
+def test_sweeps_of_an_earlier_attempt_count_for_the_limit():
+    keeper = Kept()
+    run(Known([1.0, 2.0, 3.0, 4.0]), max_iter=3, step=keeper.step)
+    method = Known([1.0, 2.0, 3.0, 4.0])
+    assert run(method, max_iter=3, step=keeper.saved[-1]).history == (1.0, 2.0, 3.0)
+    assert method.swept == [2]
+
+
+def test_a_step_is_begun_once_it_holds_arrays_and_finished_with_the_random_numbers():
+    keeper = Kept()
+    step = keeper.step
+    assert not step.begun
+    assert step.lasting
+    step.keep((0.5,), "half", vectors=np.ones(2))
+    assert step.begun
+    assert not step.finished
+    assert step.generator is None
+    step.finish((0.5, 0.6), "done", labels=np.zeros(3))
+    assert step.finished
+    assert (step.history, step.text, list(step.arrays)) == ((0.5, 0.6), "done", ["labels"])
+    assert step.generator == {"at": 1}
+    assert keeper.saved[-1].finished
+    assert keeper.saved[-1].generator == {"at": 1}
+
+
+def test_the_checkpoint_that_keeps_nothing_begins_every_step_from_nothing():
+    nothing = Checkpoint()
+    step = nothing.next_step()
+    step.finish((1.0,), vectors=np.ones(1))
+    assert not nothing.next_step().begun
+    assert not step.lasting
+    assert step.generator is None
+
+
+def test_errors_follow_from_captured_energies_and_are_never_below_zero():
+    assert errors_of((2.0, 4.0, 4.0 + 1e-15, 5.0), 4.0) == (0.5, 0.0, 0.0, 0.0)
+    assert errors_of((), 4.0) == ()
+
+
+def test_listeners_hear_the_inner_ones_and_none_hears_what_is_silenced():
+    outer, inner = [], []
+    with listening(lambda *given: outer.append(given)):
+        with listening(lambda *given: inner.append(given)), listening(None):
+            announce("a", 0.5)
+            with silence():
+                announce("b")
+        announce("c")
+    announce("d")
+    assert inner == [("a", 0.5)]
+    assert outer == [("a", 0.5), ("c", None)]
+
+
+def test_who_listens_is_let_go_when_the_block_fails():
+    heard = []
+
+    def fail():
+        with listening(lambda *given: heard.append(given)), silence():
+            raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        fail()
+    announce("a")
+    assert heard == []
+
+
+def test_two_threads_do_not_hear_each_other():
+    heard = []
+    thread = threading.Thread(target=announce, args=("there",))
+    with listening(lambda *given: heard.append(given)):
+        thread.start()
+        thread.join()
+        announce("here")
+    assert heard == [("here", None)]
+
+
+class TwoMeans:
+    """k-means of numbers on a line, by the plainest code."""
+
+    name, total = "update", 0.0
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def update(self, vectors):
+        distances = np.square(self.numbers[:, None] - vectors[:, 0])
+        labels = distances.argmin(axis=1)
+        means = [[self.numbers[labels == s].mean()] for s in range(len(vectors))]
+        return Update(captured=-float(distances.min(axis=1).sum()), vectors=np.array(means))
+
+    def reuse_idle(self, swept, update):
+        return False
+
+    def mark(self, update):
+        return ""
+
+
+def test_an_alternation_ends_where_no_update_gains():
+    numbers = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 15.0])
+    method = TwoMeans(numbers)
+    step = Step(Checkpoint())
+    found = alternate(method, np.array([[0.0], [1.0]]), max_iter=50, tol=0.0, step=step)
+    np.testing.assert_allclose(found.last.vectors, [[1.0], [12.0]])
+    assert found.history[-1] == pytest.approx(-(2 + 4 + 1 + 9))
+    assert list(found.history) == sorted(found.history)

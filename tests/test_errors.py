@@ -1,0 +1,45 @@
+"""Every error is one of orthant and the builtin one that callers expect, also across processes."""
+
+import inspect
+import pickle
+
+import pytest
+
+from orthant import errors
+
+BUILTIN = {
+    "InvalidInputError": ValueError,
+    "NegativeEntryError": ValueError,
+    "FileError": ValueError,
+    "InvalidTypeError": TypeError,
+    "ScaleOverflowError": OverflowError,
+    "TooLargeError": MemoryError,
+    "SourceChangedError": RuntimeError,
+    "BlockFailedError": RuntimeError,
+    "NoWorkersError": TimeoutError,
+    "MissingExtraError": ImportError,
+}
+CLASSES = {
+    name: kind
+    for name, kind in inspect.getmembers(errors, inspect.isclass)
+    if kind.__module__ == errors.__name__
+}
+
+
+def test_every_error_is_in_the_table_and_every_other_class_is_a_warning():
+    others = CLASSES.keys() - BUILTIN.keys() - {"OrthantError"}
+    assert all(issubclass(CLASSES[name], UserWarning) for name in others)
+    assert not any(issubclass(CLASSES[name], errors.OrthantError) for name in others)
+
+
+@pytest.mark.parametrize(("name", "kind"), BUILTIN.items())
+def test_an_error_is_caught_as_ours_and_as_the_builtin_one(name, kind):
+    assert issubclass(CLASSES[name], errors.OrthantError)
+    assert issubclass(CLASSES[name], kind)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_what_a_worker_raises_keeps_its_kind_and_its_message(name):
+    back = pickle.loads(pickle.dumps(CLASSES[name]("row 7 is wrong")))
+    assert type(back) is CLASSES[name]
+    assert str(back) == "row 7 is wrong"

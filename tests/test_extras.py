@@ -1,0 +1,37 @@
+"""What is optional is imported, or missed with a message that helps."""
+
+import json.decoder
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from orthant.errors import MissingExtraError
+from orthant.extras import import_extra
+
+
+def test_a_module_that_is_there_is_imported():
+    assert import_extra("json.decoder", "files") is json.decoder
+
+
+@pytest.mark.parametrize("module", ["not_there_at_all", "not_there_at_all.inner.part"])
+def test_a_missing_package_is_named_with_the_extra_that_brings_it(module):
+    with pytest.raises(MissingExtraError) as caught:
+        import_extra(module, "gpu")
+    assert str(caught.value) == (
+        "this needs not_there_at_all, which is not installed: pip install 'orthant[gpu]'"
+    )
+    assert isinstance(caught.value.__cause__, ModuleNotFoundError)
+
+
+def test_every_extra_that_a_message_names_is_one_of_the_project():
+    root = Path(__file__).parents[1]
+    declared = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    named = {
+        extra
+        for path in root.glob("src/**/*.py")
+        for extra in re.findall(r'import_extra\([^)]*?"(\w+)"\)', path.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert named <= set(declared["optional-dependencies"])

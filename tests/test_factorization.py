@@ -1,0 +1,197 @@
+"""A result is what its parts say: factors, core and new rows, against the plainest formula."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, issparse
+
+from orthant.datasets import make_planted
+from orthant.errors import SourceChangedError
+from orthant.factorization import Factorization, group_lengths, scales_of_columns
+from tests.published_fits import fit, quiet_fit
+
+SETTINGS = ["samples", "features"]
+# Three groups of rows, two of columns; one row and one column in none.
+LABELS, SCALES = np.array([1, 0, -1, 1, 2]), np.array([3.0, 2.0, 0.0, 4.0, 1.0])
+FEATURE_LABELS, FEATURE_SCALES = np.array([0, 1, 0, -1]), np.array([0.6, 1.0, 0.8, 0.0])
+MADE_OF = np.array([[0.0, 1.0], [0.6, 0.8], [1.0, 0.0]])  # of which groups every component is
+GROUPS = np.array([[0.6, 0.0, 0.8, 0.0], [0.0, 1.0, 0.0, 0.0]])
+
+
+def with_core(scale=1.0):
+    """A result over both with a full core, whose groups and components have unit length."""
+    loadings = np.zeros((5, 3))
+    loadings[LABELS >= 0, LABELS[LABELS >= 0]] = scale * SCALES[LABELS >= 0]
+    return Factorization(
+        "both",
+        (3, 2),
+        MADE_OF @ GROUPS,
+        csr_array(loadings),
+        LABELS,
+        scale * SCALES,
+        FEATURE_LABELS,
+        FEATURE_SCALES,
+        error=0.0,
+        relative_squared_error=0.0,
+    )
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**900, 2.0**-900])
+def test_groups_of_rows_times_the_core_times_groups_of_columns_is_the_approximation(scale):
+    result = with_core(scale)
+    rows = np.zeros((5, 3))
+    for group in range(3):
+        members = group == LABELS
+        rows[members, group] = SCALES[members] / np.linalg.norm(SCALES[members])
+    np.testing.assert_allclose(rows @ (result.core / scale) @ GROUPS * scale, result.reconstruct())
+    np.testing.assert_allclose(result.core / scale, np.array([[2.0], [5.0], [1.0]]) * MADE_OF)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_lengths_of_groups_do_not_overflow_and_empty_groups_have_none(dtype):
+    for power in (0, 100, -100) if dtype == np.float32 else (0, 1000, -1000):
+        scales = np.ldexp(np.array([3.0, 7.0, 4.0, 2.0]), power).astype(dtype)
+        found = group_lengths(np.array([0, -1, 0, 2]), scales, 4)
+        np.testing.assert_allclose(np.ldexp(found, -power), [5.0, 0.0, 2.0, 0.0], rtol=1e-15)
+    assert group_lengths(np.zeros(0, int), np.zeros(0), 0).shape == (0,)
+    assert group_lengths(np.array([0, 1]), np.array([0.0, 3.0]), 2).tolist() == [0.0, 3.0]
+
+
+def test_scales_of_columns_come_back_from_what_components_are_made_of():
+    components = (MADE_OF @ GROUPS).astype(np.float32)
+    found = scales_of_columns(components, FEATURE_LABELS)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, FEATURE_SCALES, rtol=1e-6)
+    nobody = scales_of_columns(components, np.full(4, -1))
+    assert not nobody.any()
+
+
+def test_the_factors_of_the_paper_are_sparse_where_they_are_orthogonal():
+    result = with_core()
+    assert result.overlapping
+    assert result.has_full_core
+    assert not issparse(result.A)
+    assert issparse(result.W)
+    blocks = replace(result, n_components=3, components=np.eye(4)[:3])
+    assert not blocks.overlapping
+    assert issparse(blocks.A)
+    for one in (result, blocks):
+        built = (one.A @ one.W.toarray()).T
+        np.testing.assert_allclose(built, one.reconstruct())
+        assert one.n_components_found == 3
+
+
+def test_a_result_without_components_approximates_by_zeros():
+    X = np.zeros((3, 4))
+    for orthogonal in ("samples", "features", "both"):
+        result = quiet_fit(X, 2, orthogonal=orthogonal)
+        assert result.n_components_found == 0
+        np.testing.assert_array_equal(result.reconstruct(), X)
+        assert result.transform(np.ones((2, 4))).shape == (2, 0)
+        assert result.A.shape == (4, 0)
+
+
+@pytest.mark.parametrize("orthogonal", [*SETTINGS, "both"])
+def test_new_rows_get_the_loadings_that_leave_the_smallest_error(orthogonal):
+    X = make_planted(40, 8, 3, 0.4, random_state=1).X
+    weights = np.array([1.0, 0.0, 2.0, 1.0, 0.5, 3.0, 1.0, 1.0])
+    result = quiet_fit(X, 3, orthogonal=orthogonal, feature_weight=weights)
+    new = np.random.default_rng(2).random((6, 8))
+    new[4] = 0.0
+    found = np.asarray(result.transform(new) @ np.eye(result.n_components_found))
+    for x, loadings in zip(new, found, strict=True):
+        fits = []
+        for component in result.components:
+            scale = (weights * x) @ component / ((weights * component) @ component)
+            fits.append((scale, weights @ (x - scale * component) ** 2))
+        if orthogonal == "features":
+            np.testing.assert_allclose(loadings, [scale for scale, _ in fits], rtol=1e-12)
+            continue
+        error = weights @ (x - loadings @ result.components) ** 2
+        assert np.count_nonzero(loadings) == (1 if x.any() else 0)
+        assert error == pytest.approx(min(error for _, error in fits), rel=1e-12)
+
+
+def test_other_data_are_refused_for_a_certificate_and_the_same_are_taken():
+    X = make_planted(30, 8, 3, 0.4, random_state=1).X
+    weights = np.arange(8.0)  # which the result knows
+    fitted = quiet_fit(X, 3, certificate=None, feature_weight=weights)
+    result = pickle.loads(pickle.dumps(fitted))
+    with pytest.raises(SourceChangedError):
+        result.certify(X[::-1] * 1.5)
+    certificate = result.certify(X.copy())
+    assert result.certificate is certificate
+    assert 0 <= certificate.lower_bound <= result.error
+
+
+def test_the_attributes_have_the_documented_shapes():
+    X = make_planted(40, 15, 3, 0.3, random_state=2).X
+    found = fit(X)
+    assert found.components.shape == (3, 15)
+    assert issparse(found.loadings)
+    assert found.loadings.shape == (40, 3)
+    assert found.W.shape == (3, 40)
+    assert found.A.shape == (15, 3)
+    np.testing.assert_array_equal(found.A, found.components.T)
+    assert found.labels.shape == found.scales.shape == (40,)
+    assert found.feature_labels is None
+    assert found.feature_scales is None
+    over = fit(X, orthogonal="features")
+    assert isinstance(over.loadings, np.ndarray)
+    assert over.loadings.shape == (40, 3)
+    assert issparse(over.A)
+    assert over.labels is None
+    assert over.scales is None
+    assert over.feature_labels.shape == over.feature_scales.shape == (15,)
+    for result in (found, over):
+        assert result.n_sweeps >= len(result.history) > 0
+        assert result.steps_run == ("weighted k-means", "final assignment")
+        assert result.seconds > 0
+        assert "relative_squared_error" in repr(result)
+        energies = np.linalg.norm(
+            result.loadings.toarray() if issparse(result.loadings) else result.loadings, axis=0
+        )
+        assert np.all(np.diff(energies) <= 0)
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_transforming_the_same_data_gives_the_same_bits(orthogonal, store, dtype):
+    X = store(make_planted(300, 30, 4, 0.5, random_state=3).X.astype(dtype))
+    found = fit(X, 4, orthogonal=orthogonal)
+    again = found.transform(X)
+    one, other = (part.toarray() if issparse(part) else part for part in (found.loadings, again))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_transform_refuses_another_number_of_features():
+    found = fit(np.random.default_rng(0).random((9, 4)), 2)
+    with pytest.raises(ValueError, match="3 features, but the components have 4"):
+        found.transform(np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_expressing_a_row_does_not_depend_on_the_other_rows(orthogonal):
+    X = np.random.default_rng(0).random((30, 4))
+    X[0] *= 1e250
+    X[1] *= 1e-250
+    found = quiet_fit(X, 2, orthogonal=orthogonal, algorithm="best")
+    together, alone = found.transform(X), found.transform(X[1:2])
+    if issparse(together):
+        together, alone = together.toarray(), alone.toarray()
+    np.testing.assert_allclose(together[1], alone[0], rtol=1e-12)
+    assert together[1].any()
+
+
+def test_feature_weights_do_not_change_the_bits_of_transform():
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 8)).astype(np.float32)
+    X[:10, 3:] = 0.0
+    weights = np.ones(8)
+    weights[:3] = 1e-38
+    for orthogonal in ("samples", "both"):
+        found = quiet_fit(X, 3, orthogonal=orthogonal, algorithm="best", feature_weight=weights)
+        np.testing.assert_array_equal(found.transform(X).toarray(), found.loadings.toarray())
