@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_array
 
 from orthant import BipartiteCorrelationClustering
