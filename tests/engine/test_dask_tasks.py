@@ -107,8 +107,7 @@ def large_result(kernel, rows):
 def test_a_task_ends_after_the_result_that_is_one_too_many():
     source = as_source(array_of((4,) * 3))
     made = [
-        tasks.BlockTask(source.expect(index), pickle.dumps({}))
-        for index in range(source.n_blocks)
+        tasks.BlockTask(source.expect(index), pickle.dumps({})) for index in range(source.n_blocks)
     ]
     found = [source.block(index) for index in range(3)]
     shared = pickle.dumps({"size": tasks.MOST_BYTES_BACK // 8 - 1000})
