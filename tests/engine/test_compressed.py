@@ -11,7 +11,7 @@ from orthant.engine.compressed import (
     compress_swept,
 )
 from orthant.engine.samples import Samples
-from tests.engine.weighted import CASES, STORES, make, some_numbers
+from tests.engine.weighted import CASES, STORES, make, some_numbers, unit_rows
 
 RNG = np.random.default_rng(9)
 N, M = some_numbers().shape
@@ -26,11 +26,6 @@ def case(request):
 @pytest.fixture(params=STORES)
 def example(case, request):
     return make(case, STORES[request.param])
-
-
-def unit_rows(vectors):
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
 def test_rows_through_groups_of_columns_keep_their_weights(example):

@@ -15,7 +15,7 @@ from orthant.engine.samples import (
 from orthant.engine.streamed_columns import StreamedColumns
 from orthant.kmeans.seeding import lines
 from orthant.validation.data import as_matrix
-from tests.engine.weighted import CASES, STORES, make
+from tests.engine.weighted import CASES, STORES, make, unit_rows
 
 RNG = np.random.default_rng(4)
 
@@ -84,11 +84,6 @@ def case(request):
 @pytest.fixture(params=STORES)
 def example(case, request):
     return make(case, STORES[request.param])
-
-
-def unit_rows(vectors):
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
 def test_single_rows_are_normalized_and_empty_ones_stay_zero(example):

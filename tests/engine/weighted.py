@@ -105,3 +105,8 @@ def make(case: Case, store: Any = np.asarray, base: Any = None, **options: Any) 
     # A length of 1 in units of the matrix is this one in those of X.
     power = int(np.frexp(matrix.in_units_of_x(1.0))[1]) - 1 - case.power
     return Example(matrix, X, base, rows, columns, (case.power + down, across), power)
+
+
+def unit_rows(vectors):
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1.0)

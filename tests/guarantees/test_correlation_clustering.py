@@ -21,30 +21,13 @@ from orthant.correlation_clustering.rounding import (
 )
 from orthant.correlation_clustering.solve import (
     CORRELATION_CLUSTERING_RATIO,
-    cluster_graph,
 )
+from tests.correlation_clustering.graphs import cluster, planted_graph, random_graph
 from tests.oracles.correlation_clustering import (
     disagreements,
     fewest_disagreements,
     fewest_disagreements_by_ilp,
 )
-
-
-def random_graph(seed, n=5, m=6):
-    rng = np.random.default_rng(seed)
-    return (rng.random((n, m)) < rng.uniform(0.2, 0.8)).astype(np.uint8)
-
-
-def planted_graph(seed, n=40, m=40, n_clusters=4, flipped=0.05):
-    rng = np.random.default_rng(seed)
-    rows, columns = np.arange(n) * n_clusters // n, np.arange(m) * n_clusters // m
-    rows, columns = rng.permutation(rows), rng.permutation(columns)
-    flips = rng.random((n, m)) < flipped
-    return ((rows[:, None] == columns) ^ flips).astype(np.uint8), int(flips.sum())
-
-
-def cluster(M, method="best", seed=0):
-    return cluster_graph(csr_array(M), method, rng=np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("seed", range(12))
