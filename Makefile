@@ -8,7 +8,7 @@ TESTS ?= tests
 # Tests that start clusters run after the others, by themselves: see tools/run_tests.py.
 WORKERS ?= auto
 
-# Tests and pages that need the real data sets read them from the folder that ORTHANT_DATA_HOME
+# Tests and pages that need the real data sets read them from the folder that ORTHONMF_DATA_HOME
 # names, and skip without it.
 
 .PHONY: help demo test check format test-oldest bench docs reliability dist clean
@@ -17,7 +17,7 @@ help:  ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 $(VENV)/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "orthant needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12")'
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "orthonmf needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
@@ -37,7 +37,7 @@ $(VENV)/installed-dist: pyproject.toml | $(VENV)/bin/python
 	@touch $@ $(VENV)/installed
 
 demo: $(VENV)/installed  ## Factorize a real data set in every setting, show the table, write pages
-	$(BIN)/orthant demo
+	$(BIN)/orthonmf demo
 
 test: $(VENV)/installed-dev  ## Run all tests; TESTS=tests/onmf runs some
 	$(BIN)/python tools/run_tests.py $(WORKERS) $(TESTS)
@@ -61,7 +61,7 @@ test-oldest:  ## Run the tests with the oldest dependencies that are promised to
 	@touch $@
 
 bench: $(VENV)/installed  ## Measure speed, memory and growth as ratios in one run
-	$(BIN)/orthant bench
+	$(BIN)/orthonmf bench
 
 docs: $(VENV)/installed-docs  ## Build the site in build/site; warnings are errors
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -d build/doctrees docs build/site

@@ -1,4 +1,4 @@
-"""Every study of this folder in turn; speed, memory and quality are those of ``orthant bench``.
+"""Every study of this folder in turn; speed, memory and quality are those of ``orthonmf bench``.
 
 ``python -m benchmarks``
 """

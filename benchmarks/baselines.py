@@ -11,13 +11,13 @@ from itertools import islice
 
 import numpy as np
 
-from orthant.baselines import BASELINES, solve
-from orthant.bench.definition import EXPERIMENT_ONE
-from orthant.bench.machine import machine
-from orthant.bench.measuring import clock
-from orthant.bench.table import machine_line
-from orthant.datasets import make_planted
-from orthant.measures import recovery_error
+from orthonmf.baselines import BASELINES, solve
+from orthonmf.bench.definition import EXPERIMENT_ONE
+from orthonmf.bench.machine import machine
+from orthonmf.bench.measuring import clock
+from orthonmf.bench.table import machine_line
+from orthonmf.datasets import make_planted
+from orthonmf.measures import recovery_error
 
 TARGET = 1.5
 FIRST, LAST = 3, 9  # the iterations that are timed

@@ -6,9 +6,9 @@
 import numpy as np
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.bench.measuring import clock
-from orthant.bench.system_memory import system_bytes
+import orthonmf
+from orthonmf.bench.measuring import clock
+from orthonmf.bench.system_memory import system_bytes
 
 
 def cluster_planted_graphs(seeds=10):
@@ -17,7 +17,7 @@ def cluster_planted_graphs(seeds=10):
         rng = np.random.default_rng(1000 + seed)
         same = rng.integers(4, size=40)[:, None] == rng.integers(4, size=40)
         flipped = rng.random((40, 40)) < 0.05
-        model = orthant.BipartiteCorrelationClustering(random_state=seed)
+        model = orthonmf.BipartiteCorrelationClustering(random_state=seed)
         model.fit((same ^ flipped).astype(int))
         proven += model.certificate_.optimal
         print(
@@ -34,7 +34,7 @@ def cluster_large_graph(n=20_000, m=5_000, edges=200_000):
     graph = csr_array((np.ones(edges, dtype=int), places), shape=(n, m))
     graph.sum_duplicates()
     graph.data[:] = 1
-    unfitted = orthant.BipartiteCorrelationClustering(random_state=0)
+    unfitted = orthonmf.BipartiteCorrelationClustering(random_state=0)
     model, seconds = clock(lambda: unfitted.fit(graph))
     print(
         f"{n:,} x {m:,} with {graph.nnz:,} edges: {model.disagreements_:,} disagreements in "

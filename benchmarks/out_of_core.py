@@ -40,7 +40,7 @@ def write_matrix(path, n_rows, n_columns, n_blocks, seed=0):
 
 def private_memory():
     """(RssAnon, VmData) of this process in bytes: touched, and counted by RLIMIT_DATA."""
-    from orthant.bench.system_memory import system_bytes
+    from orthonmf.bench.system_memory import system_bytes
 
     return system_bytes("RssAnon"), system_bytes("VmData")
 
@@ -90,9 +90,9 @@ def limit_private_memory(limit):
 def fit(options):
     """Fit a file under the limit and print what it took as one JSON line."""
     if options.bare:
-        sys.modules["pandas"] = None  # as where only what orthant needs is installed
+        sys.modules["pandas"] = None  # as where only what orthonmf needs is installed
 
-    import orthant
+    import orthonmf
 
     after_import = private_memory()
     limit_private_memory(options.limit)
@@ -100,7 +100,7 @@ def fit(options):
     X = np.load(options.fit, mmap_mode="r")
     started = time.perf_counter()
     with watch() as peaks:
-        result = orthant.factorize(
+        result = orthonmf.factorize(
             X,
             options.components,
             orthogonal=options.settings[0],
@@ -174,7 +174,7 @@ def parse(arguments):
     parser.add_argument("--megabytes", type=int, default=6000, help="size of the matrix")
     parser.add_argument("--columns", type=int, default=940)
     parser.add_argument("--limit", type=int, default=10**9, help="bytes of private memory")
-    parser.add_argument("--max-memory", default="512MB", help="as in orthant.factorize")
+    parser.add_argument("--max-memory", default="512MB", help="as in orthonmf.factorize")
     parser.add_argument("--components", type=int, default=8)
     parser.add_argument("--max-iter", type=int, default=300)
     parser.add_argument("--jobs", type=int, default=2)

@@ -14,11 +14,11 @@ import dask.array as da
 import distributed
 import numpy as np
 
-from orthant.engine.dask import executor
-from orthant.engine.executors import executor_for, with_units
-from orthant.engine.kernels.interface import sweep_block
-from orthant.engine.units import AT_REST
-from orthant.validation.data import as_source
+from orthonmf.engine.dask import executor
+from orthonmf.engine.executors import executor_for, with_units
+from orthonmf.engine.kernels.interface import sweep_block
+from orthonmf.engine.units import AT_REST
+from orthonmf.validation.data import as_source
 
 ROWS, M = 4, 100
 

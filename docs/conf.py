@@ -8,12 +8,12 @@ from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 
-import orthant
+import orthonmf
 
-project = "orthant"
-author = "The orthant developers"
-copyright = "2026, The orthant developers"
-version = release = orthant.__version__
+project = "orthonmf"
+author = "The orthonmf developers"
+copyright = "2026, The orthonmf developers"
+version = release = orthonmf.__version__
 
 extensions = [
     "myst_parser",
@@ -53,7 +53,7 @@ sphinx_gallery_conf = {
 warnings.filterwarnings("ignore", message=".*non-interactive.*")
 
 html_theme = "furo"
-html_title = f"orthant {release}"
+html_title = f"orthonmf {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False

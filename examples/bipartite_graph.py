@@ -12,7 +12,7 @@ too, and proves how far from the best it can be.
 # %%
 # The graph
 # ---------
-# It comes with networkx. A 0/1 matrix, a list of edges (:func:`orthant.biadjacency_from_edges`)
+# It comes with networkx. A 0/1 matrix, a list of edges (:func:`orthonmf.biadjacency_from_edges`)
 # or a sparse matrix would do as well.
 
 import sys
@@ -21,7 +21,7 @@ import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 
-from orthant import BipartiteCorrelationClustering
+from orthonmf import BipartiteCorrelationClustering
 
 graph = nx.davis_southern_women_graph()
 print(graph)

@@ -23,7 +23,7 @@ from scipy import fft, ndimage, optimize, signal, sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 
-from orthant import OrthogonalNMF
+from orthonmf import OrthogonalNMF
 
 PACKAGES = {
     "fft": fft,

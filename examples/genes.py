@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from orthant import OrthogonalNMF, select_n_components
+from orthonmf import OrthogonalNMF, select_n_components
 
 rng = np.random.default_rng(0)
 types = rng.choice(4, size=300, p=[0.4, 0.3, 0.2, 0.1])

@@ -23,7 +23,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from orthant import OrthogonalNMF
+from orthonmf import OrthogonalNMF
 
 digits = load_digits()
 X, y = digits.data, digits.target

@@ -20,15 +20,15 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 
-import orthant
-from orthant.baselines import Baseline, Iterate, register, solve
+import orthonmf
+from orthonmf.baselines import Baseline, Iterate, register, solve
 
 noises = [0.1, 0.4, 1.0]
 proven, errors = [], {"paper": [], "best": [], "hals": [], "own-nmf": []}
 for noise in noises:
-    planted = orthant.datasets.make_planted(120, 24, 4, noise, random_state=0)
-    paper = orthant.factorize(planted.X, 4, algorithm="paper", certificate="tight", random_state=0)
-    best = orthant.factorize(planted.X, 4, certificate="tight", n_init=3, random_state=0)
+    planted = orthonmf.datasets.make_planted(120, 24, 4, noise, random_state=0)
+    paper = orthonmf.factorize(planted.X, 4, algorithm="paper", certificate="tight", random_state=0)
+    best = orthonmf.factorize(planted.X, 4, certificate="tight", n_init=3, random_state=0)
     assert best.certificate.ratio <= paper.promise.ratio
     proven.append((paper.certificate.ratio, best.certificate.ratio))
     errors["paper"].append(paper.relative_squared_error)
@@ -53,7 +53,7 @@ def updates(M, k, *, rng):
 
 register(Baseline("own-nmf", "Own updates", ("this page",), updates, max_iter=200, tol=1e-4))
 for noise in noises:
-    X = orthant.datasets.make_planted(120, 24, 4, noise, random_state=0).X
+    X = orthonmf.datasets.make_planted(120, 24, 4, noise, random_state=0).X
     for name in ("hals", "own-nmf"):
         found = solve(name, X, 4, random_state=0, time_limit=1)
         errors[name].append(found.hardened.relative_squared_error)
@@ -67,7 +67,7 @@ figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 smallest = np.array(errors["best"]) / [one for _, one in proven]
 for name, label in (
     ("paper", "ONMF-apx (the paper)"),
-    ("best", "orthant, three starts"),
+    ("best", "orthonmf, three starts"),
     ("hals", "HALS, hardened"),
     ("own-nmf", "own updates, hardened"),
 ):

@@ -4,7 +4,7 @@ Two sides: counts and images with a core between their groups
 
 Rows and columns are grouped at the same time, and a core says how the groups meet. Documents are
 drawn from five topics over words of very different frequency, and have very different lengths:
-there the weights of correspondence analysis (:func:`orthant.chi_square_weights`) help. The
+there the weights of correspondence analysis (:func:`orthonmf.chi_square_weights`) help. The
 handwritten digits are what they are: there they hurt.
 
 ``python examples/two_sides.py two_sides.png`` writes the picture to a file.
@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 
-import orthant
+import orthonmf
 
 rng = np.random.default_rng(0)
 n_words, n_topics, n_documents = 1000, 5, 600
@@ -45,9 +45,9 @@ tables = {
 
 agreements = {}
 for name, (X, known, sizes) in tables.items():
-    sample_weight, feature_weight = orthant.chi_square_weights(X)
-    plain = orthant.factorize(X, sizes, orthogonal="both", random_state=0)
-    weighted = orthant.factorize(
+    sample_weight, feature_weight = orthonmf.chi_square_weights(X)
+    plain = orthonmf.factorize(X, sizes, orthogonal="both", random_state=0)
+    weighted = orthonmf.factorize(
         X,
         sizes,
         orthogonal="both",

@@ -11,8 +11,8 @@ from hypothesis import settings
 from scipy.sparse import csr_array, load_npz
 
 # Machines differ in speed and a test never asserts on time; examples are the same in every run.
-settings.register_profile("orthant", deadline=None, derandomize=True, max_examples=60)
-settings.load_profile("orthant")
+settings.register_profile("orthonmf", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("orthonmf")
 
 REAL_SETS = {
     "amazon-commerce-reviews": "amazon_commerce_reviews.npz",
@@ -28,12 +28,12 @@ def real_set():
     """A function from the name of a real data set to its matrix; skips where it is absent."""
 
     def load(name):
-        home = os.environ.get("ORTHANT_DATA_HOME")
+        home = os.environ.get("ORTHONMF_DATA_HOME")
         if not home:
-            pytest.skip("real data: ORTHANT_DATA_HOME is not set")
+            pytest.skip("real data: ORTHONMF_DATA_HOME is not set")
         path = Path(home) / REAL_SETS[name]
         if not path.exists():
-            pytest.skip(f"real data: {path.name} is not in ORTHANT_DATA_HOME")
+            pytest.skip(f"real data: {path.name} is not in ORTHONMF_DATA_HOME")
         with np.load(path) as held:
             if "X" in held:
                 return held["X"].astype(np.float64)
@@ -75,5 +75,5 @@ def pytest_terminal_summary(terminalreporter):
 
     ran = of_real_data("passed") + of_real_data("failed")
     skipped = of_real_data("skipped")
-    why = "; set ORTHANT_DATA_HOME to the folder that holds them" if skipped else ""
+    why = "; set ORTHONMF_DATA_HOME to the folder that holds them" if skipped else ""
     terminalreporter.write_line(f"real-data tests: {ran} ran, {skipped} skipped{why}")

@@ -2,14 +2,14 @@
 
 import warnings
 
-import orthant
+import orthonmf
 
 
 def fit(X, k=3, **options):
-    return orthant.factorize(X, k, **{"algorithm": "paper", "random_state": 0, **options})
+    return orthonmf.factorize(X, k, **{"algorithm": "paper", "random_state": 0, **options})
 
 
 def quiet_fit(X, k=3, **options):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", orthant.FewerComponentsWarning)
+        warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
         return fit(X, k, **options)

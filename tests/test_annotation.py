@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import orthant
-from orthant.errors import InvalidInputError, InvalidTypeError
+import orthonmf
+from orthonmf.errors import InvalidInputError, InvalidTypeError
 
 anndata = pytest.importorskip("anndata")
 pandas = pytest.importorskip("pandas")
@@ -20,22 +20,22 @@ def adata():
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_the_answer_is_where_people_look_for_it(orthogonal, adata, tmp_path):
-    result = orthant.annotate(adata, 3, orthogonal=orthogonal, random_state=0)
+    result = orthonmf.annotate(adata, 3, orthogonal=orthogonal, random_state=0)
     assert result.sample_names == tuple(adata.obs_names)
     assert result.feature_names == tuple(adata.var_names)
-    assert list(adata.obs["orthant"].cat.categories) == ["0", "1", "2"]
-    assert adata.obs["orthant"].isna().tolist() == [i == 3 for i in range(15)]
-    assert len(set(adata.obs["orthant"].dropna())) == 3
+    assert list(adata.obs["orthonmf"].cat.categories) == ["0", "1", "2"]
+    assert adata.obs["orthonmf"].isna().tolist() == [i == 3 for i in range(15)]
+    assert len(set(adata.obs["orthonmf"].dropna())) == 3
     for block in range(3):
-        assert adata.var["orthant"].iloc[4 * block : 4 * block + 4].nunique() == 1
-    loadings, weights = adata.obsm["X_orthant"], adata.varm["orthant"]
+        assert adata.var["orthonmf"].iloc[4 * block : 4 * block + 4].nunique() == 1
+    loadings, weights = adata.obsm["X_orthonmf"], adata.varm["orthonmf"]
     assert np.allclose(loadings @ weights.T, result.reconstruct())
-    assert adata.uns["orthant"]["orthogonal"] == orthogonal
+    assert adata.uns["orthonmf"]["orthogonal"] == orthogonal
     assert result.evidence.settled is None  # no certificate was computed
     adata.write_h5ad(tmp_path / "x.h5ad")
     held = anndata.read_h5ad(tmp_path / "x.h5ad")
-    assert list(held.obs["orthant"].cat.categories) == ["0", "1", "2"]
-    assert held.uns["orthant"]["error"] == pytest.approx(result.error)
+    assert list(held.obs["orthonmf"].cat.categories) == ["0", "1", "2"]
+    assert held.uns["orthonmf"]["error"] == pytest.approx(result.error)
 
 
 def test_a_layer_and_a_key_are_chosen(adata):
@@ -43,42 +43,42 @@ def test_a_layer_and_a_key_are_chosen(adata):
     adata.layers["counts"] = counts
     adata.X = adata.X - 1.0
     with pytest.raises(InvalidInputError, match=r"Negative values.*layer='counts'"):
-        orthant.annotate(adata, 3)
-    result = orthant.annotate(adata, 3, layer="counts", key_added="parts", random_state=0)
+        orthonmf.annotate(adata, 3)
+    result = orthonmf.annotate(adata, 3, layer="counts", key_added="parts", random_state=0)
     assert np.array_equal(
-        result.components, orthant.factorize(counts, 3, random_state=0).components
+        result.components, orthonmf.factorize(counts, 3, random_state=0).components
     )
     assert {"parts"} <= set(adata.obs) & set(adata.var)
     assert adata.uns["parts"]["layer"] == "counts"
     with pytest.raises(InvalidInputError, match=r"no layer 'count'.*did you mean counts\?"):
-        orthant.annotate(adata, 3, layer="count")
+        orthonmf.annotate(adata, 3, layer="count")
 
 
 def test_factorize_points_to_annotate_and_annotate_to_factorize(adata):
-    with pytest.raises(InvalidTypeError, match=r"orthant\.annotate"):
-        orthant.factorize(adata, 3)
-    with pytest.raises(InvalidInputError, match=r"orthant\.factorize"):
-        orthant.annotate(adata.X, 3)
+    with pytest.raises(InvalidTypeError, match=r"orthonmf\.annotate"):
+        orthonmf.factorize(adata, 3)
+    with pytest.raises(InvalidInputError, match=r"orthonmf\.factorize"):
+        orthonmf.annotate(adata.X, 3)
 
 
 @pytest.mark.slow
 def test_the_command_writes_the_same(adata, tmp_path):
-    from tests.cli.running import orthant as command
+    from tests.cli.running import orthonmf as command
 
     adata.raw = anndata.AnnData(np.hstack([adata.X, adata.X]))
     adata.obs["group"] = "a"
     adata.write_h5ad(tmp_path / "x.h5ad")
-    result = orthant.annotate(adata, 3, random_state=0)
+    result = orthonmf.annotate(adata, 3, random_state=0)
     done = command("fit", "x.h5ad", "-k", 3, "--seed", 0, cwd=tmp_path)
     assert done.code == 0, done.err
-    held = anndata.read_h5ad(tmp_path / "x.orthant" / "x.orthant.h5ad")
-    assert list(held.obs.columns) == ["group", "orthant"]
-    assert held.obs["orthant"].equals(adata.obs["orthant"])
-    assert held.var["orthant"].equals(adata.var["orthant"])
-    assert np.allclose(held.obsm["X_orthant"], adata.obsm["X_orthant"])
-    assert held.uns["orthant"]["certificate"] == str(result.certificate)
+    held = anndata.read_h5ad(tmp_path / "x.orthonmf" / "x.orthonmf.h5ad")
+    assert list(held.obs.columns) == ["group", "orthonmf"]
+    assert held.obs["orthonmf"].equals(adata.obs["orthonmf"])
+    assert held.var["orthonmf"].equals(adata.var["orthonmf"])
+    assert np.allclose(held.obsm["X_orthonmf"], adata.obsm["X_orthonmf"])
+    assert held.uns["orthonmf"]["certificate"] == str(result.certificate)
     done = command("fit", "x.h5ad", "-k", 3, "--key", "raw/X", "-o", "raw", cwd=tmp_path)
     assert done.code == 0, done.err
-    held = anndata.read_h5ad(tmp_path / "raw" / "x.orthant.h5ad")
-    assert "orthant" in held.obs
-    assert "orthant" not in held.var  # there are more genes in raw
+    held = anndata.read_h5ad(tmp_path / "raw" / "x.orthonmf.h5ad")
+    assert "orthonmf" in held.obs
+    assert "orthonmf" not in held.var  # there are more genes in raw

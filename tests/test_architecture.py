@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-import orthant
-from orthant.engine.kernels.dense import DENSE
-from orthant.engine.kernels.interface import Kernel
-from orthant.engine.kernels.sparse import SPARSE
+import orthonmf
+from orthonmf.engine.kernels.dense import DENSE
+from orthonmf.engine.kernels.interface import Kernel
+from orthonmf.engine.kernels.sparse import SPARSE
 
-SOURCE = Path(orthant.__file__).parent
+SOURCE = Path(orthonmf.__file__).parent
 KERNELS = [type(DENSE), type(SPARSE)]
 if find_spec("torch") is not None:
-    from orthant.engine.kernels.tensors import TensorKernel
+    from orthonmf.engine.kernels.tensors import TensorKernel
 
     KERNELS.append(TensorKernel)
 
@@ -82,7 +82,11 @@ def test_imports_point_one_way():
     for path in modules():
         own = LEVEL.get(path.relative_to(SOURCE).parts[0].removesuffix(".py"), 0)
         for name in imports_of(path):
-            if name.startswith("orthant.") and name.split(".")[1] in LEVEL and level_of(name) < own:
+            if (
+                name.startswith("orthonmf.")
+                and name.split(".")[1] in LEVEL
+                and level_of(name) < own
+            ):
                 wrong.append(f"{path.relative_to(SOURCE)} imports {name}")
     assert wrong == []
 
@@ -169,7 +173,7 @@ def test_a_kernel_provides_all_of_the_interface_and_nothing_else(kernel):
 
 def test_no_module_shares_its_name_with_a_public_function():
     modules_of_the_package = {path.stem for path in SOURCE.iterdir()}
-    functions = {name for name in orthant.__all__ if isroutine(getattr(orthant, name))}
+    functions = {name for name in orthonmf.__all__ if isroutine(getattr(orthonmf, name))}
     assert functions
     assert functions & modules_of_the_package == set()
 
@@ -180,7 +184,7 @@ def test_no_file_is_too_long_to_hold_in_mind():
 
 
 def test_everything_public_is_there_and_documented():
-    for name in orthant.__all__:
-        assert hasattr(orthant, name)
+    for name in orthonmf.__all__:
+        assert hasattr(orthonmf, name)
         if name != "__version__":
-            assert getattr(orthant, name).__doc__, name
+            assert getattr(orthonmf, name).__doc__, name

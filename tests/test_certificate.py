@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.certificate import Certificate, bound_text, ratio_text, round_ratio_up
+from orthonmf.certificate import Certificate, bound_text, ratio_text, round_ratio_up
 
 RATIOS = st.one_of(
     st.floats(1.0, 1.7976931348623157e308),

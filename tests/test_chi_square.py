@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.errors import InvalidInputError
+import orthonmf
+from orthonmf.errors import InvalidInputError
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array, lambda X: X.astype(np.float32)])
 def test_weights_are_one_over_sums_and_zero_where_these_are(store):
     X = np.random.default_rng(0).integers(0, 4, (30, 20)).astype(float)
     X[3], X[:, 7] = 0.0, 0.0
-    rows, columns = orthant.chi_square_weights(store(X))
+    rows, columns = orthonmf.chi_square_weights(store(X))
     used = np.delete(np.arange(30), 3)
     np.testing.assert_allclose(rows[used] * X.sum(axis=1)[used], 1.0)
     used = np.delete(np.arange(20), 7)
@@ -22,25 +22,25 @@ def test_weights_are_one_over_sums_and_zero_where_these_are(store):
 
 def test_a_fit_with_them_is_that_of_the_balanced_matrix():
     X = np.random.default_rng(1).poisson(2.0, (40, 30)).astype(float)
-    rows, columns = orthant.chi_square_weights(X)
-    found = orthant.factorize(
+    rows, columns = orthonmf.chi_square_weights(X)
+    found = orthonmf.factorize(
         X, 3, sample_weight=rows, feature_weight=columns, random_state=0, certificate=None
     )
     balanced = X * np.sqrt(rows)[:, None] * np.sqrt(columns)
-    plain = orthant.factorize(balanced, 3, random_state=0, certificate=None)
+    plain = orthonmf.factorize(balanced, 3, random_state=0, certificate=None)
     assert found.relative_squared_error == pytest.approx(plain.relative_squared_error, rel=1e-6)
 
 
 @pytest.mark.parametrize("power", [900, -900])
 def test_powers_of_two_are_divided_out(power):
     X = np.random.default_rng(2).random((6, 5))
-    plain, scaled = orthant.chi_square_weights(X), orthant.chi_square_weights(np.ldexp(X, power))
+    plain, scaled = orthonmf.chi_square_weights(X), orthonmf.chi_square_weights(np.ldexp(X, power))
     for one, other in zip(plain, scaled, strict=True):
         assert np.array_equal(np.ldexp(one, -power), other)
 
 
 def test_what_has_no_weights_is_refused():
     with pytest.raises(InvalidInputError, match="zero everywhere"):
-        orthant.chi_square_weights(np.zeros((3, 3)))
+        orthonmf.chi_square_weights(np.zeros((3, 3)))
     with pytest.raises(InvalidInputError, match="sum of row 0 does not fit"):
-        orthant.chi_square_weights(np.full((2, 2), 1e-310))
+        orthonmf.chi_square_weights(np.full((2, 2), 1e-310))

@@ -1,11 +1,11 @@
-"""Every error is one of orthant and the builtin one that callers expect, also across processes."""
+"""Every error is one of orthonmf and the builtin one that callers expect, also across processes."""
 
 import inspect
 import pickle
 
 import pytest
 
-from orthant import errors
+from orthonmf import errors
 
 BUILTIN = {
     "InvalidInputError": ValueError,
@@ -27,14 +27,14 @@ CLASSES = {
 
 
 def test_every_error_is_in_the_table_and_every_other_class_is_a_warning():
-    others = CLASSES.keys() - BUILTIN.keys() - {"OrthantError"}
+    others = CLASSES.keys() - BUILTIN.keys() - {"OrthoNMFError"}
     assert all(issubclass(CLASSES[name], UserWarning) for name in others)
-    assert not any(issubclass(CLASSES[name], errors.OrthantError) for name in others)
+    assert not any(issubclass(CLASSES[name], errors.OrthoNMFError) for name in others)
 
 
 @pytest.mark.parametrize(("name", "kind"), BUILTIN.items())
 def test_an_error_is_caught_as_ours_and_as_the_builtin_one(name, kind):
-    assert issubclass(CLASSES[name], errors.OrthantError)
+    assert issubclass(CLASSES[name], errors.OrthoNMFError)
     assert issubclass(CLASSES[name], kind)
 
 

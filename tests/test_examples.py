@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orthant.baselines import BASELINES
+from orthonmf.baselines import BASELINES
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from orthant.errors import MissingExtraError
-from orthant.extras import import_extra
+from orthonmf.errors import MissingExtraError
+from orthonmf.extras import import_extra
 
 
 def test_a_module_that_is_there_is_imported():
@@ -20,7 +20,7 @@ def test_a_missing_package_is_named_with_the_extra_that_brings_it(module):
     with pytest.raises(MissingExtraError) as caught:
         import_extra(module, "gpu")
     assert str(caught.value) == (
-        "this needs not_there_at_all, which is not installed: pip install 'orthant[gpu]'"
+        "this needs not_there_at_all, which is not installed: pip install 'orthonmf[gpu]'"
     )
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
 
-from orthant.datasets import make_planted
-from orthant.errors import SourceChangedError
-from orthant.factorization import Factorization, group_lengths, scales_of_columns
+from orthonmf.datasets import make_planted
+from orthonmf.errors import SourceChangedError
+from orthonmf.factorization import Factorization, group_lengths, scales_of_columns
 from tests.published_fits import fit, quiet_fit
 
 SETTINGS = ["samples", "features"]

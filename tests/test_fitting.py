@@ -8,9 +8,9 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array, issparse
 from sklearn.cluster import KMeans
 
-import orthant
-from orthant.datasets import make_planted
-from orthant.errors import InvalidInputError
+import orthonmf
+from orthonmf.datasets import make_planted
+from orthonmf.errors import InvalidInputError
 from tests.published_fits import fit, quiet_fit
 
 SETTINGS = ["samples", "features"]
@@ -66,7 +66,7 @@ def test_zero_rows_and_columns_have_scale_zero_and_label_minus_one():
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 def test_a_zero_matrix_has_no_components_and_no_error(orthogonal, store):
-    with pytest.warns(orthant.FewerComponentsWarning, match="X is zero"):
+    with pytest.warns(orthonmf.FewerComponentsWarning, match="X is zero"):
         found = fit(store(np.zeros((4, 3))), 2, orthogonal=orthogonal)
     assert found.n_components_found == 0
     assert found.error == 0.0
@@ -79,7 +79,7 @@ def test_a_zero_matrix_has_no_components_and_no_error(orthogonal, store):
 def test_more_components_than_directions_warn_and_fit_exactly(orthogonal):
     X = np.outer(np.arange(1.0, 9.0), [1.0, 2.0, 0.0])
     X[3:] = np.outer(np.arange(1.0, 6.0), [0.0, 0.0, 2.0])
-    with pytest.warns(orthant.FewerComponentsWarning, match="2 of the 3"):
+    with pytest.warns(orthonmf.FewerComponentsWarning, match="2 of the 3"):
         found = fit(X, 3, orthogonal=orthogonal)
     assert found.n_components == 3
     assert found.n_components_found == 2
@@ -89,7 +89,7 @@ def test_more_components_than_directions_warn_and_fit_exactly(orthogonal):
 def test_as_many_components_as_rows_fit_exactly():
     X = np.random.default_rng(0).random((5, 4))
     assert fit(X, 5).relative_squared_error <= 1e-28
-    with pytest.warns(orthant.FewerComponentsWarning):
+    with pytest.warns(orthonmf.FewerComponentsWarning):
         assert fit(X, 9).relative_squared_error <= 1e-28
 
 
@@ -252,9 +252,9 @@ def test_nothing_is_promised_where_the_proof_does_not_reach():
 def test_an_option_that_the_algorithm_would_ignore_is_refused():
     X = np.random.default_rng(0).random((8, 4))
     with pytest.raises(ValueError, match="algorithm='paper'"):
-        orthant.factorize(X, 2, kmeans="ls++")
+        orthonmf.factorize(X, 2, kmeans="ls++")
     with pytest.raises(ValueError, match="algorithm='best'"):
-        orthant.factorize(X, 2, algorithm="paper", seeding="lines")
+        orthonmf.factorize(X, 2, algorithm="paper", seeding="lines")
 
 
 def test_a_matrix_of_mostly_empty_rows_is_projected_without_making_them_dense():
@@ -274,8 +274,8 @@ def test_nullable_pandas_columns_are_numbers_and_their_gaps_are_missing_values()
 def test_the_former_name_of_a_certificate_is_taken_with_a_warning():
     X = np.random.default_rng(0).random((12, 5))
     with pytest.warns(FutureWarning, match="certificate='dual' is called 'tight' now"):
-        former = orthant.factorize(X, 2, certificate="dual", random_state=0)
-    current = orthant.factorize(X, 2, certificate="tight", random_state=0)
+        former = orthonmf.factorize(X, 2, certificate="dual", random_state=0)
+    current = orthonmf.factorize(X, 2, certificate="tight", random_state=0)
     assert former.certificate.lower_bound == current.certificate.lower_bound
     with pytest.warns(FutureWarning, match="method='dual' is called 'tight' now"):
         assert former.certify(X, "dual").lower_bound == current.certificate.lower_bound
@@ -284,8 +284,8 @@ def test_the_former_name_of_a_certificate_is_taken_with_a_warning():
 def test_seconds_that_would_be_ignored_are_refused():
     X = np.random.default_rng(0).random((12, 5))
     with pytest.raises(InvalidInputError, match="certificate_seconds=5 would be ignored with"):
-        orthant.factorize(X, 2, certificate_seconds=5)
-    found = orthant.factorize(X, 2, certificate="tight", certificate_seconds=0, random_state=0)
+        orthonmf.factorize(X, 2, certificate_seconds=5)
+    found = orthonmf.factorize(X, 2, certificate="tight", certificate_seconds=0, random_state=0)
     assert found.certificate.ratio >= 1.0
     with pytest.raises(InvalidInputError, match="seconds=5 would be ignored with method='svd'"):
         found.certify(X, seconds=5)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.datasets import make_planted
+import orthonmf
+from orthonmf.datasets import make_planted
 from tests.published_fits import fit, quiet_fit
 
 SETTINGS = ["samples", "features"]
@@ -83,7 +83,7 @@ def test_a_scale_that_does_not_fit_its_dtype_names_the_row():
     X[1] = np.finfo(float).max
     with pytest.raises(OverflowError, match="row 1") as caught:
         fit(X, 1)
-    assert isinstance(caught.value, orthant.OrthantError)
+    assert isinstance(caught.value, orthonmf.OrthoNMFError)
     assert "NaN" not in str(caught.value)
 
 

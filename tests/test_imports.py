@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-import orthant
+import orthonmf
 
 SLOW = ("sklearn", "pandas", "polars", "matplotlib", "dask", "distributed", "h5py", "zarr")
 SLOW += ("pyarrow", "anndata", "networkx", "pooch", "scipy.optimize", "scipy.stats")
 SLOW += ("torch", "triton")
-COMMAND = "import sys; from orthant.cli.main import main; sys.argv = ['orthant', {}]; main()"
-FACTORIZE = "import numpy, orthant; orthant.factorize(numpy.eye(5, 4) + 1, 2).certificate"
+COMMAND = "import sys; from orthonmf.cli.main import main; sys.argv = ['orthonmf', {}]; main()"
+FACTORIZE = "import numpy, orthonmf; orthonmf.factorize(numpy.eye(5, 4) + 1, 2).certificate"
 FIT = "import numpy; numpy.save('X.npy', numpy.eye(5, 4) + 1); "
 
 
@@ -23,7 +23,7 @@ FIT = "import numpy; numpy.save('X.npy', numpy.eye(5, 4) + 1); "
         (COMMAND.format("'fit', '--help'"), SLOW),
         (FIT + COMMAND.format("'fit', 'X.npy', '-k', '2'"), SLOW),
         (COMMAND.format("'-h'"), ("numpy", "scipy", *SLOW)),
-        ("import orthant; dir(orthant)", ("numpy", "scipy", "rich", "typer", *SLOW)),
+        ("import orthonmf; dir(orthonmf)", ("numpy", "scipy", "rich", "typer", *SLOW)),
         (FACTORIZE, ("typer", "rich", *SLOW)),
     ],
     ids=["version", "help", "fit", "all commands", "import", "factorize"],
@@ -35,10 +35,10 @@ def test_only_what_is_needed_is_imported(script, unwanted, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     loaded = set(done.stderr.splitlines()[-1].split())
-    assert "orthant" in loaded
+    assert "orthonmf" in loaded
     assert loaded & set(unwanted) == set()
 
 
 def test_dir_lists_the_public_names():
-    assert set(dir(orthant)) == set(orthant.__all__)
-    assert all(hasattr(orthant, name) for name in dir(orthant))
+    assert set(dir(orthonmf)) == set(orthonmf.__all__)
+    assert all(hasattr(orthonmf, name) for name in dir(orthonmf))

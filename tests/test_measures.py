@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from orthant.measures import (
+from orthonmf.measures import (
     non_orthogonality,
     reconstruction_error,
     recovery_error,

@@ -5,13 +5,13 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 
-import orthant
-from orthant.datasets import make_planted
-from orthant.errors import InvalidInputError
+import orthonmf
+from orthonmf.datasets import make_planted
+from orthonmf.errors import InvalidInputError
 from tests.oracles.three_factors import captured_by_groups
 from tests.quick_cases import mostly_slow
 
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
 
 def some_matrix(n=40, m=15, seed=0):
@@ -34,7 +34,7 @@ def error_of_labels(X, labels, feature_labels=None):
 def test_row_labels_keep_their_groups_and_get_the_smallest_error(store):
     X = some_matrix()
     labels = np.random.default_rng(1).integers(-1, 4, size=len(X))
-    found = orthant.certify(store(X), labels)
+    found = orthonmf.certify(store(X), labels)
     assert found.orthogonal == "samples"
     assert found.relative_squared_error == pytest.approx(error_of_labels(X, labels), rel=1e-8)
     assert len({(a, b) for a, b in zip(labels, found.labels, strict=True)}) == 5
@@ -52,7 +52,7 @@ def test_column_labels(place, tmp_path):
     else:
         given = X
     labels = np.arange(12) % 3
-    found = orthant.certify(given, feature_labels=labels)
+    found = orthonmf.certify(given, feature_labels=labels)
     assert found.orthogonal == "features"
     assert found.relative_squared_error == pytest.approx(error_of_labels(X.T, labels), rel=1e-8)
     assert len({(a, b) for a, b in zip(labels, found.feature_labels, strict=True)}) == 3
@@ -61,7 +61,7 @@ def test_column_labels(place, tmp_path):
 def test_a_bound_of_zero_is_the_reason_why_nothing_is_proven():
     """With as many groups allowed as there are columns no singular value is left."""
     X = some_matrix(n=9, m=4)
-    found = orthant.certify(X, np.arange(9) % 3, n_components=9)
+    found = orthonmf.certify(X, np.arange(9) % 3, n_components=9)
     assert found.relative_squared_error > 0.01
     assert found.certificate.ratio is None
     assert "lower bound tried is zero" in found.certificate.reason
@@ -73,7 +73,7 @@ def test_blocks_are_rows_and_columns_of_the_same_label():
     X = some_matrix()
     rows = np.array(["a", "b", "", "only rows"])[np.arange(40) % 4]
     columns = np.array(["b", "a", "only columns"])[np.arange(15) % 3]
-    found = orthant.certify(X, rows, columns, n_components=5, method="svd")
+    found = orthonmf.certify(X, rows, columns, n_components=5, method="svd")
     numbers = {"a": 0, "b": 1}
     expected = error_of_labels(
         X,
@@ -92,8 +92,8 @@ def test_blocks_are_rows_and_columns_of_the_same_label():
 def test_the_labels_of_a_fit_get_its_certificate(orthogonal):
     X = make_planted(60, 20, 3, 0.3, orthogonal, random_state=0).X
     weights = np.random.default_rng(0).integers(1, 4, size=60)
-    fit = orthant.factorize(X, 3, orthogonal=orthogonal, sample_weight=weights, random_state=0)
-    found = orthant.certify(X, fit.labels, fit.feature_labels, sample_weight=weights, method="svd")
+    fit = orthonmf.factorize(X, 3, orthogonal=orthogonal, sample_weight=weights, random_state=0)
+    found = orthonmf.certify(X, fit.labels, fit.feature_labels, sample_weight=weights, method="svd")
     assert found.relative_squared_error == pytest.approx(fit.relative_squared_error, rel=1e-6)
     assert found.certificate.lower_bound == pytest.approx(fit.certificate.lower_bound, rel=1e-9)
 
@@ -101,7 +101,7 @@ def test_the_labels_of_a_fit_get_its_certificate(orthogonal):
 def test_feature_weights_are_the_metric():
     X, labels = some_matrix(), np.arange(40) % 3
     weights = np.random.default_rng(2).integers(0, 3, size=15).astype(float)
-    found = orthant.certify(X, labels, feature_weight=weights)
+    found = orthonmf.certify(X, labels, feature_weight=weights)
     expected = error_of_labels(X * np.sqrt(weights), labels)
     assert found.relative_squared_error == pytest.approx(expected, rel=1e-8)
 
@@ -109,10 +109,10 @@ def test_feature_weights_are_the_metric():
 def test_labels_of_scikit_learn_are_judged():
     X = some_matrix(40, 8)
     labels = KMeans(4, n_init=1, random_state=0).fit_predict(X)
-    found = orthant.certify(X, labels)
-    best = orthant.factorize(X, 4, random_state=0, certificate="tight")
+    found = orthonmf.certify(X, labels)
+    best = orthonmf.factorize(X, 4, random_state=0, certificate="tight")
     assert found.certificate.ratio >= best.certificate.ratio * (1 - 1e-9)
-    assert found.certificate.ratio < orthant.certify(X, labels, method="svd").certificate.ratio
+    assert found.certificate.ratio < orthonmf.certify(X, labels, method="svd").certificate.ratio
     assert "given" in found.promise.reason
     assert found.steps_run == ("refit of given labels",)
 
@@ -120,10 +120,10 @@ def test_labels_of_scikit_learn_are_judged():
 @pytest.mark.slow
 def test_more_groups_may_have_been_allowed_but_not_fewer():
     X, labels = some_matrix(), np.arange(40) % 3
-    loose = orthant.certify(X, labels, n_components=6)
-    assert loose.certificate.lower_bound < orthant.certify(X, labels).certificate.lower_bound
+    loose = orthonmf.certify(X, labels, n_components=6)
+    assert loose.certificate.lower_bound < orthonmf.certify(X, labels).certificate.lower_bound
     with pytest.raises(InvalidInputError, match="name 3 groups, but n_components is 2"):
-        orthant.certify(X, labels, n_components=2)
+        orthonmf.certify(X, labels, n_components=2)
 
 
 @pytest.mark.parametrize(
@@ -138,23 +138,23 @@ def test_more_groups_may_have_been_allowed_but_not_fewer():
 )
 def test_labels_that_say_nothing_are_refused_with_their_place(labels, message):
     with pytest.raises(InvalidInputError, match=message):
-        orthant.certify(some_matrix(), labels)
+        orthonmf.certify(some_matrix(), labels)
 
 
 def test_nothing_in_any_group_captures_nothing():
     X = some_matrix()
-    found = orthant.certify(X, np.full(40, -1), n_components=2)
+    found = orthonmf.certify(X, np.full(40, -1), n_components=2)
     assert found.n_components_found == 0
     assert found.relative_squared_error == 1.0
     assert found.certificate.ratio > 1
-    zero = orthant.certify(np.zeros((4, 3)), [0, 0, 1, 1])
+    zero = orthonmf.certify(np.zeros((4, 3)), [0, 0, 1, 1])
     assert zero.certificate.optimal
 
 
 def test_two_partitions_with_a_core_between_them():
     X = some_matrix()
     rows, columns = np.arange(40) % 3, np.array(["x", "y", ""])[np.arange(15) % 3]
-    found = orthant.certify(X, rows, columns, n_components=(3, 4), method="svd")
+    found = orthonmf.certify(X, rows, columns, n_components=(3, 4), method="svd")
     assert found.n_components == (3, 4)
     assert found.core.shape == (3, 2)
     assert len({*zip(rows, found.labels, strict=True)}) == 3
@@ -168,12 +168,12 @@ def test_two_partitions_with_a_core_between_them():
 
 def test_the_groups_of_a_fit_with_a_core_get_its_error_back():
     X = some_matrix()
-    fitted = orthant.factorize(X, (3, 4), orthogonal="both", random_state=0)
-    found = orthant.certify(X, fitted.labels, fitted.feature_labels, n_components=(3, 4))
+    fitted = orthonmf.factorize(X, (3, 4), orthogonal="both", random_state=0)
+    found = orthonmf.certify(X, fitted.labels, fitted.feature_labels, n_components=(3, 4))
     assert found.relative_squared_error <= fitted.relative_squared_error * (1 + 1e-9)
     assert found.relative_squared_error >= fitted.relative_squared_error * (1 - 1e-3)
     assert found.core.shape == (3, 4)
     with pytest.raises(InvalidInputError, match="name 4 groups, but the number of groups of col"):
-        orthant.certify(X, fitted.labels, fitted.feature_labels, n_components=(3, 3))
+        orthonmf.certify(X, fitted.labels, fitted.feature_labels, n_components=(3, 3))
     with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
-        orthant.certify(X, fitted.labels, n_components=(3, 3))
+        orthonmf.certify(X, fitted.labels, n_components=(3, 3))

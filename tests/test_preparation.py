@@ -6,9 +6,9 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
 
-import orthant
-from orthant import preparation as p
-from orthant.errors import InvalidInputError, NegativeEntryError
+import orthonmf
+from orthonmf import preparation as p
+from orthonmf.errors import InvalidInputError, NegativeEntryError
 
 
 @pytest.fixture
@@ -65,12 +65,12 @@ def test_missing_entries_stay_missing(X):
 
 def test_a_model_records_how_its_matrix_was_prepared(X, tmp_path):
     prepared, record = p.prepare(X, ["totals", "log1p", "scale-features"])
-    result = orthant.factorize(prepared, 3, random_state=0)
+    result = orthonmf.factorize(prepared, 3, random_state=0)
     from dataclasses import replace
 
     model = replace(result, preparation=record)
-    orthant.save(model, tmp_path / "m")
-    held = orthant.load(tmp_path / "m")
+    orthonmf.save(model, tmp_path / "m")
+    held = orthonmf.load(tmp_path / "m")
     assert held.preparation.names == record.names
     for found in (model, held):
         assert np.allclose((found.transform(X) - result.loadings).toarray(), 0)

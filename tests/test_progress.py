@@ -7,20 +7,20 @@ import sys
 import numpy as np
 import pytest
 
-import orthant
-from orthant import progress
-from orthant.numerics.descent import announce
-from orthant.progress import count_progress, follow, progress_lines
+import orthonmf
+from orthonmf import progress
+from orthonmf.numerics.descent import announce
+from orthonmf.progress import count_progress, follow, progress_lines
 
 
 def test_verbose_prints_plain_lines(capsys):
     X = np.random.default_rng(0).random((60, 10))
-    orthant.factorize(X, 3, random_state=0, verbose=1)
+    orthonmf.factorize(X, 3, random_state=0, verbose=1)
     lines = capsys.readouterr().err.splitlines()
     assert lines
-    plain = re.compile(r"orthant: [a-z -]+ \d+(, relative squared error [\d.e-]+)?")
+    plain = re.compile(r"orthonmf: [a-z -]+ \d+(, relative squared error [\d.e-]+)?")
     assert all(plain.fullmatch(line) for line in lines), lines
-    orthant.factorize(X, 3, random_state=0)
+    orthonmf.factorize(X, 3, random_state=0)
     assert capsys.readouterr().err == ""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from orthant.cli.commands import COMMANDS, make_app
+from orthonmf.cli.commands import COMMANDS, make_app
 
 TEXT = (Path(__file__).parent.parent / "README.md").read_text()
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
@@ -32,7 +32,7 @@ def test_its_code_runs_and_prints_what_it_says():
 def test_its_commands_have_the_options_it_names():
     program = typer.main.get_command(make_app(COMMANDS))
     lines = [line for language, code in BLOCKS if not language for line in code.splitlines()]
-    calls = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("orthant ")]
+    calls = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("orthonmf ")]
     assert len(calls) >= 4
     for command, *arguments in calls:
         if command.startswith("-"):
@@ -43,4 +43,4 @@ def test_its_commands_have_the_options_it_names():
 
 
 def test_it_says_how_to_install():
-    assert "pip install orthant" in TEXT
+    assert "pip install orthonmf" in TEXT

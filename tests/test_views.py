@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.views import energies
+import orthonmf
+from orthonmf.views import energies
 
 SETTINGS = ("samples", "features", "both")
 ROWS, COLUMNS = 12, 9
@@ -20,7 +20,7 @@ def frame():
 
 
 def fit(X, orthogonal="samples"):
-    return orthant.factorize(X, 3, orthogonal=orthogonal, random_state=0)
+    return orthonmf.factorize(X, 3, orthogonal=orthogonal, random_state=0)
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
@@ -28,8 +28,8 @@ def test_names_of_frames_reach_the_result_and_its_file(orthogonal, frame, tmp_pa
     result = fit(frame, orthogonal)
     assert result.sample_names == tuple(frame.index)
     assert result.feature_names == tuple(frame.columns)
-    orthant.save(result, tmp_path / "r")
-    held = orthant.load(tmp_path / "r")
+    orthonmf.save(result, tmp_path / "r")
+    held = orthonmf.load(tmp_path / "r")
     assert (held.sample_names, held.feature_names) == (result.sample_names, result.feature_names)
     assert fit(frame.to_numpy(), orthogonal).feature_names is None
     assert fit(frame.reset_index(drop=True), orthogonal).sample_names is None
@@ -52,7 +52,7 @@ def test_top_features_and_samples_are_the_largest(orthogonal, frame):
 def test_distinctive_features_are_those_that_others_lack():
     common = np.full((20, 1), 3.0)
     X = np.hstack([common, np.kron(np.eye(2), np.ones((10, 2)))])
-    result = orthant.factorize(X, 2, random_state=0)
+    result = orthonmf.factorize(X, 2, random_state=0)
     assert [top[0] for top in result.top_features(1)] == [0, 0]
     assert {top[0] for top in result.top_features(1, by="distinctive")} <= {1, 2, 3, 4}
     assert all(0 not in top[:2] for top in result.top_features(3, by="distinctive"))
@@ -119,36 +119,36 @@ def test_the_picture_shows_the_matrix_in_order(orthogonal, frame):
 def test_large_matrices_are_drawn_in_part():
     pytest.importorskip("matplotlib")
     X = np.random.default_rng(0).random((1200, 5))
-    drawn = orthant.factorize(X, 2, random_state=0).plot(X).axes[0].images[0].get_array()
+    drawn = orthonmf.factorize(X, 2, random_state=0).plot(X).axes[0].images[0].get_array()
     assert drawn.shape == (500, 5)
 
 
 def test_the_report_is_written_from_python(frame, tmp_path):
     result = fit(frame)
-    path = orthant.write_report(result, frame, tmp_path / "page.html", title="blocks & more")
+    path = orthonmf.write_report(result, frame, tmp_path / "page.html", title="blocks & more")
     text = path.read_text()
     assert "blocks &amp; more" in text
     assert "g8" in text
     with pytest.raises(ValueError, match="pass the X that was fitted"):
-        orthant.write_report(result, frame[:5], path)
+        orthonmf.write_report(result, frame[:5], path)
     with pytest.raises(ValueError, match="image_shape"):
-        orthant.write_report(result, frame, path, image_shape=(2, 2))
+        orthonmf.write_report(result, frame, path, image_shape=(2, 2))
     assert path.read_text() == text
 
 
 def test_results_of_selections_and_baselines_take_a_few_lines(frame):
-    chosen = orthant.select_n_components(frame.to_numpy(), [1, 2, 3], random_state=0)
+    chosen = orthonmf.select_n_components(frame.to_numpy(), [1, 2, 3], random_state=0)
     assert len(repr(chosen).splitlines()) == 4
     assert "<table>" in chosen._repr_html_()
     assert chosen.to_frame().equals(chosen.table)
-    solved = orthant.baselines.solve("nmf", frame.to_numpy(), 3, max_iter=5, random_state=0)
+    solved = orthonmf.baselines.solve("nmf", frame.to_numpy(), 3, max_iter=5, random_state=0)
     assert len(repr(solved).splitlines()) == 3
     assert "array" not in repr(solved)
 
 
 def test_with_a_core_features_belong_to_groups():
-    planted = orthant.datasets.make_planted(30, 20, (2, 3), 0.05, "both", random_state=0)
-    result = orthant.factorize(planted.X, (2, 3), orthogonal="both", random_state=0)
+    planted = orthonmf.datasets.make_planted(30, 20, (2, 3), 0.05, "both", random_state=0)
+    result = orthonmf.factorize(planted.X, (2, 3), orthogonal="both", random_state=0)
     frame = result.to_frame("features")
     assert frame["group"].tolist() == result.feature_labels.tolist()
     assert frame.shape == (20, 3)

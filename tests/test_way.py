@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import orthant
+import orthonmf
 
-SOURCE = Path(orthant.__file__).parent
+SOURCE = Path(orthonmf.__file__).parent
 X = np.random.default_rng(0).exponential(size=(2000, 50))
 MOST = {"samples": 20, "features": 20, "both": 26}
 
@@ -34,13 +34,13 @@ def files_of(fit):
     return sorted(str(path.relative_to(SOURCE)) for path in paths)
 
 
-@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 @pytest.mark.parametrize(
     "options", [{"orthogonal": one} for one in MOST] + [{"algorithm": "paper"}]
 )
 def test_few_files_are_on_the_way_of_a_fit(options):
     def fit():
-        orthant.factorize(X, 8, random_state=0, n_jobs=1, **options)
+        orthonmf.factorize(X, 8, random_state=0, n_jobs=1, **options)
 
     fit()  # what is imported, and looked up, once
     found = files_of(fit)
@@ -49,7 +49,7 @@ def test_few_files_are_on_the_way_of_a_fit(options):
 
 
 def test_a_fit_visits_neither_bounds_nor_what_was_not_asked_for():
-    found = files_of(lambda: orthant.factorize(X, 8, random_state=0, n_jobs=1))
+    found = files_of(lambda: orthonmf.factorize(X, 8, random_state=0, n_jobs=1))
     rooms = (
         "bounds",
         "certification",

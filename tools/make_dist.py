@@ -25,18 +25,18 @@ IN_SDIST = (
 )
 SMOKE = """
 import numpy as np
-import orthant
+import orthonmf
 
 X = np.kron(np.eye(3), np.ones((4, 5)))
 for setting in ("samples", "features", "both"):
-    result = orthant.factorize(X, 3, orthogonal=setting, random_state=0)
+    result = orthonmf.factorize(X, 3, orthogonal=setting, random_state=0)
     assert result.relative_squared_error < 1e-12, setting
     assert result.certificate.upper_bound is not None, setting
-orthant.save(result, "model.npz")
-assert np.array_equal(orthant.load("model.npz").components, result.components)
-assert orthant.OrthogonalNMF(3, random_state=0).fit(X).labels_.shape == (12,)
-assert "site-packages" in orthant.__file__, orthant.__file__
-print("smoke test: orthant", orthant.__version__, "works from its wheel")
+orthonmf.save(result, "model.npz")
+assert np.array_equal(orthonmf.load("model.npz").components, result.components)
+assert orthonmf.OrthogonalNMF(3, random_state=0).fit(X).labels_.shape == (12,)
+assert "site-packages" in orthonmf.__file__, orthonmf.__file__
+print("smoke test: orthonmf", orthonmf.__version__, "works from its wheel")
 """
 
 
@@ -72,8 +72,8 @@ def try_wheel(wheel: Path) -> None:
         programs = bare / "env" / ("Scripts" if sys.platform == "win32" else "bin")
         pip = (programs / "python", "-m", "pip", "--disable-pip-version-check", "--quiet")
         run(*pip, "install", wheel)
-        run(programs / "orthant", "--version", cwd=bare)
-        run(programs / "orthant", "demo", cwd=bare)
+        run(programs / "orthonmf", "--version", cwd=bare)
+        run(programs / "orthonmf", "demo", cwd=bare)
         run(programs / "python", "-c", SMOKE, cwd=bare)
 
 

@@ -12,9 +12,9 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
-import orthant
+import orthonmf
 from benchmarks.reliability import files, inputs
-from benchmarks.reliability.answers import by_orthant, by_scikit_learn
+from benchmarks.reliability.answers import by_orthonmf, by_scikit_learn
 from benchmarks.reliability.faults import FAULTS
 from benchmarks.reliability.trying import LONGEST, MEMORY, SECONDS, try_it
 
@@ -28,7 +28,7 @@ SECTIONS = {
 # Imported once, before the processes are forked that use them.
 for name in ("sklearn.cluster", "sklearn.decomposition", "h5py", "pandas", "dask.array", "joblib"):
     import_module(name)
-import_module("orthant.cli.fit")
+import_module("orthonmf.cli.fit")
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "h5py", "pandas", "dask")
 TEXT = Path(__file__).with_name("page.md")
 
@@ -60,14 +60,14 @@ def rows_of(wanted: str):
             [
                 (
                     case.name,
-                    try_it(partial(by_orthant, case)),
+                    try_it(partial(by_orthonmf, case)),
                     try_it(partial(by_scikit_learn, case)),
                 )
                 for case in chosen
             ],
         )
     faults = [one for one in FAULTS if wanted in one.name]
-    yield "Faults", [(f.name, in_folder(f.orthant), in_folder(f.scikit_learn)) for f in faults]
+    yield "Faults", [(f.name, in_folder(f.orthonmf), in_folder(f.scikit_learn)) for f in faults]
     chosen = [case for case in files.FILES if wanted in case.name]
     yield "Files", [(name_of(one), *read_by_both(one)) for one in chosen]
 
@@ -79,7 +79,7 @@ def name_of(case) -> str:
 
 def read_by_both(case) -> tuple[str, str]:
     """What the command makes of a file, and what users of scikit-learn do."""
-    return read(files.read_by_orthant, case), read(files.read_by_users, case)
+    return read(files.read_by_orthonmf, case), read(files.read_by_users, case)
 
 
 def read(work, case) -> str:
@@ -93,10 +93,10 @@ def page(wanted: str = "") -> str:
     lines = []
     for heading, rows in rows_of(wanted):
         if rows:
-            lines += [f"### {heading}", "", "| input | orthant | scikit-learn |", "|---|---|---|"]
+            lines += [f"### {heading}", "", "| input | orthonmf | scikit-learn |", "|---|---|---|"]
             lines += [f"| {' | '.join(row)} |" for row in rows] + [""]
     stated = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
-    machine = f"orthant {orthant.__version__}, Python {platform.python_version()}, {stated}"
+    machine = f"orthonmf {orthonmf.__version__}, Python {platform.python_version()}, {stated}"
     text = TEXT.read_text(encoding="utf-8")
     for name, value in {
         "MACHINE": machine,

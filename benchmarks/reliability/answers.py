@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-import orthant
+import orthonmf
 from benchmarks.reliability.inputs import Input
 
 DEFAULTS = {"n_components": 3, "random_state": 0}
 
 
-def by_orthant(case: Input) -> str:
-    """`orthant.factorize` over samples with its default settings."""
+def by_orthonmf(case: Input) -> str:
+    """`orthonmf.factorize` over samples with its default settings."""
     X = case.make()
-    result = orthant.factorize(X, **{**DEFAULTS, **case.options})
+    result = orthonmf.factorize(X, **{**DEFAULTS, **case.options})
     return say(X, result.loadings, result.components, case)
 
 

@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-import orthant
+import orthonmf
 from benchmarks.reliability.inputs import plain
-from orthant.datasets import make_planted
+from orthonmf.datasets import make_planted
 
 
 class Fault(NamedTuple):
     """A fault, and what each library makes of it."""
 
     name: str
-    orthant: Callable[[], str]
+    orthonmf: Callable[[], str]
     scikit_learn: Callable[[], str]
 
 
@@ -34,7 +34,7 @@ def nmf(**options: Any) -> Any:
 
 
 def ours(**options: Any) -> Any:
-    return orthant.OrthogonalNMF(3, random_state=0, **options)
+    return orthonmf.OrthogonalNMF(3, random_state=0, **options)
 
 
 def large() -> np.ndarray:
@@ -53,7 +53,7 @@ def bits_for_threads(components: Callable[[int], Any]) -> Callable[[], str]:
 
 
 def our_components(threads: int) -> Any:
-    return orthant.factorize(large(), 10, random_state=0, n_jobs=threads).components
+    return orthonmf.factorize(large(), 10, random_state=0, n_jobs=threads).components
 
 
 def their_components(threads: int) -> Any:
@@ -168,8 +168,8 @@ def killed_while_saving(save: Callable[[Any, Path], None], load: Callable[[Path]
 
 def save_ours(X: Any, path: Path) -> None:
     if not hasattr(save_ours, "result"):
-        save_ours.result = orthant.factorize(X, 3, random_state=0, certificate=None)
-    orthant.save(save_ours.result, path)
+        save_ours.result = orthonmf.factorize(X, 3, random_state=0, certificate=None)
+    orthonmf.save(save_ours.result, path)
 
 
 def save_theirs(X: Any, path: Path) -> None:
@@ -187,17 +187,17 @@ def load_theirs(path: Path) -> Any:
 def resume() -> str:
     """A fit that was broken off goes on from its checkpoint to the same bits."""
     X = large()
-    whole = orthant.factorize(X, 10, random_state=0, certificate=None).components
+    whole = orthonmf.factorize(X, 10, random_state=0, certificate=None).components
     child = os.fork()
     options = {"random_state": 0, "certificate": None, "checkpoint": "run.ckpt"}
     if child == 0:
-        orthant.factorize(X, 10, **options)
+        orthonmf.factorize(X, 10, **options)
         os._exit(0)
     while not Path("run.ckpt").exists():
         time.sleep(0.001)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    again = orthant.factorize(X, 10, **options).components
+    again = orthonmf.factorize(X, 10, **options).components
     return "goes on, same bits" if np.array_equal(whole, again) else "**other bits**"
 
 
@@ -214,13 +214,13 @@ FAULTS = [
     ),
     Fault(
         "the random state that all programs share",
-        touch_random_state(lambda: orthant.OrthogonalNMF(3)),
+        touch_random_state(lambda: orthonmf.OrthogonalNMF(3)),
         touch_random_state(lambda: nmf(init="random").set_params(random_state=None)),
     ),
     Fault("the matrix of the caller", change_input(ours), change_input(nmf)),
     Fault(
         "the process is killed while a model replaces an older file",
-        killed_while_saving(save_ours, orthant.load),
+        killed_while_saving(save_ours, orthonmf.load),
         killed_while_saving(save_theirs, load_theirs),
     ),
     Fault("the process is killed during a fit", resume, lambda: "no checkpoints"),

@@ -1,4 +1,4 @@
-"""Hostile files: read by `orthant fit`, and as users of scikit-learn read them."""
+"""Hostile files: read by `orthonmf fit`, and as users of scikit-learn read them."""
 
 from __future__ import annotations
 
@@ -113,13 +113,13 @@ FILES = [
 ]
 
 
-def read_by_orthant(folder: Path, case: File) -> str:
-    """The exit code and the last line of `orthant fit FILE -k 2`."""
+def read_by_orthonmf(folder: Path, case: File) -> str:
+    """The exit code and the last line of `orthonmf fit FILE -k 2`."""
     os.chdir(folder)
     case.write(folder / case.file)
     sys.stderr = told = io.StringIO()
-    sys.argv = ["orthant", "fit", case.file, "-k", "2", "-o", "out", *case.options]
-    from orthant.cli.main import main
+    sys.argv = ["orthonmf", "fit", case.file, "-k", "2", "-o", "out", *case.options]
+    from orthonmf.cli.main import main
 
     try:
         code = main() or 0
@@ -128,7 +128,7 @@ def read_by_orthant(folder: Path, case: File) -> str:
     if Path("was-run").exists():
         return "**code in the file was run**"
     lines = told.getvalue().strip().splitlines()
-    message = shorten(lines[-1].removeprefix("orthant: error: ")) if lines else "no message"
+    message = shorten(lines[-1].removeprefix("orthonmf: error: ")) if lines else "no message"
     return "read" if code == 0 else f"exit code {code}: {message}"
 
 

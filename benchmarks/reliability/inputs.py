@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from orthant.datasets import make_planted
+from orthonmf.datasets import make_planted
 
 HUGE = np.finfo(np.float64).max
 

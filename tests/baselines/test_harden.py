@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from orthant.baselines import Iterate, harden
-from orthant.baselines.rank_one import top_direction
-from orthant.measures import non_orthogonality
+from orthonmf.baselines import Iterate, harden
+from orthonmf.baselines.rank_one import top_direction
+from orthonmf.measures import non_orthogonality
 from tests.baselines.planted import planted, planted_factors
 
 

@@ -5,17 +5,17 @@ import pytest
 from scipy import sparse
 from sklearn.decomposition import NMF
 
-from orthant.baselines import BASELINES, solve
-from orthant.baselines.methods import ding_double, hals, nhl, nmf, onfs_ding, onmf_a, pnmf
-from orthant.baselines.methods.ep4orth import evaluate, project, violation
-from orthant.baselines.methods.hals import revive
-from orthant.baselines.methods.nrcg_onmf import conjugate_steps, riemannian_gradient
-from orthant.baselines.methods.onp_mf import search
-from orthant.baselines.methods.sncp import overlap, step_A, step_W
-from orthant.baselines.rank_one import squared_column_norms
-from orthant.baselines.stiefel import leading_subspace, nearest_orthonormal, penalize, tangent
-from orthant.errors import TooLargeError
-from orthant.measures import non_orthogonality
+from orthonmf.baselines import BASELINES, solve
+from orthonmf.baselines.methods import ding_double, hals, nhl, nmf, onfs_ding, onmf_a, pnmf
+from orthonmf.baselines.methods.ep4orth import evaluate, project, violation
+from orthonmf.baselines.methods.hals import revive
+from orthonmf.baselines.methods.nrcg_onmf import conjugate_steps, riemannian_gradient
+from orthonmf.baselines.methods.onp_mf import search
+from orthonmf.baselines.methods.sncp import overlap, step_A, step_W
+from orthonmf.baselines.rank_one import squared_column_norms
+from orthonmf.baselines.stiefel import leading_subspace, nearest_orthonormal, penalize, tangent
+from orthonmf.errors import TooLargeError
+from orthonmf.measures import non_orthogonality
 from tests.baselines.planted import planted, planted_factors
 from tests.quick_cases import mostly_slow
 

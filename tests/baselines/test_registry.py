@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orthant.baselines import BASELINES, Baseline, Iterate, register, solve
-from orthant.baselines.plugins import VARIABLE, load_plugins
-from orthant.errors import InvalidInputError, InvalidTypeError
+from orthonmf.baselines import BASELINES, Baseline, Iterate, register, solve
+from orthonmf.baselines.plugins import VARIABLE, load_plugins
+from orthonmf.errors import InvalidInputError, InvalidTypeError
 
 
 def fixed(M, k, *, rng):

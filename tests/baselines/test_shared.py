@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from orthant.baselines import BASELINES, solve
-from orthant.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError
-from orthant.measures import non_orthogonality, reconstruction_error
+from orthonmf.baselines import BASELINES, solve
+from orthonmf.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError
+from orthonmf.measures import non_orthogonality, reconstruction_error
 from tests.baselines.planted import planted
 
 every_baseline = pytest.mark.parametrize("name", BASELINES)

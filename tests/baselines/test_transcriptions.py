@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthant.baselines.methods import (
+from orthonmf.baselines.methods import (
     ding_double,
     em_onmf,
     hals,
@@ -14,7 +14,7 @@ from orthant.baselines.methods import (
     pnmf,
     sncp,
 )
-from orthant.baselines.methods.onmfs import local_step, pattern_values
+from orthonmf.baselines.methods.onmfs import local_step, pattern_values
 from tests.baselines.planted import planted
 
 
@@ -185,8 +185,8 @@ def test_the_local_step_of_onmfs_is_exact(seed):
 
 
 def test_the_values_of_all_sign_patterns_are_right_across_blocks(monkeypatch):
-    monkeypatch.setattr("orthant.baselines.methods.onmfs.CHUNK_ENTRIES", 16)
-    monkeypatch.setattr("orthant.baselines.methods.onmfs.MOST_SIGNED", 3)
+    monkeypatch.setattr("orthonmf.baselines.methods.onmfs.CHUNK_ENTRIES", 16)
+    monkeypatch.setattr("orthonmf.baselines.methods.onmfs.MOST_SIGNED", 3)
     B = np.random.default_rng(0).standard_normal((7, 4))
     values = pattern_values(B)
     assert len(values) == 8

@@ -2,10 +2,10 @@
 
 import pytest
 
-from orthant.bench.certificates import CertificatesTask, time_certificates
-from orthant.bench.data import Data
-from orthant.bench.definition import certificates, tasks_of
-from orthant.bench.table import rich_table
+from orthonmf.bench.certificates import CertificatesTask, time_certificates
+from orthonmf.bench.data import Data
+from orthonmf.bench.definition import certificates, tasks_of
+from orthonmf.bench.table import rich_table
 
 pytestmark = pytest.mark.slow  # all together take long
 

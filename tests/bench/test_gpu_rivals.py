@@ -5,11 +5,11 @@ import types
 
 import pytest
 
-from orthant.bench.gpu_rivals import LONG, RIVALS, SHORT, installed_rivals, time_rivals
+from orthonmf.bench.gpu_rivals import LONG, RIVALS, SHORT, installed_rivals, time_rivals
 
 
 def test_programs_that_are_not_there_are_left_out(monkeypatch):
-    monkeypatch.setattr("orthant.bench.gpu_rivals.find_spec", lambda module: None)
+    monkeypatch.setattr("orthonmf.bench.gpu_rivals.find_spec", lambda module: None)
     assert installed_rivals() == {}
     assert time_rivals(None, 3, lambda work, repeats: 1.0) == {}
 
@@ -20,7 +20,7 @@ def test_an_iteration_is_the_difference_of_a_long_run_and_a_short_one(monkeypatc
     module.batch_kmeans_Euclid = lambda x, k, max_iters, tol: made.append((k, max_iters, tol))
     monkeypatch.setitem(sys.modules, "flash_kmeans", module)
     monkeypatch.setattr(
-        "orthant.bench.gpu_rivals.installed_rivals",
+        "orthonmf.bench.gpu_rivals.installed_rivals",
         lambda: {"flash-kmeans": RIVALS["flash-kmeans"][1]},
     )
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from orthant.bench.data import Data
-from orthant.bench.definition import growth, tasks_of
-from orthant.bench.growth import exponent, slope, time_sizes
+from orthonmf.bench.data import Data
+from orthonmf.bench.definition import growth, tasks_of
+from orthonmf.bench.growth import exponent, slope, time_sizes
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 1.3, 2.0])

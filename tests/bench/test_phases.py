@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-import orthant.fitting
-import orthant.onmf.search
-import orthant.validation.data
-from orthant.bench import phases
-from orthant.bench.data import Data
-from orthant.bench.phases import PHASE_NAMES, REST, Stopwatch, time_phases, watch
+import orthonmf.fitting
+import orthonmf.onmf.search
+import orthonmf.validation.data
+from orthonmf.bench import phases
+from orthonmf.bench.data import Data
+from orthonmf.bench.phases import PHASE_NAMES, REST, Stopwatch, time_phases, watch
 
 
 @pytest.mark.parametrize("kind", ["planted", "sparse"])
@@ -24,27 +24,27 @@ def test_phases_add_up_to_the_whole_and_the_known_ones_appear(kind):
 
 
 def test_every_function_is_put_back():
-    before = dict(vars(orthant.fitting)), dict(vars(orthant.onmf.search))
+    before = dict(vars(orthonmf.fitting)), dict(vars(orthonmf.onmf.search))
     with watch(Stopwatch()):
-        assert vars(orthant.fitting)["publish"] is not before[0]["publish"]
-    assert (vars(orthant.fitting), vars(orthant.onmf.search)) == before
+        assert vars(orthonmf.fitting)["publish"] is not before[0]["publish"]
+    assert (vars(orthonmf.fitting), vars(orthonmf.onmf.search)) == before
 
 
 def test_watching_does_not_change_the_answer():
     X = np.random.default_rng(0).random((200, 12))
-    plain = orthant.fitting.factorize(X, 3, random_state=0)
+    plain = orthonmf.fitting.factorize(X, 3, random_state=0)
     with watch(Stopwatch()):
-        seen = orthant.fitting.factorize(X, 3, random_state=0)
+        seen = orthonmf.fitting.factorize(X, 3, random_state=0)
     assert np.array_equal(plain.components, seen.components)
 
 
 def test_a_function_that_is_gone_is_an_error_and_nothing_stays_replaced(monkeypatch):
-    before = orthant.validation.data.as_matrix
-    gone = {**phases.PHASES, "sweeps": ("orthant.validation.data:no_such_function",)}
+    before = orthonmf.validation.data.as_matrix
+    gone = {**phases.PHASES, "sweeps": ("orthonmf.validation.data:no_such_function",)}
     monkeypatch.setattr(phases, "PHASES", gone)
     with pytest.raises(AttributeError, match="no_such_function"), watch(Stopwatch()):
         pass
-    assert orthant.validation.data.as_matrix is before
+    assert orthonmf.validation.data.as_matrix is before
 
 
 def test_time_inside_another_phase_counts_for_the_outer_one():

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 
-from orthant.bench.rivals import (
+from orthonmf.bench.rivals import (
     CONTESTANTS,
     block_error,
     core_error,
@@ -13,8 +13,8 @@ from orthant.bench.rivals import (
     error_of,
     three_lines,
 )
-from orthant.datasets import make_planted
-from orthant.fitting import factorize
+from orthonmf.datasets import make_planted
+from orthonmf.fitting import factorize
 from tests.oracles.three_factors import captured_by_groups
 
 
@@ -81,11 +81,11 @@ def test_the_error_of_a_core_is_that_of_the_best_scales(X):
 
 
 def test_our_own_error_is_the_one_the_library_reports(X):
-    answer = CONTESTANTS["orthant"](X, 3, 0)
+    answer = CONTESTANTS["orthonmf"](X, 3, 0)
     found = factorize(X, 3, random_state=0, certificate=None)
     assert error_of(X, answer) == pytest.approx(found.relative_squared_error, rel=1e-9)
     blocks = make_planted(60, 12, 3, 0.1, "both", random_state=0).X
-    answer = CONTESTANTS["orthant both"](blocks, 3, 0)
+    answer = CONTESTANTS["orthonmf both"](blocks, 3, 0)
     found = factorize(blocks, 3, orthogonal="both", random_state=0, certificate=None)
     assert error_of(blocks, answer) == pytest.approx(found.relative_squared_error, rel=1e-6)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orthant.bench.rows import Goal, Row
+from orthonmf.bench.rows import Goal, Row
 
 
 @pytest.mark.parametrize(

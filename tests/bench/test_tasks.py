@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from orthant.bench.data import Data
-from orthant.bench.definition import BENCHMARKS, LONG, SPARSE, profiles_of, tasks_of
-from orthant.bench.fits import Contest, Rival
-from orthant.bench.measuring import MeasurementError, measure
-from orthant.bench.memory import affordable, bytes_of
-from orthant.bench.tasks import Progress, run
-from orthant.errors import InvalidInputError
-from orthant.fitting import factorize
+from orthonmf.bench.data import Data
+from orthonmf.bench.definition import BENCHMARKS, LONG, SPARSE, profiles_of, tasks_of
+from orthonmf.bench.fits import Contest, Rival
+from orthonmf.bench.measuring import MeasurementError, measure
+from orthonmf.bench.memory import affordable, bytes_of
+from orthonmf.bench.tasks import Progress, run
+from orthonmf.errors import InvalidInputError
+from orthonmf.fitting import factorize
 
 
 def rows_of(task):
@@ -21,12 +21,12 @@ def rows_of(task):
 
 @pytest.mark.slow
 def test_a_real_set_that_is_not_there_is_skipped_with_a_reason(monkeypatch):
-    monkeypatch.delenv("ORTHANT_DATA_HOME", raising=False)
+    monkeypatch.delenv("ORTHONMF_DATA_HOME", raising=False)
     contest = Contest("sparse", SPARSE[0], (Rival("three lines", 2.0), Rival("sklearn NMF")))
     rows, told = rows_of(contest)
     assert [row.against for row in rows] == ["three lines", "sklearn NMF"]
     assert {row.verdict for row in rows} == {"skipped"}
-    assert all("ORTHANT_DATA_HOME" in row.note for row in rows)
+    assert all("ORTHONMF_DATA_HOME" in row.note for row in rows)
     assert told[0].startswith("[1 of 6, 0:00] sparse: bow-kos k=6 float64")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from orthant.bounds.all_pairs import (
+from orthonmf.bounds.all_pairs import (
     METHOD,
     PANEL,
     all_pairs_bound,
@@ -17,9 +17,9 @@ from orthant.bounds.all_pairs import (
     raise_matrix,
     raise_state,
 )
-from orthant.bounds.allowance import Allowance
-from orthant.bounds.eigenvalue_sums import SINGLE_SIDE
-from orthant.bounds.relaxation import Multiplier
+from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.eigenvalue_sums import SINGLE_SIDE
+from orthonmf.bounds.relaxation import Multiplier
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.single_factor import best_single_factor_error
 

@@ -2,7 +2,7 @@
 
 import math
 
-from orthant.bounds.allowance import INTERRUPTED, STOPPED, Allowance
+from orthonmf.bounds.allowance import INTERRUPTED, STOPPED, Allowance
 
 AMPLE = 1e6
 """Seconds that no test takes."""

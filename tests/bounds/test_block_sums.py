@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthant.bounds.block_sums import Cut, Known, most_captured
+from orthonmf.bounds.block_sums import Cut, Known, most_captured
 
 
 def falling(rng, count):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from orthant.bounds import blocks
-from orthant.bounds.allowance import Allowance
-from orthant.bounds.block_sums import Known
-from orthant.bounds.blocks import Candidate, Task, all_tasks, blocks_bound, choose, with_steps
-from orthant.bounds.relaxation import Multiplier
+from orthonmf.bounds import blocks
+from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.block_sums import Known
+from orthonmf.bounds.blocks import Candidate, Task, all_tasks, blocks_bound, choose, with_steps
+from orthonmf.bounds.relaxation import Multiplier
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.double_factor import best_double_factor_error
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from orthant.bounds import eigenpairs
-from orthant.bounds.eigenpairs import leading_eigenpairs, new_directions
+from orthonmf.bounds import eigenpairs
+from orthonmf.bounds.eigenpairs import leading_eigenpairs, new_directions
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.bounds import eigenvalue_sums
-from orthant.bounds.eigenpairs import Eigenpairs, leading_eigenpairs
-from orthant.bounds.eigenvalue_sums import SINGLE_SIDE, pairs_for_sum, top_sum_upper_bound
-from orthant.bounds.singular_values import tail_from_gram
-from orthant.engine.executors import one_blas_thread
+from orthonmf.bounds import eigenvalue_sums
+from orthonmf.bounds.eigenpairs import Eigenpairs, leading_eigenpairs
+from orthonmf.bounds.eigenvalue_sums import SINGLE_SIDE, pairs_for_sum, top_sum_upper_bound
+from orthonmf.bounds.singular_values import tail_from_gram
+from orthonmf.engine.executors import one_blas_thread
 
 pytestmark = pytest.mark.slow  # all together take long
 

@@ -5,11 +5,11 @@ import pytest
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from orthant.bounds import grouped
-from orthant.bounds.allowance import Allowance
-from orthant.bounds.grouped import grouped_bound, prove_grouped, reduce_rows
-from orthant.bounds.point_groups import group_points, leading_directions, length_error
-from orthant.bounds.relaxation import Multiplier
+from orthonmf.bounds import grouped
+from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.grouped import grouped_bound, prove_grouped, reduce_rows
+from orthonmf.bounds.point_groups import group_points, leading_directions, length_error
+from orthonmf.bounds.relaxation import Multiplier
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.single_factor import best_single_factor_error
 from tests.quick_cases import mostly_slow

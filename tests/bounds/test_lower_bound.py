@@ -5,13 +5,13 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from orthant.bounds.all_pairs import all_pairs_bound
-from orthant.bounds.allowance import Allowance
-from orthant.bounds.blocks import blocks_bound
-from orthant.bounds.grouped import grouped_bound
-from orthant.bounds.lower_bound import LowerBound
-from orthant.bounds.pair_packing import pair_packing_bound
-from orthant.bounds.singular_values import tail_from_gram, tail_from_groups, tail_from_ritz
+from orthonmf.bounds.all_pairs import all_pairs_bound
+from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.blocks import blocks_bound
+from orthonmf.bounds.grouped import grouped_bound
+from orthonmf.bounds.lower_bound import LowerBound
+from orthonmf.bounds.pair_packing import pair_packing_bound
+from orthonmf.bounds.singular_values import tail_from_gram, tail_from_groups, tail_from_ritz
 
 BOUNDS = {
     "all pairs": lambda X, k: all_pairs_bound(X @ X.T, k, X.shape[1], Allowance()),

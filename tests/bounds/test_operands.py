@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthant.bounds.operands import ProductsOfRows, Stored
+from orthonmf.bounds.operands import ProductsOfRows, Stored
 
 RNG = np.random.default_rng(0)
 ROWS, VECTORS = RNG.random((12, 3)), RNG.standard_normal((12, 2))

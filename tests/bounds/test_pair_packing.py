@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.bounds import pair_packing
-from orthant.bounds.pair_packing import METHOD, of_unit_length, pair_packing_bound, pair_rounding
+from orthonmf.bounds import pair_packing
+from orthonmf.bounds.pair_packing import METHOD, of_unit_length, pair_packing_bound, pair_rounding
 
 
 def unit(X):

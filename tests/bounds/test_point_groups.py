@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.bounds.point_groups import (
+from orthonmf.bounds.point_groups import (
     DIRECTIONS,
     group_points,
     leading_directions,

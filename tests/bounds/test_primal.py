@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.bounds import primal
-from orthant.bounds.allowance import Allowance
-from orthant.bounds.primal import relaxed_rows
-from orthant.engine.samples import Samples
-from orthant.validation.data import as_matrix
+from orthonmf.bounds import primal
+from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.primal import relaxed_rows
+from orthonmf.engine.samples import Samples
+from orthonmf.validation.data import as_matrix
 
 
 def parts(n=24, m=9, k=3):

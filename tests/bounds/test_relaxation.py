@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from orthant.bounds import relaxation
-from orthant.bounds.allowance import INTERRUPTED, STOPPED, Allowance
-from orthant.bounds.operands import ProductsOfRows, Stored
-from orthant.bounds.relaxation import Aim, Multiplier, fantope_shift, search
+from orthonmf.bounds import relaxation
+from orthonmf.bounds.allowance import INTERRUPTED, STOPPED, Allowance
+from orthonmf.bounds.operands import ProductsOfRows, Stored
+from orthonmf.bounds.relaxation import Aim, Multiplier, fantope_shift, search
 from tests.oracles.single_factor import best_single_factor_error
 
 AIM = Aim(whole=0.0, precision=0.0, max_iter=150)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.bounds import removal_packing
-from orthant.bounds.removal_packing import removal_packing_bound
+from orthonmf.bounds import removal_packing
+from orthonmf.bounds.removal_packing import removal_packing_bound
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.double_factor import best_double_factor_error
 

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.bounds import rough_gram, table
-from orthant.bounds.rough_gram import tail_from_rough_gram
-from orthant.bounds.table import Case, find_bounds
-from orthant.engine import other_passes
-from orthant.engine.executors import one_blas_thread
-from orthant.numerics.rounding import SINGLE_ROUNDOFF
-from orthant.validation.data import as_matrix
+from orthonmf.bounds import rough_gram, table
+from orthonmf.bounds.rough_gram import tail_from_rough_gram
+from orthonmf.bounds.table import Case, find_bounds
+from orthonmf.engine import other_passes
+from orthonmf.engine.executors import one_blas_thread
+from orthonmf.numerics.rounding import SINGLE_ROUNDOFF
+from orthonmf.validation.data import as_matrix
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.bounds import semidefinite
-from orthant.bounds.semidefinite import PANEL, Cover, how_far_below
-from orthant.engine.executors import one_blas_thread
+from orthonmf.bounds import semidefinite
+from orthonmf.bounds.semidefinite import PANEL, Cover, how_far_below
+from orthonmf.engine.executors import one_blas_thread
 
 PRECISIONS = [np.float64, np.float32]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from orthant.bounds import eigenpairs, singular_values
-from orthant.bounds.singular_values import (
+from orthonmf.bounds import eigenpairs, singular_values
+from orthonmf.bounds.singular_values import (
     METHOD,
     METHOD_IN_GROUPS,
     tail_from_gram,

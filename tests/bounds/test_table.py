@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from orthant import factorize
-from orthant.bounds import pair_packing, table, tight
-from orthant.bounds.all_pairs import METHOD as METHOD_OF_PAIRS
-from orthant.bounds.blocks import METHOD as METHOD_OF_BLOCKS
-from orthant.bounds.singular_values import METHOD, METHOD_IN_GROUPS
-from orthant.bounds.table import LEFT_OUT, Case, find_bounds
-from orthant.certificate import CERTIFICATES
-from orthant.validation.data import as_matrix
+from orthonmf import factorize
+from orthonmf.bounds import pair_packing, table, tight
+from orthonmf.bounds.all_pairs import METHOD as METHOD_OF_PAIRS
+from orthonmf.bounds.blocks import METHOD as METHOD_OF_BLOCKS
+from orthonmf.bounds.singular_values import METHOD, METHOD_IN_GROUPS
+from orthonmf.bounds.table import LEFT_OUT, Case, find_bounds
+from orthonmf.certificate import CERTIFICATES
+from orthonmf.validation.data import as_matrix
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 

@@ -7,12 +7,12 @@ import pytest
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from orthant.bounds import all_pairs, blocks, grouped, tight
-from orthant.bounds.all_pairs import all_pairs_bound
-from orthant.bounds.allowance import Allowance
-from orthant.bounds.tight import METHOD_IN_BATCHES, bound_blocks, bound_side, sum_of_batches
-from orthant.engine.samples import Samples, columns_of
-from orthant.validation.data import as_matrix
+from orthonmf.bounds import all_pairs, blocks, grouped, tight
+from orthonmf.bounds.all_pairs import all_pairs_bound
+from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.tight import METHOD_IN_BATCHES, bound_blocks, bound_side, sum_of_batches
+from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.validation.data import as_matrix
 
 
 @pytest.fixture(autouse=True, scope="module")

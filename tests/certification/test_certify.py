@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.bounds.lower_bound import LowerBound
-from orthant.bounds.table import LARGEST_GROUP
-from orthant.certification.certify import (
+import orthonmf
+from orthonmf.bounds.lower_bound import LowerBound
+from orthonmf.bounds.table import LARGEST_GROUP
+from orthonmf.certification.certify import (
     AT_ROUNDING,
     NOTHING,
     certificate_bytes,
@@ -16,11 +16,11 @@ from orthant.certification.certify import (
     conclude,
     squared_error_from_above,
 )
-from orthant.certification.same_data import Measured
-from orthant.validation.data import as_matrix
+from orthonmf.certification.same_data import Measured
+from orthonmf.validation.data import as_matrix
 from tests.oracles.exact import exact_error, exact_total, smallest_error
 
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 X = np.random.default_rng(0).exponential(size=(6, 4))
 
 
@@ -31,7 +31,7 @@ def test_a_certificate_counts_its_gram_matrix_where_it_forms_one():
 
 
 def fit(data=X, k=2, **options):
-    return orthant.factorize(data, k, random_state=0, certificate=None, **options)
+    return orthonmf.factorize(data, k, random_state=0, certificate=None, **options)
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])

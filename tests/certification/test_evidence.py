@@ -16,12 +16,12 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import estimator_html_repr
 
-import orthant
-from orthant.bounds import table, tight
-from orthant.certificate import CERTIFICATES
-from orthant.certification import certify
-from orthant.errors import InvalidInputError, SourceChangedError, TooLargeError
-from orthant.numerics.descent import listening
+import orthonmf
+from orthonmf.bounds import table, tight
+from orthonmf.certificate import CERTIFICATES
+from orthonmf.certification import certify
+from orthonmf.errors import InvalidInputError, SourceChangedError, TooLargeError
+from orthonmf.numerics.descent import listening
 from tests.quick_cases import mostly_slow
 
 SETTINGS = ["samples", "features", "both"]
@@ -34,7 +34,7 @@ def some_matrix(seed=0, shape=(40, 12)):
 
 
 def fitted(X, k=3, **options):
-    return orthant.factorize(X, k, random_state=0, **options)
+    return orthonmf.factorize(X, k, random_state=0, **options)
 
 
 def numbers(certificate):
@@ -58,14 +58,14 @@ def computed(monkeypatch):
 @pytest.mark.slow
 def test_a_default_fit_does_not_even_import_the_bounds():
     code = (
-        "import sys, numpy, orthant\n"
+        "import sys, numpy, orthonmf\n"
         "X = numpy.random.default_rng(0).random((30, 20))\n"
-        "result = orthant.factorize(X, 8, random_state=0)\n"
-        "orthant.OrthogonalNMF(8, random_state=0).fit(X)\n"
-        "heavy = ('orthant.bounds', 'orthant.certification.certify')\n"
+        "result = orthonmf.factorize(X, 8, random_state=0)\n"
+        "orthonmf.OrthogonalNMF(8, random_state=0).fit(X)\n"
+        "heavy = ('orthonmf.bounds', 'orthonmf.certification.certify')\n"
         "assert not [name for name in sys.modules if name.startswith(heavy)]\n"
         "assert result.certificate.ratio\n"
-        "assert 'orthant.bounds.table' in sys.modules\n"
+        "assert 'orthonmf.bounds.table' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -89,15 +89,15 @@ def test_it_is_computed_once_and_is_the_one_asked_for(orthogonal, method, comput
 
 def test_nothing_else_computes_one(tmp_path, computed):
     X = some_matrix()
-    result, model = fitted(X), orthant.OrthogonalNMF(3, random_state=0).fit(X)
+    result, model = fitted(X), orthonmf.OrthogonalNMF(3, random_state=0).fit(X)
     for each in (result, model):
         assert repr(each)
         assert each == each
         assert pickle.dumps(each)
         assert copy.copy(each) is not each
         assert copy.deepcopy(each) is not each
-        orthant.save(each, tmp_path / "kept.npz")
-        orthant.load(tmp_path / "kept.npz")
+        orthonmf.save(each, tmp_path / "kept.npz")
+        orthonmf.load(tmp_path / "kept.npz")
     assert result.promise.reason or result.promise.ratio
     assert model.promise_ == result.promise
     assert "components_" in estimator_html_repr(model)
@@ -116,7 +116,7 @@ def test_nothing_else_computes_one(tmp_path, computed):
 
 def test_a_grid_search_computes_none(computed):
     search = GridSearchCV(
-        orthant.OrthogonalNMF(random_state=0), {"n_components": [2, 3]}, cv=2, n_jobs=1
+        orthonmf.OrthogonalNMF(random_state=0), {"n_components": [2, 3]}, cv=2, n_jobs=1
     ).fit(some_matrix())
     assert computed == []
     assert search.best_estimator_.certificate_.ratio > 1
@@ -151,14 +151,14 @@ def test_data_are_held_for_nothing_but_a_certificate(how):
     elif how == "pickled":
         kept = copy.deepcopy(pickle.loads(pickle.dumps(fitted(X))))
     elif how == "model":
-        kept = orthant.OrthogonalNMF(3, orthogonal="features", random_state=0).fit(X)
+        kept = orthonmf.OrthogonalNMF(3, orthogonal="features", random_state=0).fit(X)
         assert kept.certificate_.ratio > 1
-        assert not isinstance(kept._proof, orthant.Factorization)
+        assert not isinstance(kept._proof, orthonmf.Factorization)
     elif how == "missing":
         kept = fitted(X, missing_values=np.nan)
     else:
         X[:] = 0
-        with pytest.warns(orthant.FewerComponentsWarning):
+        with pytest.warns(orthonmf.FewerComponentsWarning):
             kept = fitted(X)
     del X
     assert held() is None
@@ -183,7 +183,7 @@ def test_a_result_without_data_says_how_to_get_a_certificate():
 def test_a_model_without_data_computes_a_certificate_from_them():
     X, weights = some_matrix(), np.arange(1.0, 41.0)
     for orthogonal in SETTINGS:
-        model = orthant.OrthogonalNMF(3, orthogonal=orthogonal, random_state=0)
+        model = orthonmf.OrthogonalNMF(3, orthogonal=orthogonal, random_state=0)
         model.fit(X, sample_weight=weights, feature_weight=np.arange(1.0, 13.0))
         again = pickle.loads(pickle.dumps(model))
         assert "certify(X, method='svd')" in str(again.certificate_)
@@ -195,7 +195,7 @@ def test_a_model_without_data_computes_a_certificate_from_them():
         again.set_params(n_components=1)  # the claim is about as many components as there are
         assert again.certify(X, sample_weight=weights).lower_bound == found.lower_bound
     with pytest.raises(InvalidInputError, match="coreset"):
-        orthant.OrthogonalNMF(3, random_state=0).partial_fit(X).certify(X)
+        orthonmf.OrthogonalNMF(3, random_state=0).partial_fit(X).certify(X)
 
 
 def test_none_computes_nothing_and_says_what_was_promised(computed):
@@ -217,7 +217,7 @@ def test_both_the_proof_and_the_promise_are_said():
 
 def test_threads_that_look_at_the_same_time_compute_one(computed):
     X, n_threads = some_matrix(), 6
-    result, model = fitted(X), orthant.OrthogonalNMF(3, random_state=0).fit(X)
+    result, model = fitted(X), orthonmf.OrthogonalNMF(3, random_state=0).fit(X)
     waiting = threading.Barrier(n_threads)
     found = [[], []]
 
@@ -274,7 +274,7 @@ def test_the_same_data_give_the_same_certificate_whenever_it_is_computed(monkeyp
     X = some_matrix()
     first, second = (fitted(X, certificate="tight") for _ in range(2))
     rng = np.random.default_rng(7)
-    generated = orthant.factorize(X, 3, certificate="tight", random_state=rng)
+    generated = orthonmf.factorize(X, 3, certificate="tight", random_state=rng)
     state = rng.bit_generator.state
     assert numbers(first.certificate) == numbers(second.certificate)
     assert numbers(second.certify(csr_array(X), "tight")).lower_bound == pytest.approx(
@@ -284,7 +284,7 @@ def test_the_same_data_give_the_same_certificate_whenever_it_is_computed(monkeyp
     assert rng.bit_generator.state == state
 
 
-@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 def test_what_a_full_rank_fit_has_proven_itself_is_kept():
     X = some_matrix(shape=(6, 9))
     free = fitted(X, 6, orthogonal="both", certificate=None, algorithm="paper")

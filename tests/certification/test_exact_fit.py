@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.certification.exact_fit import equals_product, fits_exactly
-from orthant.validation.data import as_matrix
+import orthonmf
+from orthonmf.certification.exact_fit import equals_product, fits_exactly
+from orthonmf.validation.data import as_matrix
 from tests.quick_cases import mostly_slow
 
 NUMBERS = st.one_of(
@@ -40,7 +40,7 @@ def test_a_product_is_equal_exactly_when_it_is(left, right):
 @pytest.mark.parametrize("scale", [1.0, 2.0**-100, 2.0**90])
 def test_a_fit_without_any_error_is_the_smallest_possible(store, orthogonal, dtype, scale):
     X = np.kron(np.diag([1.0, 3.0, 5.0]), np.ones((4, 4))) * scale  # unit vectors of halves
-    found = orthant.factorize(
+    found = orthonmf.factorize(
         store(X.astype(dtype)), 3, orthogonal=orthogonal, random_state=0, n_init=3
     )
     certificate = found.certificate
@@ -54,7 +54,7 @@ def test_a_fit_without_any_error_is_the_smallest_possible(store, orthogonal, dty
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_an_error_at_the_level_of_rounding_is_called_that_and_no_more(orthogonal, dtype):
     X = np.kron(np.eye(3), np.ones((4, 5))).astype(dtype)  # no unit vector of fifths is exact
-    found = orthant.factorize(X, 3, orthogonal=orthogonal, random_state=0, n_init=3)
+    found = orthonmf.factorize(X, 3, orthogonal=orthogonal, random_state=0, n_init=3)
     certificate = found.certificate
     error = exact_relative_error(X, found)
     assert 0 < error <= Fraction(certificate.upper_bound) < Fraction(1, 10**8)
@@ -84,18 +84,18 @@ def test_rows_and_columns_without_weight_need_not_fit():
     X[:8, :8] = np.kron(np.eye(2), np.ones((4, 4)))
     X[8], X[:8, 8] = np.arange(9), 3.0
     weights = np.append(np.ones(8), 0.0)
-    found = orthant.factorize(X, 2, sample_weight=weights, feature_weight=weights, random_state=0)
+    found = orthonmf.factorize(X, 2, sample_weight=weights, feature_weight=weights, random_state=0)
     assert found.certificate.optimal
-    assert not orthant.factorize(X, 2, sample_weight=weights, random_state=0).certificate.optimal
+    assert not orthonmf.factorize(X, 2, sample_weight=weights, random_state=0).certificate.optimal
 
 
 def test_a_matrix_that_is_zero_where_it_has_weight_is_told_from_one_that_underflows():
     X = np.array([[1.0, 2.0], [0.0, 0.0]])
-    with pytest.warns(orthant.FewerComponentsWarning):
-        zero = orthant.factorize(X, 1, sample_weight=[0.0, 1.0])
+    with pytest.warns(orthonmf.FewerComponentsWarning):
+        zero = orthonmf.factorize(X, 1, sample_weight=[0.0, 1.0])
     assert zero.certificate.optimal
     X[1] = 2.0**-600
-    light = orthant.factorize(X, 1, sample_weight=[0.0, 1.0])
+    light = orthonmf.factorize(X, 1, sample_weight=[0.0, 1.0])
     assert light.n_components_found == 1
     assert light.relative_squared_error < 1e-30
     assert light.certificate.method != zero.certificate.method
@@ -111,7 +111,7 @@ def test_a_product_that_was_rounded_to_its_entry_is_not_equal():
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_one_entry_that_differs_or_is_missing_is_noticed(store, orthogonal):
     X = np.kron(np.diag([1.0, 3.0]), np.ones((4, 4)))
-    found = orthant.factorize(X, 2, orthogonal=orthogonal, random_state=0, certificate=None)
+    found = orthonmf.factorize(X, 2, orthogonal=orthogonal, random_state=0, certificate=None)
     assert fits_exactly(as_matrix(store(X)), found)
     for place, value in (((0, 0), np.nextafter(1.0, 2.0)), ((0, 0), 0.0), ((0, 5), 1e-300)):
         other = X.copy()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.errors import InvalidInputError, SourceChangedError
+import orthonmf
+from orthonmf.errors import InvalidInputError, SourceChangedError
 from tests.quick_cases import mostly_slow
 
 SETTINGS = ["samples", "features", "both"]
@@ -19,7 +19,7 @@ def some_matrix(seed=0, shape=(40, 12)):
 
 
 def fitted(X, k=3, **options):
-    return orthant.factorize(X, k, random_state=0, **options)
+    return orthonmf.factorize(X, k, random_state=0, **options)
 
 
 def scale_all(X):
@@ -128,7 +128,7 @@ def test_other_data_are_refused():
     with pytest.raises(InvalidInputError, match="method must be one of 'svd', 'tight'; got None"):
         result.certify(some_matrix(), method=None)
     assert result.certificate.ratio is None
-    with pytest.warns(orthant.FewerComponentsWarning):
+    with pytest.warns(orthonmf.FewerComponentsWarning):
         zero = fitted(np.zeros((4, 3)))
     assert zero.certify(np.zeros((4, 3))).optimal
     with pytest.raises(SourceChangedError, match="the error of the result on X"):

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-COMMAND = [sys.executable, "-c", "from orthant.cli.main import main; main()"]
+COMMAND = [sys.executable, "-c", "from orthonmf.cli.main import main; main()"]
 ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "80", "TERM": "dumb"}
 
 
@@ -19,7 +19,7 @@ class Ran:
     peak: int = 0  # kB
 
 
-def orthant(*arguments, cwd, stdin=b""):
+def orthonmf(*arguments, cwd, stdin=b""):
     """Run the command in a fresh process."""
     done = subprocess.run(
         [*COMMAND, *map(str, arguments)],

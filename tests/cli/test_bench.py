@@ -1,4 +1,4 @@
-"""``orthant bench`` as users run it, on sizes that take a moment."""
+"""``orthonmf bench`` as users run it, on sizes that take a moment."""
 
 import json
 import signal
@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-import orthant
-from orthant.bench.definition import BENCHMARKS
+import orthonmf
+from orthonmf.bench.definition import BENCHMARKS
 from tests.cli.running import COMMAND, ENVIRONMENT
 
 
@@ -23,8 +23,8 @@ def bench(*arguments, cwd):
 # What no other test starts as it is started for users is started so here.
 MOSTLY_FORKED = """
 import io, json, multiprocessing, subprocess, sys
-from orthant.bench import worker
-from orthant.cli.main import main
+from orthonmf.bench import worker
+from orthonmf.cli.main import main
 
 fresh, forks = subprocess.run, multiprocessing.get_context("fork")
 
@@ -63,13 +63,13 @@ def test_every_benchmark_runs_on_tiny_sizes(tmp_path):
         capture_output=True, text=True, env=ENVIRONMENT,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    rows_are_complete(done, tmp_path / "orthant-bench")
-    tables_fit_and_progress_counts_to_the_end(done, tmp_path / "orthant-bench")
+    rows_are_complete(done, tmp_path / "orthonmf-bench")
+    tables_fit_and_progress_counts_to_the_end(done, tmp_path / "orthonmf-bench")
 
 
 def rows_are_complete(done, folder):
     held = json.loads((folder / "bench.json").read_text())
-    assert held["orthant"] == orthant.__version__
+    assert held["orthonmf"] == orthonmf.__version__
     assert held["tiny"] is True
     assert held["machine"]["cores"] >= 1
     rows = held["rows"]
@@ -149,6 +149,6 @@ def test_an_interrupt_keeps_the_rows_that_are_done(tmp_path):
     _, said = process.communicate()
     assert process.returncode == 130
     assert "interrupted" in said
-    rows = json.loads((tmp_path / "orthant-bench" / "bench.json").read_text())["rows"]
+    rows = json.loads((tmp_path / "orthonmf-bench" / "bench.json").read_text())["rows"]
     assert rows[0]["benchmark"] == "sweep"
     assert {row["benchmark"] for row in rows} < set(BENCHMARKS)

@@ -1,4 +1,4 @@
-"""``orthant bicluster``: what it takes for a list of edges and what it says about it."""
+"""``orthonmf bicluster``: what it takes for a list of edges and what it says about it."""
 
 TAKEN = "first line taken as header; --no-header to keep it"
 WORDS = "ann,e1\nbob,e1\nbob,e2\neva,e2\n"
@@ -9,7 +9,7 @@ def test_the_command_says_what_it_decided(tmp_path, run):
     done = run("bicluster", "g.csv", "--seed", 0)
     assert done.code == 0, done.err
     assert done.out.startswith("g.csv: 3 rows, 2 columns\n")
-    assert done.err == f"orthant: note: g.csv: {TAKEN}\n"
+    assert done.err == f"orthonmf: note: g.csv: {TAKEN}\n"
     kept = run("bicluster", "g.csv", "--no-header")
     assert (kept.out.splitlines()[0], kept.err) == ("g.csv: 4 rows, 3 columns", "")
 

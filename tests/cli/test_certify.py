@@ -1,11 +1,11 @@
-"""``orthant certify``: labels of anyone, and answers that are there already."""
+"""``orthonmf certify``: labels of anyone, and answers that are there already."""
 
 import json
 
 import numpy as np
 import pytest
 
-import orthant
+import orthonmf
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_labels_of_a_file_are_judged(tmp_path, run, matrix):
     done = run("certify", str(tmp_path / "x.npy"), "--labels", rows, "--json")
     assert done.code == 0, done
     told = json.loads(done.out)
-    expected = orthant.certify(matrix, ["a", "b", "c"] * 10)
+    expected = orthonmf.certify(matrix, ["a", "b", "c"] * 10)
     assert told["relative_squared_error"] == pytest.approx(expected.relative_squared_error)
     assert told["certificate"]["ratio"] == pytest.approx(expected.certificate.ratio)
     columns = write_labels(tmp_path / "columns.txt", ["a", "b"] * 4)
@@ -44,11 +44,11 @@ def test_a_folder_gets_a_certificate_and_keeps_it(tmp_path, run, matrix):
     assert before["certificate"]["ratio"] is None
     done = run("certify", str(folder))
     assert done.code == 0, done
-    assert "orthant report" in done.out
+    assert "orthonmf report" in done.out
     after = json.loads((folder / "summary.json").read_text())
     assert after["certificate"]["ratio"] > 1
     assert {**after, "certificate": 0} == {**before, "certificate": 0}
-    assert orthant.load(folder / "model.npz").certificate.ratio == after["certificate"]["ratio"]
+    assert orthonmf.load(folder / "model.npz").certificate.ratio == after["certificate"]["ratio"]
 
 
 def test_a_folder_whose_data_changed_is_left_as_it_is(tmp_path, run, matrix):

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, save_npz
 
-import orthant
-from orthant.cli.commands import COMMANDS
-from orthant.kmeans.solve import SUBROUTINES
-from orthant.onmf.choices import NAMES, SEEDINGS, SETTINGS
-from tests.cli.running import orthant as fresh
+import orthonmf
+from orthonmf.cli.commands import COMMANDS
+from orthonmf.kmeans.solve import SUBROUTINES
+from orthonmf.onmf.choices import NAMES, SEEDINGS, SETTINGS
+from tests.cli.running import orthonmf as fresh
 
 FILES = {"model.npz", "assignments.csv", "features.csv", "components.csv", "summary.json"}
 
@@ -30,8 +30,8 @@ def test_fit_writes_a_folder_with_names_and_the_same_numbers_as_python(table, tm
     assert done.err == ""
     folder = tmp_path / "out"
     assert {one.name for one in folder.iterdir()} == FILES
-    result = orthant.factorize(blocks, 3, random_state=0)
-    held = orthant.load(folder / "model.npz")
+    result = orthonmf.factorize(blocks, 3, random_state=0)
+    held = orthonmf.load(folder / "model.npz")
     assert np.array_equal(held.labels, result.labels)
     assert np.array_equal(held.components, result.components)
     assigned = rows_of(folder / "assignments.csv")
@@ -59,8 +59,8 @@ def test_fit_with_two_numbers_writes_and_tells_the_core(table, tmp_path, blocks,
     assert done.code == 0, done.err
     folder = tmp_path / "out"
     assert {one.name for one in folder.iterdir()} == FILES | {"core.csv"}
-    result = orthant.factorize(blocks, (3, 2), orthogonal="both", random_state=0)
-    held = orthant.load(folder / "model.npz")
+    result = orthonmf.factorize(blocks, (3, 2), orthogonal="both", random_state=0)
+    held = orthonmf.load(folder / "model.npz")
     assert held.n_components == (3, 2)
     assert np.array_equal(held.core, result.core)
     core = rows_of(folder / "core.csv")
@@ -85,7 +85,7 @@ def test_fit_with_two_numbers_writes_and_tells_the_core(table, tmp_path, blocks,
 
 @pytest.mark.slow
 def test_the_version_and_the_help_need_nothing(tmp_path, run):
-    assert fresh("--version", cwd=tmp_path).out == f"orthant {orthant.__version__}\n"
+    assert fresh("--version", cwd=tmp_path).out == f"orthonmf {orthonmf.__version__}\n"
     for command in COMMANDS:
         done = run(command, "--help")
         assert done.code == 0
@@ -118,7 +118,7 @@ def test_every_option_of_the_solver_can_be_given(table, tmp_path, run):
         "--kmeans", "k-means||", "--certificate", "none",
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert (tmp_path / "table.orthant" / "model.npz").exists()
+    assert (tmp_path / "table.orthonmf" / "model.npz").exists()
 
 
 def test_an_option_that_would_be_ignored_is_refused_in_one_line(table, run):
@@ -150,7 +150,7 @@ def test_a_binary_unit_is_a_power_of_two(size, code, tmp_path, run):
 
 
 def test_components_of_a_file_can_be_the_start(table, tmp_path, run, blocks):
-    start = orthant.factorize(blocks, 3, random_state=0).components
+    start = orthonmf.factorize(blocks, 3, random_state=0).components
     np.save(tmp_path / "start.npy", start)
     done = run("fit", table, "-k", 3, "--seeding", "start.npy", "--max-iter", 1, "-o", "out")
     assert done.code == 0, done.err
@@ -163,7 +163,7 @@ def test_missing_values_are_left_out_when_asked(table, tmp_path, run):
     text[3] = ",".join(cells)
     table.write_text("\n".join(text))
     assert run("fit", table, "-k", 3).err == (
-        f"orthant: error: {table}: line 4: column 5 ('f3'): the cell is empty, which is no "
+        f"orthonmf: error: {table}: line 4: column 5 ('f3'): the cell is empty, which is no "
         "number; --missing leaves such cells out\n"
     )
     done = run("fit", table, "-k", 3, "--missing", "--report", "-o", "out", "--json")
@@ -185,7 +185,7 @@ def test_transform_on_the_same_file_gives_the_same_table(table, tmp_path, run):
 def test_transform_over_features_gives_all_loadings(table, tmp_path, run, blocks):
     run("fit", table, "-k", 3, "-o", "out", "--seed", 0, "--orthogonal", "features")
     done = run("transform", "out", table)
-    held = orthant.load(tmp_path / "out" / "model.npz")
+    held = orthonmf.load(tmp_path / "out" / "model.npz")
     lines = list(csv.reader(done.out.splitlines()))
     assert lines[0] == ["row", "component_0", "component_1", "component_2"]
     assert np.array_equal(np.array([one[1:] for one in lines[1:]], float), held.loadings)
@@ -245,7 +245,7 @@ def test_bicluster_reads_edges_and_matrices(tmp_path, run):
         {"row": "ann", "cluster": "0"}, {"row": "bob", "cluster": "0"},
         {"row": "cid", "cluster": "1"},
     ]  # fmt: skip
-    held = orthant.load(tmp_path / "out" / "model.npz")
+    held = orthonmf.load(tmp_path / "out" / "model.npz")
     assert list(held.column_names_) == ["tea", "milk", "rum"]
     (tmp_path / "m.csv").write_text(",a,b,c\nx,1,1,0\ny,0,0,1\n")
     found = json.loads(run("bicluster", "m.csv", "--json").out)
@@ -262,10 +262,10 @@ def test_demo_writes_three_pages_and_says_what_comes_next(tmp_path, run):
     done = run("demo", "--seed", 0)
     assert done.code == 0, done.err
     for setting in ("samples", "features", "both"):
-        page = tmp_path / "orthant-demo" / setting / "report.html"
+        page = tmp_path / "orthonmf-demo" / setting / "report.html"
         assert str(page) in done.out.replace("\n", "")
         assert page.stat().st_size < 1_500_000
-    assert "orthant fit FILE" in done.out
+    assert "orthonmf fit FILE" in done.out
     assert "proven" in done.out
 
 
@@ -289,12 +289,12 @@ def test_h5ad_results_go_into_a_copy_or_into_the_file(tmp_path, run, blocks):
     assert run("fit", "x.h5ad", "-k", 3, "-o", "out", "--h5ad", "in-place").code == 0
     check = (
         "import anndata, numpy\n"
-        "for path in ('out/x.orthant.h5ad', 'x.h5ad'):\n"
+        "for path in ('out/x.orthonmf.h5ad', 'x.h5ad'):\n"
         "    held = anndata.read_h5ad(path)\n"
-        "    assert held.obsm['X_orthant'].shape == (30, 3)\n"
-        "    assert held.varm['orthant'].shape == (12, 3)\n"
-        "    assert 'at most' in held.uns['orthant']['certificate']\n"
-        "    assert held.uns['orthant']['labels'].shape == (30,)\n"
+        "    assert held.obsm['X_orthonmf'].shape == (30, 3)\n"
+        "    assert held.varm['orthonmf'].shape == (12, 3)\n"
+        "    assert 'at most' in held.uns['orthonmf']['certificate']\n"
+        "    assert held.uns['orthonmf']['labels'].shape == (30,)\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", check], cwd=tmp_path, check=True)
 
@@ -306,7 +306,7 @@ def test_standard_input_is_recognized_by_its_content(table, tmp_path, run, block
     assert done.code == 0, done.err
     assert rows_of(tmp_path / "out" / "assignments.csv")[0]["row"] == "r0"
     assert run("fit", "-", "-k", 3, stdin="").err == (
-        "orthant: error: <stdin>: the file is empty\n"
+        "orthonmf: error: <stdin>: the file is empty\n"
     )
     assert "--data" in run("report", "out").err
     save_npz(tmp_path / "s.npz", csr_array(blocks))
@@ -322,7 +322,7 @@ def test_odd_file_names_are_ordinary(name, table, tmp_path, run):
     assert (tmp_path / "an odd öut" / "report.html").exists()
     missing = run("fit", "--", f"no {name}")
     assert missing.code == 1
-    assert missing.err == f"orthant: error: no {name}: No such file or directory\n"
+    assert missing.err == f"orthonmf: error: no {name}: No such file or directory\n"
 
 
 @pytest.mark.slow

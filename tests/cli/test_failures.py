@@ -40,7 +40,7 @@ def test_wrong_usage_is_told_in_one_line_with_code_2(arguments, why, tmp_path, r
     (tmp_path / "x.csv").write_text("1,2\n3,4\n5,6\n7,8\n9,1\n")
     done = run(*arguments)
     assert (done.code, done.out) == (2, ""), done.err
-    assert done.err.startswith("orthant: error: ")
+    assert done.err.startswith("orthonmf: error: ")
     assert done.err.count("\n") == 1
     assert why in done.err
 
@@ -59,7 +59,7 @@ def test_files_that_cannot_be_read_or_written_give_code_1(table, tmp_path, run):
     ):
         done = run(*arguments)
         assert (done.code, done.out) == (1, ""), (arguments, done)
-        assert done.err.startswith("orthant: error: ")
+        assert done.err.startswith("orthonmf: error: ")
         assert done.err.count("\n") == 1
     assert (tmp_path / "file").read_text() == "in the way"
     run("fit", table, "-k", 3, "-o", "out")
@@ -69,15 +69,15 @@ def test_files_that_cannot_be_read_or_written_give_code_1(table, tmp_path, run):
 @pytest.mark.slow
 def test_a_missing_extra_is_named(tmp_path):
     (tmp_path / "x.h5").write_bytes(b"anything")
-    script = "import sys; sys.modules['h5py'] = None; from orthant.cli.main import main; main()"
+    script = "import sys; sys.modules['h5py'] = None; from orthonmf.cli.main import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", script, "fit", "x.h5"], cwd=tmp_path, capture_output=True,
         text=True, env=ENVIRONMENT,
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr == (
-        "orthant: error: x.h5: this needs h5py, which is not installed: "
-        "pip install 'orthant[files]'\n"
+        "orthonmf: error: x.h5: this needs h5py, which is not installed: "
+        "pip install 'orthonmf[files]'\n"
     )
 
 

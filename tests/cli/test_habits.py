@@ -8,15 +8,15 @@ from importlib import import_module
 
 import pytest
 
-from orthant.cli import terminal
-from orthant.cli.commands import COMMANDS, help_of
-from orthant.numerics.descent import announce
+from orthonmf.cli import terminal
+from orthonmf.cli.commands import COMMANDS, help_of
+from orthonmf.numerics.descent import announce
 from tests.cli.running import COMMAND, ENVIRONMENT
 
 
 def complete(words):
     variables = {
-        "_ORTHANT_COMPLETE": "complete_bash", "COMP_WORDS": words,
+        "_ORTHONMF_COMPLETE": "complete_bash", "COMP_WORDS": words,
         "COMP_CWORD": str(len(words.split()) - 1),
     }  # fmt: skip
     done = subprocess.run(COMMAND, env={**ENVIRONMENT, **variables}, capture_output=True, text=True)
@@ -27,12 +27,12 @@ def complete(words):
 def test_h_is_help_everywhere(run):
     assert run("-h").out == run("--help").out
     for name in COMMANDS:
-        assert f"orthant {name}" in run(*name.split(), "-h").out
+        assert f"orthonmf {name}" in run(*name.split(), "-h").out
 
 
 def test_the_help_of_all_commands_is_what_each_says_of_itself():
     for name, home in COMMANDS.items():
-        command = getattr(import_module(f"orthant.cli.{home}"), home)
+        command = getattr(import_module(f"orthonmf.cli.{home}"), home)
         assert help_of(name) == inspect.getdoc(command)
 
 
@@ -43,20 +43,20 @@ def test_flags_show_no_type(run):
 
 @pytest.mark.slow
 def test_a_shell_completes_commands_and_options():
-    assert complete("orthant sel") == ["select-k"]
-    assert complete("orthant fit --orth") == ["--orthogonal"]
+    assert complete("orthonmf sel") == ["select-k"]
+    assert complete("orthonmf fit --orth") == ["--orthogonal"]
 
 
 @pytest.mark.slow
 def test_completion_installs_itself(tmp_path):
-    script = f"{sys.executable} -m orthant --install-completion; exit $?"
+    script = f"{sys.executable} -m orthonmf --install-completion; exit $?"
     done = subprocess.run(
         ["bash", "-c", script], env={**os.environ, "HOME": str(tmp_path)}, capture_output=True,
         text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     installed = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
-    assert any("_ORTHANT_COMPLETE" in text for text in installed)
+    assert any("_ORTHONMF_COMPLETE" in text for text in installed)
 
 
 def test_work_in_a_pipe_is_told_now_and_then(monkeypatch, capsys):

@@ -1,4 +1,4 @@
-"""Broken and hostile files through ``orthant fit``, each under a memory cap."""
+"""Broken and hostile files through ``orthonmf fit``, each under a memory cap."""
 
 import gzip
 import io
@@ -132,7 +132,7 @@ FILES = {
 def refused(done, path, why):
     assert (done.code, done.out) == (2, ""), done
     assert done.err.count("\n") == 1, done.err
-    assert done.err.startswith(f"orthant: error: {path}: "), done.err
+    assert done.err.startswith(f"orthonmf: error: {path}: "), done.err
     assert why in done.err
     assert "allow_pickle" not in done.err
 
@@ -282,7 +282,7 @@ def test_model_files_are_not_trusted_either(tmp_path, run):
     for model in ("model.npz", "x.npz"):
         done = run("transform", model, "x.npz", memory=CAP)
         assert (done.code, done.out) == (2, "")
-        assert done.err.startswith("orthant: error: ")
+        assert done.err.startswith("orthonmf: error: ")
         assert done.err.count("\n") == 1
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from orthant.cli.lists import as_names, as_numbers, as_sizes
-from orthant.errors import InvalidInputError
+from orthonmf.cli.lists import as_names, as_numbers, as_sizes
+from orthonmf.errors import InvalidInputError
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import typer
 from scipy.io import mmwrite
 from scipy.sparse import coo_array
 
-from orthant.cli.advice import keep_known
-from orthant.cli.commands import COMMANDS, make_app
+from orthonmf.cli.advice import keep_known
+from orthonmf.cli.commands import COMMANDS, make_app
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 LONG = "user,item,rating\nann,tea,3\nbob,tea,1\nbob,milk,2\n"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from orthant.reproduction.rows import read_rows
+from orthonmf.reproduction.rows import read_rows
 
 PLUGIN = """
-from orthant.baselines import Baseline, Iterate, register
+from orthonmf.baselines import Baseline, Iterate, register
 
 def iterates(M, k, *, rng):
     yield Iterate(rng.random((M.shape[0], k)), rng.random((k, M.shape[1])))
@@ -48,4 +48,4 @@ def test_reproduce_refuses_what_it_cannot_run(plugin, run):
 def test_bench_runs_it_by_its_name(plugin, run, tmp_path):
     done = run("bench", "mine", "--tiny", *plugin)
     assert done.code == 0, done.err
-    assert "mine" in (tmp_path / "orthant-bench" / "bench.md").read_text()
+    assert "mine" in (tmp_path / "orthonmf-bench" / "bench.md").read_text()

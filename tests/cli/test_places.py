@@ -12,7 +12,7 @@ import threading
 import numpy as np
 import pytest
 
-from tests.cli.running import COMMAND, ENVIRONMENT, orthant
+from tests.cli.running import COMMAND, ENVIRONMENT, orthonmf
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="devices and pipes of POSIX")
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="devices and pipes of
 def one_line(done, code, *parts):
     assert done.code == code, done
     assert done.err.count("\n") == 1, done.err
-    assert done.err.startswith("orthant: "), done.err
+    assert done.err.startswith("orthonmf: "), done.err
     for part in parts:
         assert part in done.err
 
@@ -33,7 +33,7 @@ def test_an_endless_device_is_refused(format, run):
 
 @pytest.mark.slow
 def test_a_pipe_ends_at_the_limit(tmp_path):
-    done = orthant("fit", "-", "--max-bytes", "1M", cwd=tmp_path, stdin=b"1,2,3\n" * 500_000)
+    done = orthonmf("fit", "-", "--max-bytes", "1M", cwd=tmp_path, stdin=b"1,2,3\n" * 500_000)
     one_line(done, 2, "<stdin>: more than the 1,000,000 bytes allowed")
 
 
@@ -168,7 +168,7 @@ def test_damaged_summaries_and_selections_are_told_in_one_line(filled, run):
                 damage(held)
                 content = json.dumps(held).encode()
             (filled / name).write_bytes(content)
-            one_line(run("report", "d"), 2, "orthant: error: ")
+            one_line(run("report", "d"), 2, "orthonmf: error: ")
             assert (filled / name).read_bytes() == content
             assert (filled / "report.html").read_bytes() == page
         (filled / name).write_bytes(honest)
@@ -219,7 +219,7 @@ def test_names_never_become_formulas_and_come_back(tmp_path, run, blocks):
         with open(tmp_path / "d" / f"{name}.csv", newline="") as file:
             cells = [row[column] for row in csv.reader(file)]
         assert not [cell for cell in cells if cell[0] in "=+-@\t\r" and cell != "-5"]
-    from orthant.datasets.readers import read_matrix
+    from orthonmf.datasets.readers import read_matrix
 
     back = read_matrix(
         tmp_path / "d" / "assignments.csv", index=True, header=True, allow_missing=True
@@ -232,7 +232,7 @@ def test_names_never_become_formulas_and_come_back(tmp_path, run, blocks):
     "name", ["=a", "+a", "-a", "@a", "\ta", "\ra", "'=a", "''", "'a", "-", "-1", "a", ""]
 )
 def test_every_name_comes_back(name):
-    from orthant.datasets.readers.names import shield, unshield
+    from orthonmf.datasets.readers.names import shield, unshield
 
     assert unshield(shield(name)) == name
     assert shield(name)[:1] not in tuple("=+@\t\r")
@@ -245,30 +245,30 @@ class Finder:
         if name == {module!r}:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Finder())
-sys.argv = ["orthant", "fit", "x.csv"]
-from orthant.cli.main import main
+sys.argv = ["orthonmf", "fit", "x.csv"]
+from orthonmf.cli.main import main
 main()
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", ["numpy", "scipy.sparse", "typer", "orthant.cli.fit", "rich"])
+@pytest.mark.parametrize("module", ["numpy", "scipy.sparse", "typer", "orthonmf.cli.fit", "rich"])
 def test_an_interrupt_while_modules_are_imported_is_one_line(module, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPT.format(module=module)], cwd=tmp_path, env=ENVIRONMENT,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "orthant: note: interrupted; nothing was half written\n"
+    assert done.stderr == "orthonmf: note: interrupted; nothing was half written\n"
 
 
 @pytest.mark.slow
 def test_an_interrupt_while_options_are_parsed_is_one_line(tmp_path):
     script = """
 import os, signal
-from orthant.cli import commands
+from orthonmf.cli import commands
 commands._without_debug = lambda given: os.kill(os.getpid(), signal.SIGINT)
-from orthant.cli.main import main
+from orthonmf.cli.main import main
 main()
 """
     done = subprocess.run(
@@ -276,7 +276,7 @@ main()
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "orthant: note: interrupted; nothing was half written\n"
+    assert done.stderr == "orthonmf: note: interrupted; nothing was half written\n"
 
 
 @pytest.mark.slow
@@ -290,5 +290,5 @@ def test_a_command_at_work_takes_the_interrupt_over(tmp_path):
         process.send_signal(signal.SIGINT)
         err = process.stderr.read().decode()
     assert process.returncode == 130
-    assert err == "orthant: note: interrupted; nothing was half written\n"
+    assert err == "orthonmf: note: interrupted; nothing was half written\n"
     assert os.listdir(tmp_path) == ["slow.csv"]

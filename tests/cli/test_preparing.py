@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pytest
 
-import orthant
-from orthant import preparation
+import orthonmf
+from orthonmf import preparation
 
 STEPS = ("--log1p", "--tfidf", "--scale-features", "--normalize", "rows")
 
@@ -30,8 +30,8 @@ def test_the_model_remembers_and_transform_repeats(counts, run, tmp_path):
     done = run("fit", "x.csv", "--drop", "kind", "-k", 3, "--seed", 0, *STEPS, "-o", "out")
     assert done.code == 0, done.err
     prepared, _ = preparation.prepare(counts, ["log1p", "tfidf", "scale-features", "rows"])
-    model = orthant.load(tmp_path / "out" / "model.npz")
-    same = orthant.factorize(prepared, 3, random_state=0)
+    model = orthonmf.load(tmp_path / "out" / "model.npz")
+    same = orthonmf.factorize(prepared, 3, random_state=0)
     assert np.array_equal(model.components, same.components)
     assert model.feature_names == tuple(f"g{j}" for j in range(6))
     assert np.allclose(model.transform(counts).toarray(), same.loadings.toarray())
@@ -47,8 +47,8 @@ def test_the_model_remembers_and_transform_repeats(counts, run, tmp_path):
 def test_chi_square_weights_are_remembered(counts, run, tmp_path):
     done = run("fit", "x.csv", "--drop", "kind", "-k", 2, "--weights", "chi-square", "-o", "out")
     assert done.code == 0, done.err
-    model = orthant.load(tmp_path / "out" / "model.npz")
-    assert np.allclose(model.feature_weight, orthant.chi_square_weights(counts)[1])
+    model = orthonmf.load(tmp_path / "out" / "model.npz")
+    assert np.allclose(model.feature_weight, orthonmf.chi_square_weights(counts)[1])
     certified = run("certify", "out", "--certificate", "svd")
     assert certified.code == 0, certified.err
     both = run("fit", "x.csv", "--weights", "chi-square", "--sample-weight", "x.csv")

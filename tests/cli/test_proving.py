@@ -4,13 +4,15 @@ import pickle
 
 import numpy as np
 
-import orthant
-from orthant.certification import certify
-from orthant.cli.proving import prove, times_of
+import orthonmf
+from orthonmf.certification import certify
+from orthonmf.cli.proving import prove, times_of
 
 
 def fitted(**options):
-    return orthant.factorize(np.random.default_rng(0).random((20, 8)), 2, random_state=0, **options)
+    return orthonmf.factorize(
+        np.random.default_rng(0).random((20, 8)), 2, random_state=0, **options
+    )
 
 
 def test_both_times_are_named():

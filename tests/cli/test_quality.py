@@ -1,4 +1,4 @@
-"""``orthant bench quality`` as users run it, on a folder of small matrices."""
+"""``orthonmf bench quality`` as users run it, on a folder of small matrices."""
 
 import json
 import signal
@@ -45,11 +45,11 @@ def test_a_folder_gives_a_table_that_fits_a_terminal(run, folder, tmp_path):
     ]
     first, last = rows[0]["figures"], rows[-1]["figures"]
     assert first["is_new_best"]
-    ours = first["programs"]["orthant"]
+    ours = first["programs"]["orthonmf"]
     assert ours["median_gap"] == pytest.approx(ours["median_error"] / 0.9 - 1)
     assert "new best" in done.out
     assert last["best"] == 0.01
-    assert last["programs"]["orthant"]["n_above"] == 1
+    assert last["programs"]["orthonmf"]["n_above"] == 1
     assert [row["figures"]["best_is_known"] for row in rows].count(True) == 2
     assert done.out.count("best here") == 1
     assert done.err.splitlines()[-1].startswith("6 of 6 runs")
@@ -79,10 +79,10 @@ def test_files_that_cannot_be_read_are_named_at_the_end(run, folder, tmp_path):
     done = run("bench", "quality", "sets", "--orthogonal", "samples", "-k", "2", "--seeds", "0")
     assert done.code == 2
     *_, first, second = done.err.splitlines()
-    assert first.startswith("orthant: error: skipped: sets/broken.csv: line 3: column 2")
-    assert second.startswith("orthant: error: skipped: sets/negative.npy: Negative values")
+    assert first.startswith("orthonmf: error: skipped: sets/broken.csv: line 3: column 2")
+    assert second.startswith("orthonmf: error: skipped: sets/negative.npy: Negative values")
     assert "notes.md" not in done.err
-    states = [row["verdict"] for row in results(tmp_path / "orthant-quality")]
+    states = [row["verdict"] for row in results(tmp_path / "orthonmf-quality")]
     assert states.count("skipped") == 2
     assert len(states) == 5
 
@@ -96,7 +96,7 @@ def test_the_best_values_are_written_and_none_is_lost(run, folder, tmp_path):
     assert done.code == 0, done.err
     assert "wrote best.json: 3 values" in done.out
     held = json.loads(path.read_text())
-    (_, row) = results(tmp_path / "orthant-quality")
+    (_, row) = results(tmp_path / "orthonmf-quality")
     assert held == {
         "other": {"both": {"9": 0.5}},
         "table": {"samples": {"2": 1e-5, "3": row["figures"]["best_found"]}},
@@ -122,7 +122,7 @@ def test_bad_options_are_refused_before_anything_is_fitted(arguments, why, run, 
     assert done.code == 2
     assert why in done.err
     assert len(done.err.splitlines()) == 1
-    assert not (tmp_path / "orthant-quality").exists()
+    assert not (tmp_path / "orthonmf-quality").exists()
 
 
 def test_a_file_of_best_values_that_is_not_there_is_named(run, folder):
@@ -148,5 +148,7 @@ def test_an_interrupt_says_how_to_go_on(folder, tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     assert process.returncode == 130
-    assert "fits are safe in orthant-quality/fits.jsonl; go on with: orthant bench quality" in said
-    assert (tmp_path / "orthant-quality" / "fits.jsonl").exists()
+    assert (
+        "fits are safe in orthonmf-quality/fits.jsonl; go on with: orthonmf bench quality" in said
+    )
+    assert (tmp_path / "orthonmf-quality" / "fits.jsonl").exists()

@@ -1,4 +1,4 @@
-"""``orthant reproduce``: from the command to the page, and what an interrupt leaves."""
+"""``orthonmf reproduce``: from the command to the page, and what an interrupt leaves."""
 
 import signal
 import subprocess
@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from orthant.reproduction.rows import read_rows
+from orthonmf.reproduction.rows import read_rows
 from tests.cli.running import COMMAND, ENVIRONMENT
 
 
@@ -49,7 +49,7 @@ def test_an_interrupt_says_what_is_safe_and_how_to_go_on(tmp_path):
     n_rows = len(read_rows(path))
     assert 3 <= n_rows < 36
     assert f"interrupted; {n_rows} of 36 rows are safe in my rows/results.csv" in err
-    assert "go on with: orthant reproduce experiment-2 --quick -o 'my rows'" in err
+    assert "go on with: orthonmf reproduce experiment-2 --quick -o 'my rows'" in err
     assert "Traceback" not in err
 
 

@@ -1,4 +1,4 @@
-"""``orthant fit`` on data that stay on disk, and after it was killed."""
+"""``orthonmf fit`` on data that stay on disk, and after it was killed."""
 
 import signal
 import subprocess
@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-import orthant
+import orthonmf
 from tests.cli.running import COMMAND, ENVIRONMENT
 
 N, M = 30_000, 20
@@ -47,7 +47,7 @@ def of_a_map(places):
     """The fit of the memory map in a setting, made once."""
     mapped = np.load(places / "x.npy", mmap_mode="r")
     options = {"random_state": 2, "certificate": None}
-    return cache(lambda setting: orthant.factorize(mapped, 3, orthogonal=setting, **options))
+    return cache(lambda setting: orthonmf.factorize(mapped, 3, orthogonal=setting, **options))
 
 
 def fit(run, path, *more):
@@ -64,7 +64,7 @@ def test_what_streams_gives_the_bits_of_a_memory_map(
     more = ["--orthogonal", orthogonal, "--max-memory", BUDGET, "--h5ad", "none", "-o", "out"]
     fit(run, places / name, *more)
     expected = of_a_map(orthogonal)
-    found = orthant.load(tmp_path / "out" / "model.npz")
+    found = orthonmf.load(tmp_path / "out" / "model.npz")
     np.testing.assert_array_equal(found.components, expected.components)
     assert found.error == expected.error
     # Steps that need single rows at hand tell streamed data from data that were read.
@@ -78,8 +78,8 @@ def test_what_streams_gives_the_bits_of_a_memory_map(
 def test_an_annotated_file_that_was_streamed_is_closed_and_copied(places, run, tmp_path):
     h5py = pytest.importorskip("h5py")
     fit(run, places / "x.h5ad", "--max-memory", BUDGET, "-o", "out")
-    with h5py.File(tmp_path / "out" / "x.orthant.h5ad", "r") as file:
-        assert file["obsm/X_orthant"].shape[0] == N
+    with h5py.File(tmp_path / "out" / "x.orthonmf.h5ad", "r") as file:
+        assert file["obsm/X_orthonmf"].shape[0] == N
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ def test_a_matrix_on_disk_is_not_turned(places, run, tmp_path):
         assert "--orthogonal features in place of samples" in done.err
         assert not (tmp_path / "out").exists()
     fit(run, places / "x.h5", "--transpose", "-o", "out")
-    assert orthant.load(tmp_path / "out" / "model.npz").components.shape == (3, N)
+    assert orthonmf.load(tmp_path / "out" / "model.npz").components.shape == (3, N)
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_a_damaged_piece_of_a_streamed_file_is_told_in_one_line(places, run, tmp
         file.write(bytes(piece.size))
     done = run("fit", "x.h5", "--max-memory", BUDGET)
     assert done.code == 2
-    assert done.err.startswith("orthant: error: x.h5: ")
+    assert done.err.startswith("orthonmf: error: x.h5: ")
     assert done.err.count("\n") == 1
-    assert not (tmp_path / "x.orthant").exists()
+    assert not (tmp_path / "x.orthonmf").exists()
 
 
 @pytest.mark.slow

@@ -19,21 +19,21 @@ def test_a_full_disk_leaves_the_old_folder_whole(table, tmp_path, run):
         "import resource, signal, sys\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
-        "from orthant.cli.main import main; main()\n"
+        "from orthonmf.cli.main import main; main()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, "fit", table, "-k", "2", "-o", "out", "--report"],
         cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT,
     )  # fmt: skip
     assert done.returncode == 1
-    assert done.stderr.startswith("orthant: error: out: ")
+    assert done.stderr.startswith("orthonmf: error: out: ")
     assert {one.name: one.read_bytes() for one in (tmp_path / "out").iterdir()} == before
 
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from orthant.cli.writing import Replacing
+from orthonmf.cli.writing import Replacing
 def write(file):
     file.write("half of")
     file.flush()
@@ -63,7 +63,7 @@ def test_files_of_others_are_not_replaced(table, tmp_path, run):
     before = (tmp_path / "features.csv").read_bytes()
     done = run("fit", "features.csv", "-k", 3, "-o", ".")
     assert (done.code, done.out) == (2, "")
-    assert "a features.csv that orthant did not write" in done.err
+    assert "a features.csv that orthonmf did not write" in done.err
     assert [one.name for one in tmp_path.iterdir()] == ["features.csv"]
     assert (tmp_path / "features.csv").read_bytes() == before
 

@@ -13,18 +13,18 @@ from importlib import import_module
 
 import numpy as np
 
-import orthant
-from orthant.cli.commands import COMMANDS, make_app, run
-from orthant.cli.main import main
+import orthonmf
+from orthonmf.cli.commands import COMMANDS, make_app, run
+from orthonmf.cli.main import main
 
 make_app(COMMANDS)  # imports all of them
 # What commands import while they run, where it is installed.
-LATER = ("orthant.estimators.orthogonal_nmf", "scipy.cluster.vq", "scipy.optimize")
+LATER = ("orthonmf.estimators.orthogonal_nmf", "scipy.cluster.vq", "scipy.optimize")
 for name in (*LATER, "sklearn.datasets", "h5py", "zarr"):
     with suppress(ImportError):
         import_module(name)
 # A fit with its certificate, a help and a mistake import the rest.
-assert orthant.factorize(np.eye(3), 2, random_state=0, n_jobs=1).certificate.lower_bound > 0
+assert orthonmf.factorize(np.eye(3), 2, random_state=0, n_jobs=1).certificate.lower_bound > 0
 with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
     run(["fit", "--help"])
     run(["fit", "no such file"])
@@ -46,7 +46,7 @@ def child(order, stdin, out, err):
         limit = held + order["memory"]
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     os.chdir(order["cwd"])
-    sys.argv = ["orthant", *order["arguments"]]
+    sys.argv = ["orthonmf", *order["arguments"]]
     code = 1
     try:
         main()

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.solve import cluster_graph
+from orthonmf.correlation_clustering.solve import cluster_graph
 
 
 def random_graph(seed, n=5, m=6):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.blocks import (
+from orthonmf.correlation_clustering.blocks import (
     Blocks,
     choose_cheapest,
     count_disagreements,

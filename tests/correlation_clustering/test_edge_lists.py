@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.edge_lists import as_graph, biadjacency_from_edges
-from orthant.errors import InvalidInputError
+from orthonmf.correlation_clustering.edge_lists import as_graph, biadjacency_from_edges
+from orthonmf.errors import InvalidInputError
 
 PAIRS = [("ann", "tea"), ("bob", "tea"), ("eve", "milk")]
 EDGES = [[1, 0], [1, 0], [0, 1]]

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, coo_matrix, csc_array, csr_array, lil_array
 
-from orthant.correlation_clustering.graph import Biadjacency, as_biadjacency
-from orthant.errors import InvalidInputError, InvalidTypeError, OrthantError
+from orthonmf.correlation_clustering.graph import Biadjacency, as_biadjacency
+from orthonmf.errors import InvalidInputError, InvalidTypeError, OrthoNMFError
 
 M = np.array([[1, 0, 1], [0, 1, 0]])
 
@@ -84,7 +84,7 @@ def test_damaged_sparse_matrices_are_refused_before_use():
     "graph", [np.ones(3), np.ones((2, 0)), np.array([["a", "b"]]), [[1], [1, 2]]]
 )
 def test_what_is_no_matrix_is_refused(graph):
-    with pytest.raises(OrthantError):
+    with pytest.raises(OrthoNMFError):
         as_biadjacency(graph)
 
 

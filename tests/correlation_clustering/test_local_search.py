@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.blocks import Blocks, count_disagreements, transpose
-from orthant.correlation_clustering.local_search import (
+from orthonmf.correlation_clustering.blocks import Blocks, count_disagreements, transpose
+from orthonmf.correlation_clustering.local_search import (
     assign_rows,
     free_vertices,
     improve_blocks,

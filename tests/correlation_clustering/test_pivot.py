@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.pivot import cluster_by_pivots
+from orthonmf.correlation_clustering.pivot import cluster_by_pivots
 
 
 @pytest.mark.parametrize("seed", range(20))

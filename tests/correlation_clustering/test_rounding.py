@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.blocks import Blocks, count_disagreements, restrict_to_blocks
-from orthant.correlation_clustering.rounding import (
+from orthonmf.correlation_clustering.blocks import Blocks, count_disagreements, restrict_to_blocks
+from orthonmf.correlation_clustering.rounding import (
     choose_best_patterns,
     choose_nearest_patterns,
     round_to_patterns,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.blocks import count_disagreements, transpose
-from orthant.correlation_clustering.local_search import improve_blocks
-from orthant.correlation_clustering.solve import (
+from orthonmf.correlation_clustering.blocks import count_disagreements, transpose
+from orthonmf.correlation_clustering.local_search import improve_blocks
+from orthonmf.correlation_clustering.solve import (
     CORRELATION_CLUSTERING_RATIO,
     METHODS,
     cluster_as_published,

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from orthant import factorize
-from orthant.datasets import make_planted
-from orthant.errors import InvalidInputError
+from orthonmf import factorize
+from orthonmf.datasets import make_planted
+from orthonmf.errors import InvalidInputError
 
 
 def test_the_noise_has_the_mean_and_deviation_the_paper_states():

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.io import mmwrite
 from scipy.sparse import coo_array, csr_array, csr_matrix, save_npz
 
-from orthant.datasets.readers import FileError, default_max_bytes, read_matrix, read_names
-from orthant.errors import OrthantError
+from orthonmf.datasets.readers import FileError, default_max_bytes, read_matrix, read_names
+from orthonmf.errors import OrthoNMFError
 
 ROWS, COLUMNS = tuple("uvwxyz"), tuple("abcd")
 
@@ -256,7 +256,7 @@ def test_the_content_decides_when_the_name_does_not(tmp_path, X):
     (tmp_path / "x.npy").rename(tmp_path / "data")
     same(read_matrix(tmp_path / "data"), X)
     same(read_matrix(tmp_path / "data", format="npy"), X)
-    with pytest.raises(OrthantError, match="format must be one of"):
+    with pytest.raises(OrthoNMFError, match="format must be one of"):
         read_matrix(tmp_path / "data", format="xls")
 
 

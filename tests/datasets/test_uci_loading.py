@@ -16,16 +16,16 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, load_npz
 
-from orthant.datasets import load_uci
-from orthant.datasets.readers import FileError
-from orthant.datasets.uci import DownloadError
-from orthant.datasets.uci.arff import read_arff
-from orthant.datasets.uci.bracketed import read_label_list, read_matrices
-from orthant.datasets.uci.cache import smallest
-from orthant.datasets.uci.catalog import CATALOG, Entry, Original
-from orthant.datasets.uci.docword import read_docword
-from orthant.datasets.uci.fetch import fetch
-from orthant.errors import InvalidInputError, MissingExtraError, OrthantError
+from orthonmf.datasets import load_uci
+from orthonmf.datasets.readers import FileError
+from orthonmf.datasets.uci import DownloadError
+from orthonmf.datasets.uci.arff import read_arff
+from orthonmf.datasets.uci.bracketed import read_label_list, read_matrices
+from orthonmf.datasets.uci.cache import smallest
+from orthonmf.datasets.uci.catalog import CATALOG, Entry, Original
+from orthonmf.datasets.uci.docword import read_docword
+from orthonmf.datasets.uci.fetch import fetch
+from orthonmf.errors import InvalidInputError, MissingExtraError, OrthoNMFError
 
 WORDS = np.array([[0, 7, 0, 1], [1, 0, 0, 0], [2, 0, 300, 0]])
 DOCWORD = gzip.compress(b"3\n4\n5\n1 2 7\n1 4 1\n2 1 1\n3 1 2\n3 3 300\n", mtime=0)
@@ -297,7 +297,7 @@ def test_a_failed_download_says_where_to_put_the_file(server, home, content):
     with pytest.raises(DownloadError) as caught:
         fetch(days(address), home)
     assert isinstance(caught.value, OSError)
-    assert isinstance(caught.value, OrthantError)
+    assert isinstance(caught.value, OrthoNMFError)
     message = str(caught.value)
     assert message.startswith(f"DAYS could not be had from {address}/days.zip: ")
     assert f"put it into {home} under this name" in message
@@ -329,7 +329,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_any_work(home):
     (home / "file").write_text("")
     with pytest.raises(InvalidInputError, match="nothing can be written there") as caught:
         fetch(bag(), home / "file")
-    assert "ORTHANT_DATA_HOME" in str(caught.value)
+    assert "ORTHONMF_DATA_HOME" in str(caught.value)
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
@@ -357,7 +357,7 @@ def test_names_are_checked_and_the_variable_is_heard(home, monkeypatch):
     with pytest.raises(InvalidInputError, match="'pems-train', 'bow-kos', 'bow-nips'; got 'kos'"):
         load_uci("kos")
     np.savez(home / "mfeat_pix.npz", X=WORDS)
-    monkeypatch.setenv("ORTHANT_DATA_HOME", str(home))
+    monkeypatch.setenv("ORTHONMF_DATA_HOME", str(home))
     with pytest.raises(FileError, match=r"mfeat_pix\.npz: this is not mfeat-pix: its shape"):
         load_uci("mfeat-pix")
     with pytest.raises(InvalidInputError, match=r"^bow_kos\.npz is not in "):
@@ -384,7 +384,7 @@ def test_pems_is_read_with_its_own_sizes_and_judged_by_its_shape_alone(home):
 @pytest.mark.slow
 def test_pooch_is_imported_for_a_download_only(home):
     program = (
-        "import sys, orthant; from orthant.datasets import load_uci\n"
+        "import sys, orthonmf; from orthonmf.datasets import load_uci\n"
         "assert 'pooch' not in sys.modules\n"
         "sys.modules['pooch'] = None\n"
         "load_uci('bow-kos', sys.argv[1])"
@@ -394,6 +394,6 @@ def test_pooch_is_imported_for_a_download_only(home):
     )
     assert done.stderr.splitlines()[-1] == (
         f"{MissingExtraError.__module__}.MissingExtraError: this needs pooch, which is not "
-        "installed: pip install 'orthant[data]'"
+        "installed: pip install 'orthonmf[data]'"
     )
     assert names(home) == []

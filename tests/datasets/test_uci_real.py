@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.datasets import load_uci
-from orthant.datasets.uci.catalog import CATALOG
+from orthonmf.datasets import load_uci
+from orthonmf.datasets.uci.catalog import CATALOG
 
 SETS = ["amazon-commerce-reviews", "arcene-train", "mfeat-pix", "bow-kos", "bow-nips"]
 
@@ -24,7 +24,7 @@ def same(X, Y):
 @pytest.mark.parametrize("name", SETS)
 def test_a_cached_set_loads_and_its_folder_stays_as_it_is(real_set, name):
     X = real_set(name)
-    folder = Path(os.environ["ORTHANT_DATA_HOME"])
+    folder = Path(os.environ["ORTHONMF_DATA_HOME"])
     before = {one.name: one.stat().st_mtime_ns for one in folder.iterdir()}
     held = load_uci(name)
     assert {one.name: one.stat().st_mtime_ns for one in folder.iterdir()} == before
@@ -116,7 +116,7 @@ def test_a_set_written_in_its_original_format_is_read_to_the_same(real_set, tmp_
         assert same(held.X, X)
         assert (held.y is None) == (known.y is None)
         assert held.y is None or np.array_equal(held.y, known.y)
-    home = Path(os.environ["ORTHANT_DATA_HOME"])
+    home = Path(os.environ["ORTHONMF_DATA_HOME"])
     cache = CATALOG[name].cache_name
     with np.load(tmp_path / cache) as ours, np.load(home / cache) as theirs:
         values = "X" if "X" in theirs else "data"

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import orthant
+import orthonmf
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -43,21 +43,21 @@ def pages():
 
 def given():
     """What a page may use without making it: data of the reader."""
-    X = orthant.datasets.make_planted(24, 10, 4, noise=0.2, random_state=0).X
-    return {"X": X, "X_new": X[:5] + 0.1, "batches": np.array_split(X, 3), "orthant": orthant}
+    X = orthonmf.datasets.make_planted(24, 10, 4, noise=0.2, random_state=0).X
+    return {"X": X, "X_new": X[:5] + 0.1, "batches": np.array_split(X, 3), "orthonmf": orthonmf}
 
 
 def forget_new_methods(request):
     """Pages may register methods; other tests know only ours."""
-    methods = orthant.baselines.BASELINES
+    methods = orthonmf.baselines.BASELINES
     known = set(methods)
     request.addfinalizer(lambda: [methods.pop(name) for name in set(methods) - known])
 
 
 @pytest.mark.parametrize("path", pages())
 def test_the_code_of_a_page_runs(path, tmp_path, monkeypatch, request):
-    if path.name in REAL_DATA and "ORTHANT_DATA_HOME" not in os.environ:
-        pytest.skip("needs the real data sets in ORTHANT_DATA_HOME")
+    if path.name in REAL_DATA and "ORTHONMF_DATA_HOME" not in os.environ:
+        pytest.skip("needs the real data sets in ORTHONMF_DATA_HOME")
     if path.name in GPU and not has_gpu():
         pytest.skip("needs a CUDA device and torch")
     monkeypatch.chdir(tmp_path)
@@ -65,7 +65,7 @@ def test_the_code_of_a_page_runs(path, tmp_path, monkeypatch, request):
     space = given()
     for number, block in enumerate(BLOCK.findall(path.read_text(encoding="utf-8")), 1):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", orthant.FewerComponentsWarning)
+            warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
             exec(compile(block, f"{path.name}, block {number}", "exec"), space)
 
 

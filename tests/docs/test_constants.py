@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import orthant
-from orthant.certificate import ratio_text
-from orthant.kmeans.local_search import stability_promise
+import orthonmf
+from orthonmf.certificate import ratio_text
+from orthonmf.kmeans.local_search import stability_promise
 
 ROOT = Path(__file__).parents[2]
 THEORY = ROOT / "docs" / "theory"
@@ -65,11 +65,11 @@ def promise(k=10, *, X=None, shape=None, **options):
         X = np.kron(np.eye(blocks), np.ones((3, 2))) if shape is None else np.eye(*shape)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return orthant.factorize(X, k, certificate=None, random_state=0, **options).promise
+        return orthonmf.factorize(X, k, certificate=None, random_state=0, **options).promise
 
 
 def graph_promise():
-    model = orthant.BipartiteCorrelationClustering(random_state=0).fit(np.eye(3))
+    model = orthonmf.BipartiteCorrelationClustering(random_state=0).fit(np.eye(3))
     known = model.certificate_
     return SimpleNamespace(ratio=known.a_priori_ratio, kind=known.a_priori_kind)
 
@@ -102,12 +102,12 @@ def is_another(k, options, shape):
     """Whether a matrix of this shape has another promise, or the options are refused for it."""
     try:
         return promise(k, **{**options, "shape": shape}).ratio != promise(k, **options).ratio
-    except orthant.OrthantError as error:
+    except orthonmf.OrthoNMFError as error:
         return "would be ignored" in str(error)
 
 
 def is_refused(k, options):
-    with pytest.raises(orthant.OrthantError):
+    with pytest.raises(orthonmf.OrthoNMFError):
         promise(k, **{**options, "kmeans": claiming(0.5)})
     return is_gone(k, options, kmeans=claiming(None))
 
@@ -165,8 +165,8 @@ def test_without_any_one_of_its_conditions_a_promise_is_not_made(row):
     conditions = row["conditions"].split(", ")
     if row["promise"] == GRAPHS:
         assert conditions == ["entries 0 and 1"]
-        with pytest.raises(orthant.OrthantError, match="other than 0 and 1"):
-            orthant.BipartiteCorrelationClustering().fit(np.eye(3) / 2)
+        with pytest.raises(orthonmf.OrthoNMFError, match="other than 0 and 1"):
+            orthonmf.BipartiteCorrelationClustering().fit(np.eye(3) / 2)
         return
     k, options = CASES[row["promise"]]
     assert [one for one in conditions if not CHECKS[one](k, options)] == []
@@ -195,7 +195,7 @@ def test_ratios_of_the_paper_are_those_of_its_formulas():
 
 def test_every_bound_that_a_certificate_may_name_is_in_the_table():
     named = {row["proven by"] for row in table("Bounds")}
-    sources = "".join(p.read_text() for p in (ROOT / "src" / "orthant").rglob("*.py"))
+    sources = "".join(p.read_text() for p in (ROOT / "src" / "orthonmf").rglob("*.py"))
     said = set(re.findall(r'^METHOD\w* = "(.+)"$', sources, re.MULTILINE))
     said |= set(re.findall(r'\bmethod="(an? .+)"', sources))
     said |= set(re.findall(r'LowerBound\(packed, "(.+)"\)', sources))
@@ -215,7 +215,7 @@ def test_numbers_in_the_proofs_are_those_of_the_code():
 def test_every_file_that_the_theory_names_is_there(path):
     text = path.read_text(encoding="utf-8")
     named = re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", text)
-    homes = (ROOT, ROOT / "src" / "orthant")
+    homes = (ROOT, ROOT / "src" / "orthonmf")
     assert [one for one in named if not any((home / one).exists() for home in homes)] == []
 
 
@@ -223,7 +223,7 @@ def test_every_file_that_the_theory_names_is_there(path):
 def test_every_name_in_a_file_that_the_theory_names_is_there(path):
     text = " ".join(path.read_text(encoding="utf-8").split())
     for names, file in re.findall(r"((?:`[\w.]+`(?:,| and)? )+)in `((?:\w+/)*\w+)\.py`", text):
-        module = import_module("orthant." + file.replace("/", "."))
+        module = import_module("orthonmf." + file.replace("/", "."))
         for name in re.findall(r"`([\w.]+)`", names):
             held = module
             for part in name.split("."):

@@ -11,7 +11,7 @@ from tests.docs.public_names import public_names
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 # Tables: their example stands in the module that holds them.
-DATA = {"orthant.baselines.BASELINES"}
+DATA = {"orthonmf.baselines.BASELINES"}
 
 
 def examples_of(value):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import orthant
+import orthonmf
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,8 +20,8 @@ def read(name):
 def test_version_and_date_are_the_same_everywhere():
     citation = dict(re.findall(r"^(version|date-released): (\S+)$", read("CITATION.cff"), re.M))
     heading = re.search(r"^## (.+)$", read("CHANGELOG.md"), re.M)[1]
-    assert citation["version"] == orthant.__version__
-    assert heading == f"{orthant.__version__} ({citation['date-released']})"
+    assert citation["version"] == orthonmf.__version__
+    assert heading == f"{orthonmf.__version__} ({citation['date-released']})"
     assert "version" in tomllib.loads(read("pyproject.toml"))["project"]["dynamic"]
 
 
@@ -48,10 +48,10 @@ def test_an_sdist_that_lacks_something_is_refused(missing, tmp_path):
     made = runpy.run_path(str(ROOT / "tools" / "make_dist.py"))
     parts = set(made["IN_SDIST"])
     for wanted in (parts, parts - {missing}):
-        path = tmp_path / f"orthant-{len(wanted)}.tar.gz"
+        path = tmp_path / f"orthonmf-{len(wanted)}.tar.gz"
         with tarfile.open(path, "w:gz") as packed:
             for part in wanted:
-                packed.add(ROOT / "LICENSE", arcname=f"orthant-1/{part}")
+                packed.add(ROOT / "LICENSE", arcname=f"orthonmf-1/{part}")
         if missing in wanted:
             made["check_sdist"](path)
         else:

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from orthant.engine.compressed import (
+from orthonmf.engine.compressed import (
     as_points,
     columns_by_groups,
     compress_columns,
     compress_rows,
     compress_swept,
 )
-from orthant.engine.samples import Samples
+from orthonmf.engine.samples import Samples
 from tests.engine.weighted import CASES, STORES, make, some_numbers, unit_rows
 
 RNG = np.random.default_rng(9)

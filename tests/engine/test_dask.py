@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csr_array
 
-import orthant
-from orthant.engine.dask.blocks import ExpectedBlock, Places
-from orthant.engine.dask.source import DaskSource
-from orthant.engine.executors import Serial, Threads, Work, executor_for
-from orthant.engine.sources import ArraySource, CsrSource
-from orthant.errors import BlockFailedError, InvalidInputError, InvalidTypeError
-from orthant.validation.data import as_source
+import orthonmf
+from orthonmf.engine.dask.blocks import ExpectedBlock, Places
+from orthonmf.engine.dask.source import DaskSource
+from orthonmf.engine.executors import Serial, Threads, Work, executor_for
+from orthonmf.engine.sources import ArraySource, CsrSource
+from orthonmf.errors import BlockFailedError, InvalidInputError, InvalidTypeError
+from orthonmf.validation.data import as_source
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -50,7 +50,7 @@ def current(client):
 
 
 def planted(dtype=np.float64):
-    X = orthant.datasets.make_planted(700, 40, 4, 0.3, random_state=1).X
+    X = orthonmf.datasets.make_planted(700, 40, 4, 0.3, random_state=1).X
     return np.where(X < 0.2, 0.0, X).astype(dtype)
 
 
@@ -69,7 +69,7 @@ def bits(result):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")
 @pytest.mark.parametrize(
     ("orthogonal", "algorithm"),
     [("samples", "best"), ("features", "best"), ("both", "paper")],
@@ -83,7 +83,7 @@ def test_serial_threads_and_a_cluster_give_the_same_bits(
     weights = np.random.default_rng(0).random(700)
 
     def fit(n_jobs):
-        return orthant.factorize(
+        return orthonmf.factorize(
             X,
             4,
             orthogonal=orthogonal,
@@ -102,19 +102,19 @@ def test_serial_threads_and_a_cluster_give_the_same_bits(
         assert bits(fit(1)) == bits(alone)
 
 
-@pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")
 def test_the_default_over_both_gives_the_same_bits_on_a_cluster(client):
     X = da.from_array(planted()[:90, :12], chunks=(30, 12))
     options = {"orthogonal": "both", "random_state": 0, "max_iter": 2, "certificate": None}
-    alone = orthant.factorize(X, 3, **options, n_jobs=1)
+    alone = orthonmf.factorize(X, 3, **options, n_jobs=1)
     with client.as_current():
-        assert bits(orthant.factorize(X, 3, **options)) == bits(alone)
+        assert bits(orthonmf.factorize(X, 3, **options)) == bits(alone)
 
 
 def test_a_fit_is_that_of_the_array_in_memory():
     X = planted()
-    inside = orthant.factorize(X, 4, random_state=0, algorithm="paper")
-    result = orthant.factorize(chunked(X), 4, random_state=0, algorithm="paper")
+    inside = orthonmf.factorize(X, 4, random_state=0, algorithm="paper")
+    result = orthonmf.factorize(chunked(X), 4, random_state=0, algorithm="paper")
     np.testing.assert_array_equal(result.labels, inside.labels)
     np.testing.assert_allclose(result.components, inside.components, rtol=1e-12, atol=1e-14)
 
@@ -162,7 +162,7 @@ def wait_until_nothing_is_left(client):
 
 
 def test_nothing_is_left_on_the_workers_after_a_fit(current):
-    orthant.factorize(chunked(planted()), 4, random_state=0)
+    orthonmf.factorize(chunked(planted()), 4, random_state=0)
     wait_until_nothing_is_left(current)
 
 
@@ -190,9 +190,9 @@ def test_large_keywords_are_sent_without_advice_to_scatter_them(current):
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 def test_a_persisted_array_gives_the_same_bits(client, store):
     X = chunked(planted(), store)
-    alone = orthant.factorize(X, 4, random_state=0, n_jobs=1)
+    alone = orthonmf.factorize(X, 4, random_state=0, n_jobs=1)
     with client.as_current():
-        assert bits(orthant.factorize(X.persist(), 4, random_state=0)) == bits(alone)
+        assert bits(orthonmf.factorize(X.persist(), 4, random_state=0)) == bits(alone)
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
@@ -252,16 +252,16 @@ def test_missing_entries_are_left_out_alike(client, store):
     X = planted()
     X[np.random.default_rng(2).random(X.shape) < 0.1] = np.nan
     options = {"missing_values": np.nan, "random_state": 0, "n_jobs": 1, "max_iter": 3}
-    inside = orthant.factorize(X, 4, **options)
-    alone = orthant.factorize(chunked(X, store), 4, **options)
+    inside = orthonmf.factorize(X, 4, **options)
+    alone = orthonmf.factorize(chunked(X, store), 4, **options)
     assert alone.error == pytest.approx(inside.error, rel=1e-6)
     with client.as_current():
-        assert bits(orthant.factorize(chunked(X, store), 4, **options)) == bits(alone)
+        assert bits(orthonmf.factorize(chunked(X, store), 4, **options)) == bits(alone)
 
 
 def test_the_estimator_takes_a_dask_array(current):
     X = planted()
-    model = orthant.OrthogonalNMF(4, random_state=0).fit(chunked(X))
+    model = orthonmf.OrthogonalNMF(4, random_state=0).fit(chunked(X))
     np.testing.assert_array_equal(model.predict(chunked(X)), model.labels_)
     loadings = model.transform(chunked(X))
     assert isinstance(loadings, csr_array)  # one entry a row, however many rows there are
@@ -271,7 +271,7 @@ def test_the_estimator_takes_a_dask_array(current):
 
 def refuse(X, message, kind=InvalidInputError):
     with pytest.raises(kind, match=message):
-        orthant.factorize(X, 2)
+        orthonmf.factorize(X, 2)
 
 
 def test_what_cannot_be_read_in_blocks_of_rows_is_refused_with_a_remedy():
@@ -331,7 +331,7 @@ def test_an_error_of_a_block_keeps_its_type_and_message_and_names_the_rows(curre
         raise KeyError("no such file today")
 
     with pytest.raises(KeyError, match="no such file today") as caught:
-        orthant.factorize(changed(chunked(planted()), 450, fail), 2)
+        orthonmf.factorize(changed(chunked(planted()), 450, fail), 2)
     assert "This happened in rows 450:600 of X." in caught.value.__notes__
 
 
@@ -341,7 +341,7 @@ def test_a_block_that_exhausts_memory_is_named_with_a_remedy(current):
 
     message = r"rows 450:600 of X do not fit.*X\.rechunk\(\{0: 37\}\).*Unable to allocate 1 PiB"
     with pytest.raises(BlockFailedError, match=message):
-        orthant.factorize(changed(chunked(planted()), 450, exhaust), 2)
+        orthonmf.factorize(changed(chunked(planted()), 450, exhaust), 2)
 
 
 def test_reading_may_fail_now_and_then(current, tmp_path):
@@ -389,7 +389,7 @@ def test_places_are_those_inside_a_slice_counted_from_its_start():
 
 def test_dask_is_not_imported_without_a_dask_array():
     script = (
-        "import sys, numpy, orthant; orthant.factorize(numpy.ones((4, 3)), 1);"
+        "import sys, numpy, orthonmf; orthonmf.factorize(numpy.ones((4, 3)), 1);"
         "assert 'dask' not in sys.modules and 'distributed' not in sys.modules"
     )
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-import orthant
-from orthant.engine.dask.waiting import DEFAULTS, TIMEOUT, WARNING, seconds_of
-from orthant.errors import InvalidInputError, NoWorkersError, NoWorkersWarning
+import orthonmf
+from orthonmf.engine.dask.waiting import DEFAULTS, TIMEOUT, WARNING, seconds_of
+from orthonmf.errors import InvalidInputError, NoWorkersError, NoWorkersWarning
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -27,12 +27,12 @@ def workers():
 
 
 def some_blocks():
-    X = orthant.datasets.make_planted(400, 20, 3, 0.3, random_state=1).X
+    X = orthonmf.datasets.make_planted(400, 20, 3, 0.3, random_state=1).X
     return da.from_array(X, chunks=(100, 20))
 
 
 def fit(X):
-    return orthant.factorize(X, 3, random_state=0, certificate=None)
+    return orthonmf.factorize(X, 3, random_state=0, certificate=None)
 
 
 def times(warning, timeout):
@@ -52,7 +52,7 @@ def test_a_fit_ends_with_a_remedy_when_no_worker_comes(workers):
         pytest.raises(NoWorkersError, match=message) as caught,
     ):
         fit(some_blocks())
-    assert isinstance(caught.value, orthant.OrthantError)
+    assert isinstance(caught.value, orthonmf.OrthoNMFError)
     assert isinstance(caught.value, TimeoutError)
     assert TIMEOUT in str(caught.value)
 
@@ -150,7 +150,7 @@ def test_a_block_that_times_out_itself_is_told_as_it_is(workers):
 def test_the_times_are_settings_of_dask():
     assert [seconds_of(name) for name in (WARNING, TIMEOUT)] == [30, 600]
     assert set(DEFAULTS) == {WARNING, TIMEOUT}
-    with dask.config.set({"orthant.no_workers_timeout": "1 hour"}):
+    with dask.config.set({"orthonmf.no_workers_timeout": "1 hour"}):
         assert seconds_of(TIMEOUT) == 3600
     with times(0.5, None):
         assert seconds_of(WARNING) == 0.5

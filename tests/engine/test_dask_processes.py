@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.engine.executors import Work, executor_for
-from orthant.errors import BlockFailedError
-from orthant.validation.data import as_source
+import orthonmf
+from orthonmf.engine.executors import Work, executor_for
+from orthonmf.errors import BlockFailedError
+from orthonmf.validation.data import as_source
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -77,7 +77,7 @@ def small():
 
 @pytest.fixture
 def stored(tmp_path):
-    X = orthant.datasets.make_planted(800, 30, 4, 0.3, random_state=1).X
+    X = orthonmf.datasets.make_planted(800, 30, 4, 0.3, random_state=1).X
     np.save(tmp_path / "X.npy", np.where(X < 0.2, 0.0, X))
     return tmp_path / "X.npy"
 
@@ -122,7 +122,7 @@ def array_of(path, reader=read, *given):
 
 
 def fit(X, orthogonal="samples", **options):
-    return orthant.factorize(X, 4, orthogonal=orthogonal, random_state=0, max_iter=5, **options)
+    return orthonmf.factorize(X, 4, orthogonal=orthogonal, random_state=0, max_iter=5, **options)
 
 
 def same_bits(one, other):
@@ -138,7 +138,7 @@ def same_bits(one, other):
     assert one.history == other.history
 
 
-@pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")
 @pytest.mark.parametrize(
     ("orthogonal", "store", "dtype"),
     [

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.engine.dask import blocks as tasks
-from orthant.engine.dask.executor import MOST_BLOCKS, blocks_per_task
-from orthant.engine.dask.recipes import MOST_BYTES, follow, recipes_of
-from orthant.engine.executors import Serial, Work, executor_for
-from orthant.errors import BlockFailedError, InvalidInputError
-from orthant.validation.data import as_source
+import orthonmf
+from orthonmf.engine.dask import blocks as tasks
+from orthonmf.engine.dask.executor import MOST_BLOCKS, blocks_per_task
+from orthonmf.engine.dask.recipes import MOST_BYTES, follow, recipes_of
+from orthonmf.engine.executors import Serial, Work, executor_for
+from orthonmf.errors import BlockFailedError, InvalidInputError
+from orthonmf.validation.data import as_source
 
 pytestmark = pytest.mark.slow  # all together take long
 
@@ -79,10 +79,10 @@ def test_results_are_those_of_one_block_after_the_other(client, lengths, n_share
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
 def test_a_fit_has_the_same_bits_with_and_without_recipes(client, orthogonal):
     made = array_of(UNEQUAL)
-    alone = orthant.factorize(made, 3, orthogonal=orthogonal, random_state=0, n_jobs=1)
+    alone = orthonmf.factorize(made, 3, orthogonal=orthogonal, random_state=0, n_jobs=1)
     with client.as_current():
         for X in (made, made.persist()):
-            found = orthant.factorize(X, 3, orthogonal=orthogonal, random_state=0)
+            found = orthonmf.factorize(X, 3, orthogonal=orthogonal, random_state=0)
             np.testing.assert_array_equal(found.components, alone.components)
             np.testing.assert_array_equal(found.labels, alone.labels)
             assert found.history == alone.history
@@ -136,10 +136,10 @@ def fail_at(rows, error):
 def test_an_error_inside_a_task_names_the_rows_of_its_block(client):
     with client.as_current():
         with pytest.raises(KeyError, match="no such file") as caught:
-            orthant.factorize(fail_at(68, KeyError("no such file")), 2)
+            orthonmf.factorize(fail_at(68, KeyError("no such file")), 2)
         assert caught.value.__notes__ == ["This happened in rows 68:72 of X."]
         with pytest.raises(BlockFailedError, match=r"rows 40:44 of X do not fit.*\{0: 1\}.*1 PiB"):
-            orthant.factorize(fail_at(40, MemoryError("1 PiB")), 2)
+            orthonmf.factorize(fail_at(40, MemoryError("1 PiB")), 2)
 
 
 def test_a_bad_block_inside_a_task_is_named_by_its_rows(client):
@@ -147,7 +147,7 @@ def test_a_bad_block_inside_a_task_is_named_by_its_rows(client):
         return make_rows(start, stop - (start == 20))
 
     with client.as_current(), pytest.raises(InvalidInputError, match="rows 20:24 of X have shape"):
-        orthant.factorize(array_of((4,) * 23, short), 2)
+        orthonmf.factorize(array_of((4,) * 23, short), 2)
 
 
 def test_a_task_is_tried_again_when_one_of_its_blocks_cannot_be_read(client, tmp_path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthant.engine.vectors import (
+from orthonmf.engine.vectors import (
     by_label,
     divide,
     draw,
@@ -13,12 +13,12 @@ from orthant.engine.vectors import (
     on_host,
     one_per_row,
 )
-from orthant.kmeans.seeding import lines, plain
+from orthonmf.kmeans.seeding import lines, plain
 
 torch = pytest.importorskip("torch")
 
-from orthant.engine.device_arrays import DeviceArray  # noqa: E402
-from orthant.engine.tensor_functions import SLAB  # noqa: E402
+from orthonmf.engine.device_arrays import DeviceArray  # noqa: E402
+from orthonmf.engine.tensor_functions import SLAB  # noqa: E402
 
 RNG = np.random.default_rng(0)
 V = RNG.exponential(size=3 * SLAB + 77)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine import disjoint_capture
-from orthant.engine.disjoint_capture import capture_rows
+from orthonmf.engine import disjoint_capture
+from orthonmf.engine.disjoint_capture import capture_rows
 
 FORMS = [np.asarray, csr_array]
 

@@ -14,9 +14,9 @@ import pytest
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import orthant
-from orthant.engine import sources
-from orthant.engine.executors import Serial, Threads, Work, one_blas_thread
+import orthonmf
+from orthonmf.engine import sources
+from orthonmf.engine.executors import Serial, Threads, Work, one_blas_thread
 
 
 class Numbers:
@@ -79,9 +79,9 @@ def test_whatever_a_block_raises_reaches_the_caller(executor, kind):
 def test_one_two_and_four_threads_give_the_same_bits(orthogonal, store, dtype, monkeypatch):
     monkeypatch.setattr(sources, "FEWEST_ENTRIES", 2000)
     monkeypatch.setattr(sources, "SPARSE_ENTRIES", 2000)
-    X = store(orthant.datasets.make_planted(700, 40, 4, 0.3, random_state=1).X.astype(dtype))
+    X = store(orthonmf.datasets.make_planted(700, 40, 4, 0.3, random_state=1).X.astype(dtype))
     fits = [
-        orthant.factorize(X, 4, orthogonal=orthogonal, algorithm="paper", random_state=0, n_jobs=n)
+        orthonmf.factorize(X, 4, orthogonal=orthogonal, algorithm="paper", random_state=0, n_jobs=n)
         for n in (1, 2, 4)
     ]
     for other in fits[1:]:
@@ -107,13 +107,13 @@ def test_blas_gets_its_threads_back_after_the_last_of_several_fits():
 
 
 def test_two_fits_in_two_threads_agree_with_one():
-    X = orthant.datasets.make_planted(3000, 60, 5, 0.5, random_state=0).X
-    alone = orthant.factorize(X, 5, algorithm="paper", random_state=3)
+    X = orthonmf.datasets.make_planted(3000, 60, 5, 0.5, random_state=0).X
+    alone = orthonmf.factorize(X, 5, algorithm="paper", random_state=3)
     results = []
     workers = [
         threading.Thread(
             target=lambda: results.append(
-                orthant.factorize(X, 5, algorithm="paper", random_state=3)
+                orthonmf.factorize(X, 5, algorithm="paper", random_state=3)
             )
         )
         for _ in range(2)
@@ -127,8 +127,8 @@ def test_two_fits_in_two_threads_agree_with_one():
 
 
 def _fit_error(seed):
-    X = orthant.datasets.make_planted(3000, 60, 5, 0.5, random_state=0).X
-    return orthant.factorize(X, 5, algorithm="paper", random_state=seed, n_jobs=2).error
+    X = orthonmf.datasets.make_planted(3000, 60, 5, 0.5, random_state=0).X
+    return orthonmf.factorize(X, 5, algorithm="paper", random_state=seed, n_jobs=2).error
 
 
 @pytest.mark.slow
@@ -163,9 +163,9 @@ def test_an_interrupt_ends_a_fit_and_leaves_no_work_behind():
     script = textwrap.dedent(
         """
         import signal, sys, threading, traceback
-        import numpy as np, orthant
-        from orthant.engine import executors
-        from orthant.progress import listening
+        import numpy as np, orthonmf
+        from orthonmf.engine import executors
+        from orthonmf.progress import listening
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
         X = np.random.default_rng(0).random((20000, 200))
         said = []
@@ -175,7 +175,7 @@ def test_an_interrupt_ends_a_fit_and_leaves_no_work_behind():
         try:
             with listening(once):
                 while True:
-                    orthant.factorize(X, 20, algorithm="paper", n_jobs=2, random_state=0)
+                    orthonmf.factorize(X, 20, algorithm="paper", n_jobs=2, random_state=0)
         except KeyboardInterrupt:
             print("interrupted", flush=True)
         for number, frame in sys._current_frames().items():

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orthant.engine import geometry, sources
-from orthant.engine.geometry import refuse_overflow, scales_are_accurate
-from orthant.engine.vectors import ByLabel, Projection, one_per_row
-from orthant.errors import InvalidInputError, ScaleOverflowError
-from orthant.validation.data import as_matrix
+from orthonmf.engine import geometry, sources
+from orthonmf.engine.geometry import refuse_overflow, scales_are_accurate
+from orthonmf.engine.vectors import ByLabel, Projection, one_per_row
+from orthonmf.errors import InvalidInputError, ScaleOverflowError
+from orthonmf.validation.data import as_matrix
 from tests.engine.weighted import CASES, STORES, Case, make, some_numbers
 
 RNG = np.random.default_rng(6)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-import orthant
-from orthant.engine.samples import Samples
-from orthant.errors import InvalidTypeError, TooLargeError
-from orthant.validation.data import as_matrix
+import orthonmf
+from orthonmf.engine.samples import Samples
+from orthonmf.errors import InvalidTypeError, TooLargeError
+from orthonmf.validation.data import as_matrix
 
 torch = pytest.importorskip("torch")
 pytestmark = [
@@ -69,20 +69,20 @@ def test_published_labels_are_those_of_float64_and_of_any_part(n, m, k):
     assert np.array_equal(half[1], scales[n // 2 :])
 
 
-@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 @pytest.mark.parametrize("algorithm", ["best", "paper"])
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_a_fit_repeats_its_bits_and_is_as_good_as_on_the_host(orthogonal, algorithm):
-    held = orthant.datasets.make_planted(60_000, 60, 5, noise=0.1, random_state=0).X
+    held = orthonmf.datasets.make_planted(60_000, 60, 5, noise=0.1, random_state=0).X
     held = held.astype(np.float32)
     X = torch.tensor(held).cuda()
     options = {"orthogonal": orthogonal, "algorithm": algorithm, "random_state": 0}
-    found, again = (orthant.factorize(X, 5, **options) for _ in range(2))
+    found, again = (orthonmf.factorize(X, 5, **options) for _ in range(2))
     assert found.error == again.error
     np.testing.assert_array_equal(found.components, again.components)
     if orthogonal != "features":
         np.testing.assert_array_equal(found.labels, again.labels)
-    on_host = orthant.factorize(held, 5, **options)
+    on_host = orthonmf.factorize(held, 5, **options)
     assert found.relative_squared_error == pytest.approx(on_host.relative_squared_error, rel=1e-3)
     assert found.certificate.ratio == pytest.approx(on_host.certificate.ratio, rel=1e-3)
     assert found.certificate.upper_bound >= found.relative_squared_error
@@ -91,26 +91,26 @@ def test_a_fit_repeats_its_bits_and_is_as_good_as_on_the_host(orthogonal, algori
 
 def test_the_error_is_that_of_the_host_for_the_same_components():
     X = uniform(50_000, 40)
-    found = orthant.factorize(X, 6, random_state=0)
+    found = orthonmf.factorize(X, 6, random_state=0)
     difference = X.double().cpu().numpy() - found.loadings @ found.components.astype(np.float64)
     assert found.error == pytest.approx(np.linalg.norm(difference), rel=1e-12)
 
 
 def test_without_fused_kernels_the_steps_say_so():
-    assert "plain torch" in orthant.factorize(uniform(500, 9).double(), 3).steps_run
-    assert "plain torch" not in orthant.factorize(uniform(500, 9), 3).steps_run
+    assert "plain torch" in orthonmf.factorize(uniform(500, 9).double(), 3).steps_run
+    assert "plain torch" not in orthonmf.factorize(uniform(500, 9), 3).steps_run
 
 
 def test_arrays_of_other_libraries_come_in_by_dlpack():
     cupy = pytest.importorskip("cupy")
     X = uniform(2_000, 9)
-    mine = orthant.factorize(cupy.from_dlpack(X), 3, random_state=0)
-    np.testing.assert_array_equal(mine.labels, orthant.factorize(X, 3, random_state=0).labels)
+    mine = orthonmf.factorize(cupy.from_dlpack(X), 3, random_state=0)
+    np.testing.assert_array_equal(mine.labels, orthonmf.factorize(X, 3, random_state=0).labels)
 
 
 @pytest.mark.parametrize("locked", [True, False])
 def test_streamed_rows_give_the_bits_of_a_tensor(locked, monkeypatch):
-    from orthant.engine import streaming, tensors
+    from orthonmf.engine import streaming, tensors
 
     small = tensors.device_boundaries
     for module in (streaming, tensors):
@@ -118,10 +118,10 @@ def test_streamed_rows_give_the_bits_of_a_tensor(locked, monkeypatch):
     X = uniform(200_000, 50)
     held = X.cpu().pin_memory() if locked else X.cpu().numpy()
     options = {"random_state": 0, "certificate": None}
-    resident = orthant.factorize(X, 7, **options)
+    resident = orthonmf.factorize(X, 7, **options)
     for kept in (True, False):
         monkeypatch.setattr(streaming._Line, "has_room", lambda self, tensor, kept=kept: kept)
-        streamed = orthant.factorize(orthant.on_device(held), 7, **options)
+        streamed = orthonmf.factorize(orthonmf.on_device(held), 7, **options)
         np.testing.assert_array_equal(streamed.labels, resident.labels)
         np.testing.assert_array_equal(streamed.scales, resident.scales)
         assert streamed.error == resident.error
@@ -134,24 +134,24 @@ def test_too_little_memory_is_an_error_of_ours():
     torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + 2**20) / total)
     try:
         with pytest.raises(TooLargeError, match="on_device"):
-            orthant.factorize(X, 5)
+            orthonmf.factorize(X, 5)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
 
 
 def test_what_the_user_set_for_products_changes_nothing():
     X = uniform(20_000, 40)
-    before = orthant.factorize(X.double(), 5, random_state=0).error
+    before = orthonmf.factorize(X.double(), 5, random_state=0).error
     torch.backends.cuda.matmul.fp32_precision = "tf32"
     try:
-        assert orthant.factorize(X.double(), 5, random_state=0).error == before
-        labels = orthant.factorize(X, 5, random_state=0, orthogonal="features").feature_labels
+        assert orthonmf.factorize(X.double(), 5, random_state=0).error == before
+        labels = orthonmf.factorize(X, 5, random_state=0, orthogonal="features").feature_labels
     finally:
         torch.backends.cuda.matmul.fp32_precision = "ieee"
-    again = orthant.factorize(X, 5, random_state=0, orthogonal="features").feature_labels
+    again = orthonmf.factorize(X, 5, random_state=0, orthogonal="features").feature_labels
     np.testing.assert_array_equal(labels, again)
 
 
 def test_sparse_tensors_on_a_gpu_are_refused():
     with pytest.raises(InvalidTypeError, match="sparse"):
-        orthant.factorize(uniform(20, 5).to_sparse(), 2)
+        orthonmf.factorize(uniform(20, 5).to_sparse(), 2)

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from orthant.engine import sources
-from orthant.engine.executors import Serial, Work
-from orthant.engine.masked import FilledSource, MaskedMatrix, has_missing
-from orthant.engine.sources import ArraySource, in_memory
-from orthant.engine.vectors import one_per_row
-from orthant.errors import ScaleOverflowError
-from orthant.validation.data import as_matrix
+from orthonmf.engine import sources
+from orthonmf.engine.executors import Serial, Work
+from orthonmf.engine.masked import FilledSource, MaskedMatrix, has_missing
+from orthonmf.engine.sources import ArraySource, in_memory
+from orthonmf.engine.vectors import one_per_row
+from orthonmf.errors import ScaleOverflowError
+from orthonmf.validation.data import as_matrix
 from tests.engine.weighted import CASES, STORES, make, some_numbers
 
 RNG = np.random.default_rng(7)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine import sources
-from orthant.kmeans.seeding import lines
-from orthant.validation.data import as_matrix
+from orthonmf.engine import sources
+from orthonmf.kmeans.seeding import lines
+from orthonmf.validation.data import as_matrix
 from tests.engine.weighted import CASES, STORES, make, some_numbers
 
 RNG = np.random.default_rng(5)

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from orthant.engine import memory
-from orthant.engine.memory import available_memory, in_words, memory_limit, refuse_beyond_memory
-from orthant.errors import TooLargeError
+from orthonmf.engine import memory
+from orthonmf.engine.memory import available_memory, in_words, memory_limit, refuse_beyond_memory
+from orthonmf.errors import TooLargeError
 
 resource = pytest.importorskip("resource")
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine import other_passes, sources
-from orthant.engine.kernels.dense import DENSE
-from orthant.engine.kernels.interface import piece_rows
-from orthant.engine.kernels.sparse import SPARSE
-from orthant.engine.other_passes import (
+from orthonmf.engine import other_passes, sources
+from orthonmf.engine.kernels.dense import DENSE
+from orthonmf.engine.kernels.interface import piece_rows
+from orthonmf.engine.kernels.sparse import SPARSE
+from orthonmf.engine.other_passes import (
     FirstRow,
     Stacked,
     draw_block,
@@ -17,9 +17,9 @@ from orthant.engine.other_passes import (
     short_sums,
     square_residuals,
 )
-from orthant.engine.units import Units
-from orthant.kmeans.seeding import lines
-from orthant.validation.data import as_matrix
+from orthonmf.engine.units import Units
+from orthonmf.kmeans.seeding import lines
+from orthonmf.validation.data import as_matrix
 from tests.engine.weighted import STORES, some_numbers
 
 RNG = np.random.default_rng(3)

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import orthant
-from orthant.engine.executors import COPIES_OF_A_BLOCK, executor_for
-from orthant.engine.sources import SlicedSource, dense_boundaries
-from orthant.errors import InvalidInputError, InvalidTypeError
+import orthonmf
+from orthonmf.engine.executors import COPIES_OF_A_BLOCK, executor_for
+from orthonmf.engine.sources import SlicedSource, dense_boundaries
+from orthonmf.errors import InvalidInputError, InvalidTypeError
 from tests.quick_cases import mostly_slow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ ONE_BLOCK = LARGEST_BLOCK * M * 8 * 4
 AT_WORK = LARGEST_BLOCK * M * 8 * COPIES_OF_A_BLOCK
 SETTINGS = ("samples", "features", "both")
 DATA_LIMIT = 300 * 10**6
-LARGE = int(os.environ.get("ORTHANT_OUT_OF_CORE_MB", "600"))
+LARGE = int(os.environ.get("ORTHONMF_OUT_OF_CORE_MB", "600"))
 
 
 class Slices:
@@ -100,7 +100,7 @@ def bits(result):
 
 def fitted(X, **options):
     given = {"random_state": 5, "certificate": None, "max_iter": 15, "n_jobs": 1, **options}
-    return bits(orthant.factorize(X, K, **given))
+    return bits(orthonmf.factorize(X, K, **given))
 
 
 @pytest.mark.slow
@@ -193,7 +193,7 @@ def test_float32_stays_float32_in_any_order_of_bytes_and_of_entries(orthogonal, 
     expected = fitted(mapped(X, tmp_path), orthogonal=orthogonal)
     assert fitted(Slices(X.astype(">f4")), orthogonal=orthogonal) == expected
     assert fitted(mapped(np.asfortranarray(X), tmp_path), orthogonal=orthogonal) == expected
-    result = orthant.factorize(Slices(X), K, orthogonal=orthogonal, certificate=None)
+    result = orthonmf.factorize(Slices(X), K, orthogonal=orthogonal, certificate=None)
     assert result.components.dtype == np.float32
 
 

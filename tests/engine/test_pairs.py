@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine import pairs as pairs_module
-from orthant.engine.pairs import close_pairs, close_pairs_by_count, merge_parallel
+from orthonmf.engine import pairs as pairs_module
+from orthonmf.engine.pairs import close_pairs, close_pairs_by_count, merge_parallel
 
 
 def found(chunks):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csc_array, csr_array
 
-from orthant.engine import sources
-from orthant.engine.samples import Samples
-from orthant.engine.streamed_columns import StreamedColumns
-from orthant.engine.vectors import divide
-from orthant.validation.data import as_matrix
+from orthonmf.engine import sources
+from orthonmf.engine.samples import Samples
+from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.engine.vectors import divide
+from orthonmf.validation.data import as_matrix
 
 
 def cosines_of(sweep):

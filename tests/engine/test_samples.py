@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine.samples import (
+from orthonmf.engine.samples import (
     DENSE_PER_SECOND,
     SPARSE_PER_SECOND,
     Products,
@@ -12,9 +12,9 @@ from orthant.engine.samples import (
     TransposedColumns,
     columns_of,
 )
-from orthant.engine.streamed_columns import StreamedColumns
-from orthant.kmeans.seeding import lines
-from orthant.validation.data import as_matrix
+from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.kmeans.seeding import lines
+from orthonmf.validation.data import as_matrix
 from tests.engine.weighted import CASES, STORES, make, unit_rows
 
 RNG = np.random.default_rng(4)

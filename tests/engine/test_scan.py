@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine import sources
-from orthant.engine.executors import Serial, Threads
-from orthant.engine.scan import scan
-from orthant.engine.sources import ArraySource, in_memory
+from orthonmf.engine import sources
+from orthonmf.engine.executors import Serial, Threads
+from orthonmf.engine.scan import scan
+from orthonmf.engine.sources import ArraySource, in_memory
 from tests.engine.weighted import CASES, STORES, make, some_numbers
 
 LARGEST, SMALLEST = np.finfo(np.float64).max, 5e-324

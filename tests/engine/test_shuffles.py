@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csc_array, csr_array
 
-from orthant.engine import shuffles
-from orthant.engine.shuffles import can_permute, permute_columns
+from orthonmf.engine import shuffles
+from orthonmf.engine.shuffles import can_permute, permute_columns
 
 FORMS = [np.asarray, csr_array]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine import sources
-from orthant.engine.samples import Samples
-from orthant.engine.sources import (
+from orthonmf.engine import sources
+from orthonmf.engine.samples import Samples
+from orthonmf.engine.sources import (
     ArraySource,
     CsrSource,
     SlicedSource,
@@ -18,7 +18,7 @@ from orthant.engine.sources import (
     sparse_boundaries,
     working_dtype,
 )
-from orthant.validation.data import as_matrix
+from orthonmf.validation.data import as_matrix
 from tests.engine.weighted import some_numbers
 
 

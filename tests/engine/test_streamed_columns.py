@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine import sources
-from orthant.engine.samples import Samples
-from orthant.engine.streamed_columns import StreamedColumns
-from orthant.engine.vectors import divide
-from orthant.kmeans.seeding import lines
-from orthant.validation.data import as_matrix
+from orthonmf.engine import sources
+from orthonmf.engine.samples import Samples
+from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.engine.vectors import divide
+from orthonmf.kmeans.seeding import lines
+from orthonmf.validation.data import as_matrix
 from tests.engine.weighted import CASES, STORES, make, some_numbers
 
 RNG = np.random.default_rng(8)

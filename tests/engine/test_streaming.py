@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from orthant.errors import InvalidInputError
-from orthant.validation import data
+from orthonmf.errors import InvalidInputError
+from orthonmf.validation import data
 
 torch = pytest.importorskip("torch")
 
-from orthant.engine.sources import ArraySource, SlicedSource  # noqa: E402
-from orthant.engine.streaming import DeviceBlocks  # noqa: E402
-from orthant.engine.tensors import ALIGNED_ROWS, TensorSource, kernel_on  # noqa: E402
+from orthonmf.engine.sources import ArraySource, SlicedSource  # noqa: E402
+from orthonmf.engine.streaming import DeviceBlocks  # noqa: E402
+from orthonmf.engine.tensors import ALIGNED_ROWS, TensorSource, kernel_on  # noqa: E402
 from tests.engine.test_tensors import CPU, X, fit, with_small_blocks  # noqa: E402
 
 HOSTS = {

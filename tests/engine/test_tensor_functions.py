@@ -5,8 +5,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from orthant.engine import tensor_functions  # noqa: E402
-from orthant.engine.tensor_functions import (  # noqa: E402
+from orthonmf.engine import tensor_functions  # noqa: E402
+from orthonmf.engine.tensor_functions import (  # noqa: E402
     DTYPES,
     OF_TORCH,
     SLAB,
@@ -17,7 +17,7 @@ from orthant.engine.tensor_functions import (  # noqa: E402
     sum_by_label,
     told_when_full,
 )
-from orthant.errors import TooLargeError  # noqa: E402
+from orthonmf.errors import TooLargeError  # noqa: E402
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

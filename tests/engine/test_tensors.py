@@ -5,14 +5,14 @@ import warnings
 import numpy as np
 import pytest
 
-import orthant
-from orthant.datasets import make_planted
-from orthant.errors import FewerComponentsWarning, InvalidInputError
-from orthant.validation import data
+import orthonmf
+from orthonmf.datasets import make_planted
+from orthonmf.errors import FewerComponentsWarning, InvalidInputError
+from orthonmf.validation import data
 
 torch = pytest.importorskip("torch")
 
-from orthant.engine.tensors import (  # noqa: E402
+from orthonmf.engine.tensors import (  # noqa: E402
     ALIGNED_ROWS,
     TensorSource,
     device_boundaries,
@@ -39,7 +39,7 @@ def open_door(monkeypatch):
 def fit(X, **keywords):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerComponentsWarning)
-        return orthant.factorize(X, 4, random_state=0, **keywords)
+        return orthonmf.factorize(X, 4, random_state=0, **keywords)
 
 
 @pytest.mark.slow
@@ -95,7 +95,7 @@ def test_every_seeding_runs_on_a_device(open_door, seeding):
 
 def test_the_estimator_takes_tensors(open_door):
     tensor = torch.tensor(X[:400])
-    model = orthant.OrthogonalNMF(4, random_state=0).fit(tensor)
+    model = orthonmf.OrthogonalNMF(4, random_state=0).fit(tensor)
     assert isinstance(model.predict(tensor), np.ndarray)
     np.testing.assert_array_equal(model.predict(tensor), model.labels_)
     assert model.transform(tensor).shape == (400, 4)

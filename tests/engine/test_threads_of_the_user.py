@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import orthant
-from orthant.certification import certify
-from orthant.engine import executors
-from orthant.engine.executors import one_blas_thread
+import orthonmf
+from orthonmf.certification import certify
+from orthonmf.engine import executors
+from orthonmf.engine.executors import one_blas_thread
 from tests.quick_cases import mostly_slow
 
 
@@ -32,7 +32,7 @@ def X():
 
 
 def fitted(X):
-    return orthant.factorize(X, 8, random_state=0, certificate=None, n_jobs=2)
+    return orthonmf.factorize(X, 8, random_state=0, certificate=None, n_jobs=2)
 
 
 def test_fits_in_other_threads_after_one_in_the_main_thread_give_the_same_bits(X):
@@ -123,7 +123,7 @@ def test_a_certificate_is_computed_inside_the_limit(certificate, monkeypatch):
 
     monkeypatch.setattr(certify, "find_bounds", watched)
     X = np.random.default_rng(1).exponential(size=(40, 12))
-    assert orthant.factorize(X, 3, random_state=0, certificate=certificate).certificate.ratio
+    assert orthonmf.factorize(X, 3, random_state=0, certificate=certificate).certificate.ratio
     assert seen
     assert set(seen) == {1}
 

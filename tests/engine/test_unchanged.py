@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.datasets import make_planted
-from orthant.engine.executors import COPIES_OF_A_BLOCK
-from orthant.engine.kernels.sparse import SPARSE
-from orthant.engine.unchanged import Unchanged
-from orthant.errors import SourceChangedError
-from orthant.numerics.descent import listening
+import orthonmf
+from orthonmf.datasets import make_planted
+from orthonmf.engine.executors import COPIES_OF_A_BLOCK
+from orthonmf.engine.kernels.sparse import SPARSE
+from orthonmf.engine.unchanged import Unchanged
+from orthonmf.errors import SourceChangedError
+from orthonmf.numerics.descent import listening
 from tests.quick_cases import mostly_slow
 
 N, M, ROW = 3000, 40, 1204
@@ -50,7 +50,7 @@ def fit_while(change, stored, **options):
         steps.append(step)
 
     with listening(heard):
-        found = orthant.factorize(stored, 4, random_state=0, certificate=None, **options)
+        found = orthonmf.factorize(stored, 4, random_state=0, certificate=None, **options)
     assert steps
     return found
 

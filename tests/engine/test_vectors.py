@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine import vectors
-from orthant.engine.vectors import (
+from orthonmf.engine import vectors
+from orthonmf.engine.vectors import (
     ByLabel,
     Projection,
     by_label,

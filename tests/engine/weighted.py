@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthant.engine.matrix import Matrix
-from orthant.validation.data import as_matrix
+from orthonmf.engine.matrix import Matrix
+from orthonmf.validation.data import as_matrix
 
 STORES = {"dense": np.asarray, "sparse": csr_array}
 

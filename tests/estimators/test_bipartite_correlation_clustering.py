@@ -5,9 +5,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
-from orthant.correlation_clustering.edge_lists import biadjacency_from_edges
-from orthant.errors import InvalidInputError, InvalidTypeError
-from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+from orthonmf.correlation_clustering.edge_lists import biadjacency_from_edges
+from orthonmf.errors import InvalidInputError, InvalidTypeError
+from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 
 M = np.kron(np.eye(3, dtype=int), np.ones((4, 3), dtype=int))
 M[0, 8] = 1

@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-import orthant
-from orthant.estimators.documentation import document_parameters_of
+import orthonmf
+from orthonmf.estimators.documentation import document_parameters_of
 
 
 @pytest.mark.parametrize(
     "kind",
-    [orthant.OrthogonalNMF, orthant.BipartiteCorrelationClustering],
+    [orthonmf.OrthogonalNMF, orthonmf.BipartiteCorrelationClustering],
     ids=lambda one: one.__name__,
 )
 def test_every_parameter_of_an_estimator_is_documented_once_with_its_default(kind):
@@ -67,7 +67,7 @@ DOCSTRING = '"""Do it.\\n\\nParameters\\n----------\\na\\n    One."""'
 def test_python_may_leave_docstrings_out():
     # Not an estimator itself: without docstrings all of scikit-learn would be compiled again.
     code = f"""
-from orthant.estimators.documentation import document_parameters_of
+from orthonmf.estimators.documentation import document_parameters_of
 def function(a):
     {DOCSTRING}
 @document_parameters_of(function)

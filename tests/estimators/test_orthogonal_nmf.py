@@ -19,11 +19,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-import orthant
-from orthant.datasets import make_planted
-from orthant.errors import InvalidInputError, InvalidTypeError
-from orthant.estimators.orthogonal_nmf import OrthogonalNMF
-from orthant.numerics.descent import listening
+import orthonmf
+from orthonmf.datasets import make_planted
+from orthonmf.errors import InvalidInputError, InvalidTypeError
+from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
+from orthonmf.numerics.descent import listening
 from tests.quick_cases import mostly_slow
 
 SETTINGS = ["samples", "features", "both"]
@@ -71,7 +71,7 @@ def test_the_container_of_the_output_follows_the_input(orthogonal):
 def test_what_is_published_is_what_factorize_finds(orthogonal):
     X = planted(orthogonal)
     model = OrthogonalNMF(4, orthogonal=orthogonal, random_state=0).fit(X)
-    result = orthant.factorize(X, 4, orthogonal=orthogonal, random_state=0)
+    result = orthonmf.factorize(X, 4, orthogonal=orthogonal, random_state=0)
     np.testing.assert_array_equal(model.components_, result.components)
     for found, wanted in (
         (model.labels_, result.labels),
@@ -316,7 +316,7 @@ def test_tags_say_what_is_true():
 
 def test_the_keywords_are_those_of_factorize():
     ours = dict(inspect.signature(OrthogonalNMF).parameters)
-    theirs = inspect.signature(orthant.factorize).parameters
+    theirs = inspect.signature(orthonmf.factorize).parameters
     left_out = {"X", "sample_weight", "feature_weight"}
     del ours["coreset_size"]  # of partial_fit, which factorize has not
     assert list(ours) == [name for name in theirs if name not in left_out]
@@ -327,7 +327,7 @@ def test_the_keywords_are_those_of_factorize():
 def test_fewer_components_are_published_as_found():
     X = np.kron(np.eye(2), np.ones((3, 2)))
     model = OrthogonalNMF(4, random_state=0)
-    with pytest.warns(orthant.FewerComponentsWarning):
+    with pytest.warns(orthonmf.FewerComponentsWarning):
         loadings = model.fit_transform(X)
     assert model.n_components_ == loadings.shape[1] == 2
     assert model.get_feature_names_out().tolist() == ["orthogonalnmf0", "orthogonalnmf1"]

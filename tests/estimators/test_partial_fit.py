@@ -7,10 +7,10 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 
-import orthant
-from orthant.datasets import make_planted
-from orthant.errors import InvalidInputError, InvalidTypeError
-from orthant.estimators.orthogonal_nmf import OrthogonalNMF
+import orthonmf
+from orthonmf.datasets import make_planted
+from orthonmf.errors import InvalidInputError, InvalidTypeError
+from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
 
 
 def planted(n=600, m=20, k=4, noise=0.3):
@@ -135,7 +135,7 @@ def test_fit_forgets_the_batches_and_batches_forget_the_fit():
 
 def test_a_batch_of_zero_rows_is_seen_and_not_kept():
     X = planted()
-    with pytest.warns(orthant.FewerComponentsWarning):
+    with pytest.warns(orthonmf.FewerComponentsWarning):
         model = small().partial_fit(np.zeros((5, 20)))
     assert model.n_components_ == 0
     assert model.labels_.tolist() == [-1] * 5
@@ -195,8 +195,8 @@ def test_names_of_features_are_kept_and_compared():
 def test_files_pickles_and_clones_go_on_where_the_model_was(form, tmp_path):
     parts = batches(form(planted()), 10)
     model = fed(small(), parts[:5])
-    orthant.save(model, tmp_path / "model.npz")
-    twins = [orthant.load(tmp_path / "model.npz"), pickle.loads(pickle.dumps(model))]
+    orthonmf.save(model, tmp_path / "model.npz")
+    twins = [orthonmf.load(tmp_path / "model.npz"), pickle.loads(pickle.dumps(model))]
     fed(model, parts[5:])
     for twin in twins:
         assert twin.n_samples_seen_ == 300
@@ -205,12 +205,14 @@ def test_files_pickles_and_clones_go_on_where_the_model_was(form, tmp_path):
         assert type(twin._coreset.rows) is type(model._coreset.rows)
     assert clone(model).get_params() == model.get_params()
     assert not hasattr(clone(model), "n_samples_seen_")
-    orthant.save(model.fit(parts[0]), tmp_path / "model.npz")
-    assert not hasattr(orthant.load(tmp_path / "model.npz"), "n_samples_seen_")
+    orthonmf.save(model.fit(parts[0]), tmp_path / "model.npz")
+    assert not hasattr(orthonmf.load(tmp_path / "model.npz"), "n_samples_seen_")
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")  # 5 rows, 6 components
+@pytest.mark.filterwarnings(
+    "ignore::orthonmf.errors.FewerComponentsWarning"
+)  # 5 rows, 6 components
 @pytest.mark.parametrize(
     ("name", "seeds"),
     [
@@ -235,8 +237,8 @@ def test_one_pass_over_twenty_batches_ends_within_two_percent(real_set, name, se
 
 def test_weights_too_large_for_the_rows_kept_are_told_as_that():
     rng = np.random.default_rng(0)
-    model = orthant.OrthogonalNMF(2, coreset_size=8, random_state=0)
+    model = orthonmf.OrthogonalNMF(2, coreset_size=8, random_state=0)
     weights = np.full(6, 1e308)
     model.partial_fit(rng.random((6, 4)), sample_weight=weights)
-    with pytest.raises(orthant.OrthantError, match="divide sample_weight by the same number"):
+    with pytest.raises(orthonmf.OrthoNMFError, match="divide sample_weight by the same number"):
         model.partial_fit(rng.random((6, 4)), sample_weight=weights)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from orthant.estimators.orthogonal_nmf import OrthogonalNMF
+from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
 
 SETTINGS = ["samples", "features", "both"]
 
@@ -21,7 +21,7 @@ CHECKED = [for_checks(orthogonal=setting) for setting in SETTINGS] + [
 
 # The checks fit single samples and constant data, where fewer components are the right answer.
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_contract(estimator, check):
     if "sample_weight_equivalence" in str(check):

@@ -9,9 +9,9 @@ import zlib
 import numpy as np
 import pytest
 
-from orthant.errors import InvalidInputError
-from orthant.files import archive
-from orthant.files.archive import Members, open_archive, refuse_damage, write_archive
+from orthonmf.errors import InvalidInputError
+from orthonmf.files import archive
+from orthonmf.files.archive import Members, open_archive, refuse_damage, write_archive
 
 ARRAYS = {
     "float": np.array([[1.5, -0.0], [np.nan, 5e-324]]),

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant import fitting
-from orthant.files.archive import open_archive, write_archive
-from orthant.numerics.descent import listening
+import orthonmf
+from orthonmf import fitting
+from orthonmf.files.archive import open_archive, write_archive
+from orthonmf.numerics.descent import listening
 
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
 
 class BrokenOffError(Exception):
@@ -44,7 +44,7 @@ def break_off(path, after, X, k, **options):
 
     try:
         with listening(count):
-            orthant.factorize(X, k, checkpoint=path, **options)
+            orthonmf.factorize(X, k, checkpoint=path, **options)
     except BrokenOffError:
         return True
     return False
@@ -77,14 +77,14 @@ def test_a_fit_that_goes_on_ends_with_the_bits_of_an_unbroken_one(
         "certificate": None,
         "tol": 1e-7,
     }
-    unbroken = orthant.factorize(X, 5, **options)
+    unbroken = orthonmf.factorize(X, 5, **options)
     broken = 0
     for after in (1, 3, 9, 30):
         path = tmp_path / f"after{after}"
         broken += break_off(path, after, X, 5, **options)
-        same(orthant.factorize(X, 5, checkpoint=path, **options), unbroken)
+        same(orthonmf.factorize(X, 5, checkpoint=path, **options), unbroken)
         # The file stays; a third call finds everything done.
-        same(orthant.factorize(X, 5, checkpoint=path, **options), unbroken)
+        same(orthonmf.factorize(X, 5, checkpoint=path, **options), unbroken)
     # Twenty columns are so few that a tournament and a short descent are all there is.
     assert broken >= (1 if orthogonal == "features" else 2)
 
@@ -92,10 +92,10 @@ def test_a_fit_that_goes_on_ends_with_the_bits_of_an_unbroken_one(
 @pytest.mark.slow
 def test_a_fit_may_be_broken_off_again_and_again(tmp_path):
     X, options = csr_array(some_matrix(1)), {"random_state": 0, "certificate": None, "n_init": 4}
-    unbroken = orthant.factorize(X, 5, **options)
+    unbroken = orthonmf.factorize(X, 5, **options)
     while break_off(tmp_path / "c", 2, X, 5, **options):
         pass
-    same(orthant.factorize(X, 5, checkpoint=tmp_path / "c", **options), unbroken)
+    same(orthonmf.factorize(X, 5, checkpoint=tmp_path / "c", **options), unbroken)
 
 
 def test_finished_sweeps_are_not_repeated(tmp_path):
@@ -103,10 +103,10 @@ def test_finished_sweeps_are_not_repeated(tmp_path):
     assert break_off(tmp_path / "c", 4, X, 5, **options)
     seen = []
     with listening(lambda *announced: seen.append(announced)):
-        orthant.factorize(X, 5, checkpoint=tmp_path / "c", **options)
+        orthonmf.factorize(X, 5, checkpoint=tmp_path / "c", **options)
     everything = []
     with listening(lambda *announced: everything.append(announced)):
-        orthant.factorize(X, 5, **options)
+        orthonmf.factorize(X, 5, **options)
     # Three sweeps were kept, and so was everything that came before them.
     assert 0 < len(seen) <= len(everything) - 3
 
@@ -115,8 +115,8 @@ def test_without_a_seed_the_random_numbers_of_the_file_go_on(tmp_path):
     X = some_matrix()
     options = {"certificate": None, "n_init": 3}
     assert break_off(tmp_path / "c", 5, X, 5, random_state=11, **options)
-    found = orthant.factorize(X, 5, checkpoint=tmp_path / "c", **options)
-    same(found, orthant.factorize(X, 5, random_state=11, **options))
+    found = orthonmf.factorize(X, 5, checkpoint=tmp_path / "c", **options)
+    same(found, orthonmf.factorize(X, 5, random_state=11, **options))
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_other_fits_are_refused_by_name(change, named, tmp_path):
     given = {"X": some_matrix(), "n_components": 5, "random_state": 0, "certificate": None}
     assert break_off(tmp_path / "c", 2, given["X"], 5, random_state=0, certificate=None)
     content = (tmp_path / "c").read_bytes()
-    with pytest.raises(orthant.OrthantError, match=f"of another fit: {named}.*delete the file"):
-        orthant.factorize(**{**given, **change}, checkpoint=tmp_path / "c")
+    with pytest.raises(orthonmf.OrthoNMFError, match=f"of another fit: {named}.*delete the file"):
+        orthonmf.factorize(**{**given, **change}, checkpoint=tmp_path / "c")
     assert (tmp_path / "c").read_bytes() == content
 
 
@@ -149,9 +149,9 @@ def test_other_versions_are_refused(tmp_path, monkeypatch):
     X = some_matrix()
     assert break_off(tmp_path / "c", 2, X, 5, random_state=0, certificate=None)
     monkeypatch.setattr(fitting, "__version__", "0.0.9")
-    told = f"version of orthant was '{orthant.__version__}', now.*0.0.9"
-    with pytest.raises(orthant.OrthantError, match=told):
-        orthant.factorize(X, 5, random_state=0, certificate=None, checkpoint=tmp_path / "c")
+    told = f"version of orthonmf was '{orthonmf.__version__}', now.*0.0.9"
+    with pytest.raises(orthonmf.OrthoNMFError, match=told):
+        orthonmf.factorize(X, 5, random_state=0, certificate=None, checkpoint=tmp_path / "c")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.7, 0.99])
@@ -160,8 +160,8 @@ def test_a_truncated_file_is_refused(share, tmp_path):
     assert break_off(tmp_path / "c", 3, X, 5, random_state=0, certificate=None)
     content = (tmp_path / "c").read_bytes()
     (tmp_path / "c").write_bytes(content[: int(share * len(content))])
-    with pytest.raises(orthant.OrthantError, match=r"cannot be read.*delete the file"):
-        orthant.factorize(X, 5, random_state=0, certificate=None, checkpoint=tmp_path / "c")
+    with pytest.raises(orthonmf.OrthoNMFError, match=r"cannot be read.*delete the file"):
+        orthonmf.factorize(X, 5, random_state=0, certificate=None, checkpoint=tmp_path / "c")
 
 
 def test_a_damaged_or_foreign_file_is_refused(tmp_path):
@@ -169,37 +169,39 @@ def test_a_damaged_or_foreign_file_is_refused(tmp_path):
     assert break_off(tmp_path / "c", 3, X, 5, random_state=0, certificate=None)
     with open_archive(tmp_path / "c", 2**30) as archive:
         header, values = archive.header, archive.array("values")
-    refused = pytest.raises(orthant.OrthantError, match=r"cannot be read.*delete the file")
+    refused = pytest.raises(orthonmf.OrthoNMFError, match=r"cannot be read.*delete the file")
     write_archive(tmp_path / "c", header, {"values": values[:-1]})
     with refused:
-        orthant.factorize(X, 5, random_state=0, checkpoint=tmp_path / "c")
+        orthonmf.factorize(X, 5, random_state=0, checkpoint=tmp_path / "c")
     write_archive(tmp_path / "c", {**header, "format": "other"}, {"values": values})
     with refused:
-        orthant.factorize(X, 5, random_state=0, checkpoint=tmp_path / "c")
-    orthant.save(orthant.factorize(X, 5, random_state=0), tmp_path / "model")
+        orthonmf.factorize(X, 5, random_state=0, checkpoint=tmp_path / "c")
+    orthonmf.save(orthonmf.factorize(X, 5, random_state=0), tmp_path / "model")
     with refused:
-        orthant.factorize(X, 5, random_state=0, checkpoint=tmp_path / "model")
+        orthonmf.factorize(X, 5, random_state=0, checkpoint=tmp_path / "model")
 
 
 def test_a_folder_and_missing_values_are_refused(tmp_path):
     X = some_matrix()
     with pytest.raises(OSError, match=r"folder|directory"):
-        orthant.factorize(X, 5, checkpoint=tmp_path)
+        orthonmf.factorize(X, 5, checkpoint=tmp_path)
     X[3, 4] = np.nan
-    with pytest.raises(orthant.OrthantError, match=r"checkpoint would be ignored.*missing values"):
-        orthant.factorize(X, 5, missing_values=np.nan, checkpoint=tmp_path / "c")
+    with pytest.raises(
+        orthonmf.OrthoNMFError, match=r"checkpoint would be ignored.*missing values"
+    ):
+        orthonmf.factorize(X, 5, missing_values=np.nan, checkpoint=tmp_path / "c")
 
 
 FIT = """
 import sys
 import time
 import numpy as np
-import orthant
-from orthant.progress import listening
+import orthonmf
+from orthonmf.progress import listening
 
 X = np.random.default_rng(0).exponential(size=(600, 20))
 with listening(lambda *announced: (print("sweep", flush=True), time.sleep(0.02))):
-    orthant.factorize(X, 5, n_init=6, random_state=3, checkpoint=sys.argv[1], certificate=None)
+    orthonmf.factorize(X, 5, n_init=6, random_state=3, checkpoint=sys.argv[1], certificate=None)
 print("done", flush=True)
 """
 
@@ -221,10 +223,10 @@ def test_a_killed_process_loses_nothing(tmp_path):
     options = {"n_init": 6, "random_state": 3, "certificate": None}
     seen = []
     with listening(lambda *announced: seen.append(1)):
-        found = orthant.factorize(X, 5, checkpoint=path, **options)
+        found = orthonmf.factorize(X, 5, checkpoint=path, **options)
     unbroken = []
     with listening(lambda *announced: unbroken.append(1)):
-        same(found, orthant.factorize(X, 5, **options))
+        same(found, orthonmf.factorize(X, 5, **options))
     assert len(seen) < len(unbroken) - 15
     assert [entry.name for entry in tmp_path.iterdir()] == ["c"]
 
@@ -248,8 +250,8 @@ def test_a_damaged_header_is_refused_and_nothing_is_lost(damage, tmp_path):
     write_archive(tmp_path / "c", {**header, **damage}, {"values": values})
     before = (tmp_path / "c").read_bytes()
     rng = np.random.default_rng(0)
-    with pytest.raises(orthant.OrthantError, match=r"cannot be read.*delete the file"):
-        orthant.factorize(X, 5, random_state=rng, certificate=None, checkpoint=tmp_path / "c")
+    with pytest.raises(orthonmf.OrthoNMFError, match=r"cannot be read.*delete the file"):
+        orthonmf.factorize(X, 5, random_state=rng, certificate=None, checkpoint=tmp_path / "c")
     assert (tmp_path / "c").read_bytes() == before
     assert rng.bit_generator.state == np.random.default_rng(0).bit_generator.state
 
@@ -260,7 +262,7 @@ def test_damaged_steps_are_refused(tmp_path):
     with open_archive(tmp_path / "c", 2**30) as archive:
         header, values = archive.header, archive.array("values")
     first, *rest = header["steps"]
-    refused = pytest.raises(orthant.OrthantError, match="delete the file")
+    refused = pytest.raises(orthonmf.OrthoNMFError, match="delete the file")
     for change in (
         {"generator": {"a": 1}},
         {"finished": "yes"},
@@ -273,9 +275,9 @@ def test_damaged_steps_are_refused(tmp_path):
             tmp_path / "c", {**header, "steps": [{**first, **change}, *rest]}, {"values": values}
         )
         with refused:
-            orthant.factorize(X, 5, random_state=0, certificate=None, checkpoint=tmp_path / "c")
+            orthonmf.factorize(X, 5, random_state=0, certificate=None, checkpoint=tmp_path / "c")
     values = values.copy()
     values[0] = np.nan
     write_archive(tmp_path / "c", header, {"values": values})
     with refused:
-        orthant.factorize(X, 5, random_state=0, certificate=None, checkpoint=tmp_path / "c")
+        orthonmf.factorize(X, 5, random_state=0, certificate=None, checkpoint=tmp_path / "c")

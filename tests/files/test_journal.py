@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from orthant.errors import InvalidInputError
-from orthant.files.journal import Journal, parse_object
+from orthonmf.errors import InvalidInputError
+from orthonmf.files.journal import Journal, parse_object
 
 
 def journal(path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.lib import format as npy
 
-from orthant.files.npy_header import LONGEST, NpyHeaderError, read_npy_header
+from orthonmf.files.npy_header import LONGEST, NpyHeaderError, read_npy_header
 
 
 def written(array, version=(1, 0)):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from orthant.files import whole_files
-from orthant.files.whole_files import (
+from orthonmf.files import whole_files
+from orthonmf.files.whole_files import (
     TEMPORARY,
     is_special,
     remove_leftovers,

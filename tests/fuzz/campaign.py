@@ -117,7 +117,7 @@ def campaign(cases, numbers, *, jobs=1, keep=None, seconds=None, tell=None):
                 worker.close()
                 worker, done = Worker(), 0
             done += 1
-            with tempfile.TemporaryDirectory(prefix="orthant-fuzz-") as name:
+            with tempfile.TemporaryDirectory(prefix="orthonmf-fuzz-") as name:
                 seed, path = cases.make(number, Path(name))
                 order = {"reader": seed.reader, "path": str(path), "format": _format(seed)}
                 answer = worker.read({**order, "number": number})

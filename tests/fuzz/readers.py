@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-import orthant
-from orthant.cli.report import report
-from orthant.datasets.readers import read_matrix, read_names
-from orthant.selection.journal import TrialJournal
-from orthant.validation.data import as_matrix
+import orthonmf
+from orthonmf.cli.report import report
+from orthonmf.datasets.readers import read_matrix, read_names
+from orthonmf.selection.journal import TrialJournal
+from orthonmf.validation.data import as_matrix
 from tests.fuzz.seeds import CHECKPOINT_OPTIONS, JOURNAL_OPTIONS, X
 
 LIMIT = 2**24
@@ -36,11 +36,11 @@ def names(path, format, number):
 
 
 def model(path, format, number):
-    orthant.load(path, max_bytes=LIMIT)
+    orthonmf.load(path, max_bytes=LIMIT)
 
 
 def checkpoint(path, format, number):
-    orthant.factorize(X, 2, **CHECKPOINT_OPTIONS, checkpoint=path, n_jobs=1)
+    orthonmf.factorize(X, 2, **CHECKPOINT_OPTIONS, checkpoint=path, n_jobs=1)
 
 
 def trials(path, format, number):

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-import orthant
-from orthant.certification.evidence import Evidence
-from orthant.cli.folder import MODEL, SELECTION, SUMMARY
-from orthant.engine.sources import digest_rows
-from orthant.numerics.descent import listening
-from orthant.selection.journal import TITLE, VERSION
-from orthant.selection.trial import Trial
+import orthonmf
+from orthonmf.certification.evidence import Evidence
+from orthonmf.cli.folder import MODEL, SELECTION, SUMMARY
+from orthonmf.engine.sources import digest_rows
+from orthonmf.numerics.descent import listening
+from orthonmf.selection.journal import TITLE, VERSION
+from orthonmf.selection.trial import Trial
 
 X = np.round(np.random.default_rng(5).random((7, 5)) * (np.arange(5) % 2 == np.c_[:7] % 2), 3)
 NAMES = [f"name {number}" for number in range(7)]
@@ -224,15 +224,15 @@ def without_times(result):
 
 def own_seeds(folder):
     for setting in ("samples", "features", "both"):
-        result = without_times(orthant.factorize(X, 2, orthogonal=setting, random_state=0))
-        orthant.save(result, folder / "model.npz")
+        result = without_times(orthonmf.factorize(X, 2, orthogonal=setting, random_state=0))
+        orthonmf.save(result, folder / "model.npz")
         yield one("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
-    model = orthant.OrthogonalNMF(2, random_state=0).partial_fit(X)
-    orthant.save(model, folder / "model.npz")
+    model = orthonmf.OrthogonalNMF(2, random_state=0).partial_fit(X)
+    orthonmf.save(model, folder / "model.npz")
     yield one("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
-    clusters = orthant.BipartiteCorrelationClustering(random_state=0).fit(X > 0)
+    clusters = orthonmf.BipartiteCorrelationClustering(random_state=0).fit(X > 0)
     clusters.certificate_ = replace(clusters.certificate_, seconds=0.0)
-    orthant.save(clusters, folder / "model.npz")
+    orthonmf.save(clusters, folder / "model.npz")
     yield one("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
     yield one("checkpoint", checkpoint(folder / "c"), "c", "checkpoint")
     yield one("trials", journal(), "trials.jsonl", "trials")
@@ -250,7 +250,7 @@ def checkpoint(path):
 
     try:
         with listening(stop):
-            orthant.factorize(X, 2, **CHECKPOINT_OPTIONS, checkpoint=path)
+            orthonmf.factorize(X, 2, **CHECKPOINT_OPTIONS, checkpoint=path)
     except BrokenOffError:
         pass
     return path.read_bytes()
@@ -268,11 +268,11 @@ def journal():
 def report_seeds(folder):
     """A folder as ``fit`` and ``select-k`` write it, without the data, which the reader has."""
     folder.mkdir()
-    result = without_times(orthant.factorize(X, 2, random_state=0))
-    orthant.save(result, folder / MODEL)
+    result = without_times(orthonmf.factorize(X, 2, random_state=0))
+    orthonmf.save(result, folder / MODEL)
     reading = {"format": None, "key": None, "header": None, "index": None, "transpose": False}
     summary = {
-        "orthant": orthant.__version__,
+        "orthonmf": orthonmf.__version__,
         "input": {"file": "x.npy", "reading": {**reading, "missing": False, "max_bytes": None}},
         "options": {"image_shape": "1x5"},
         "captured": 1.0 - result.relative_squared_error,

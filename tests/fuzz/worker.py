@@ -8,7 +8,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from orthant.errors import OrthantError
+from orthonmf.errors import OrthoNMFError
 from tests.fuzz.readers import LIMIT, read
 
 SECONDS = 120  # what takes longer hangs
@@ -37,7 +37,7 @@ def outcome(order):
     try:
         read(order["reader"], order["path"], order["format"], order["number"])
         ended, why = "read", ""
-    except OrthantError as error:
+    except OrthoNMFError as error:
         ended, why = "refused", str(error)
         if "\n" in why:
             ended = "several lines"

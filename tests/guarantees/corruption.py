@@ -1,6 +1,6 @@
 """A search that goes wrong on purpose: nothing that it proves may depend on its success."""
 
-from orthant.bounds import relaxation
+from orthonmf.bounds import relaxation
 
 
 def replace_vectors_by_noise(monkeypatch, rng):

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.datasets import make_planted
+import orthonmf
+from orthonmf.datasets import make_planted
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 from tests.quick_cases import mostly_slow
 
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 ROUNDING = 1e-9
 
 
@@ -32,10 +32,10 @@ def optimum_of(X, k, orthogonal):
 def relative_errors(X, k, orthogonal, seed, n_init):
     """Those of the default and of the paper."""
     common = {"orthogonal": orthogonal, "n_init": n_init, "random_state": seed, "certificate": None}
-    best = orthant.factorize(X, k, **common)
+    best = orthonmf.factorize(X, k, **common)
     if orthogonal == "both" and k >= min(X.shape):
         del common["n_init"]  # Theorem 9 has one answer
-    paper = orthant.factorize(X, k, algorithm="paper", **common)
+    paper = orthonmf.factorize(X, k, algorithm="paper", **common)
     return best.relative_squared_error, paper.relative_squared_error
 
 
@@ -94,7 +94,7 @@ def test_no_certificate_claims_more_than_the_optimum(certificate, orthogonal, dt
         X = (X * 10.0 ** np.random.default_rng(seed).choice([-12, 0, 12])).astype(dtype)
         # What is proven must hold of good fits and of poor ones.
         algorithm = ("best", "paper", "paper")[seed % 3]
-        found = orthant.factorize(
+        found = orthonmf.factorize(
             X, k, orthogonal=orthogonal, algorithm=algorithm, certificate=certificate,
             random_state=seed,
         )  # fmt: skip
@@ -123,7 +123,7 @@ def test_weights_enter_the_certificate():
         rng = np.random.default_rng(seed)
         X = tiny_matrix(seed, "samples")
         rows, columns = rng.exponential(size=7), rng.exponential(size=4)
-        found = orthant.factorize(
+        found = orthonmf.factorize(
             X, 2, sample_weight=rows, feature_weight=columns, random_state=0, certificate="tight"
         )
         Y = X * np.sqrt(rows)[:, None] * np.sqrt(columns)
@@ -135,7 +135,7 @@ def test_weights_enter_the_certificate():
 def test_multiple_singular_values_do_not_mislead_the_certificate():
     for block in (np.eye(6), np.kron(np.eye(3), np.ones((2, 2))), np.ones((6, 6)) - np.eye(6)):
         for k in (1, 2, 3):
-            found = orthant.factorize(block, k, n_init=5, random_state=0, certificate="tight")
+            found = orthonmf.factorize(block, k, n_init=5, random_state=0, certificate="tight")
             optimum = best_single_factor_error(block, k) / np.sum(block**2)
             bound = found.certificate.lower_bound
             assert bound is None or bound <= optimum + 1e-12
@@ -143,7 +143,7 @@ def test_multiple_singular_values_do_not_mislead_the_certificate():
 
 def test_an_exact_fit_is_not_called_far_from_optimal():
     X = np.kron(np.eye(3), np.ones((4, 2)))
-    found = orthant.factorize(X, 3, n_init=5, random_state=0)
+    found = orthonmf.factorize(X, 3, n_init=5, random_state=0)
     assert found.relative_squared_error < 1e-28
     assert found.certificate.ratio is None
 
@@ -155,7 +155,7 @@ def test_what_the_draws_promise_holds_on_average(seeding, k):
     for seed in range(5):
         X = tiny_matrix(seed, "samples")
         fits = [
-            orthant.factorize(X, k, seeding=seeding, random_state=start, certificate=None)
+            orthonmf.factorize(X, k, seeding=seeding, random_state=start, certificate=None)
             for start in range(10)
         ]
         claim = fits[0].certificate
@@ -168,18 +168,18 @@ def test_what_the_draws_promise_holds_on_average(seeding, k):
 
 def test_a_sample_of_the_points_promises_nothing_and_says_how_to_get_a_promise():
     X = make_planted(6000, 10, 3, 0.5, random_state=0).X
-    sampled = orthant.factorize(X, 3, random_state=0, certificate=None)
+    sampled = orthonmf.factorize(X, 3, random_state=0, certificate=None)
     assert sampled.certificate.a_priori_ratio is None
     assert "seeding='lines'" in sampled.certificate.reason
     assert str(sampled.certificate).startswith("nothing is proven")
-    drawn = orthant.factorize(X, 3, seeding="lines", random_state=0, certificate=None)
+    drawn = orthonmf.factorize(X, 3, seeding="lines", random_state=0, certificate=None)
     assert drawn.certificate.a_priori_kind == "expected"
 
 
 @pytest.mark.slow
 def test_a_large_smaller_side_gets_a_bound_from_groups_of_points():
     X = csr_array(np.random.default_rng(0).random((4100, 4100)) < 0.002).astype(float)
-    found = orthant.factorize(X, 2, random_state=0)
+    found = orthonmf.factorize(X, 2, random_state=0)
     assert "groups of points" in found.certificate.method
     assert 1.0 <= found.certificate.ratio < 1.01
 
@@ -187,15 +187,15 @@ def test_a_large_smaller_side_gets_a_bound_from_groups_of_points():
 @pytest.mark.slow
 def test_the_tight_bound_is_close():
     X = make_planted(600, 30, 3, 0.5, random_state=0).X
-    found = orthant.factorize(X, 3, random_state=0, certificate="tight")
+    found = orthonmf.factorize(X, 3, random_state=0, certificate="tight")
     assert found.certificate.method == "a dual solution for all pairs of points"
     assert 1.0 <= found.certificate.ratio < 1.02
 
 
 def test_fewer_blocks_than_asked_come_with_a_reason():
     X = np.random.default_rng(0).random((40, 30)) + 1.0
-    with pytest.warns(orthant.FewerComponentsWarning, match="1 of the 4"):
-        found = orthant.factorize(X, 4, orthogonal="both", random_state=0)
+    with pytest.warns(orthonmf.FewerComponentsWarning, match="1 of the 4"):
+        found = orthonmf.factorize(X, 4, orthogonal="both", random_state=0)
     assert found.n_components_found == 1
     assert "no answer with more blocks was found" in found.shortage
     for advice in ("n_components=(4, 4)", "'samples'", "'features'", "normalized"):

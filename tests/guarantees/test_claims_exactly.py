@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-import orthant
+import orthonmf
 from tests.oracles.exact import exact_error, exact_total, smallest_error
 
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 RESOLUTION = Fraction(1, 2**2590)
 
 
@@ -56,7 +56,7 @@ def check(problem, **options):
     """Compare all that a fit claims with what is so; the kinds of claims that were made."""
     X, k, orthogonal, rows, columns = problem
     store = options.pop("store")
-    found = orthant.factorize(
+    found = orthonmf.factorize(
         store(X), k, orthogonal=orthogonal, sample_weight=rows, feature_weight=columns, **options
     )
     total = exact_total(X, rows, columns)

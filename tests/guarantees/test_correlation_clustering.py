@@ -2,24 +2,24 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.blocks import Blocks, count_disagreements
-from orthant.correlation_clustering.local_search import (
+from orthonmf.correlation_clustering.blocks import Blocks, count_disagreements
+from orthonmf.correlation_clustering.local_search import (
     assign_rows,
     improve_blocks,
     merge_blocks,
     open_blocks,
 )
-from orthant.correlation_clustering.packings.bound import bound_disagreements
-from orthant.correlation_clustering.packings.by_pairs import pack_by_pairs, rank_pairs
-from orthant.correlation_clustering.packings.exchanges import exchange_squares
-from orthant.correlation_clustering.packings.guided import find_disagreements, pack_around
-from orthant.correlation_clustering.pivot import cluster_by_pivots
-from orthant.correlation_clustering.rounding import (
+from orthonmf.correlation_clustering.packings.bound import bound_disagreements
+from orthonmf.correlation_clustering.packings.by_pairs import pack_by_pairs, rank_pairs
+from orthonmf.correlation_clustering.packings.exchanges import exchange_squares
+from orthonmf.correlation_clustering.packings.guided import find_disagreements, pack_around
+from orthonmf.correlation_clustering.pivot import cluster_by_pivots
+from orthonmf.correlation_clustering.rounding import (
     choose_best_patterns,
     choose_nearest_patterns,
     round_to_patterns,
 )
-from orthant.correlation_clustering.solve import (
+from orthonmf.correlation_clustering.solve import (
     CORRELATION_CLUSTERING_RATIO,
 )
 from tests.correlation_clustering.graphs import cluster, planted_graph, random_graph

@@ -10,14 +10,14 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array, issparse
 from sklearn.decomposition import NMF
 
-import orthant
-from orthant.datasets import make_planted
-from orthant.measures import recovery_error
+import orthonmf
+from orthonmf.datasets import make_planted
+from orthonmf.measures import recovery_error
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.weighted_kmeans import exact_kmeans
 
 ROUNDING = 1e-9
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
 
 class Exact:
@@ -40,7 +40,7 @@ def test_exact_kmeans_keeps_the_promise_of_theorem_8():
     worst, claimed = 0.0, 0
     for seed in range(250):
         X = tiny_matrix(seed)
-        found = orthant.factorize(
+        found = orthonmf.factorize(
             X, 2, orthogonal="both", algorithm="paper", kmeans=Exact, certificate=None
         )
         optimum = best_double_factor_error(X, 2)
@@ -62,7 +62,7 @@ def test_as_many_components_as_the_smaller_side_keep_the_promise_of_theorem_9(sh
     claimed = proven = 0
     for seed in range(120):
         X = tiny_matrix(seed, shape)
-        found = orthant.factorize(
+        found = orthonmf.factorize(
             store(X), 3 + seed % 3 if min(shape) == 3 else 4, orthogonal="both", algorithm="paper"
         )
         optimum = best_double_factor_error(X, min(shape))
@@ -98,8 +98,8 @@ matrices = hnp.arrays(
 )
 def test_both_factors_are_exactly_orthogonal_whatever_the_data(X, k, algorithm, sparse):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", orthant.FewerComponentsWarning)
-        found = orthant.factorize(
+        warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
+        found = orthonmf.factorize(
             csr_array(X) if sparse else X, k, orthogonal="both", algorithm=algorithm, random_state=0
         )
     assert issparse(found.A)
@@ -128,7 +128,7 @@ def test_shuffled_blocks_without_noise_are_recovered_exactly(algorithm, orthogon
     X[[3, 8]] = 0.0
     X[:, [1, 20]] = 0.0
     blocks = len(set(rows[X.any(axis=1)]) & set(columns[X.any(axis=0)]))
-    found = orthant.factorize(
+    found = orthonmf.factorize(
         store(X), blocks, orthogonal=orthogonal, algorithm=algorithm, n_init=5, random_state=0
     )
     assert found.relative_squared_error < 1e-24
@@ -144,7 +144,7 @@ def test_shuffled_blocks_without_noise_are_recovered_exactly(algorithm, orthogon
 @pytest.mark.parametrize("seed", range(3))
 def test_recovery_at_low_noise_is_better_than_that_of_plain_nmf(seed):
     data = make_planted(500, 100, 5, 0.1, orthogonal="both", random_state=seed)
-    ours = orthant.factorize(
+    ours = orthonmf.factorize(
         data.X, 5, orthogonal="both", algorithm="paper", n_init=5, random_state=seed
     )
     model = NMF(5, init="nndsvda", max_iter=2000, random_state=0)

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_array
 
-from orthant.onmf.full_rank import (
+from orthonmf.onmf.full_rank import (
     BY_COSINE,
     AngleTests,
     factorize_full_rank,
 )
-from orthant.steps.weight_reduction import FULL_RANK_RATIO
+from orthonmf.steps.weight_reduction import FULL_RANK_RATIO
 from tests.oracles.double_factor import best_double_factor_error
 
 ROUNDING = 1e-12

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-import orthant
-from orthant.errors import ScaleOverflowError
+import orthonmf
+from orthonmf.errors import ScaleOverflowError
 from tests.oracles.exact import exact_error, exact_total, smallest_error
 
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
 STORES = {
     "array": np.asarray,
@@ -70,7 +70,7 @@ def fitted(problem, X):
         name: problem[name] for name in ("sample_weight", "feature_weight") if name in problem
     }
     options = {name: problem[name] for name in ("orthogonal", "algorithm", "certificate")}
-    return orthant.factorize(
+    return orthonmf.factorize(
         X, problem["k"], random_state=problem["seed"], n_jobs=1, **options, **weights
     )
 
@@ -127,8 +127,8 @@ def check_round_trips(problem, X, stored, result):
     np.testing.assert_array_equal(dense(result.transform(stored)), dense(result.loadings))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.npz"
-        orthant.save(result, path)
-        again = orthant.load(path)
+        orthonmf.save(result, path)
+        again = orthonmf.load(path)
     np.testing.assert_array_equal(again.components, result.components)
     np.testing.assert_array_equal(dense(again.loadings), dense(result.loadings))
     np.testing.assert_array_equal(dense(again.transform(stored)), dense(result.loadings))
@@ -156,5 +156,5 @@ def check(problem):
 @given(problems())
 def test_what_is_said_about_generated_inputs_is_true(problem):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", orthant.FewerComponentsWarning)
+        warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
         check(problem)

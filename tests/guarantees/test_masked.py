@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.datasets import make_planted
-from orthant.engine.masked import MaskedMatrix
-from orthant.errors import InvalidInputError
-from orthant.onmf.masked import factorize_masked
-from orthant.onmf.options import Options
-from orthant.onmf.publish import publish
-from orthant.validation.data import as_matrix
+import orthonmf
+from orthonmf.datasets import make_planted
+from orthonmf.engine.masked import MaskedMatrix
+from orthonmf.errors import InvalidInputError
+from orthonmf.onmf.masked import factorize_masked
+from orthonmf.onmf.options import Options
+from orthonmf.onmf.publish import publish
+from orthonmf.validation.data import as_matrix
 from tests.oracles.masked import best_masked_error
 
 SETTINGS = ["samples", "features"]
@@ -28,7 +28,7 @@ def with_holes(X, share, seed=0):
 
 def fit(X, k, **options):
     options = {"missing_values": np.nan, "random_state": 0, "n_jobs": 1, **options}
-    return orthant.factorize(X, k, **options)
+    return orthonmf.factorize(X, k, **options)
 
 
 def approximation(result):
@@ -54,7 +54,7 @@ def test_held_out_entries_are_predicted_nearly_as_well_as_by_the_complete_fit(or
     X = make_planted(*shape, 10, 0.1, orthogonal=orthogonal, random_state=seed).X
     gappy, holes = with_holes(X, 0.3, seed)
     masked = fit(gappy, 10, orthogonal=orthogonal, n_init=4)
-    complete = orthant.factorize(
+    complete = orthonmf.factorize(
         X, 10, orthogonal=orthogonal, n_init=4, random_state=0, certificate=None
     )
     errors = [
@@ -146,7 +146,7 @@ def test_a_power_of_two_changes_no_bit_of_the_components(orthogonal, power):
 
 def test_without_a_hole_the_answer_is_the_ordinary_one_with_its_claim():
     X = make_planted(60, 20, 3, 0.2, random_state=0).X
-    allowed, plain = fit(X, 3), orthant.factorize(X, 3, random_state=0, n_jobs=1)
+    allowed, plain = fit(X, 3), orthonmf.factorize(X, 3, random_state=0, n_jobs=1)
     np.testing.assert_array_equal(allowed.components, plain.components)
     assert allowed.certificate.ratio == plain.certificate.ratio
 
@@ -164,7 +164,7 @@ def test_the_default_is_an_error_that_names_the_place_and_the_option():
     X = np.ones((4, 3))
     X[2, 1] = np.nan
     with pytest.raises(InvalidInputError, match=r"X\[2, 1\].*missing_values=numpy\.nan"):
-        orthant.factorize(X, 2)
+        orthonmf.factorize(X, 2)
 
 
 def test_other_faults_are_still_found_between_holes():
@@ -190,7 +190,7 @@ def test_only_nan_can_stand_for_missing(value):
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 def test_nothing_observed_gives_no_components(orthogonal):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", orthant.FewerComponentsWarning)
+        warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
         for X in (np.full((4, 3), np.nan), np.where(np.eye(4, 3), np.nan, 0.0)):
             result = fit(X, 2, orthogonal=orthogonal)
             assert result.n_components_found == 0

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.bounds.pair_packing import pair_packing_bound
-from orthant.engine.samples import Samples, columns_of
-from orthant.onmf.full_rank import factorize_full_rank
-from orthant.validation.data import as_matrix
+import orthonmf
+from orthonmf.bounds.pair_packing import pair_packing_bound
+from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.onmf.full_rank import factorize_full_rank
+from orthonmf.validation.data import as_matrix
 from tests.oracles.exact import exact_error, exact_total, smallest_error
 
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
 
 def awkward(seed):
@@ -97,9 +97,9 @@ def test_rows_whose_squared_lengths_lost_their_digits_cost_nothing(significand, 
 def test_scales_of_the_whole_matrix_change_no_claim(exponent):
     for seed in range(20):
         X = np.random.default_rng(seed).exponential(size=(3, 3))
-        found = orthant.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=0)
+        found = orthonmf.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=0)
         moved = np.ldexp(X, exponent)
-        again = orthant.factorize(moved, 3, orthogonal="both", algorithm="paper", random_state=0)
+        again = orthonmf.factorize(moved, 3, orthogonal="both", algorithm="paper", random_state=0)
         bound = again.certificate.lower_bound
         assert bound == pytest.approx(found.certificate.lower_bound, rel=1e-12)
         total, smallest = exact_total(moved), smallest_error(moved, 3, "both")

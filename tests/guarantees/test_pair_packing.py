@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.bounds import pair_packing
-from orthant.bounds.pair_packing import pair_packing_bound
-from orthant.bounds.singular_values import tail_from_gram
+from orthonmf.bounds import pair_packing
+from orthonmf.bounds.pair_packing import pair_packing_bound
+from orthonmf.bounds.singular_values import tail_from_gram
 from tests.guarantees.small_matrices import at_most, block_diagonal, small_matrices
 from tests.oracles.double_factor import best_double_factor_error
 

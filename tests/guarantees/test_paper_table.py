@@ -2,7 +2,7 @@
 
 import pytest
 
-import orthant
+import orthonmf
 
 PUBLISHED = [  # set, side, relative squared error as printed, k = 6
     ("amazon-commerce-reviews", "samples", 0.0467),
@@ -20,7 +20,7 @@ def test_forty_single_starts_bracket_the_published_value(real_set, name, side, p
     errors = []
     # More starts only widen the range, so no more are made than are needed.
     while len(errors) < 40 and not (errors and min(errors) <= published <= max(errors)):
-        found = orthant.factorize(
+        found = orthonmf.factorize(
             X, 6, orthogonal=side, algorithm="paper", random_state=len(errors), certificate=None
         )
         errors.append(round(found.relative_squared_error, 4))

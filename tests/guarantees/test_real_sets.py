@@ -2,7 +2,7 @@
 
 import pytest
 
-import orthant
+import orthonmf
 
 BEST_KNOWN = {  # relative squared error, k = 6; found by long searches, not proven optimal
     "amazon-commerce-reviews": {"samples": 0.046688, "features": 0.044703, "both": 0.051933},
@@ -24,9 +24,9 @@ ALLOWED = {"samples": 1.01, "features": 1.015, "both": 1.02}
 @pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 @pytest.mark.parametrize("name", list(BEST_KNOWN))
-@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 def test_a_default_fit_is_near_the_best_known_and_certified(real_set, name, orthogonal):
-    found = orthant.factorize(real_set(name), 6, orthogonal=orthogonal, random_state=0)
+    found = orthonmf.factorize(real_set(name), 6, orthogonal=orthogonal, random_state=0)
     best = BEST_KNOWN[name][orthogonal]
     assert found.relative_squared_error <= ALLOWED[orthogonal] * best
     # No lower bound may exceed what somebody has reached.
@@ -39,6 +39,8 @@ def test_a_default_fit_is_near_the_best_known_and_certified(real_set, name, orth
 def test_default_fits_with_a_core_are_near_the_best_known(real_set, name):
     X = real_set(name)
     for seed in range(4):
-        found = orthant.factorize(X, (6, 6), orthogonal="both", random_state=seed, certificate=None)
+        found = orthonmf.factorize(
+            X, (6, 6), orthogonal="both", random_state=seed, certificate=None
+        )
         assert found.relative_squared_error <= THREE_FACTORS[name]
         assert found.core.shape == (6, 6)

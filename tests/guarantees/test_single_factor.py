@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import orthant
+import orthonmf
 from tests.oracles.single_factor import best_single_factor_error
 from tests.oracles.weighted_kmeans import exact_kmeans, kmeans_cost
 
@@ -25,13 +25,13 @@ def oriented(X, orthogonal):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
-@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 def test_exact_kmeans_gives_at_most_twice_the_optimum(orthogonal):  # Theorem 3 with r = 1
     for seed in range(60):
         points = tiny_matrix(seed)
         k = 2 + seed % 2
         X = oriented(points, orthogonal)
-        found = orthant.factorize(
+        found = orthonmf.factorize(
             X, k, orthogonal=orthogonal, algorithm="paper", kmeans=exact_kmeans
         )
         optimum = best_single_factor_error(points, k)
@@ -40,13 +40,13 @@ def test_exact_kmeans_gives_at_most_twice_the_optimum(orthogonal):  # Theorem 3 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
-@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 def test_local_search_keeps_its_promise_every_time(orthogonal):
     claimed = 0
     for seed in range(60):
         points = tiny_matrix(seed, n=7)
         X = oriented(points, orthogonal)
-        found = orthant.factorize(
+        found = orthonmf.factorize(
             X, 2, orthogonal=orthogonal, algorithm="paper", kmeans="local-search", random_state=seed
         )
         ratio = found.certificate.a_priori_ratio
@@ -62,12 +62,12 @@ def test_local_search_keeps_its_promise_every_time(orthogonal):
 @pytest.mark.slow
 @pytest.mark.parametrize("kmeans", ["k-means++", "ls++"])
 @pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 def test_the_expected_ratio_holds_on_average(kmeans, k):
     for seed in range(8):
         X = tiny_matrix(seed, n=7)
         fits = [
-            orthant.factorize(X, k, algorithm="paper", kmeans=kmeans, random_state=start)
+            orthonmf.factorize(X, k, algorithm="paper", kmeans=kmeans, random_state=start)
             for start in range(30)
         ]
         certificate = fits[0].certificate
@@ -82,10 +82,10 @@ def test_the_expected_ratio_holds_on_average(kmeans, k):
 
 def test_greedy_seeding_and_foreign_subroutines_promise_nothing():
     X = tiny_matrix(0)
-    greedy = orthant.factorize(X, 2, algorithm="paper", kmeans="greedy-k-means++", random_state=0)
+    greedy = orthonmf.factorize(X, 2, algorithm="paper", kmeans="greedy-k-means++", random_state=0)
     assert greedy.certificate.a_priori_ratio is None
     assert "greedy" in greedy.certificate.reason
-    foreign = orthant.factorize(X, 2, algorithm="paper", kmeans=exact_kmeans)
+    foreign = orthonmf.factorize(X, 2, algorithm="paper", kmeans=exact_kmeans)
     assert foreign.certificate.a_priori_ratio is None
     assert "subroutine" in foreign.certificate.reason
 
@@ -98,14 +98,14 @@ def test_a_subroutine_may_bring_its_own_ratio():
     def exact(points, weights, k, rng):
         return Answer(exact_kmeans(points, weights, k))
 
-    found = orthant.factorize(tiny_matrix(4), 2, algorithm="paper", kmeans=exact)
+    found = orthonmf.factorize(tiny_matrix(4), 2, algorithm="paper", kmeans=exact)
     assert found.certificate.a_priori_ratio == pytest.approx(2.0, rel=1e-9)
     assert found.certificate.a_priori_kind == "always"
 
 
 def test_one_component_is_within_twice_always_and_in_fact_close():
     X = tiny_matrix(5)
-    found = orthant.factorize(X, 1, algorithm="paper", random_state=0)
+    found = orthonmf.factorize(X, 1, algorithm="paper", random_state=0)
     assert found.certificate.a_priori_ratio == pytest.approx(2.0, rel=1e-9)
     assert found.certificate.a_priori_kind == "always"
     assert found.error**2 <= 2 * best_single_factor_error(X, 1) + ROUNDING
@@ -118,6 +118,6 @@ def test_the_kmeans_cost_bounds_the_error_of_its_own_partition():
         X = X[X.any(axis=1)]
         lengths = np.linalg.norm(X, axis=1)
         labels = exact_kmeans(X / lengths[:, None], lengths**2, 2)
-        found = orthant.factorize(X, 2, algorithm="paper", kmeans=lambda p, w, k, rng, a=labels: a)
+        found = orthonmf.factorize(X, 2, algorithm="paper", kmeans=lambda p, w, k, rng, a=labels: a)
         cost = kmeans_cost(X / lengths[:, None], lengths**2, labels)
         assert found.error**2 <= cost + ROUNDING

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from orthant.bounds import eigenpairs, semidefinite
-from orthant.bounds.eigenpairs import Eigenpairs, leading_eigenpairs
-from orthant.bounds.eigenvalue_sums import top_sum_from_squares, top_sum_upper_bound
-from orthant.bounds.singular_values import tail_from_gram, tail_from_ritz
-from orthant.numerics.rounding import error_upper_bound, growth
+from orthonmf.bounds import eigenpairs, semidefinite
+from orthonmf.bounds.eigenpairs import Eigenpairs, leading_eigenpairs
+from orthonmf.bounds.eigenvalue_sums import top_sum_from_squares, top_sum_upper_bound
+from orthonmf.bounds.singular_values import tail_from_gram, tail_from_ritz
+from orthonmf.numerics.rounding import error_upper_bound, growth
 from tests.guarantees.small_matrices import (
     at_most,
     factorizable,

@@ -5,16 +5,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-import orthant
-from orthant.bounds.table import Case, find_bounds
-from orthant.validation.data import as_matrix
+import orthonmf
+from orthonmf.bounds.table import Case, find_bounds
+from orthonmf.validation.data import as_matrix
 from tests.guarantees.small_matrices import at_most, small_matrices
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 from tests.oracles.three_factors import best_three_factor_error
 from tests.quick_cases import mostly_slow
 
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")
 N_MATRICES = 40
 
 
@@ -29,7 +29,7 @@ def case(seed):
 
 
 def fit(X, sizes=(2, 2), **options):
-    return orthant.factorize(X, sizes, orthogonal="both", random_state=0, **options)
+    return orthonmf.factorize(X, sizes, orthogonal="both", random_state=0, **options)
 
 
 @pytest.mark.slow
@@ -65,7 +65,7 @@ def test_promises_hold_on_average_against_the_oracle(count):
         if optimum < 1e-9 * np.sum(X**2):
             continue
         results = [
-            orthant.factorize(X, (2, 2), orthogonal="both", seeding="lines", random_state=seed)
+            orthonmf.factorize(X, (2, 2), orthogonal="both", seeding="lines", random_state=seed)
             for seed in range(3)
         ]
         ratios = [r.relative_squared_error * np.sum(X**2) / optimum for r in results]
@@ -103,7 +103,7 @@ def test_bounds_that_need_disjoint_blocks_are_not_used():
 def test_a_certificate_is_the_larger_bound_of_the_two_sides():
     X = np.random.default_rng(0).exponential(size=(20, 15))
     result = fit(X, (2, 5), certificate="tight", certificate_seconds=5.0)
-    rows = orthant.factorize(X, 2, random_state=0, certificate="tight").certificate
+    rows = orthonmf.factorize(X, 2, random_state=0, certificate="tight").certificate
     found = result.certificate
     assert found.lower_bound >= 0.98 * rows.lower_bound
     assert "groups of rows alone" in found.method
@@ -124,8 +124,8 @@ def test_one_group_on_a_side_is_the_top_singular_pair(sizes):
 
 def test_as_many_groups_as_points_are_the_setting_of_the_other_side():
     X = np.random.default_rng(4).exponential(size=(12, 9))
-    features = orthant.factorize(X, 3, orthogonal="features", random_state=0)
-    samples = orthant.factorize(X, 3, orthogonal="samples", random_state=0)
+    features = orthonmf.factorize(X, 3, orthogonal="features", random_state=0)
+    samples = orthonmf.factorize(X, 3, orthogonal="samples", random_state=0)
     rows, columns = fit(X, (12, 3)), fit(X, (3, 9))
     assert rows.relative_squared_error == pytest.approx(features.relative_squared_error, rel=1e-6)
     assert columns.relative_squared_error == pytest.approx(samples.relative_squared_error, rel=1e-6)

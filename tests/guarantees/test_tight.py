@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from orthant.bounds import all_pairs, relaxation
-from orthant.bounds.all_pairs import HUGE, all_pairs_bound, prove_raised, raise_matrix
-from orthant.bounds.allowance import Allowance
-from orthant.bounds.relaxation import Multiplier
-from orthant.bounds.singular_values import tail_from_gram
-from orthant.bounds.tight import sum_of_batches
+from orthonmf.bounds import all_pairs, relaxation
+from orthonmf.bounds.all_pairs import HUGE, all_pairs_bound, prove_raised, raise_matrix
+from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.relaxation import Multiplier
+from orthonmf.bounds.singular_values import tail_from_gram
+from orthonmf.bounds.tight import sum_of_batches
 from tests.guarantees.corruption import replace_vectors_by_noise
 from tests.guarantees.small_matrices import (
     at_most,

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from orthant.bounds import blocks
-from orthant.bounds.allowance import Allowance
-from orthant.bounds.block_sums import Cut, Known, most_captured
-from orthant.bounds.blocks import Candidate, Task, blocks_bound
-from orthant.bounds.relaxation import Multiplier
+from orthonmf.bounds import blocks
+from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.block_sums import Cut, Known, most_captured
+from orthonmf.bounds.blocks import Candidate, Task, blocks_bound
+from orthonmf.bounds.relaxation import Multiplier
 from tests.guarantees.small_matrices import at_most, block_diagonal, small_matrices
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.exact import smallest_error

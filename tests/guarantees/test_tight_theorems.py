@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-import orthant
-from orthant.bounds import all_pairs, block_sums, blocks
-from orthant.bounds.all_pairs import (
+import orthonmf
+from orthonmf.bounds import all_pairs, block_sums, blocks
+from orthonmf.bounds.all_pairs import (
     HUGE,
     all_pairs_bound,
     all_pairs_bound_of_rows,
@@ -22,11 +22,11 @@ from orthant.bounds.all_pairs import (
     raise_matrix,
     raise_state,
 )
-from orthant.bounds.allowance import Allowance
-from orthant.bounds.block_sums import Cut, Known, most_captured
-from orthant.bounds.blocks import Candidate, Task
-from orthant.bounds.grouped import prove_grouped, reduce_rows
-from orthant.bounds.relaxation import Multiplier
+from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.block_sums import Cut, Known, most_captured
+from orthonmf.bounds.blocks import Candidate, Task
+from orthonmf.bounds.grouped import prove_grouped, reduce_rows
+from orthonmf.bounds.relaxation import Multiplier
 from tests.guarantees.corruption import replace_vectors_by_noise
 from tests.oracles.exact import smallest_error
 from tests.quick_cases import mostly_slow
@@ -226,16 +226,18 @@ def test_rows_prove_what_their_products_do(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_a_certificate_is_true_of_float32_never_below_the_tail_and_that_of_its_labels(orthogonal):
     for seed in range(2):
         X = np.random.default_rng(seed).exponential(size=(4, 4)).astype(np.float32)
-        result = orthant.factorize(X, 2, orthogonal=orthogonal, random_state=0, certificate="tight")
+        result = orthonmf.factorize(
+            X, 2, orthogonal=orthogonal, random_state=0, certificate="tight"
+        )
         found, tail = result.certificate, result.certify(X, "svd")
         total = sum(Fraction(float(x)) ** 2 for x in X.ravel())
         assert Fraction(found.lower_bound) * total <= smallest_error(X, 2, orthogonal)
         assert found.lower_bound >= tail.lower_bound
         labels = {"labels": result.labels, "feature_labels": result.feature_labels}
-        judged = orthant.certify(X, **labels, n_components=2, method="tight").certificate
+        judged = orthonmf.certify(X, **labels, n_components=2, method="tight").certificate
         assert judged.lower_bound == pytest.approx(found.lower_bound, rel=1e-3)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.engine.kernels.missing import fit_by_own_scale
-from orthant.engine.vectors import divide
+import orthonmf
+from orthonmf.engine.kernels.missing import fit_by_own_scale
+from orthonmf.engine.vectors import divide
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 from tests.quick_cases import mostly_slow
 
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
 SETTINGS = ["samples", "features", "both"]
 STORES = [np.asarray, csr_array]
@@ -19,7 +19,7 @@ LARGE = {np.float64: 1e200, np.float32: 2e38}
 
 
 def fit(X, setting, **options):
-    return orthant.factorize(X, 2, orthogonal=setting, n_init=4, random_state=0, **options)
+    return orthonmf.factorize(X, 2, orthogonal=setting, n_init=4, random_state=0, **options)
 
 
 def weighted_error(X, result, row_weights, column_weights):
@@ -95,7 +95,7 @@ def test_scales_that_weights_take_back_change_nothing(setting, power):
 
 def test_feature_weights_are_used_by_loadings_too():
     X = np.array([[100.0, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1]])
-    result = orthant.factorize(X, 1, feature_weight=[1e-4, 1, 1], random_state=0)
+    result = orthonmf.factorize(X, 1, feature_weight=[1e-4, 1, 1], random_state=0)
     assert result.relative_squared_error == pytest.approx(0.0788054609, rel=1e-8)
     assert result.certificate.ratio < 1.0001
 
@@ -136,17 +136,17 @@ def test_transform_predict_and_a_loaded_model_keep_the_metric_bit_for_bit(
         return loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
 
     np.testing.assert_array_equal(plain(result.transform(store(X))), plain(result.loadings))
-    orthant.save(result, tmp_path / "result.npz")
-    again = orthant.load(tmp_path / "result.npz")
+    orthonmf.save(result, tmp_path / "result.npz")
+    again = orthonmf.load(tmp_path / "result.npz")
     np.testing.assert_array_equal(again.feature_weight, weights)
     np.testing.assert_array_equal(plain(again.transform(store(X))), plain(result.loadings))
 
-    model = orthant.OrthogonalNMF(2, orthogonal=setting, random_state=0)
+    model = orthonmf.OrthogonalNMF(2, orthogonal=setting, random_state=0)
     loadings = model.fit_transform(store(X), feature_weight=weights)
     np.testing.assert_array_equal(plain(model.transform(store(X))), plain(loadings))
     assert model.score(store(X)) == pytest.approx(1 - model.relative_squared_error_, rel=1e-12)
-    orthant.save(model, tmp_path / "model.npz")
-    kept = orthant.load(tmp_path / "model.npz")
+    orthonmf.save(model, tmp_path / "model.npz")
+    kept = orthonmf.load(tmp_path / "model.npz")
     np.testing.assert_array_equal(plain(kept.transform(store(X))), plain(loadings))
 
 
@@ -177,32 +177,32 @@ def test_the_example_whose_components_overlapped_is_disjoint_and_can_be_loaded(s
     result = fit(X, setting)
     if setting != "samples":
         assert (np.count_nonzero(result.components, axis=0) <= 1).all()
-    orthant.save(result, tmp_path / "model.npz")
+    orthonmf.save(result, tmp_path / "model.npz")
     np.testing.assert_array_equal(
-        orthant.load(tmp_path / "model.npz").components, result.components
+        orthonmf.load(tmp_path / "model.npz").components, result.components
     )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_blocks_of_small_planted_matrices_share_no_column(seed, tmp_path):
-    X = orthant.datasets.make_planted(12, 9, 3, 0.3, orthogonal="both", random_state=seed).X
-    result = orthant.factorize(X, 3, orthogonal="both", random_state=seed)
+    X = orthonmf.datasets.make_planted(12, 9, 3, 0.3, orthogonal="both", random_state=seed).X
+    result = orthonmf.factorize(X, 3, orthogonal="both", random_state=seed)
     assert (np.count_nonzero(result.components, axis=0) <= 1).all()
-    orthant.save(result, tmp_path / "model.npz")
-    orthant.load(tmp_path / "model.npz")
+    orthonmf.save(result, tmp_path / "model.npz")
+    orthonmf.load(tmp_path / "model.npz")
 
 
 @pytest.mark.parametrize("weights", [[1, 2.0**-1000], [1, 1e-320], [2.0**1000, 1e-320]])
 def test_a_row_that_observes_only_light_columns_is_fitted_by_them(weights):
     X = np.array([[1.0, 1.0], [np.nan, 1.0], [2.0, 2.0]])
-    result = orthant.factorize(X, 1, feature_weight=weights, missing_values=np.nan, random_state=0)
+    result = orthonmf.factorize(X, 1, feature_weight=weights, missing_values=np.nan, random_state=0)
     np.testing.assert_allclose(result.scales[1], 1 / result.components[0, 1], rtol=1e-12)
 
 
 def test_missing_values_elsewhere_do_not_hide_a_small_row():
     X = np.array([[1e200, 1e200, np.nan], [1e-200, 1e-200, 1e-200]])
-    result = orthant.factorize(X, 1, missing_values=np.nan, random_state=0)
+    result = orthonmf.factorize(X, 1, missing_values=np.nan, random_state=0)
     np.testing.assert_array_equal(result.labels, [0, 0])
     np.testing.assert_allclose(result.scales, np.sqrt(2) * np.array([1e200, 1e-200]), rtol=1e-9)
 
@@ -234,7 +234,7 @@ def test_no_number_on_the_way_is_invalid_when_light_columns_are_drawn_in_rounds(
             return self.array[rows]
 
     X = np.array([[3.0, 3.0], [1.0, 0.0]], dtype=np.float32)
-    result = orthant.factorize(
+    result = orthonmf.factorize(
         Stored(X), 1, orthogonal="features", feature_weight=[2.0**-1000, 1e10], random_state=0
     )
     assert result.relative_squared_error < 1e-12

@@ -5,17 +5,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.engine.samples import Samples
-from orthant.engine.streamed_columns import StreamedColumns
-from orthant.kmeans import local_search
-from orthant.kmeans.local_search import (
+from orthonmf.engine.samples import Samples
+from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.kmeans import local_search
+from orthonmf.kmeans.local_search import (
     Exchange,
     best_exchange,
     random_exchanges,
     stability_promise,
 )
-from orthant.kmeans.seeding import WORTHWHILE, Nearest, best_exchanges, lines, most_exchanges, plain
-from orthant.validation.data import as_matrix
+from orthonmf.kmeans.seeding import (
+    WORTHWHILE,
+    Nearest,
+    best_exchanges,
+    lines,
+    most_exchanges,
+    plain,
+)
+from orthonmf.validation.data import as_matrix
 
 
 def cost_of(points, form, distance):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine.samples import Samples
-from orthant.engine.streamed_columns import StreamedColumns
-from orthant.engine.vectors import draw, draw_distinct
-from orthant.kmeans.seeding import (
+from orthonmf.engine.samples import Samples
+from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.engine.vectors import draw, draw_distinct
+from orthonmf.kmeans.seeding import (
     choose_columns,
     greedy_candidates,
     lines,
@@ -15,7 +15,7 @@ from orthant.kmeans.seeding import (
     seed,
     seeding_promise,
 )
-from orthant.validation.data import as_matrix
+from orthonmf.validation.data import as_matrix
 
 X = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.1, 1.0], [0.0] * 3])
 

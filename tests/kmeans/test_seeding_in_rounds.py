@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine.samples import Samples
-from orthant.engine.streamed_columns import StreamedColumns
-from orthant.kmeans.seeding import lines, plain
-from orthant.kmeans.seeding_in_rounds import ROUNDS, draw_candidates, seed_in_rounds
-from orthant.validation.data import as_matrix
+from orthonmf.engine.samples import Samples
+from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.kmeans.seeding import lines, plain
+from orthonmf.kmeans.seeding_in_rounds import ROUNDS, draw_candidates, seed_in_rounds
+from orthonmf.validation.data import as_matrix
 
 
 def some_rows(seed=0, n=40, m=5):

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.engine.samples import Samples
-from orthant.engine.streamed_columns import StreamedColumns
-from orthant.kmeans.local_search import Exchange, stability_promise
-from orthant.kmeans.solve import lloyd, weighted_kmeans
-from orthant.validation.data import as_matrix
+from orthonmf.engine.samples import Samples
+from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.kmeans.local_search import Exchange, stability_promise
+from orthonmf.kmeans.solve import lloyd, weighted_kmeans
+from orthonmf.validation.data import as_matrix
 from tests.oracles.weighted_kmeans import exact_kmeans, kmeans_cost
 
 
@@ -60,7 +60,7 @@ def test_labels_of_a_stopped_lloyd_do_not_take_the_ratio_of_better_centers(monke
         tested.append(exchange.cost)
         return stability_promise(exchange, gain_left)
 
-    monkeypatch.setattr("orthant.kmeans.solve.stability_promise", noted)
+    monkeypatch.setattr("orthonmf.kmeans.solve.stability_promise", noted)
     for seed in range(60):
         rng = np.random.default_rng(seed)
         points = Samples(as_matrix(rng.exponential(size=(30, 5)) ** 2))

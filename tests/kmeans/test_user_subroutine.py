@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.certificate import Promise
-from orthant.engine.samples import Samples
-from orthant.engine.streamed_columns import StreamedColumns
-from orthant.errors import InvalidInputError
-from orthant.kmeans.solve import weighted_kmeans
-from orthant.kmeans.user_subroutine import call_subroutine, cluster_by_labels
-from orthant.validation.data import as_matrix
+import orthonmf
+from orthonmf.certificate import Promise
+from orthonmf.engine.samples import Samples
+from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.errors import InvalidInputError
+from orthonmf.kmeans.solve import weighted_kmeans
+from orthonmf.kmeans.user_subroutine import call_subroutine, cluster_by_labels
+from orthonmf.validation.data import as_matrix
 from tests.oracles.weighted_kmeans import kmeans_cost
 
 X = np.random.default_rng(0).exponential(size=(12, 4))
@@ -59,19 +59,19 @@ def claiming(ratio, **more):
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_a_claimed_ratio_that_cannot_be_one_is_refused(ratio, orthogonal):
     with pytest.raises(InvalidInputError, match="the ratio that kmeans claims is"):
-        orthant.factorize(X, 2, orthogonal=orthogonal, algorithm="paper", kmeans=claiming(ratio))
+        orthonmf.factorize(X, 2, orthogonal=orthogonal, algorithm="paper", kmeans=claiming(ratio))
 
 
 @pytest.mark.parametrize("kind", ["sometimes", None, 1])
 def test_a_claim_of_an_unknown_kind_is_refused(kind):
     with pytest.raises(InvalidInputError, match="the kind of the ratio"):
-        orthant.factorize(X, 2, algorithm="paper", kmeans=claiming(2.0, kind=kind))
+        orthonmf.factorize(X, 2, algorithm="paper", kmeans=claiming(2.0, kind=kind))
 
 
 @pytest.mark.parametrize("ratio", [1, 1.0, np.float32(1.5), np.float64(7.0), np.int64(3)])
 @pytest.mark.parametrize("kind", ["always", "expected"])
 def test_a_proper_claim_is_taken_as_it_is(ratio, kind):
-    found = orthant.factorize(
+    found = orthonmf.factorize(
         X, 2, algorithm="paper", kmeans=claiming(ratio, kind=kind), certificate=None
     )
     assert found.certificate.a_priori_ratio == pytest.approx(2 * float(ratio), rel=1e-6)

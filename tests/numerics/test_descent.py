@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orthant.numerics.descent import (
+from orthonmf.numerics.descent import (
     Checkpoint,
     Step,
     Update,

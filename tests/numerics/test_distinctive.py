@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthant.numerics.distinctive import compare_weights, distinctive_columns
+from orthonmf.numerics.distinctive import compare_weights, distinctive_columns
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])

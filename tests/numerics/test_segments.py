@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from orthant.numerics.segments import first_largest, spread
+from orthonmf.numerics.segments import first_largest, spread
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from orthant.engine.samples import Samples
-from orthant.onmf.options import Options
-from orthant.validation.data import as_matrix
+from orthonmf.engine.samples import Samples
+from orthonmf.onmf.options import Options
+from orthonmf.validation.data import as_matrix
 
 
 def some_points(seed, shape=(25, 10), sparse=False, weighted=False, side=Samples):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from orthant.engine.samples import Samples
-from orthant.onmf.blocks import (
+from orthonmf.engine.samples import Samples
+from orthonmf.onmf.blocks import (
     block_starts,
     descend_disjoint,
     explain_fewer,
@@ -14,8 +14,8 @@ from orthant.onmf.blocks import (
     spectral_components,
     split_by_energy,
 )
-from orthant.onmf.search import Search
-from orthant.validation.data import as_matrix
+from orthonmf.onmf.search import Search
+from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import CASES, drawn, never_rises, some_options, some_points
 from tests.oracles.double_factor import best_double_factor_error
 

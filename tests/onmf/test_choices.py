@@ -13,15 +13,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
 
-import orthant
-from orthant.cli.data import Reading, most_bytes
-from orthant.datasets import make_planted
-from orthant.engine.memory import available_memory, in_words, memory_limit
-from orthant.errors import InvalidInputError
-from orthant.kmeans.solve import SUBROUTINES
-from orthant.onmf.choices import ALGORITHMS, COMPLETE, NAMES, SEEDINGS, SETTINGS, Problem, fit_bytes
-from orthant.validation.data import as_matrix
-from orthant.validation.parameters import as_bytes
+import orthonmf
+from orthonmf.cli.data import Reading, most_bytes
+from orthonmf.datasets import make_planted
+from orthonmf.engine.memory import available_memory, in_words, memory_limit
+from orthonmf.errors import InvalidInputError
+from orthonmf.kmeans.solve import SUBROUTINES
+from orthonmf.onmf.choices import (
+    ALGORITHMS,
+    COMPLETE,
+    NAMES,
+    SEEDINGS,
+    SETTINGS,
+    Problem,
+    fit_bytes,
+)
+from orthonmf.validation.data import as_matrix
+from orthonmf.validation.parameters import as_bytes
 
 # More rows than a sample holds, so that every way to draw first directions is another one.
 MANY = make_planted(620, 12, 4, 1.0, random_state=0).X
@@ -75,8 +83,8 @@ def fit(algorithm, orthogonal, data, many=False, **options):
         options["seeding"] = options["seeding"][:, : X.shape[1]]
     options = {"orthogonal": orthogonal, "algorithm": algorithm, "random_state": 3, **options}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", orthant.FewerComponentsWarning)
-        return orthant.factorize(X, k, **options)
+        warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
+        return orthonmf.factorize(X, k, **options)
 
 
 def outcome(found):
@@ -143,7 +151,7 @@ def test_defaults_are_never_refused(problem):
 )
 def test_a_refusal_says_what_to_do_instead(options, message):
     with pytest.raises(InvalidInputError, match=message):
-        orthant.factorize(FEW, 3, **options)
+        orthonmf.factorize(FEW, 3, **options)
 
 
 @pytest.mark.parametrize(
@@ -153,10 +161,10 @@ def test_a_refusal_says_what_to_do_instead(options, message):
 )
 def test_missing_values_refuse_what_they_cannot_use(options):
     X = FEW.copy()
-    assert orthant.factorize(X, 2, missing_values=np.nan, **options).n_components_found == 2
+    assert orthonmf.factorize(X, 2, missing_values=np.nan, **options).n_components_found == 2
     X[2, 3] = np.nan
     with pytest.raises(InvalidInputError, match=r"missing values.*\(impute them\)"):
-        orthant.factorize(X, 2, missing_values=np.nan, **options)
+        orthonmf.factorize(X, 2, missing_values=np.nan, **options)
 
 
 @pytest.mark.slow
@@ -216,13 +224,15 @@ def test_what_is_no_size_is_refused(text):
 
 RANDOM = [np.random.default_rng, np.random.RandomState, np.random.SeedSequence, np.random.PCG64]
 DOORS = {
-    "factorize": lambda state: orthant.factorize(FEW, 3, random_state=state).components,
-    "OrthogonalNMF": lambda state: orthant.OrthogonalNMF(3, random_state=state).fit(FEW).labels_,
+    "factorize": lambda state: orthonmf.factorize(FEW, 3, random_state=state).components,
+    "OrthogonalNMF": lambda state: orthonmf.OrthogonalNMF(3, random_state=state).fit(FEW).labels_,
     "make_planted": lambda state: make_planted(20, 12, 3, 0.5, random_state=state).X,
-    "solve": lambda state: orthant.baselines.solve("nmf", FEW, 3, max_iter=9, random_state=state).A,
+    "solve": lambda state: (
+        orthonmf.baselines.solve("nmf", FEW, 3, max_iter=9, random_state=state).A
+    ),
     "select_n_components": lambda state: [
         trial.relative_squared_error
-        for trial in orthant.select_n_components(
+        for trial in orthonmf.select_n_components(
             FEW, [2], n_repetitions=1, random_state=state, n_jobs=1
         ).trials
     ],
@@ -237,34 +247,34 @@ def test_every_door_takes_every_source_of_random_numbers(door, seeded):
 
 
 def test_partial_fit_refuses_what_it_would_ignore():
-    model = orthant.OrthogonalNMF(3, certificate="tight", random_state=0)
+    model = orthonmf.OrthogonalNMF(3, certificate="tight", random_state=0)
     with pytest.raises(InvalidInputError, match="certificate='tight' would be ignored"):
         model.partial_fit(FEW)
 
 
 def test_partial_fit_starts_where_it_ended_whatever_the_number_of_starts():
-    model = orthant.OrthogonalNMF(3, n_init=2, coreset_size=60, random_state=0)
+    model = orthonmf.OrthogonalNMF(3, n_init=2, coreset_size=60, random_state=0)
     for rows in np.array_split(MANY, 4):
         model.partial_fit(rows)
     assert model.n_samples_seen_ == len(MANY)
 
 
-@pytest.mark.parametrize("kind", [orthant.OrthogonalNMF, orthant.BipartiteCorrelationClustering])
+@pytest.mark.parametrize("kind", [orthonmf.OrthogonalNMF, orthonmf.BipartiteCorrelationClustering])
 def test_an_estimator_stores_what_it_is_given_and_checks_it_in_fit(kind):
     nonsense = {name: object() for name in inspect.signature(kind).parameters}
     model = kind(**nonsense)
     assert all(getattr(model, name) is value for name, value in nonsense.items())
-    with pytest.raises(orthant.OrthantError):
+    with pytest.raises(orthonmf.OrthoNMFError):
         model.fit(np.eye(4))
 
 
-@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 @pytest.mark.parametrize("option", [{"n_init": 3}, {"max_iter": 7}, {"tol": 0.1}])
 def test_options_that_do_nothing_for_theorem_9_are_refused(option):
     X = np.random.default_rng(0).random((6, 4))
     with pytest.raises(InvalidInputError, match=r"would be ignored .* fewer components"):
-        orthant.factorize(X, 4, orthogonal="both", algorithm="paper", **option)
-    orthant.factorize(X, 4, orthogonal="both", algorithm="best", certificate=None, **option)
+        orthonmf.factorize(X, 4, orthogonal="both", algorithm="paper", **option)
+    orthonmf.factorize(X, 4, orthogonal="both", algorithm="best", certificate=None, **option)
 
 
 # Sizes are known before work: what cannot be used is cut, what cannot be held is refused.
@@ -278,29 +288,31 @@ def test_more_components_than_can_be_used_are_asked_for_and_told(problem):
     if problem.data == "missing values":
         data[2, 3], options = np.nan, {"missing_values": np.nan}
     fit = {"orthogonal": problem.orthogonal, "algorithm": problem.algorithm, **options}
-    with pytest.warns(orthant.FewerComponentsWarning, match=f"of the {HUGE} components"):
-        found = orthant.factorize(data, HUGE, random_state=0, **fit)
+    with pytest.warns(orthonmf.FewerComponentsWarning, match=f"of the {HUGE} components"):
+        found = orthonmf.factorize(data, HUGE, random_state=0, **fit)
     most = {"samples": 20, "features": 12, "both": 12}[problem.orthogonal]
     assert found.n_components == HUGE
     assert found.n_components_found <= most
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", orthant.FewerComponentsWarning)
-        fewer = orthant.factorize(data, most, random_state=0, **fit)
+        warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
+        fewer = orthonmf.factorize(data, most, random_state=0, **fit)
     np.testing.assert_array_equal(found.components, fewer.components)
 
 
 def test_components_to_start_from_may_be_more_than_the_samples():
     given = np.random.default_rng(0).random((6, 12))
-    with pytest.warns(orthant.FewerComponentsWarning):
-        found = orthant.factorize(FEW[:4], 8, seeding=given, random_state=0)
+    with pytest.warns(orthonmf.FewerComponentsWarning):
+        found = orthonmf.factorize(FEW[:4], 8, seeding=given, random_state=0)
     assert found.n_components_found <= 4
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 @pytest.mark.parametrize("algorithm", ["best", "paper"])
 def test_a_result_that_no_memory_holds_is_refused_before_the_data_are_read(algorithm, orthogonal):
-    with pytest.raises(orthant.OrthantError, match=r"320 TB, but .* available; ask for") as caught:
-        orthant.factorize(WIDE, 40, orthogonal=orthogonal, algorithm=algorithm)
+    with pytest.raises(
+        orthonmf.OrthoNMFError, match=r"320 TB, but .* available; ask for"
+    ) as caught:
+        orthonmf.factorize(WIDE, 40, orthogonal=orthogonal, algorithm=algorithm)
     assert isinstance(caught.value, MemoryError)
 
 
@@ -308,12 +320,12 @@ def test_a_result_that_no_memory_holds_is_refused_before_the_data_are_read(algor
 def test_many_components_over_both_are_refused_at_once():
     many = csr_array((np.ones(3), ([0, 1, 2], [5, 6, 7])), shape=(10**7, 10**7))
     with pytest.raises(MemoryError, match="10,000,000 components"):
-        orthant.factorize(many, 10**7, orthogonal="both")
+        orthonmf.factorize(many, 10**7, orthogonal="both")
 
 
 def test_a_list_has_no_shape_and_is_refused_before_the_fit():
     with pytest.raises(MemoryError, match="1,000,000 components"):
-        orthant.factorize([[1.0] * 10**6], 10**6, orthogonal="features")
+        orthonmf.factorize([[1.0] * 10**6], 10**6, orthogonal="features")
 
 
 SIZES = [
@@ -336,10 +348,10 @@ def test_the_estimate_is_near_what_a_fit_takes(case, orthogonal, algorithm):
         matrix, ALGORITHMS[Problem(algorithm, orthogonal, COMPLETE)], k, orthogonal
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", orthant.FewerComponentsWarning)
+        warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
         tracemalloc.start()
         try:
-            found = orthant.factorize(data, k, certificate=None, n_jobs=1, **options)
+            found = orthonmf.factorize(data, k, certificate=None, n_jobs=1, **options)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -359,15 +371,15 @@ def test_what_is_available_is_no_more_than_there_is():
 def test_a_limit_of_the_process_is_seen(limit):
     code = (
         "import resource\n"
-        "import numpy as np, orthant\n"
+        "import numpy as np, orthonmf\n"
         "from scipy.sparse import csr_array\n"
-        "from orthant.engine.memory import available_memory\n"
+        "from orthonmf.engine.memory import available_memory\n"
         f"resource.setrlimit(resource.{limit}, (4 * 2**30,) * 2)\n"
         "assert 0 < available_memory() < 4 * 2**30\n"
-        "orthant.factorize(np.ones((30, 20)), 2, random_state=0, n_jobs=1, certificate=None)\n"
+        "orthonmf.factorize(np.ones((30, 20)), 2, random_state=0, n_jobs=1, certificate=None)\n"
         "try:\n"
         "    wide = csr_array((np.ones(40), (range(40), range(40))), shape=(40, 2 * 10**7))\n"
-        "    orthant.factorize(wide, 35, certificate=None)\n"
+        "    orthonmf.factorize(wide, 35, certificate=None)\n"
         "except MemoryError as error:\n"
         "    print(type(error).__name__)\n"
     )

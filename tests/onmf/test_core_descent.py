@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.engine.samples import Samples
-from orthant.onmf.core_descent import descend_core, group_points, pack, unpack
-from orthant.validation.data import as_matrix
+import orthonmf
+from orthonmf.engine.samples import Samples
+from orthonmf.onmf.core_descent import descend_core, group_points, pack, unpack
+from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import never_rises
 from tests.oracles.three_factors import best_three_factor_error
 
@@ -18,7 +18,7 @@ def test_a_row_and_a_column_outside_the_groups_that_belong_together_are_found():
         part = slice(4 * block, 4 * block + 4)
         X[part, part] = np.outer(np.arange(1, 5), np.arange(2, 6)) * (block + 1)
     known = np.where(X[[0, 5, 10]] > 0, 1.0, 0.0)
-    found = orthant.factorize(
+    found = orthonmf.factorize(
         X, (4, 4), orthogonal="both", seeding=known, random_state=0, certificate=None
     )
     assert found.relative_squared_error < 1e-28

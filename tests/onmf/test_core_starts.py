@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from orthant.certificate import Promise
-from orthant.kmeans.seeding import seeding_promise
-from orthant.onmf.core_descent import descend_core, unpack
-from orthant.onmf.core_starts import CoreStarts, core_starts, in_sequence, pad
-from orthant.onmf.search import Search
-from orthant.validation.data import as_matrix
+from orthonmf.certificate import Promise
+from orthonmf.kmeans.seeding import seeding_promise
+from orthonmf.onmf.core_descent import descend_core, unpack
+from orthonmf.onmf.core_starts import CoreStarts, core_starts, in_sequence, pad
+from orthonmf.onmf.search import Search
+from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import some_options
 
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.datasets import make_planted
-from orthant.engine.samples import Samples
-from orthant.engine.vectors import draw_evenly
-from orthant.onmf.coreset import (
+from orthonmf.datasets import make_planted
+from orthonmf.engine.samples import Samples
+from orthonmf.engine.vectors import draw_evenly
+from orthonmf.onmf.coreset import (
     Coreset,
     find_chances,
     find_sensitivities,
 )
-from orthant.validation.data import as_matrix
+from orthonmf.validation.data import as_matrix
 
 
 def planted(n=200, m=12, k=3):

@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-import orthant
-from orthant.certificate import Promise
-from orthant.onmf.double_factor import double_from_means, factorize_double, separate_centers
-from orthant.onmf.single_factor import published_error
-from orthant.validation.data import as_matrix
+import orthonmf
+from orthonmf.certificate import Promise
+from orthonmf.onmf.double_factor import double_from_means, factorize_double, separate_centers
+from orthonmf.onmf.single_factor import published_error
+from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import some_options
 
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
 
 def test_any_order_of_pairs_keeps_supports_disjoint():
@@ -29,7 +29,7 @@ def test_the_published_error_of_two_factors_is_never_below_the_error():
     lowered = 0
     for seed in range(60):
         X = np.random.default_rng(seed).exponential(size=(8, 6)) ** 2
-        found = orthant.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=seed)
+        found = orthonmf.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=seed)
         assert len(found.history) == 2
         lowered += found.relative_squared_error < published_error(found) * (1 - 1e-9)
     assert lowered > 10
@@ -95,7 +95,7 @@ def test_rows_whose_center_lost_its_weight_are_all_error_until_the_last_assignme
     assert found.history == pytest.approx((1 / 33,))
     assert found.directions.shape == (2, 2)
     assert found.promise.ratio is None
-    published = orthant.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=0)
+    published = orthonmf.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=0)
     assert published.relative_squared_error < 1 / 33
 
 

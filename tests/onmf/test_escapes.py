@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from orthant.engine.samples import Samples
-from orthant.onmf.escapes import breathe, line_escapes, prune, recombine
-from orthant.onmf.search import descend
-from orthant.onmf.solution import Solution
-from orthant.validation.data import as_matrix
+from orthonmf.engine.samples import Samples
+from orthonmf.onmf.escapes import breathe, line_escapes, prune, recombine
+from orthonmf.onmf.search import descend
+from orthonmf.onmf.solution import Solution
+from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import drawn, some_points
 
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine.samples import Samples
-from orthant.onmf.full_rank import (
+from orthonmf.engine.samples import Samples
+from orthonmf.onmf.full_rank import (
     BY_COSINE,
     BY_COUNT,
     factorize_full_rank,
     factorize_without_limit,
     solve_full_rank,
 )
-from orthant.validation.data import as_matrix
+from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import some_options
 from tests.oracles.double_factor import best_double_factor_error
 

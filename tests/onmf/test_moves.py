@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from orthant.engine.samples import Samples
-from orthant.onmf.exact_directions import find_exact_directions
-from orthant.onmf.moves import Components, MoveBlocks, move_points, promised_gain, refit
-from orthant.onmf.search import descend
-from orthant.onmf.solution import Solution
-from orthant.validation.data import as_matrix
+from orthonmf.engine.samples import Samples
+from orthonmf.onmf.exact_directions import find_exact_directions
+from orthonmf.onmf.moves import Components, MoveBlocks, move_points, promised_gain, refit
+from orthonmf.onmf.search import descend
+from orthonmf.onmf.solution import Solution
+from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import CASES, drawn, never_rises, some_points
 from tests.oracles.single_factor import best_single_factor_error, squared_error_of_partition
 

@@ -5,21 +5,21 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-import orthant
-from orthant.kmeans.solve import SUBROUTINES
-from orthant.onmf.choices import NAMES, SEEDINGS, SETTINGS
-from orthant.onmf.options import DEFAULTS
+import orthonmf
+from orthonmf.kmeans.solve import SUBROUTINES
+from orthonmf.onmf.choices import NAMES, SEEDINGS, SETTINGS
+from orthonmf.onmf.options import DEFAULTS
 from tests.onmf.small_points import some_options
 
 
 def test_the_doors_agree_on_defaults_and_documents_on_names():
-    for door in (orthant.factorize, orthant.OrthogonalNMF):
+    for door in (orthonmf.factorize, orthonmf.OrthogonalNMF):
         parameters = inspect.signature(door).parameters
         assert {name: parameters[name].default for name in DEFAULTS} == DEFAULTS
     for name in (*NAMES, *SETTINGS, *SEEDINGS, *SUBROUTINES):
-        assert f'"{name}"' in orthant.factorize.__doc__
+        assert f'"{name}"' in orthonmf.factorize.__doc__
     for name in (*NAMES, *SETTINGS):
-        assert f'"{name}"' in orthant.OrthogonalNMF.__doc__
+        assert f'"{name}"' in orthonmf.OrthogonalNMF.__doc__
 
 
 def test_options_stay_as_they_are_and_every_fit_has_a_checkpoint_of_its_own():

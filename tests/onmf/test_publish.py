@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.datasets import make_planted
-from orthant.onmf.publish import fall_to
+import orthonmf
+from orthonmf.datasets import make_planted
+from orthonmf.onmf.publish import fall_to
 
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 SETTINGS = ("samples", "features", "both")
 
 
@@ -38,7 +38,7 @@ def test_the_history_never_rises_and_ends_with_the_error(orthogonal, algorithm, 
         if seed % 4 == 2:
             options["feature_weight"] = np.linspace(0, 2, X.shape[1])
         store = csr_array if seed % 2 else np.asarray
-        found = orthant.factorize(
+        found = orthonmf.factorize(
             store(X), k, orthogonal=orthogonal, algorithm=algorithm, certificate=None,
             random_state=seed, **options,
         )  # fmt: skip
@@ -51,7 +51,7 @@ def test_the_history_of_missing_values_never_rises_either():
     for seed, orthogonal in product(range(6), ("samples", "features")):
         X = awkward(seed, np.float64)
         X[np.random.default_rng(seed).random(X.shape) < 0.2] = np.nan
-        found = orthant.factorize(
+        found = orthonmf.factorize(
             X, 3, orthogonal=orthogonal, missing_values=np.nan, random_state=0, n_init=3
         )
         assert found.history[-1] == found.relative_squared_error

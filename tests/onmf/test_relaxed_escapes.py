@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant import factorize
-from orthant.bounds import primal, relaxation
-from orthant.bounds.primal import relaxed_rows
-from orthant.engine.samples import Samples
-from orthant.onmf.relaxed_escapes import STEP
-from orthant.validation.data import as_matrix
+from orthonmf import factorize
+from orthonmf.bounds import primal, relaxation
+from orthonmf.bounds.primal import relaxed_rows
+from orthonmf.engine.samples import Samples
+from orthonmf.onmf.relaxed_escapes import STEP
+from orthonmf.validation.data import as_matrix
 from tests.quick_cases import mostly_slow
 
 X = np.random.default_rng(0).exponential(size=(40, 12))
@@ -19,7 +19,7 @@ def fit(X, k=3, certificate="tight", n_init=2, **options):
     return factorize(X, k, certificate=certificate, n_init=n_init, random_state=0, **options)
 
 
-@pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_a_fit_with_several_starts_and_a_tight_certificate_says_that_it_has_them(orthogonal):
     assert STEP in fit(X, orthogonal=orthogonal).steps_run

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import orthant
-from orthant.certificate import Promise
-from orthant.datasets import make_planted
-from orthant.engine.samples import Samples
-from orthant.engine.streamed_columns import StreamedColumns
-from orthant.onmf.search import descend, strongest
-from orthant.validation.data import as_matrix
+import orthonmf
+from orthonmf.certificate import Promise
+from orthonmf.datasets import make_planted
+from orthonmf.engine.samples import Samples
+from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.onmf.search import descend, strongest
+from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import CASES, drawn, never_rises, some_points
 
 
@@ -29,10 +29,10 @@ def test_every_sweep_of_the_descent_captures_more(seed, k, sparse, weighted, sid
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 10_000), orthogonal=st.sampled_from(["samples", "features", "both"]))
-@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 def test_the_history_of_a_fit_never_rises_and_ends_near_its_error(seed, orthogonal):
     X, _ = some_points(seed, (20, 8))
-    found = orthant.factorize(
+    found = orthonmf.factorize(
         X, 3, orthogonal=orthogonal, n_init=2, random_state=seed, certificate=None
     )
     assert all(b <= a + 1e-12 for a, b in pairwise(found.history))
@@ -60,8 +60,8 @@ def test_a_weighted_sample_stands_for_the_points():
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_given_components_are_where_the_search_starts(orthogonal):
     data = make_planted(60, 30, 3, 0.1, orthogonal=orthogonal, random_state=0)
-    first = orthant.factorize(data.X, 3, orthogonal=orthogonal, n_init=5, random_state=0)
-    again = orthant.factorize(
+    first = orthonmf.factorize(data.X, 3, orthogonal=orthogonal, n_init=5, random_state=0)
+    again = orthonmf.factorize(
         data.X, 3, orthogonal=orthogonal, seeding=first.components, random_state=1
     )
     assert again.relative_squared_error <= first.relative_squared_error * (1 + 1e-9)
@@ -81,7 +81,7 @@ def test_given_components_are_where_the_search_starts(orthogonal):
 )
 def test_bad_seedings_are_refused(seeding, message):
     with pytest.raises(ValueError, match=message):
-        orthant.factorize(np.ones((5, 4)), 2, seeding=seeding)
+        orthonmf.factorize(np.ones((5, 4)), 2, seeding=seeding)
 
 
 def test_the_best_of_several_answers_keeps_the_smallest_promise():

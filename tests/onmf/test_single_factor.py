@@ -5,21 +5,21 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-import orthant
-from orthant.certificate import Promise
-from orthant.engine.samples import Samples
-from orthant.onmf.single_factor import (
+import orthonmf
+from orthonmf.certificate import Promise
+from orthonmf.engine.samples import Samples
+from orthonmf.onmf.single_factor import (
     cluster,
     error_as_published,
     factorize_single,
     published_error,
     single_from_means,
 )
-from orthant.validation.data import as_matrix
+from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import some_options
 from tests.oracles.weighted_kmeans import exact_kmeans
 
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
 
 def by_hand(X, labels):
@@ -44,7 +44,7 @@ def test_the_published_error_of_one_factor_is_that_of_the_labels_of_k_means(orth
         def kmeans(points, weights, k, rng, seed=seed):
             return np.random.default_rng(seed + 1).integers(k, size=len(weights))
 
-        found = orthant.factorize(X, 3, orthogonal=orthogonal, algorithm="paper", kmeans=kmeans)
+        found = orthonmf.factorize(X, 3, orthogonal=orthogonal, algorithm="paper", kmeans=kmeans)
         side = X if orthogonal == "samples" else X.T
         labels = np.random.default_rng(seed + 1).integers(3, size=len(side))
         assert published_error(found) == pytest.approx(by_hand(side, labels), rel=1e-12)
@@ -54,7 +54,7 @@ def test_the_published_error_of_one_factor_is_that_of_the_labels_of_k_means(orth
 
 def test_theorem_9_ends_with_the_assignment_itself():
     X = np.random.default_rng(0).exponential(size=(4, 6))
-    found = orthant.factorize(X, 4, orthogonal="both", algorithm="paper", random_state=0)
+    found = orthonmf.factorize(X, 4, orthogonal="both", algorithm="paper", random_state=0)
     assert published_error(found) is None
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.certificate import Promise
-from orthant.onmf.solution import Solution, solve_zero
-from orthant.validation.data import as_matrix
+from orthonmf.certificate import Promise
+from orthonmf.onmf.solution import Solution, solve_zero
+from orthonmf.validation.data import as_matrix
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])

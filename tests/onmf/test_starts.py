@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.datasets import make_planted
-from orthant.engine.samples import Samples, columns_of
-from orthant.engine.vectors import unit_lengths
-from orthant.kmeans.seeding import seeding_promise
-from orthant.onmf.search import descend, search_lines
-from orthant.onmf.starts import Pool, play_on_sample
-from orthant.validation.data import as_matrix
+import orthonmf
+from orthonmf.datasets import make_planted
+from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.engine.vectors import unit_lengths
+from orthonmf.kmeans.seeding import seeding_promise
+from orthonmf.onmf.search import descend, search_lines
+from orthonmf.onmf.starts import Pool, play_on_sample
+from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import some_options
 
 
@@ -52,7 +52,7 @@ def test_groups_stand_for_components_better_than_single_points_do():
 def test_a_settled_fit_is_published_as_it_was_swept_last(store, dtype):
     X = make_planted(3000, 40, 12, 0.5, random_state=0).X.astype(dtype)
     X[5] = 0.0
-    found = orthant.factorize(store(X), 12, random_state=0, certificate=None)
+    found = orthonmf.factorize(store(X), 12, random_state=0, certificate=None)
     assert found.n_sweeps == len(found.history)
     assert found.history[-1] == found.relative_squared_error
     again = found.transform(store(X))
@@ -64,7 +64,7 @@ def test_a_settled_fit_is_published_as_it_was_swept_last(store, dtype):
 
 def test_a_fit_cut_short_is_assigned_by_its_last_step():
     X = make_planted(3000, 40, 12, 0.5, random_state=0).X
-    short = orthant.factorize(X, 12, max_iter=1, tol=0.0, random_state=0, certificate=None)
+    short = orthonmf.factorize(X, 12, max_iter=1, tol=0.0, random_state=0, certificate=None)
     assert (len(short.history), short.n_sweeps) == (2, 2)
     assert short.relative_squared_error == short.history[-1] < short.history[0]
 
@@ -72,7 +72,7 @@ def test_a_fit_cut_short_is_assigned_by_its_last_step():
 def test_rows_too_light_for_the_common_scale_are_published_as_transform_gives_them():
     X = make_planted(3000, 40, 12, 0.5, random_state=0).X
     X[7] *= 1e-300
-    found = orthant.factorize(X, 12, random_state=0, certificate=None)
+    found = orthonmf.factorize(X, 12, random_state=0, certificate=None)
     assert found.labels[7] >= 0
     np.testing.assert_array_equal(found.transform(X).toarray(), found.loadings.toarray())
 
@@ -86,7 +86,7 @@ def test_feature_weights_do_not_reach_the_scales_of_one_column_components():
     X[np.arange(2000), np.random.default_rng(0).integers(5, size=2000)] = 1.0
     weights = np.ones(20)
     weights[0] = 0.3
-    found = orthant.factorize(X, 5, feature_weight=weights, random_state=0, certificate=None)
+    found = orthonmf.factorize(X, 5, feature_weight=weights, random_state=0, certificate=None)
     assert found.error == pytest.approx(0.0, abs=1e-6)
     assert same_bits(found, X)
 
@@ -101,14 +101,16 @@ def test_a_negative_zero_in_given_directions_changes_no_label():
     given[0, 1], given[1, 9], given[1, 0] = 1.0, 1.0, -0.0
     weights = np.ones(2001)
     weights[2000] = 0.0
-    found = orthant.factorize(X, 2, sample_weight=weights, seeding=given, tol=0.9, certificate=None)
+    found = orthonmf.factorize(
+        X, 2, sample_weight=weights, seeding=given, tol=0.9, certificate=None
+    )
     assert same_bits(found, X)
 
 
 @pytest.mark.parametrize("spread", [1e-6, 1e-4])
 def test_directions_that_hardly_differ_are_all_used(spread):
     X = 1.0 + spread * np.random.default_rng(0).random((5000, 20))
-    found = orthant.factorize(X, 5, random_state=0, certificate=None)
+    found = orthonmf.factorize(X, 5, random_state=0, certificate=None)
     assert found.n_components_found == 5
 
 
@@ -116,7 +118,7 @@ def test_directions_that_hardly_differ_are_all_used(spread):
 def test_a_few_heavy_rows_do_not_hide_the_others():
     X = np.random.default_rng(0).random((1000, 20))
     X[:10] *= 1e4
-    found = orthant.factorize(X, 20, random_state=0, certificate=None)
+    found = orthonmf.factorize(X, 20, random_state=0, certificate=None)
     assert found.n_components_found == 20
 
 
@@ -126,9 +128,9 @@ def test_a_few_heavy_rows_do_not_hide_the_others():
 def test_rows_of_hardly_any_length_do_not_disturb_the_choice(dtype, light):
     # Warnings are errors here.
     X = np.random.default_rng(0).random((300, 80)).astype(dtype)
-    alone = orthant.factorize(X, 4, random_state=0, certificate=None)
+    alone = orthonmf.factorize(X, 4, random_state=0, certificate=None)
     X[5:7] = np.array(light)[:, None]
-    found = orthant.factorize(X, 4, random_state=0, certificate=None)
+    found = orthonmf.factorize(X, 4, random_state=0, certificate=None)
     assert found.error == pytest.approx(alone.error, rel=0.02)
     assert same_bits(found, X)
 
@@ -151,7 +153,7 @@ def test_empty_rows_of_a_wide_sparse_matrix_are_not_made_dense():
 def test_a_perfect_fit_settles_and_its_history_is_not_negative(dtype):
     X = np.random.default_rng(0).random((20_000, 1)).astype(dtype)
     for weight in (1.0, 2.0, 3.0):
-        found = orthant.factorize(X, 1, feature_weight=[weight], random_state=0, certificate=None)
+        found = orthonmf.factorize(X, 1, feature_weight=[weight], random_state=0, certificate=None)
         assert found.n_sweeps <= 5
         assert min(found.history) >= 0.0
 
@@ -168,7 +170,7 @@ def test_every_sweep_is_counted_when_rounding_ends_a_descent(monkeypatch):
     monkeypatch.setattr(Samples, "sweep_directions", counted)
     X = np.random.default_rng(0).random((3000, 20)).astype(np.float32)
     given = np.random.default_rng(1).random((4, 20))
-    found = orthant.factorize(X, 4, seeding=given, tol=0.0, certificate=None)
+    found = orthonmf.factorize(X, 4, seeding=given, tol=0.0, certificate=None)
     assert found.n_sweeps == len(calls) == len(found.history)
 
 
@@ -204,7 +206,7 @@ def test_draws_from_a_sample_promise_nothing():
     assert "sample" in promise.reason
 
 
-@pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 @pytest.mark.parametrize(
     ("seeding", "orthogonal"),
     [("auto", "both"), *((s, "samples") for s in ("auto", "lines", "k-means++", "k-means||"))],
@@ -212,7 +214,7 @@ def test_draws_from_a_sample_promise_nothing():
 def test_a_fit_that_goes_on_from_a_checkpoint_promises_the_same(tmp_path, seeding, orthogonal):
     path = tmp_path / "fit.checkpoint"
     fits = [
-        orthant.factorize(
+        orthonmf.factorize(
             X, 3, orthogonal=orthogonal, seeding=seeding, checkpoint=path, random_state=0
         ).certificate
         for _ in range(2)

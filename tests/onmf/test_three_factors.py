@@ -7,9 +7,9 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
-import orthant
-from orthant.errors import FewerComponentsWarning, InvalidInputError, InvalidTypeError
-from orthant.numerics.descent import listening
+import orthonmf
+from orthonmf.errors import FewerComponentsWarning, InvalidInputError, InvalidTypeError
+from orthonmf.numerics.descent import listening
 from tests.quick_cases import mostly_slow
 
 
@@ -26,7 +26,7 @@ def planted(seed, n=60, m=40, sizes=(4, 5), n_zero=0, noise=0.0):
 
 
 def fit(X, sizes=(4, 5), **options):
-    return orthant.factorize(
+    return orthonmf.factorize(
         X, sizes, orthogonal="both", **{"random_state": 0, "certificate": None, **options}
     )
 
@@ -82,20 +82,20 @@ def test_factors_are_orthogonal_exactly_and_ordered():
 
 def test_one_number_is_a_diagonal_core():
     X, _, _ = planted(3, noise=0.1)
-    result = orthant.factorize(X, 1, orthogonal="both", random_state=0)
+    result = orthonmf.factorize(X, 1, orthogonal="both", random_state=0)
     assert result.core.shape == (1, 1)
     assert result.core[0, 0] ** 2 == pytest.approx(
         (1 - result.relative_squared_error) * np.sum(X**2)
     )
     assert not result.overlapping
-    assert orthant.factorize(X, 2, random_state=0).core is None
-    assert orthant.factorize(X, 2, orthogonal="features", random_state=0).core is None
+    assert orthonmf.factorize(X, 2, random_state=0).core is None
+    assert orthonmf.factorize(X, 2, orthogonal="features", random_state=0).core is None
 
 
 def test_fewer_blocks_than_asked_for_name_the_way_out():
     X = 1.0 + np.random.default_rng(0).random((30, 20))
     with pytest.warns(FewerComponentsWarning, match=r"n_components=\(3, 3\)"):
-        orthant.factorize(X, 3, orthogonal="both", random_state=0)
+        orthonmf.factorize(X, 3, orthogonal="both", random_state=0)
 
 
 def test_transform_of_the_training_data_gives_the_published_bits():
@@ -171,7 +171,7 @@ def test_whole_weights_are_repetitions_and_zero_is_absence():
 def test_several_starts_are_no_worse_than_one_and_than_blocks():
     X = np.random.default_rng(1).integers(0, 3, (20, 15)).astype(float)
     with pytest.warns(FewerComponentsWarning):
-        blocks = orthant.factorize(X, 3, orthogonal="both", random_state=0, certificate=None)
+        blocks = orthonmf.factorize(X, 3, orthogonal="both", random_state=0, certificate=None)
     several = fit(X, (3, 3), n_init=3)
     assert several.relative_squared_error <= fit(X, (3, 3)).relative_squared_error
     assert several.relative_squared_error <= blocks.relative_squared_error
@@ -194,7 +194,7 @@ def test_a_checkpoint_ends_with_the_same_bits_and_the_same_promise(tmp_path, n_i
 def test_a_pair_is_refused_where_it_means_nothing():
     X, _, _ = planted(0)
     with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
-        orthant.factorize(X, (2, 2))
+        orthonmf.factorize(X, (2, 2))
     with pytest.raises(InvalidInputError, match="or two of them"):
         fit(X, (2, 2, 2))
     with pytest.raises(InvalidInputError, match="positive integer, got 0"):
@@ -223,11 +223,11 @@ def fit_zero():
 
 class TestEstimator:
     def test_the_pair_is_stored_as_it_came_and_checked_by_fit(self):
-        model = orthant.OrthogonalNMF((4, 5), orthogonal="both", random_state=0)
+        model = orthonmf.OrthogonalNMF((4, 5), orthogonal="both", random_state=0)
         assert clone(model).n_components == (4, 5)
         X, _, _ = planted(1, noise=0.3)
         with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
-            orthant.OrthogonalNMF((4, 5)).fit(X)
+            orthonmf.OrthogonalNMF((4, 5)).fit(X)
         model.fit(X)
         result = fit(X)
         assert np.array_equal(model.core_, result.core)
@@ -238,28 +238,28 @@ class TestEstimator:
 
     def test_saved_and_pickled_models_and_results_are_the_same(self, tmp_path):
         X, _, _ = planted(2, noise=0.3)
-        model = orthant.OrthogonalNMF((4, 5), orthogonal="both", random_state=0).fit(X)
+        model = orthonmf.OrthogonalNMF((4, 5), orthogonal="both", random_state=0).fit(X)
         result = fit(X)
         for one in (model, result):
-            orthant.save(one, tmp_path / "kept.npz")
-            for again in (orthant.load(tmp_path / "kept.npz"), pickle.loads(pickle.dumps(one))):
+            orthonmf.save(one, tmp_path / "kept.npz")
+            for again in (orthonmf.load(tmp_path / "kept.npz"), pickle.loads(pickle.dumps(one))):
                 assert again.n_components == (4, 5)
                 name = "core_" if one is model else "core"
                 assert np.array_equal(getattr(again, name), getattr(one, name))
-        orthant.save(model, tmp_path / "kept.npz")
-        loaded = orthant.load(tmp_path / "kept.npz")
+        orthonmf.save(model, tmp_path / "kept.npz")
+        loaded = orthonmf.load(tmp_path / "kept.npz")
         assert np.array_equal(loaded.transform(X), model.transform(X))
         assert loaded.certify(X).ratio == model.certificate_.ratio
         assert "packing" not in loaded.certify(X).method
 
     def test_a_model_that_does_not_know_what_was_asked_for_is_saved_again(self, tmp_path):
         X, _, _ = planted(3, noise=0.3)
-        model = orthant.OrthogonalNMF(1, orthogonal="both", random_state=0).fit(X)
+        model = orthonmf.OrthogonalNMF(1, orthogonal="both", random_state=0).fit(X)
         ratio = model.certificate_.ratio
         model._asked, model.core_ = None, None  # as files of older versions leave them
         for _ in range(2):
-            orthant.save(model, tmp_path / "kept.npz")
-            model = orthant.load(tmp_path / "kept.npz")
+            orthonmf.save(model, tmp_path / "kept.npz")
+            model = orthonmf.load(tmp_path / "kept.npz")
         assert model.core_ is None
         assert model.certify(X).ratio == ratio
 
@@ -270,8 +270,8 @@ def test_errors_that_are_announced_are_those_of_the_fit():
     with listening(lambda step, error: heard.append(error)):
         result = fit(X)
     # One side alone may have less error; the two together never end below what is published.
-    samples = orthant.factorize(X, 4, random_state=0, certificate=None)
-    features = orthant.factorize(X, 5, orthogonal="features", random_state=0, certificate=None)
+    samples = orthonmf.factorize(X, 4, random_state=0, certificate=None)
+    features = orthonmf.factorize(X, 5, orthogonal="features", random_state=0, certificate=None)
     least = min(samples.relative_squared_error, features.relative_squared_error)
     assert min(heard) >= 0.99 * least
     assert any(error == pytest.approx(result.relative_squared_error, rel=1e-6) for error in heard)

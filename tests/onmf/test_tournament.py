@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import orthant
-from orthant.datasets import make_planted
-from orthant.engine.samples import Products, Samples
-from orthant.onmf.starts import play_on_all, play_on_candidates, play_on_sample
-from orthant.onmf.tournament import Field, Tournament
-from orthant.validation.data import as_matrix
+import orthonmf
+from orthonmf.datasets import make_planted
+from orthonmf.engine.samples import Products, Samples
+from orthonmf.onmf.starts import play_on_all, play_on_candidates, play_on_sample
+from orthonmf.onmf.tournament import Field, Tournament
+from orthonmf.validation.data import as_matrix
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
 
 def some_rows(n=60, m=12, seed=0):
@@ -105,7 +105,7 @@ def test_points_that_fit_nowhere_are_worth_components():
     """Of 5,000 rows a few are far from all planted components; a sample by weight misses most."""
     X = make_planted(5000, 100, 10, 0.5, random_state=0).X
     found = [
-        orthant.factorize(X, 20, certificate=None, random_state=seed).relative_squared_error
+        orthonmf.factorize(X, 20, certificate=None, random_state=seed).relative_squared_error
         for seed in range(3)
     ]
     # The best of many starts ends at 0.04501; a sample by weight alone at 0.0453 to 0.0465.
@@ -127,7 +127,7 @@ def test_one_default_call_reaches_the_optimum_of_small_matrices(orthogonal, caps
         rng = np.random.default_rng(seed)
         X = rng.exponential(size=(7, 5) if orthogonal != "both" else (5, 4))
         k = 3 if orthogonal != "both" else 2
-        found = orthant.factorize(X, k, orthogonal=orthogonal, certificate=None, random_state=seed)
+        found = orthonmf.factorize(X, k, orthogonal=orthogonal, certificate=None, random_state=seed)
         smallest = ORACLES[orthogonal](X, k)
         reached.append(found.error**2 <= smallest * (1 + 1e-9) + 1e-12)
     with capsys.disabled():
@@ -140,7 +140,7 @@ def test_rows_in_another_order_give_the_same_error(orthogonal):
     X = make_planted(90, 20, 4, 0.5, random_state=0).X
     order = np.random.default_rng(1).permutation(len(X))
     options = {"orthogonal": orthogonal, "certificate": None, "random_state": 0, "tol": 1e-9}
-    one, other = orthant.factorize(X, 4, **options), orthant.factorize(X[order], 4, **options)
+    one, other = orthonmf.factorize(X, 4, **options), orthonmf.factorize(X[order], 4, **options)
     assert one.error == pytest.approx(other.error, rel=1e-6)
 
 
@@ -148,33 +148,35 @@ def test_a_weight_of_two_is_a_row_twice():
     X = make_planted(60, 15, 3, 0.5, random_state=2).X
     weights = np.random.default_rng(0).integers(1, 4, size=60)
     options = {"certificate": None, "random_state": 0, "tol": 1e-9}
-    one = orthant.factorize(X, 3, sample_weight=weights, **options)
-    other = orthant.factorize(np.repeat(X, weights, axis=0), 3, **options)
+    one = orthonmf.factorize(X, 3, sample_weight=weights, **options)
+    other = orthonmf.factorize(np.repeat(X, weights, axis=0), 3, **options)
     assert one.error == pytest.approx(other.error, rel=1e-6)
 
 
 @pytest.mark.parametrize("power", [-900, 900])
 def test_scale_changes_nothing(power):
     X = make_planted(300, 20, 4, 0.5, random_state=0).X
-    one = orthant.factorize(X, 4, certificate=None, random_state=0)
-    other = orthant.factorize(np.ldexp(X, power), 4, certificate=None, random_state=0)
+    one = orthonmf.factorize(X, 4, certificate=None, random_state=0)
+    other = orthonmf.factorize(np.ldexp(X, power), 4, certificate=None, random_state=0)
     assert np.array_equal(one.labels, other.labels)
 
 
 def test_seeds_differ_where_there_is_something_to_differ_about():
     X = np.random.default_rng(0).exponential(size=(3000, 20))
     errors = {
-        orthant.factorize(X, 6, certificate=None, random_state=seed).error for seed in range(4)
+        orthonmf.factorize(X, 6, certificate=None, random_state=seed).error for seed in range(4)
     }
     assert len(errors) > 1
 
 
 def test_points_whose_products_are_dear_do_not_play_and_are_moved_at_the_end(monkeypatch):
     X = some_rows(90)
-    assert "single moves" not in orthant.factorize(X, 4, certificate=None, random_state=0).steps_run
-    monkeypatch.setattr("orthant.onmf.starts.ALWAYS_SECONDS", 0.0)
-    monkeypatch.setattr("orthant.onmf.starts.SWEEPS_OF_A_FIT", 0)
-    steps = orthant.factorize(X, 4, certificate=None, random_state=0).steps_run
+    assert (
+        "single moves" not in orthonmf.factorize(X, 4, certificate=None, random_state=0).steps_run
+    )
+    monkeypatch.setattr("orthonmf.onmf.starts.ALWAYS_SECONDS", 0.0)
+    monkeypatch.setattr("orthonmf.onmf.starts.SWEEPS_OF_A_FIT", 0)
+    steps = orthonmf.factorize(X, 4, certificate=None, random_state=0).steps_run
     assert steps[0] == "tournament of a sample"
     assert "single moves" in steps
 
@@ -182,4 +184,4 @@ def test_points_whose_products_are_dear_do_not_play_and_are_moved_at_the_end(mon
 @pytest.mark.parametrize("n_init", ["many", 0, 1.5, True, None])
 def test_n_init_is_a_positive_integer_or_auto(n_init):
     with pytest.raises((ValueError, TypeError), match="n_init must be"):
-        orthant.factorize(some_rows(), 3, n_init=n_init)
+        orthonmf.factorize(some_rows(), 3, n_init=n_init)

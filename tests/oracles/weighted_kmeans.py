@@ -15,7 +15,7 @@ def kmeans_cost(points: np.ndarray, weights: np.ndarray, labels: np.ndarray) -> 
 def exact_kmeans(points: np.ndarray, weights: np.ndarray, k: int, rng: object = None) -> np.ndarray:
     """Labels of an optimal clustering; ``points`` are dense, ``weights`` positive.
 
-    The signature is that of the ``kmeans=`` plug-in of ``orthant.factorize``.
+    The signature is that of the ``kmeans=`` plug-in of ``orthonmf.factorize``.
     """
 
     @cache  # the same group is part of many partitions

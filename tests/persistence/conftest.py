@@ -2,7 +2,7 @@
 
 import pytest
 
-from orthant import save
+from orthonmf import save
 from tests.persistence.test_persistence import factorized
 
 

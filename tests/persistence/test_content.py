@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from orthant.certificate import Certificate, Promise
-from orthant.errors import InvalidInputError
-from orthant.persistence.content import Content, Packed, plain, unplain
+from orthonmf.certificate import Certificate, Promise
+from orthonmf.errors import InvalidInputError
+from orthonmf.persistence.content import Content, Packed, plain, unplain
 
 
 def content(arrays=None, **values):

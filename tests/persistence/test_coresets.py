@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.errors import InvalidInputError
-from orthant.onmf.coreset import Coreset
-from orthant.persistence.content import Content, Packed
-from orthant.persistence.coresets import pack_coreset, unpack_coreset
+from orthonmf.errors import InvalidInputError
+from orthonmf.onmf.coreset import Coreset
+from orthonmf.persistence.content import Content, Packed
+from orthonmf.persistence.coresets import pack_coreset, unpack_coreset
 
 ROWS = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 0.5], [0.0, 3.0, 0.0]])
 KEY = (2**63 - 1, 5)

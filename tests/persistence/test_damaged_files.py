@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant import load, save
-from orthant.errors import InvalidInputError
-from orthant.files import archive
+from orthonmf import load, save
+from orthonmf.errors import InvalidInputError
+from orthonmf.files import archive
 from tests.persistence.test_persistence import factorized, parts_of, put_together
 
 
@@ -34,7 +34,7 @@ def test_object_arrays_are_never_unpickled(file):
 def test_truncated_files_are_refused(file, share):
     content = file.read_bytes()
     file.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(InvalidInputError, match="not an orthant file"):
+    with pytest.raises(InvalidInputError, match="not an orthonmf file"):
         load(file)
 
 
@@ -49,7 +49,7 @@ def test_a_flipped_bit_is_noticed(file):
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x05\x06" + 18 * b"\0", b"\x80\x04N."])
 def test_other_files_are_refused(tmp_path, content):
     (tmp_path / "x").write_bytes(content)
-    with pytest.raises(InvalidInputError, match="not an orthant file"):
+    with pytest.raises(InvalidInputError, match="not an orthonmf file"):
         load(tmp_path / "x")
 
 
@@ -88,7 +88,7 @@ def test_a_shape_larger_than_its_data_takes_no_memory(file):
 
 
 def test_strange_archives_are_refused(file):
-    text = npy_bytes(np.frombuffer(b'{"format": "orthant"}', dtype=np.uint8))
+    text = npy_bytes(np.frombuffer(b'{"format": "orthonmf"}', dtype=np.uint8))
     zip_with(file, [("other.npy", text)])
     with pytest.raises(InvalidInputError, match="no header"):
         load(file)

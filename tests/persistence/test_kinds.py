@@ -6,14 +6,14 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-import orthant
-from orthant import load, save
-from orthant.errors import InvalidInputError, InvalidTypeError
-from orthant.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
-from orthant.estimators.orthogonal_nmf import OrthogonalNMF
-from orthant.persistence.content import Content, Packed
-from orthant.persistence.kinds import KINDS
-from orthant.preparation import prepare
+import orthonmf
+from orthonmf import load, save
+from orthonmf.errors import InvalidInputError, InvalidTypeError
+from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
+from orthonmf.persistence.content import Content, Packed
+from orthonmf.persistence.kinds import KINDS
+from orthonmf.preparation import prepare
 from tests.persistence.test_persistence import (
     SETTINGS,
     assert_same,
@@ -52,7 +52,7 @@ def test_missing_values_and_array_parameters_are_kept(tmp_path):
 
 
 def test_a_correlation_clustering_comes_back(tmp_path):
-    graph = orthant.biadjacency_from_edges([("ann", "tea"), ("bob", "tea"), ("eve", "milk")])
+    graph = orthonmf.biadjacency_from_edges([("ann", "tea"), ("bob", "tea"), ("eve", "milk")])
     for X in (graph, np.kron(np.eye(2, dtype=int), np.ones((3, 2), dtype=int))):
         model = BipartiteCorrelationClustering(random_state=0).fit(X)
         save(model, tmp_path / "graph.npz")
@@ -66,8 +66,8 @@ def test_a_correlation_clustering_comes_back(tmp_path):
 
 
 def test_no_components_come_back_as_well(tmp_path):
-    with pytest.warns(orthant.FewerComponentsWarning):
-        result = orthant.factorize(np.zeros((3, 2)), 2)
+    with pytest.warns(orthonmf.FewerComponentsWarning):
+        result = orthonmf.factorize(np.zeros((3, 2)), 2)
     save(result, tmp_path / "zero.npz")
     assert_same(result, load(tmp_path / "zero.npz"))
 
@@ -107,13 +107,13 @@ def with_core():
     core = np.array([[4.0, 1.0, 0.5], [0.2, 3.0, 1.0]])
     X = core[np.arange(10) % 2][:, np.arange(9) % 3] * rng.uniform(1, 2, size=(10, 9))
     X[:, 4] = 0.0
-    return X, orthant.factorize(X, (2, 3), orthogonal="both", random_state=0, certificate=None)
+    return X, orthonmf.factorize(X, (2, 3), orthogonal="both", random_state=0, certificate=None)
 
 
 def test_names_weights_and_steps_of_preparation_come_back():
     X, preparation = prepare(factorized()[1], ["totals", "tfidf", "log1p"])
     weights = np.linspace(0, 2, 20)
-    result = orthant.factorize(X, 3, feature_weight=weights, random_state=0, certificate=None)
+    result = orthonmf.factorize(X, 3, feature_weight=weights, random_state=0, certificate=None)
     result = replace(
         result,
         sample_names=tuple(f"cell {i}" for i in range(40)),
@@ -218,8 +218,8 @@ def test_clusters_that_cannot_be_are_refused(values, arrays):
 
 
 def test_names_that_are_neither_texts_nor_numbers_cannot_be_written():
-    model = clustered(orthant.biadjacency_from_edges([(("a", 1), "tea"), (("b", 2), "tea")]))
+    model = clustered(orthonmf.biadjacency_from_edges([(("a", 1), "tea"), (("b", 2), "tea")]))
     with pytest.raises(InvalidTypeError, match="row_names_ cannot be written"):
         packed(model)
-    numbered = clustered(orthant.biadjacency_from_edges([(7, "tea"), (8, "milk")]))
+    numbered = clustered(orthonmf.biadjacency_from_edges([(7, "tea"), (8, "milk")]))
     assert unpacked(*packed(numbered)).row_names_.tolist() == [7, 8]

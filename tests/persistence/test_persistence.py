@@ -6,11 +6,11 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-import orthant
-from orthant import load, save
-from orthant.datasets import make_planted
-from orthant.errors import InvalidInputError, InvalidTypeError
-from orthant.estimators.orthogonal_nmf import OrthogonalNMF
+import orthonmf
+from orthonmf import load, save
+from orthonmf.datasets import make_planted
+from orthonmf.errors import InvalidInputError, InvalidTypeError
+from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
 
 SETTINGS = ["samples", "features", "both"]
 
@@ -18,7 +18,7 @@ SETTINGS = ["samples", "features", "both"]
 def factorized(orthogonal="samples", dtype=np.float64):
     X = make_planted(40, 20, 3, 0.2, orthogonal=orthogonal, random_state=0).X.astype(dtype)
     X[4] = 0
-    return orthant.factorize(X, 3, orthogonal=orthogonal, random_state=0), X
+    return orthonmf.factorize(X, 3, orthogonal=orthogonal, random_state=0), X
 
 
 def dense(values):
@@ -53,7 +53,7 @@ def test_a_factorization_comes_back_equal_in_every_bit(tmp_path, orthogonal, dty
 def test_a_certificate_and_a_promise_are_written_as_they_are_and_none_is_computed(tmp_path):
     X = factorized()[1]
     for seeding in ("lines", "auto"):
-        result = orthant.factorize(X, 3, seeding=seeding, random_state=0)
+        result = orthonmf.factorize(X, 3, seeding=seeding, random_state=0)
         model = OrthogonalNMF(3, seeding=seeding, random_state=0).fit(X)
         for looked in (False, True):
             if looked:
@@ -73,7 +73,7 @@ def test_a_certificate_and_a_promise_are_written_as_they_are_and_none_is_compute
 
 
 def test_a_file_without_a_promise_has_that_of_its_certificate(tmp_path):
-    result = orthant.factorize(factorized()[1], 3, seeding="lines", random_state=0)
+    result = orthonmf.factorize(factorized()[1], 3, seeding="lines", random_state=0)
     save(result, tmp_path / "result.npz")
     header, arrays = parts_of(tmp_path / "result.npz")
     del header["content"]["promise"]
@@ -199,7 +199,7 @@ def test_headers_that_make_no_sense_are_refused(file, fault):
     header, arrays = parts_of(file)
     HEADER_FAULTS[fault](header)
     put_together(file, header, arrays)
-    with pytest.raises(InvalidInputError, match=r"damaged|lacks|not an orthant file|unknown"):
+    with pytest.raises(InvalidInputError, match=r"damaged|lacks|not an orthonmf file|unknown"):
         load(file)
 
 
@@ -207,7 +207,7 @@ def test_a_newer_format_is_refused_with_advice(file):
     header, arrays = parts_of(file)
     header["format_version"] = 2
     put_together(file, header, arrays)
-    with pytest.raises(InvalidInputError, match=r"newer orthant.*version 2.*upgrade"):
+    with pytest.raises(InvalidInputError, match=r"newer orthonmf.*version 2.*upgrade"):
         load(file)
 
 

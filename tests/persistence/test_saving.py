@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-import orthant
-from orthant import load, save
-from orthant.files import whole_files
+import orthonmf
+from orthonmf import load, save
+from orthonmf.files import whole_files
 from tests.persistence.test_persistence import assert_same, factorized
 
 
@@ -54,7 +54,7 @@ import signal
 import sys
 from dataclasses import replace
 import numpy as np
-from orthant.persistence import load, save
+from orthonmf.persistence import load, save
 result = load(sys.argv[1])
 rng = np.random.default_rng(0)
 wide = rng.random((3, 200_000))
@@ -86,11 +86,11 @@ def leftovers(folder):
 def test_what_could_not_be_loaded_is_not_written_and_an_older_file_stays(tmp_path):
     result, _ = factorized("both")
     path = tmp_path / "model.npz"
-    orthant.save(result, path)
+    orthonmf.save(result, path)
     before = path.read_bytes()
     overlapping = result.components + 1e-16
-    with pytest.raises(orthant.OrthantError, match="could not be loaded"):
-        orthant.save(replace(result, components=overlapping), path)
+    with pytest.raises(orthonmf.OrthoNMFError, match="could not be loaded"):
+        orthonmf.save(replace(result, components=overlapping), path)
     assert path.read_bytes() == before
 
 

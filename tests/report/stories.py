@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from orthant import factorize
-from orthant.report import Story, find
+from orthonmf import factorize
+from orthonmf.report import Story, find
 
 ROWS = [f"row {name}" for name in ("α", "<b>bold</b>", "x&y", '"quoted"')]
 EVIL = [

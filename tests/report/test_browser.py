@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orthant.report import page
-from orthant.report.heatmap import heat_maps
+from orthonmf.report import page
+from orthonmf.report.heatmap import heat_maps
 from tests.report.stories import EVIL, blocks, story
 from tests.report.test_page import SELECTION
 
@@ -157,8 +157,8 @@ def written(told, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def artifacts(tmp_path_factory):
-    """Where screenshots are kept: the folder named by ORTHANT_ARTIFACTS, or a temporary one."""
-    named = os.environ.get("ORTHANT_ARTIFACTS")
+    """Where screenshots are kept: the folder named by ORTHONMF_ARTIFACTS, or a temporary one."""
+    named = os.environ.get("ORTHONMF_ARTIFACTS")
     folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
     folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant import BipartiteCorrelationClustering
-from orthant.report.clusters_page import Clusters, as_factorization, clusters_page
-from orthant.report.findings import find
-from orthant.report.heatmap import heat_maps
+from orthonmf import BipartiteCorrelationClustering
+from orthonmf.report.clusters_page import Clusters, as_factorization, clusters_page
+from orthonmf.report.findings import find
+from orthonmf.report.heatmap import heat_maps
 from tests.report.stories import EVIL
 from tests.report.test_page import Parsed
 

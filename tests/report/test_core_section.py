@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from orthant.report import core_section as section
-from orthant.report import page
+from orthonmf.report import core_section as section
+from orthonmf.report import page
 from tests.report.stories import EVIL, blocks, story
 from tests.report.test_page import Parsed
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant import factorize
-from orthant.report import find
-from orthant.report.heatmap import MOST_CELLS, axis, heat_maps, order_by_component
+from orthonmf import factorize
+from orthonmf.report import find
+from orthonmf.report.heatmap import MOST_CELLS, axis, heat_maps, order_by_component
 from tests.report.stories import blocks
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array
 
-from orthant import factorize
-from orthant.certificate import bound_text
-from orthant.report import Story, find, page
-from orthant.report.charts import Line, line_chart, nice_ticks
-from orthant.report.markup import Safe, data_block, tag
-from orthant.report.pictures import png
-from orthant.report.story import percent, ratio_text
+from orthonmf import factorize
+from orthonmf.certificate import bound_text
+from orthonmf.report import Story, find, page
+from orthonmf.report.charts import Line, line_chart, nice_ticks
+from orthonmf.report.markup import Safe, data_block, tag
+from orthonmf.report.pictures import png
+from orthonmf.report.story import percent, ratio_text
 from tests.report.stories import EVIL, blocks, story
 
 CANDIDATE = {

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant import factorize
-from orthant.report import find, remainder
-from orthant.report.heatmap import heat_maps
-from orthant.report.remainder import Cells, approximate_cells, subtract_cells
+from orthonmf import factorize
+from orthonmf.report import find, remainder
+from orthonmf.report.heatmap import heat_maps
+from orthonmf.report.remainder import Cells, approximate_cells, subtract_cells
 
 CELLS = Cells(np.arange(60) // 7, np.arange(40) // 6, (9, 7))
 
@@ -25,7 +25,7 @@ def summed(entries):
     return found
 
 
-@pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("make", [np.array, csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("setting", ["samples", "features", "both"])

@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from orthant import factorize
-from orthant.report import find, page
-from orthant.report.colors import N_COLORS, color_of
-from orthant.report.shell import read_template
+from orthonmf import factorize
+from orthonmf.report import find, page
+from orthonmf.report.colors import N_COLORS, color_of
+from orthonmf.report.shell import read_template
 from tests.report.stories import blocks, story
 
 WORDS = [f"word{i}" for i in range(12)]
@@ -80,7 +80,7 @@ def test_a_map_draws_every_row_that_has_a_place():
     assert drawn.count("M") == 29
 
 
-@pytest.mark.filterwarnings("ignore::orthant.errors.FewerComponentsWarning")
+@pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")
 @pytest.mark.parametrize("k", [1, 40])
 def test_any_number_of_components_has_an_overview(k):
     X = np.random.default_rng(0).random((90, 60)) + 4 * np.kron(np.eye(30), np.ones((3, 2)))

@@ -4,10 +4,10 @@ import csv
 from dataclasses import astuple, replace
 from math import sqrt
 
-from orthant.reproduction.definition import plan
-from orthant.reproduction.environment import ENVIRONMENT
-from orthant.reproduction.paper import PUBLISHED, experiments
-from orthant.reproduction.rows import COLUMNS, RESULTS, Row
+from orthonmf.reproduction.definition import plan
+from orthonmf.reproduction.environment import ENVIRONMENT
+from orthonmf.reproduction.paper import PUBLISHED, experiments
+from orthonmf.reproduction.rows import COLUMNS, RESULTS, Row
 
 SOFT = ("nmf", "pnmf", "onfs-ding", "nhl", "onmf-a", "hals")
 OURS = ("onmf-apx", "onmf-apx-10", "best")

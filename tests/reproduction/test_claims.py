@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from orthant.reproduction.claims import CLAIMS, judge
-from orthant.reproduction.paper import PUBLISHED
-from orthant.reproduction.summary import Measured
-from orthant.reproduction.verdicts import AGREE, CANNOT, DIFFER, NEARLY
+from orthonmf.reproduction.claims import CLAIMS, judge
+from orthonmf.reproduction.paper import PUBLISHED
+from orthonmf.reproduction.summary import Measured
+from orthonmf.reproduction.verdicts import AGREE, CANNOT, DIFFER, NEARLY
 from tests.reproduction.made_results import SOFT, changed, made_rows, times
 
 BY_ID = {claim.id: (claim, name) for name, claims in CLAIMS.items() for claim in claims}

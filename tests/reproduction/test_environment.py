@@ -6,11 +6,11 @@ import platform
 import numpy as np
 import pytest
 
-import orthant
-from orthant.errors import InvalidInputError
-from orthant.reproduction.environment import environment, read_sittings, record_environment
-from orthant.reproduction.rows import Row
-from orthant.reproduction.runner import TimeLeft
+import orthonmf
+from orthonmf.errors import InvalidInputError
+from orthonmf.reproduction.environment import environment, read_sittings, record_environment
+from orthonmf.reproduction.rows import Row
+from orthonmf.reproduction.runner import TimeLeft
 from tests.reproduction.tiny import RUNS
 
 
@@ -19,7 +19,7 @@ def test_the_environment_names_versions_processor_and_threads(tmp_path):
     (sitting,) = read_sittings(tmp_path / "environment.json")
     assert sitting["python"] == platform.python_version()
     assert sitting["numpy"] == np.__version__
-    assert sitting["orthant"] == orthant.__version__
+    assert sitting["orthonmf"] == orthonmf.__version__
     assert {"scipy", "scikit-learn", "cpu", "cores", "date", "platform"} <= set(sitting)
     assert sitting["blas"]
     assert (sitting["threads_per_run"], sitting["jobs"], sitting["timed"]) == (1, 1, True)

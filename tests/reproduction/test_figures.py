@@ -7,9 +7,9 @@ import matplotlib as mpl
 import pytest
 from matplotlib.colors import to_hex
 
-from orthant.reproduction.figures import as_png, as_svg, figure_of, key_figures, panel_figures
-from orthant.reproduction.panels import LOOKS, palette
-from orthant.reproduction.summary import Measured
+from orthonmf.reproduction.figures import as_png, as_svg, figure_of, key_figures, panel_figures
+from orthonmf.reproduction.panels import LOOKS, palette
+from orthonmf.reproduction.summary import Measured
 from tests.reproduction.made_results import changed, made_rows, small
 
 pytestmark = pytest.mark.slow  # all together take long
@@ -111,7 +111,7 @@ def test_the_time_panel_says_how_many_runs_were_timed(measured):
 def test_the_legend_names_all_methods(measured):
     (legend,) = figure_of(measured, "double-factor").legends
     assert [text.get_text() for text in legend.get_texts()] == [
-        "ONMF-apx", "ONMF-apx, best of 10", "orthant (best)", "NMF", "ONMF-Ding-double",
+        "ONMF-apx", "ONMF-apx, best of 10", "orthonmf (best)", "NMF", "ONMF-Ding-double",
         "ONMF-Ding-double-noisy", "planted solution",
     ]  # fmt: skip
     assert set(key_figures(measured, "double-factor")) == {

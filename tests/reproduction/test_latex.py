@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from orthant.reproduction.latex import escape, latex_tables
-from orthant.reproduction.summary import Measured
+from orthonmf.reproduction.latex import escape, latex_tables
+from orthonmf.reproduction.summary import Measured
 from tests.reproduction.made_results import made_rows
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from orthant.baselines import solve
-from orthant.reproduction.data import data_of, method_generator
-from orthant.reproduction.definition import PLANTED, Run, Setting, plan_all
-from orthant.reproduction.measuring import measure, run_method
-from orthant.reproduction.paper import QUICK, experiments
+from orthonmf.baselines import solve
+from orthonmf.reproduction.data import data_of, method_generator
+from orthonmf.reproduction.definition import PLANTED, Run, Setting, plan_all
+from orthonmf.reproduction.measuring import measure, run_method
+from orthonmf.reproduction.paper import QUICK, experiments
 
 SMALL = Setting(PLANTED, "samples", 40, 8, 3, 0.5)
 LARGE = Setting(PLANTED, "samples", 4000, 200, 20, 0.5)

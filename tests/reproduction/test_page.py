@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from orthant.reproduction.claims import CLAIMS
-from orthant.reproduction.page import page
-from orthant.reproduction.summary import Measured
+from orthonmf.reproduction.claims import CLAIMS
+from orthonmf.reproduction.page import page
+from orthonmf.reproduction.summary import Measured
 from tests.report.stories import EVIL
 from tests.report.test_browser import CONTRASTS, browser  # noqa: F401
 from tests.report.test_page import Parsed

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from orthant.baselines import BASELINES
-from orthant.reproduction.definition import plan, plan_all
-from orthant.reproduction.paper import FULL, OURS, PUBLISHED, QUICK, experiments
+from orthonmf.baselines import BASELINES
+from orthonmf.reproduction.definition import plan, plan_all
+from orthonmf.reproduction.paper import FULL, OURS, PUBLISHED, QUICK, experiments
 
 NOISES = (0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1)
 SINGLE = ["nmf", "pnmf", "onfs-ding", "nhl", "onmf-a", "hals", "em-onmf"]

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from orthant.errors import InvalidInputError
-from orthant.reproduction.results import publish, summary_csv
-from orthant.reproduction.rows import FAILED
-from orthant.reproduction.summary import EXPERIMENTS, Measured
+from orthonmf.errors import InvalidInputError
+from orthonmf.reproduction.results import publish, summary_csv
+from orthonmf.reproduction.rows import FAILED
+from orthonmf.reproduction.summary import EXPERIMENTS, Measured
 from tests.reproduction.made_results import made_rows, small, write_results
 
 MEASURES = (

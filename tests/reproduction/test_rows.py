@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from orthant.errors import InvalidInputError
-from orthant.reproduction.rows import EARLIER, HEADER, ResultsFile, Row, read_rows
+from orthonmf.errors import InvalidInputError
+from orthonmf.reproduction.rows import EARLIER, HEADER, ResultsFile, Row, read_rows
 
 KEY = ("experiment-1", "planted", "samples", 5000, 100, 10, 0.1, 3, "nmf", 30.0)
 FULL = Row(

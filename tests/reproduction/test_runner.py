@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from orthant.errors import InvalidInputError
-from orthant.reproduction.definition import Method, Setting, plan_all
-from orthant.reproduction.rows import HEADER, ResultsFile, read_rows
-from orthant.reproduction.runner import carry_out, rows_on_disk
+from orthonmf.errors import InvalidInputError
+from orthonmf.reproduction.definition import Method, Setting, plan_all
+from orthonmf.reproduction.rows import HEADER, ResultsFile, read_rows
+from orthonmf.reproduction.runner import carry_out, rows_on_disk
 from tests.reproduction.tiny import RUNS, TINY
 
 pytestmark = pytest.mark.slow  # all together take long

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from orthant.reproduction.definition import PLANTED, Definition, Method, Setting, plan_all
-from orthant.reproduction.runner import carry_out
+from orthonmf.reproduction.definition import PLANTED, Definition, Method, Setting, plan_all
+from orthonmf.reproduction.runner import carry_out
 
 NOISES, SEEDS = (0.1, 1.0), (0, 1)
 TINY = Definition(

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from orthant.selection.choice import LEEWAY, Selection, suggest, sum_up
-from orthant.selection.trial import Trial
+from orthonmf.selection.choice import LEEWAY, Selection, suggest, sum_up
+from orthonmf.selection.trial import Trial
 
 
 def test_no_structure_is_said_to_be_none():

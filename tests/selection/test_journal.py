@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.errors import InvalidInputError
-from orthant.selection.journal import TrialJournal
-from orthant.selection.trial import Place, Trial
+from orthonmf.errors import InvalidInputError
+from orthonmf.selection.journal import TrialJournal
+from orthonmf.selection.trial import Place, Trial
 
 X = np.random.default_rng(0).random((6, 4))
 OPTIONS = {"orthogonal": "samples", "n_init": "auto"}

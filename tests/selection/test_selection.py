@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.datasets import make_planted
-from orthant.errors import InvalidInputError, OrthantError
-from orthant.selection import select_n_components
-from orthant.selection import trial as trials
+from orthonmf.datasets import make_planted
+from orthonmf.errors import InvalidInputError, OrthoNMFError
+from orthonmf.selection import select_n_components
+from orthonmf.selection import trial as trials
 
 X = make_planted(90, 30, 4, 0.1, random_state=0).X
 
@@ -84,7 +84,7 @@ def test_finished_trials_are_read_from_the_results_file(tmp_path, monkeypatch, s
     ran = []
     run_trial = trials.run_trial
     monkeypatch.setattr(
-        "orthant.selection.run_trial",
+        "orthonmf.selection.run_trial",
         lambda *given: ran.append(given[1:3]) or run_trial(*given),
     )
     assert select(candidates=[2, 3], results=path).trials == first.trials
@@ -102,7 +102,7 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return run_trial(data, k, repetition, *rest)
 
-    monkeypatch.setattr("orthant.selection.run_trial", interrupted)
+    monkeypatch.setattr("orthonmf.selection.run_trial", interrupted)
     with pytest.raises(KeyboardInterrupt):
         select(candidates=[2, 3], results=path, n_repetitions=1, n_jobs=1)
     assert len(path.read_text().splitlines()) == 2
@@ -118,7 +118,7 @@ def test_without_pandas_the_error_names_the_extra(monkeypatch, selection):
 
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.setattr(builtins, "__import__", without_pandas)
-    with pytest.raises(OrthantError, match=r"pip install 'orthant\[report\]'") as caught:
+    with pytest.raises(OrthoNMFError, match=r"pip install 'orthonmf\[report\]'") as caught:
         _ = selection.table
     assert isinstance(caught.value, ImportError)
 

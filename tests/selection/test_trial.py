@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 
-import orthant
-from orthant.selection.trial import (
+import orthonmf
+from orthonmf.selection.trial import (
     Place,
     agreement,
     labels,
@@ -19,7 +19,7 @@ from orthant.selection.trial import (
 
 OPTIONS = {"orthogonal": "samples", "algorithm": "best", "n_init": 1}
 BLOCKS = np.kron(np.eye(3), np.outer(np.arange(1.0, 7.0), [2.0, 1.0]))
-pytestmark = pytest.mark.filterwarnings("ignore::orthant.FewerComponentsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
 
 def test_matched_cosine_matches_one_to_one():
@@ -75,11 +75,11 @@ def test_only_the_first_repetition_has_a_bound_and_every_one_its_own_draws():
 
 
 def test_labels_of_a_fit_of_other_rows_are_minus_one_where_nothing_is_captured():
-    found = orthant.factorize(BLOCKS[:12], 2, random_state=0, certificate=None)
+    found = orthonmf.factorize(BLOCKS[:12], 2, random_state=0, certificate=None)
     given = labels(found, BLOCKS)
     assert (given[12:] == -1).all()
     assert len(np.unique(given[:6])) == len(np.unique(given[6:12])) == 1
-    features = orthant.factorize(BLOCKS, 3, orthogonal="features", random_state=0)
+    features = orthonmf.factorize(BLOCKS, 3, orthogonal="features", random_state=0)
     np.testing.assert_array_equal(labels(features, None), features.feature_labels)
 
 
@@ -90,7 +90,7 @@ def test_of_a_pair_the_side_that_agrees_less_counts():
     X = core[rows][:, columns] * rng.uniform(1, 1.2, size=(30, 12))
     other = X[:, rng.permutation(12)]  # the same groups of rows, others of columns
     fits = [
-        orthant.factorize(one, (3, 3), orthogonal="both", random_state=0, certificate=None)
+        orthonmf.factorize(one, (3, 3), orthogonal="both", random_state=0, certificate=None)
         for one in (X, other)
     ]
     of_columns = adjusted_rand_score(fits[0].feature_labels, fits[1].feature_labels)

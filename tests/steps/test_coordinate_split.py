@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_array
 
-from orthant.steps.coordinate_split import split_coordinates, split_sparse_coordinates
+from orthonmf.steps.coordinate_split import split_coordinates, split_sparse_coordinates
 
 
 def cost(centers, weights, groups, directions):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from orthant.steps.grouping import group_by_angle
-from orthant.steps.weight_reduction import (
+from orthonmf.steps.grouping import group_by_angle
+from orthonmf.steps.weight_reduction import (
     cosine_slack,
     pairs_above_band,
     pairs_in_band,

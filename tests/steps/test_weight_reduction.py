@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthant.steps.weight_reduction import (
+from orthonmf.steps.weight_reduction import (
     COS_30,
     COS_60,
     cosine_slack,

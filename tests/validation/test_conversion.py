@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import orthant
-from orthant.errors import InvalidInputError, InvalidTypeError, OrthantError
-from orthant.validation.data import as_array, as_matrix
+import orthonmf
+from orthonmf.errors import InvalidInputError, InvalidTypeError, OrthoNMFError
+from orthonmf.validation.data import as_array, as_matrix
 
 polars = pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")
@@ -52,7 +52,7 @@ def test_a_column_that_holds_no_numbers_is_named(kind, held, others):
     ],
 )
 def test_every_way_pandas_keeps_them_is_seen(column):
-    with pytest.raises(OrthantError, match="column 'odd'"):
+    with pytest.raises(OrthoNMFError, match="column 'odd'"):
         as_matrix(pd.DataFrame({"x": [1.0, 2.0], "odd": column}))
 
 
@@ -125,7 +125,7 @@ def test_numbers_kept_as_objects_come_through(value):
 @pytest.mark.parametrize("kind", [pd.DataFrame, polars.DataFrame, np.ndarray, dict])
 def test_a_class_in_place_of_data_is_told(kind):
     with pytest.raises(InvalidTypeError, match=f"the class {kind.__name__} itself.*pass the data"):
-        orthant.factorize(kind, 2)
+        orthonmf.factorize(kind, 2)
 
 
 @pytest.mark.parametrize("thing", [{"a": [1.0]}, {1, 2}, (i for i in range(3)), len, object()])

@@ -16,9 +16,9 @@ from scipy.sparse import (
     lil_array,
 )
 
-import orthant
-from orthant.validation.data import as_matrix
-from orthant.validation.parameters import as_generator
+import orthonmf
+from orthonmf.validation.data import as_matrix
+from orthonmf.validation.parameters import as_generator
 
 GOOD = np.random.default_rng(0).random((6, 4))
 
@@ -41,7 +41,7 @@ def with_value(value, row=2, column=3):
     ],
 )
 def test_a_bad_value_is_named_with_its_place(store, value, message):
-    with pytest.raises(orthant.OrthantError, match=message) as caught:
+    with pytest.raises(orthonmf.OrthoNMFError, match=message) as caught:
         as_matrix(store(with_value(value)))
     assert isinstance(caught.value, ValueError)
 
@@ -81,7 +81,7 @@ def test_the_first_of_several_bad_values_is_named():
     ],
 )
 def test_what_is_no_matrix_of_numbers_is_refused(X, error, message):
-    with pytest.raises(orthant.OrthantError, match=message) as caught:
+    with pytest.raises(orthonmf.OrthoNMFError, match=message) as caught:
         as_matrix(X)
     assert isinstance(caught.value, error)
 
@@ -113,7 +113,7 @@ def test_a_masked_array_is_refused_only_if_something_is_masked():
 )
 def test_n_components_must_be_a_positive_integer(k, error):
     with pytest.raises(error, match="n_components must be a positive integer"):
-        orthant.factorize(GOOD, k)
+        orthonmf.factorize(GOOD, k)
 
 
 @pytest.mark.parametrize(
@@ -146,13 +146,13 @@ def test_n_components_must_be_a_positive_integer(k, error):
 )
 def test_bad_parameters_are_named(arguments, error, message):
     with pytest.raises(error, match=message) as caught:
-        orthant.factorize(GOOD, 2, **arguments)
-    assert isinstance(caught.value, orthant.OrthantError)
+        orthonmf.factorize(GOOD, 2, **arguments)
+    assert isinstance(caught.value, orthonmf.OrthoNMFError)
 
 
 def test_an_unknown_keyword_is_a_type_error():
     with pytest.raises(TypeError, match="color"):
-        orthant.factorize(GOOD, 2, color="red")
+        orthonmf.factorize(GOOD, 2, color="red")
 
 
 CORRUPTIONS = {
@@ -171,16 +171,16 @@ BUILDS = ["csr_array", "csc_array", "csr_matrix"]
 
 # One process imports everything and forks for every case, since a case may crash.
 CASES = """
-import json, os, scipy.sparse, orthant.fitting
+import json, os, scipy.sparse, orthonmf.fitting
 from tests.validation.test_data import BUILDS, CORRUPTIONS, GOOD
 
 def refused(build, corruption):
     X = getattr(scipy.sparse, build)(GOOD)
     CORRUPTIONS[corruption](X)
     try:
-        orthant.factorize(X, 2, algorithm="paper")
+        orthonmf.factorize(X, 2, algorithm="paper")
     except ValueError as error:
-        assert isinstance(error, orthant.OrthantError), repr(error)
+        assert isinstance(error, orthonmf.OrthoNMFError), repr(error)
         return str(error)
 
 for build in BUILDS:
@@ -239,7 +239,7 @@ def test_duplicates_are_added_and_the_input_is_not_sorted_in_place():
 
 def test_explicit_zeros_and_negative_zeros_are_ordinary():
     X = csr_array((np.array([0.0, -0.0, 1.0]), np.array([0, 1, 2]), np.array([0, 3])), shape=(1, 3))
-    found = orthant.factorize(X, 1, algorithm="paper")
+    found = orthonmf.factorize(X, 1, algorithm="paper")
     assert not np.signbit(found.components).any()
 
 
@@ -260,8 +260,8 @@ def test_every_usual_random_state_is_taken(random_state):
 
 def test_the_global_random_state_is_untouched():
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    orthant.factorize(GOOD, 2, algorithm="paper", random_state=None)
-    orthant.datasets.make_planted(5, 4, 2, 0.1)
+    orthonmf.factorize(GOOD, 2, algorithm="paper", random_state=None)
+    orthonmf.datasets.make_planted(5, 4, 2, 0.1)
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
@@ -273,6 +273,6 @@ def test_the_input_is_never_modified(store):
     for part in parts:
         part.flags.writeable = False
     for orthogonal in ("samples", "features"):
-        orthant.factorize(X, 2, orthogonal=orthogonal, algorithm="paper", random_state=0)
+        orthonmf.factorize(X, 2, orthogonal=orthogonal, algorithm="paper", random_state=0)
     for part, copy in zip(parts, kept, strict=True):
         np.testing.assert_array_equal(part, copy)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from orthant.errors import InvalidInputError, InvalidTypeError
-from orthant.validation.parameters import (
+from orthonmf.errors import InvalidInputError, InvalidTypeError
+from orthonmf.validation.parameters import (
     as_bytes,
     as_choice,
     as_n_components,

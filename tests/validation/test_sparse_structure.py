@@ -5,12 +5,12 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array, dok_array, lil_array
 
-from orthant.correlation_clustering.graph import as_biadjacency
-from orthant.errors import InvalidInputError, OrthantError
-from orthant.estimators.orthogonal_nmf import OrthogonalNMF
-from orthant.measures import non_orthogonality
-from orthant.validation.data import as_matrix
-from orthant.validation.sparse_structure import as_checked_csr
+from orthonmf.correlation_clustering.graph import as_biadjacency
+from orthonmf.errors import InvalidInputError, OrthoNMFError
+from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
+from orthonmf.measures import non_orthogonality
+from orthonmf.validation.data import as_matrix
+from orthonmf.validation.sparse_structure import as_checked_csr
 
 DENSE = np.array([[0.0, 2.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0], [3.0, 0.0, 4.0, 0.0]])
 FORMATS = ["csr", "csc", "bsr", "coo", "dia", "lil", "dok"]
@@ -141,5 +141,5 @@ def test_csr_shares_its_numbers():
 @pytest.mark.parametrize("dtype", [complex, np.longdouble])
 def test_sparse_matrices_of_other_numbers_are_refused(dtype):
     for format in FORMATS:
-        with pytest.raises(OrthantError, match=r"Complex|float64"):
+        with pytest.raises(OrthoNMFError, match=r"Complex|float64"):
             as_matrix(getattr(sp, f"{format}_array")(DENSE.astype(dtype)))

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-import orthant
-from orthant.engine.sources import ArraySource
-from orthant.errors import InvalidInputError, InvalidTypeError, MissingExtraError
-from orthant.validation.data import as_source
+import orthonmf
+from orthonmf.engine.sources import ArraySource
+from orthonmf.errors import InvalidInputError, InvalidTypeError, MissingExtraError
+from orthonmf.validation.data import as_source
 
 X = np.random.default_rng(0).random((20, 5))
 
@@ -27,7 +27,7 @@ def test_an_array_on_a_gpu_needs_the_extra():
     try:
         import torch  # noqa: F401
     except ImportError:
-        with pytest.raises(MissingExtraError, match=r"orthant\[gpu\]"):
+        with pytest.raises(MissingExtraError, match=r"orthonmf\[gpu\]"):
             as_source(ForeignArray())
     else:
         pytest.skip("torch is installed")
@@ -45,9 +45,9 @@ def test_a_tensor_on_the_host_is_read_without_a_copy():
 
 def test_a_tensor_is_fitted_by_every_door():
     torch = pytest.importorskip("torch")
-    mine, theirs = orthant.factorize(torch.tensor(X), 2), orthant.factorize(X, 2)
+    mine, theirs = orthonmf.factorize(torch.tensor(X), 2), orthonmf.factorize(X, 2)
     np.testing.assert_array_equal(mine.transform(torch.tensor(X)).data, theirs.loadings.data)
-    assert orthant.OrthogonalNMF(2).fit(torch.tensor(X)).n_features_in_ == 5
+    assert orthonmf.OrthogonalNMF(2).fit(torch.tensor(X)).n_features_in_ == 5
 
 
 def test_tensors_that_cannot_be_used_are_refused_with_a_remedy():
@@ -67,4 +67,4 @@ def test_nothing_is_streamed_without_a_gpu():
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     with pytest.raises(InvalidInputError, match="pass X itself"):
-        orthant.on_device(X)
+        orthonmf.on_device(X)

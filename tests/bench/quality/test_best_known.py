@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from orthant.bench.quality.best_known import BestKnown, Case, read_best_known
-from orthant.errors import InvalidInputError
+from orthonmf.bench.quality.best_known import BestKnown, Case, read_best_known
+from orthonmf.errors import InvalidInputError
 
 HELD = {"arcene_train": {"samples": {"2": 0.17, "6": 0.0756}, "both": {"6": 0}}}
 

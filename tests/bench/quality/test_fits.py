@@ -5,11 +5,11 @@ import pytest
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info
 
-from orthant.bench.quality.best_known import Case
-from orthant.bench.quality.fits import PROGRAMS, Matrix, Program, fit_once
-from orthant.bench.rivals import direction_error, three_lines
-from orthant.datasets import make_planted
-from orthant.fitting import factorize
+from orthonmf.bench.quality.best_known import Case
+from orthonmf.bench.quality.fits import PROGRAMS, Matrix, Program, fit_once
+from orthonmf.bench.rivals import direction_error, three_lines
+from orthonmf.datasets import make_planted
+from orthonmf.fitting import factorize
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def X():
 @pytest.mark.parametrize("setting", ["samples", "features", "both"])
 def test_our_error_is_the_one_the_library_reports(setting, kind, X):
     found = factorize(X, 3, orthogonal=setting, random_state=5, certificate=None)
-    fit = fit_once("orthant", Matrix(kind(X)), Case("a", setting, 3), 5)
+    fit = fit_once("orthonmf", Matrix(kind(X)), Case("a", setting, 3), 5)
     assert fit.error == pytest.approx(found.relative_squared_error, rel=1e-9)
     assert fit.n_components_found == 3
     assert fit.seconds > 0

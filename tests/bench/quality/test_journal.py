@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from orthant.bench.quality.best_known import Case
-from orthant.bench.quality.fits import Fit
-from orthant.bench.quality.journal import FitJournal
-from orthant.errors import InvalidInputError
+from orthonmf.bench.quality.best_known import Case
+from orthonmf.bench.quality.fits import Fit
+from orthonmf.bench.quality.journal import FitJournal
+from orthonmf.errors import InvalidInputError
 
 CASE, FIT = Case("a", "both", 3), Fit(0.25, 0.5, 2)
 
@@ -15,19 +15,19 @@ CASE, FIT = Case("a", "both", 3), Fit(0.25, 0.5, 2)
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "new" / "fits.jsonl"
-    FitJournal(path).add("digest", CASE, "orthant", 4, FIT)
+    FitJournal(path).add("digest", CASE, "orthonmf", 4, FIT)
     return path
 
 
 def test_a_fit_is_found_again_by_its_data_and_options(path):
     journal = FitJournal(path)
     assert len(journal) == 1
-    assert journal.get("digest", CASE, "orthant", 4) == FIT
-    assert journal.get("digest", CASE._replace(name="renamed"), "orthant", 4) == FIT
-    assert journal.get("other", CASE, "orthant", 4) is None
-    assert journal.get("digest", CASE._replace(n_components=2), "orthant", 4) is None
+    assert journal.get("digest", CASE, "orthonmf", 4) == FIT
+    assert journal.get("digest", CASE._replace(name="renamed"), "orthonmf", 4) == FIT
+    assert journal.get("other", CASE, "orthonmf", 4) is None
+    assert journal.get("digest", CASE._replace(n_components=2), "orthonmf", 4) is None
     assert journal.get("digest", CASE, "three lines", 4) is None
-    assert journal.get("digest", CASE, "orthant", 5) is None
+    assert journal.get("digest", CASE, "orthonmf", 5) is None
 
 
 def test_fits_of_another_state_of_the_code_are_refused(path):

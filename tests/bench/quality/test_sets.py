@@ -2,8 +2,8 @@
 
 import pytest
 
-from orthant.bench.quality.sets import select, sets_of_folder, sets_of_paper
-from orthant.errors import InvalidInputError
+from orthonmf.bench.quality.sets import select, sets_of_folder, sets_of_paper
+from orthonmf.errors import InvalidInputError
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from orthant.bench.quality.best_known import BestKnown, Case
-from orthant.bench.quality.journal import FitJournal
-from orthant.bench.quality.sets import NamedSet, sets_of_paper
-from orthant.bench.quality.task import Grid, QualityTask
-from orthant.bench.tasks import Progress, run
+from orthonmf.bench.quality.best_known import BestKnown, Case
+from orthonmf.bench.quality.journal import FitJournal
+from orthonmf.bench.quality.sets import NamedSet, sets_of_paper
+from orthonmf.bench.quality.task import Grid, QualityTask
+from orthonmf.bench.tasks import Progress, run
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def test_every_setting_and_number_is_a_row_with_all_who_take_part(X, rows_of):
     counts = [
         {name: one["n_fits"] for name, one in row.figures["programs"].items()} for row in rows
     ]
-    assert counts[0] == {"orthant": 2, "three lines": 2}
-    assert counts[2] == {"orthant": 2}
+    assert counts[0] == {"orthonmf": 2, "three lines": 2}
+    assert counts[2] == {"orthonmf": 2}
     assert [row.figures["best_is_known"] for row in rows] == [True, False, False, False]
     assert len(told) == 12
     assert told[-1].startswith("[12 of 12,")
@@ -46,8 +46,8 @@ def test_every_setting_and_number_is_a_row_with_all_who_take_part(X, rows_of):
 def test_ten_tournaments_take_part_with_the_first_seeds():
     grid = Grid(["samples", "both"], [2], [7, 8, 9], n_ten=1)
     samples, both = (grid.programs(case) for case in grid.cases("a"))
-    assert samples == {"orthant": [7, 8, 9], "three lines": [7, 8, 9], "n_init=10": [7]}
-    assert both == {"orthant": [7, 8, 9], "n_init=10": [7]}
+    assert samples == {"orthonmf": [7, 8, 9], "three lines": [7, 8, 9], "n_init=10": [7]}
+    assert both == {"orthonmf": [7, 8, 9], "n_init=10": [7]}
 
 
 def test_fits_of_the_journal_are_not_done_again(X, rows_of, tmp_path):
@@ -79,7 +79,7 @@ def test_an_interrupt_between_two_fits_loses_none(X, rows_of, tmp_path):
 
 def test_a_rival_that_fails_is_told_and_the_row_is_there(X, rows_of):
     (row,), _ = rows_of(lambda: X, Grid(["features"], [9], [0, 1]))
-    assert list(row.figures["programs"]) == ["orthant"]
+    assert list(row.figures["programs"]) == ["orthonmf"]
     assert row.note.startswith("three lines failed: n_samples=5 should be >= n_clusters=9")
 
 
@@ -88,10 +88,10 @@ def no_file():
 
 
 def test_the_sets_of_the_paper_are_asked_for_where_they_are_absent(rows_of, monkeypatch):
-    monkeypatch.delenv("ORTHANT_DATA_HOME", raising=False)
+    monkeypatch.delenv("ORTHONMF_DATA_HOME", raising=False)
     (row,), _ = rows_of(sets_of_paper()[0].load, Grid(["both"], [6], [0]))
     assert row.verdict == "skipped"
-    assert "set ORTHANT_DATA_HOME to the folder that holds the sets" in row.note
+    assert "set ORTHONMF_DATA_HOME to the folder that holds the sets" in row.note
 
 
 @pytest.mark.parametrize(

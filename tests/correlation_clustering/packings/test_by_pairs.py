@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.packings import by_pairs
-from orthant.correlation_clustering.packings.by_pairs import (
+from orthonmf.correlation_clustering.packings import by_pairs
+from orthonmf.correlation_clustering.packings.by_pairs import (
     pack_by_pairs,
     pack_over_columns,
     pack_over_rows,

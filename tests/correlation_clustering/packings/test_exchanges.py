@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.blocks import Blocks
-from orthant.correlation_clustering.packings import exchanges
-from orthant.correlation_clustering.packings.by_pairs import pack_over_rows
-from orthant.correlation_clustering.packings.exchanges import exchange_squares
-from orthant.correlation_clustering.packings.guided import find_disagreements
+from orthonmf.correlation_clustering.blocks import Blocks
+from orthonmf.correlation_clustering.packings import exchanges
+from orthonmf.correlation_clustering.packings.by_pairs import pack_over_rows
+from orthonmf.correlation_clustering.packings.exchanges import exchange_squares
+from orthonmf.correlation_clustering.packings.guided import find_disagreements
 from tests.correlation_clustering.packings.small_graphs import (
     EMPTY,
     NONE,

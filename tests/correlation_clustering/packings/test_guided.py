@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.blocks import Blocks, count_disagreements
-from orthant.correlation_clustering.packings.guided import find_disagreements, pack_around
+from orthonmf.correlation_clustering.blocks import Blocks, count_disagreements
+from orthonmf.correlation_clustering.packings.guided import find_disagreements, pack_around
 from tests.correlation_clustering.packings.small_graphs import NONE, check_packing, random_graph
 from tests.oracles.correlation_clustering import bad_squares, largest_packing
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.correlation_clustering.packings.squares import (
+from orthonmf.correlation_clustering.packings.squares import (
     BinaryEntries,
     Squares,
     contains,

@@ -5,9 +5,9 @@ import threading
 import numpy as np
 import pytest
 
-from orthant.engine.kernels import dense
-from orthant.engine.kernels.dense import DENSE, row_dots, scratch
-from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF
+from orthonmf.engine.kernels import dense
+from orthonmf.engine.kernels.dense import DENSE, row_dots, scratch
+from orthonmf.engine.units import NO_ENTRIES, SWITCHED_OFF
 
 RNG = np.random.default_rng(0)
 X = RNG.exponential(size=(90, 13)) * (RNG.random((90, 13)) < 0.7)

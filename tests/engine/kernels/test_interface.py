@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine.kernels.dense import DENSE
-from orthant.engine.kernels.interface import Penalty
-from orthant.engine.kernels.sparse import SPARSE
-from orthant.engine.units import NO_ENTRIES, Units
+from orthonmf.engine.kernels.dense import DENSE
+from orthonmf.engine.kernels.interface import Penalty
+from orthonmf.engine.kernels.sparse import SPARSE
+from orthonmf.engine.units import NO_ENTRIES, Units
 
 try:
     import torch
 
-    from orthant.engine.kernels.tensors import TensorKernel
+    from orthonmf.engine.kernels.tensors import TensorKernel
 except ImportError:  # tensors are an extra
     torch = None
 

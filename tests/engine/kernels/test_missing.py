@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine.kernels.missing import ObservedArray, ObservedCsr, fit_by_own_scale
-from orthant.engine.vectors import divide
+from orthonmf.engine.kernels.missing import ObservedArray, ObservedCsr, fit_by_own_scale
+from orthonmf.engine.vectors import divide
 
 RNG = np.random.default_rng(2)
 X = RNG.exponential(size=(25, 8)) * (RNG.random((25, 8)) < 0.6)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthant.engine.kernels import sparse
-from orthant.engine.kernels.dense import DENSE
-from orthant.engine.kernels.sparse import SPARSE
-from orthant.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
+from orthonmf.engine.kernels import sparse
+from orthonmf.engine.kernels.dense import DENSE
+from orthonmf.engine.kernels.sparse import SPARSE
+from orthonmf.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
 
 RNG = np.random.default_rng(1)
 X = RNG.exponential(size=(70, 30)) * (RNG.random((70, 30)) < 0.2)

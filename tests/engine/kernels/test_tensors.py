@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from orthant.engine.kernels.dense import DENSE
-from orthant.engine.kernels.interface import Penalty
-from orthant.engine.units import Units
-from orthant.engine.vectors import ByLabel
-from orthant.errors import InvalidInputError
+from orthonmf.engine.kernels.dense import DENSE
+from orthonmf.engine.kernels.interface import Penalty
+from orthonmf.engine.units import Units
+from orthonmf.engine.vectors import ByLabel
+from orthonmf.errors import InvalidInputError
 
 torch = pytest.importorskip("torch")
 
-from orthant.engine.device_arrays import DeviceArray  # noqa: E402
-from orthant.engine.kernels import tensors  # noqa: E402
+from orthonmf.engine.device_arrays import DeviceArray  # noqa: E402
+from orthonmf.engine.kernels import tensors  # noqa: E402
 
 KERNEL = tensors.TensorKernel(torch.device("cpu"))
 RNG = np.random.default_rng(3)

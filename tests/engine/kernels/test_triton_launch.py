@@ -6,8 +6,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from orthant.engine.kernels import triton_launch  # noqa: E402
-from orthant.engine.kernels.triton_table import CHUNK  # noqa: E402
+from orthonmf.engine.kernels import triton_launch  # noqa: E402
+from orthonmf.engine.kernels.triton_table import CHUNK  # noqa: E402
 
 RNG = np.random.default_rng(0)
 

@@ -1,0 +1,88 @@
+"""Orthogonal non-negative matrix factorization, with a proof of how good the answer is."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from orthonmf.version import __version__
+
+if TYPE_CHECKING:
+    from orthonmf import baselines, datasets, measures, preparation
+    from orthonmf.annotation import annotate
+    from orthonmf.certificate import Certificate
+    from orthonmf.chi_square import chi_square_weights
+    from orthonmf.correlation_clustering.edge_lists import biadjacency_from_edges
+    from orthonmf.correlation_clustering.graph import Biadjacency
+    from orthonmf.errors import FewerComponentsWarning, OrthoNMFError
+    from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+    from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
+    from orthonmf.factorization import Factorization
+    from orthonmf.fitting import factorize
+    from orthonmf.persistence import load, save
+    from orthonmf.report.writing import write_report
+    from orthonmf.selection import Selection, select_n_components
+    from orthonmf.validation.tensors import on_device
+
+__all__ = [
+    "Biadjacency",
+    "BipartiteCorrelationClustering",
+    "Certificate",
+    "Factorization",
+    "FewerComponentsWarning",
+    "OrthoNMFError",
+    "OrthogonalNMF",
+    "Selection",
+    "__version__",
+    "annotate",
+    "baselines",
+    "biadjacency_from_edges",
+    "certify",
+    "chi_square_weights",
+    "datasets",
+    "factorize",
+    "load",
+    "measures",
+    "on_device",
+    "preparation",
+    "save",
+    "select_n_components",
+    "write_report",
+]
+
+# Where the public names live. They are imported when they are first looked at, so that the command
+# can answer an interrupt before NumPy and its like have been loaded.
+_HOMES = {
+    "Biadjacency": "correlation_clustering.graph",
+    "BipartiteCorrelationClustering": "estimators.bipartite_correlation_clustering",
+    "Certificate": "certificate",
+    "Factorization": "factorization",
+    "FewerComponentsWarning": "errors",
+    "OrthoNMFError": "errors",
+    "OrthogonalNMF": "estimators.orthogonal_nmf",
+    "Selection": "selection",
+    "annotate": "annotation",
+    "biadjacency_from_edges": "correlation_clustering.edge_lists",
+    "certify": "partitions",
+    "chi_square_weights": "chi_square",
+    "factorize": "fitting",
+    "load": "persistence",
+    "on_device": "validation.tensors",
+    "save": "persistence",
+    "select_n_components": "selection",
+    "write_report": "report.writing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name or a module of the package, imported now."""
+    if name in _HOMES:
+        value = getattr(import_module(f"orthonmf.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    if not name.startswith("_") and find_spec(f"orthonmf.{name}") is not None:
+        return import_module(f"orthonmf.{name}")
+    raise AttributeError(f"module 'orthonmf' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

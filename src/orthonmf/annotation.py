@@ -1,0 +1,143 @@
+"""AnnData: fit what it holds and write the answer into it, where people look for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from orthonmf.errors import InvalidInputError, NegativeEntryError
+from orthonmf.extras import import_extra
+from orthonmf.factorization import Factorization
+from orthonmf.fitting import factorize
+from orthonmf.numerics.arrays import Array
+from orthonmf.validation.data import is_anndata
+from orthonmf.validation.parameters import name_nearest
+from orthonmf.views import energies, strongest
+
+KEY = "orthonmf"
+
+
+def annotate(
+    adata: Any,
+    n_components: Any = 8,
+    *,
+    layer: str | None = None,
+    key_added: str = KEY,
+    **options: Any,
+) -> Factorization:
+    """Factorize the matrix of an AnnData and write the answer into it.
+
+    Parameters
+    ----------
+    adata
+        The AnnData. It gets ``obs[key_added]`` and ``var[key_added]``, the component of every cell
+        and gene as categories (where several components hold one, the strongest),
+        ``obsm["X_" + key_added]``, the loadings, ``varm[key_added]``, the weights of the genes, and
+        ``uns[key_added]``, the settings and the error.
+    n_components
+        How many parts.
+    layer
+        The layer to factorize; None for ``X``.
+    key_added
+        Under which name the answer is written.
+    **options
+        All others of :func:`orthonmf.factorize`.
+
+    Returns
+    -------
+    Factorization
+        With the names of cells and genes. Its certificate is computed when it is looked at.
+
+    Examples
+    --------
+    >>> import anndata, orthonmf
+    >>> cells = anndata.AnnData(orthonmf.datasets.make_planted(30, 12, 3, 0.1, random_state=0).X)
+    >>> result = orthonmf.annotate(cells, 3, random_state=0)
+    >>> list(cells.obs["orthonmf"].cat.categories)
+    ['0', '1', '2']
+    """
+    if not is_anndata(adata):
+        raise InvalidInputError(
+            f"a {type(adata).__name__} is no AnnData; orthonmf.factorize takes matrices and frames"
+        )
+    try:
+        found = factorize(_matrix_of(adata, layer), n_components, **options)
+    except NegativeEntryError as error:
+        raise NegativeEntryError(f"{error}{_advise(adata, layer)}") from error
+    cells, genes = (tuple(map(str, one)) for one in (adata.obs_names, adata.var_names))
+    result = replace(found, sample_names=cells, feature_names=genes)
+    for part, values in parts_of(result, key_added).items():
+        for name, value in values.items():
+            getattr(adata, part)[name] = value
+    if layer is not None:
+        adata.uns[key_added]["layer"] = layer
+    return result
+
+
+def _matrix_of(adata: Any, layer: str | None) -> Any:
+    if layer is None:
+        return adata.X
+    if layer not in adata.layers:
+        known = list(adata.layers.keys())
+        raise InvalidInputError(
+            f"there is no layer {layer!r}; there are {', '.join(known) or 'none'}"
+            f"{name_nearest(layer, known)}"
+        )
+    return adata.layers[layer]
+
+
+def _advise(adata: Any, layer: str | None) -> str:
+    """Where the counts are that ``X`` was made of, if they have been kept."""
+    others = [f"layer={name!r}" for name in adata.layers if name != layer]
+    if layer is None and adata.raw is not None:
+        others.append("orthonmf.annotate(adata.raw.to_adata())")
+    return f"; what X was made of may be there: {', '.join(others[:5])}" if others else ""
+
+
+def parts_of(result: Factorization, key: str = KEY) -> dict[str, dict[str, Any]]:
+    """What goes into which part of an AnnData, by name."""
+    loadings = result.loadings
+    dense = loadings.toarray() if hasattr(loadings, "toarray") else np.asarray(loadings)
+    return {
+        "obs": {key: as_categories(strongest(result))},
+        "var": {key: as_categories(component_of_features(result))},
+        "obsm": {f"X_{key}": dense},
+        "varm": {key: np.ascontiguousarray(result.components.T)},
+        "uns": {key: _settings(result)},
+    }
+
+
+def component_of_features(result: Factorization) -> Array:
+    """(m,) the component of every feature: its own, or that which captures most of it."""
+    if result.feature_labels is not None:
+        return result.feature_labels
+    if not result.n_components_found:
+        return np.full(result.components.shape[1], -1)
+    captured = result.components * np.sqrt(energies(result))[:, None]
+    return np.where(captured.any(axis=0), captured.argmax(axis=0), -1)
+
+
+def as_categories(labels: Array) -> Any:
+    """Labels as categories of pandas in the order of their numbers; missing where they are -1."""
+    pandas = import_extra("pandas", "files")
+    names = [str(number) for number in range(int(labels.max(initial=-1)) + 1)]
+    return pandas.Categorical.from_codes(labels, categories=names)
+
+
+def _settings(result: Factorization) -> dict[str, Any]:
+    """How it was fitted and how well; what is proven, where that is known."""
+    values: dict[str, Any] = {
+        "orthogonal": result.orthogonal,
+        "n_components": np.asarray(result.n_components),
+        "error": float(result.error),
+        "relative_squared_error": float(result.relative_squared_error),
+    }
+    known = result.evidence.settled
+    if known is not None:
+        values["certificate"] = str(known)
+        if known.ratio is not None:
+            values["ratio"] = float(known.ratio)
+    arrays = {name: getattr(result, name) for name in ("labels", "feature_labels", "core")}
+    return values | {name: array for name, array in arrays.items() if array is not None}

@@ -1,0 +1,335 @@
+"""Lower bounds over both sides from sums of the singular values of disjoint blocks.
+
+Put A = [0 X; X^T 0], and let p_1 >= p_2 >= ... be the leading singular values of the blocks of a
+solution. For every symmetric N >= 0, entry by entry, p_1 + ... + p_i is at most the sum of the i
+largest eigenvalues of A + N, those below 0 left out. If |w| <= 1 and
+A <= s_2 I + (s_1 - s_2) w w^T in the order of semidefinite matrices, then for alpha >= 0 and
+c <= alpha (s_1 - s_2)
+
+    alpha p_1 + (p_2 + ... + p_{i+1}) <= alpha s_1 + (i largest eigenvalues of A - c w w^T + N)
+
+(docs/theory/bounds.md, Theorem 10). These are the lists and cuts of `block_sums`, which says what
+can be captured then.
+
+Small proofs. With n <= m let B (m, p) group the columns as in `grouped`, Y = X B, and R^T R above
+X X^T - Y Y^T. All of the above holds with [Y, R^T] in place of X and N on the n rows and the p
+first columns only: append columns to X with the Gram matrix R^T R - (X X^T - Y Y^T). Blocks of X
+are blocks of that, with the same p_g, and in orthonormal coordinates of its columns it is
+[Y, R^T]; what is orthogonal to them adds eigenvalues 0, which are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from orthonmf.bounds.all_pairs import DOUBLE_SIDE, HUGE, proof_seconds, raise_matrix
+from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.block_sums import Cut, Known, most_captured
+from orthonmf.bounds.eigenpairs import leading_eigenpairs
+from orthonmf.bounds.eigenvalue_sums import eigenvalues_from_above, pairs_for_sum
+from orthonmf.bounds.grouped import N_GROUPS, Reduced, extra_rows, reduce_rows, start_of_proof
+from orthonmf.bounds.lower_bound import LowerBound
+from orthonmf.bounds.operands import Stored
+from orthonmf.bounds.point_groups import EXTRA, group_points, leading_directions
+from orthonmf.bounds.relaxation import Aim, Multiplier, search
+from orthonmf.bounds.semidefinite import Cover, how_far_below
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.rounding import (
+    WEIGHT_ROUNDINGS,
+    growth,
+    norm_from_above,
+    round_down,
+    safe_exponent,
+)
+
+METHOD = "sums of the singular values of blocks"
+
+ALPHAS = (2.0, 3.0, 5.0, 8.0)
+# A search ends when 20 iterations gain no more than this part of the error, or after so many.
+PRECISION, MAX_ITER = 1e-3, 120
+ROOM = 1e-3  # s_2 is so much of the gap above the second singular value: then w may be inexact
+# What is worth a proof: an unproven list without which this part of the bound would be lost.
+IMPORTANT = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """[Y, R^T] as the symmetric matrix A of the proof, and the coordinates of the search."""
+
+    matrix: Array  # (2 n + p, 2 n + p) A: n rows, p columns of Y, n columns of R^T
+    signed: int  # n + p, the coordinates that may have multipliers
+    rounding: float  # an upper bound, in norm, on how far A is from the exact one
+    rows: Array  # (n, p') groups of rows; their part of a multiplier is spread by it
+    small: Array  # (q, q) about A in coordinates of groups, which come first, and extra directions
+    n_signed: int  # p' + p, how many of them are groups
+    basis: Array  # (2 n + p, q) these coordinates in those of the proof
+
+
+class Task(NamedTuple):
+    """A search: for sums (alpha 0) or for the cut of this alpha, and of how many values."""
+
+    alpha: float
+    values: int
+
+
+def all_tasks(k: int) -> list[Task]:
+    """All searches that may be worth it; which are depends on where the maximum lies."""
+    tasks = [Task(0.0, j) for j in sorted({2, 3, 4, k}) if j <= k]
+    return tasks + [Task(alpha, j) for alpha in ALPHAS for j in sorted({1, k - 1})]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A multiplier, and the steps of a list or a cut that it is believed to prove."""
+
+    task: Task
+    multiplier: Multiplier
+    steps: Array
+
+
+def blocks_bound(
+    X: Any,
+    outer_gram: Array,
+    n_components: int,
+    allowance: Allowance,
+    *,
+    upper: float = math.inf,
+    n_groups: Sequence[int] = (N_GROUPS,),
+    max_iter: int = MAX_ITER,
+) -> LowerBound:
+    """A bound for k disjoint blocks of X (n, m), n <= m, entries near 1.
+
+    X is anything non-negative that can be multiplied with arrays, ``outer_gram`` (n, n) the
+    computed X X^T, ``upper`` the squared error in hand. With several numbers of groups, what
+    mattered with one is sought again with the next.
+    """
+    n, m = X.shape
+    trace = float(np.trace(outer_gram))
+    if not trace > 0.0 or safe_exponent(trace):  # weights may lead out of the safe range
+        return LowerBound(0.0, METHOD)
+    k = min(n_components, n)
+    whole = round_down(trace, m + WEIGHT_ROUNDINGS + n) - growth(4) * trace
+    error = min(upper, trace)
+    tasks, best = all_tasks(k), whole
+    for count in n_groups if k > 1 else ():
+        side = None if allowance.cut else make_side(X, outer_gram, count)
+        dominant = None if side is None else find_dominant(side)
+        if side is None or dominant is None:
+            continue
+        found = seek_candidates(side, dominant, k, tasks, error, max_iter, allowance)
+        chosen = choose(dominant, k, found, error)
+        best = min(best, prove_captured(side, dominant, k, chosen, allowance))
+        tasks = [one.task for one in chosen]
+    return LowerBound(max(0.0, whole - best * (1.0 + growth(4))), allowance.tell(METHOD))
+
+
+def prove_captured(
+    side: Side, dominant: Dominant, k: int, chosen: Sequence[Candidate], allowance: Allowance
+) -> float:
+    """What k blocks capture at most, by as many of the chosen multipliers as there is time for."""
+    known = dominant.as_known(k)
+    for one in chosen:
+        steps = prove_steps(side, one, dominant)
+        if steps is not None:
+            known = with_steps(known, one.task.alpha, steps)
+        if allowance.ends(proof_seconds(len(side.matrix))):
+            break
+    return most_captured(known)[0]
+
+
+def make_side(X: Any, outer_gram: Array, n_groups: int) -> Side | None:
+    """A of the proof and of the search for X (n, m), n <= m; None where groups prove nothing."""
+    n = X.shape[0]
+    directions = leading_directions(outer_gram)
+    left = directions.right  # of X^T: the left singular vectors of X
+    turned = np.asarray((X.T @ left) / directions.values)  # (m, r) its right singular vectors
+    columns = group_points(X.T, directions, n_groups)
+    reduced = reduce_rows(X.T, outer_gram, columns)
+    if reduced is None:
+        return None
+    rows = group_points(X, replace(directions, right=turned), n_groups)
+    matrix, e = _proof_matrix(reduced, n)
+    p = len(reduced.sums)
+    extra = extra_rows(reduced.sums, directions)
+    spread = _new_columns(left[:, :EXTRA], rows)
+    # Coordinates of the search: groups of rows, of columns, extra ones of rows, of columns.
+    across, along = rows.shape[1], spread.shape[1]
+    basis = np.zeros((len(matrix), across + p + along + len(extra)))
+    basis[:n, :across] = rows
+    basis[n : n + p, across : across + p] = np.eye(p)
+    basis[:n, across + p : across + p + along] = spread
+    vectors = np.eye(p + len(extra))[:, p:]
+    basis[n:, across + p + along :] = start_of_proof(vectors, reduced, extra)
+    halves = np.vstack([reduced.sums, extra]).T  # X B and X C, (n, p + r)
+    both = np.hstack([rows, spread]).T @ halves
+    q = basis.shape[1]
+    small = np.zeros((q, q))
+    one = np.r_[0:across, across + p : across + p + along]
+    other = np.r_[across : across + p, across + p + along : q]
+    small[np.ix_(one, other)] = both
+    small[np.ix_(other, one)] = both.T
+    return Side(matrix, n + p, e, rows, small, across + p, basis)
+
+
+def _proof_matrix(reduced: Reduced, n: int) -> tuple[Array, float]:
+    """A for [Y, R^T], and how far it is from the exact one in norm: sqrt(2) of Y's rounding."""
+    p = len(reduced.sums)
+    matrix = np.zeros((2 * n + p, 2 * n + p))
+    matrix[n : n + p, :n] = reduced.sums
+    matrix[n + p :, :n] = reduced.factor
+    matrix[:n, n:] = matrix[n:, :n].T
+    return matrix, 1.5 * reduced.rounding * norm_from_above(reduced.sums) * (1.0 + growth(4))
+
+
+def _new_columns(vectors: Array, groups: Array) -> Array:
+    """What vectors add to the columns of B, orthonormal; those that add nothing are left out."""
+    rest = vectors - groups @ (groups.T @ vectors)
+    basis, sizes, _ = np.linalg.svd(rest, full_matrices=False)
+    return np.asarray(basis[:, sizes > 1e-3])
+
+
+@dataclass(frozen=True, slots=True)
+class Dominant:
+    """A w with |w| <= 1, s_1 and s_2 for which the cuts hold; ``gap`` is at most s_1 - s_2."""
+
+    vector: Array
+    first: float
+    second: float
+    gap: float
+
+    def as_known(self, k: int) -> Known:
+        """What follows from them alone: all of k values but the first are at most s_2."""
+        return Known(self.first, [np.array([self.first] + [self.second] * (k - 1))])
+
+
+def find_dominant(side: Side) -> Dominant | None:
+    """w, s_1 and s_2 with A <= s_2 I + (s_1 - s_2) w w^T, checked; None if no check passes.
+
+    w is near the leading eigenvector, and the room in s_2 makes its error enter in second order.
+    The defect of the check, and that of A itself, are added to both.
+    """
+    matrix = side.matrix
+    # About the leading eigenvectors of A, from those of the search.
+    start = side.basis @ np.linalg.eigh(side.small)[1][:, ::-1][:, :EXTRA]
+    pairs = leading_eigenpairs(matrix, 1, start=start)
+    sigma_1, sigma_2 = float(pairs.values[0]), max(float(pairs.values[1]), 0.0)
+    w = pairs.vectors[:, :1]
+    w = w * ((1.0 - growth(8)) / norm_from_above(w))
+    level = sigma_2 + ROOM * (sigma_1 - sigma_2)
+    for power in range(-7, -2):
+        gap = sigma_1 * (1.0 + 10.0**power) - level
+        if gap <= 0.0:
+            continue
+        below = how_far_below(matrix, Cover(level, np.array([gap]), w))
+        if below is not None:
+            second = (level + below + side.rounding) * (1.0 + growth(4))
+            return Dominant(w[:, 0], (second + gap) * (1.0 + growth(2)), second, gap)
+    return None
+
+
+def seek_candidates(
+    side: Side,
+    dominant: Dominant,
+    k: int,
+    tasks: Sequence[Task],
+    error: float,
+    max_iter: int,
+    allowance: Allowance,
+) -> list[Candidate]:
+    """Multipliers for sums and for cuts, with what they seem to prove: nothing is checked yet.
+
+    The bound is the squared norm less squares, so a sum of values that is lower by d raises it by
+    about twice the leading value times d: that makes the unit of what a search may gain.
+    """
+    dtype = np.float64 if len(side.small) <= DOUBLE_SIDE else np.float32
+    reserve = 3.0 * proof_seconds(len(side.matrix))
+    w = side.basis.T @ dominant.vector
+    found = []
+    for alpha, j in tasks:
+        if allowance.ends(reserve):
+            break
+        if len(side.small) <= j:
+            continue
+        small = side.small - (alpha * dominant.gap) * np.outer(w, w)
+        top = float(np.maximum(np.linalg.eigvalsh(small)[-j:], 0.0).sum())
+        aim = Aim(top + error / (2.0 * dominant.first), PRECISION, 0.0, max_iter)
+        one = search(
+            Stored(small.astype(dtype)),
+            j,
+            aim,
+            allowance,
+            signed=side.n_signed,
+            at_most=alpha > 0.0,
+            reserve=reserve,
+        )
+        steps = np.zeros(k if alpha == 0.0 else k - 1)
+        values = np.maximum(one.values[: len(steps)], 0.0)
+        steps[: len(values)] = values
+        found.append(Candidate(Task(alpha, j), one, steps))
+    return found
+
+
+def with_steps(known: Known, alpha: float, steps: Array) -> Known:
+    """What is known, and one list or cut more."""
+    if alpha == 0.0:
+        return replace(known, lists=[*known.lists, steps])
+    return replace(known, cuts=[*known.cuts, Cut(alpha, steps)])
+
+
+def choose(
+    dominant: Dominant, k: int, candidates: Sequence[Candidate], error: float
+) -> list[Candidate]:
+    """The candidates that matter, the most important first; the others prove nothing more."""
+
+    def find_captured(some: Sequence[Candidate]) -> float:
+        known = dominant.as_known(k)
+        for one in some:
+            known = with_steps(known, one.task.alpha, one.steps)
+        return most_captured(known)[0]
+
+    kept = list(candidates)
+    least = find_captured(kept)
+    for one in candidates:
+        without = [other for other in kept if other is not one]
+        if find_captured(without) <= least + IMPORTANT * error:
+            kept = without
+    losses = [find_captured([other for other in kept if other is not one]) for one in kept]
+    return [kept[i] for i in np.argsort(losses)[::-1]]
+
+
+def prove_steps(side: Side, candidate: Candidate, dominant: Dominant) -> Array | None:
+    """The steps that a stored multiplier proves, every rounding on the safe side.
+
+    A - c w w^T as computed is off by g(3) (|A| + c |w|^2) in norm, A itself by its rounding; N is
+    whatever was added, exactly. Each moves an eigenvalue by its norm at most (Weyl).
+    """
+    matrix, off = side.matrix.copy(), side.rounding
+    k = len(candidate.steps)
+    if candidate.task.alpha > 0.0:
+        c = candidate.task.alpha * dominant.gap * (1.0 - growth(4))
+        matrix -= c * np.outer(dominant.vector, dominant.vector)
+        off += growth(4) * (norm_from_above(side.matrix) + c)
+    raise_matrix(matrix, spread(side, candidate.multiplier), HUGE * float(np.abs(matrix).max()))
+    with np.errstate(all="ignore"):  # whatever the search has left
+        start = side.basis @ candidate.multiplier.vectors
+    whole = float(candidate.steps.sum()) + dominant.first
+    values = eigenvalues_from_above(matrix, k, pairs_for_sum(matrix, k, start, whole))
+    return None if values is None else (values + off) * (1.0 + growth(2))
+
+
+def spread(side: Side, multiplier: Multiplier) -> Multiplier:
+    """The multiplier of groups as one of the rows and columns of the proof, non-negative again."""
+    across, count = side.rows.shape[1], side.n_signed
+    small = np.fmin(multiplier.part(slice(0, count), slice(0, count), math.inf), 2.0**300)
+    n = len(side.rows)
+    state = np.empty((side.signed, side.signed))
+    state[:n, :n] = side.rows @ small[:across, :across] @ side.rows.T
+    state[:n, n:] = side.rows @ small[:across, across:]
+    state[n:, :n] = small[across:, :across] @ side.rows.T
+    state[n:, n:] = small[across:, across:]
+    return replace(multiplier, state=-state, penalty=1.0, signed=side.signed)

@@ -1,0 +1,201 @@
+"""Upper bounds on the sum of the k largest eigenvalues of a stored symmetric matrix.
+
+All iterative eigenvalue methods approach large eigenvalues from below, and a lower bound on an
+error needs them from above. So the methods here only *propose*; what is returned follows from a
+matrix identity that is checked with plain products, whose rounding is bounded. It holds for any
+proposal, however poor: a poor one costs tightness, never truth.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from orthonmf.bounds.eigenpairs import Eigenpairs, leading_eigenpairs
+from orthonmf.bounds.semidefinite import Cover, how_far_below
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.rounding import (
+    SINGLE_ROUNDOFF,
+    growth,
+    norm_from_above,
+    round_down,
+    round_up,
+)
+
+# Iterations stop once they can improve the rest of the trace by no more than this part.
+NEGLIGIBLE_LOSS = 1e-4
+SINGLE_SIDE = 1200  # from this side on a factor is tried in float32 first, in half the time
+SINGLE_LOSS = 1e-4  # what a factor in float32 may cost, as a part of the rest of the trace
+# How far above the pairs a matrix is proposed, until one passes its check.
+SLACKS = (1.0, 10.0, 100.0, 1000.0)
+TINY = 2.0**-900
+
+
+def top_sum_upper_bound(matrix: Array, k: int, pairs: Eigenpairs | None = None) -> float | None:
+    """A proven upper bound on the sum of the k largest eigenvalues, or None if no check passed.
+
+    ``matrix`` B is symmetric (p, p) with k < p, entries in the safe range. ``pairs`` are proposals
+    for its leading eigenpairs, at least k + 1 of them; they are found here when not given.
+
+    For any V, c >= 0, level t and E with  t I + V diag(c) V^T - B >= -E, the sum is at most k t,
+    the k largest eigenvalues of V diag(c) V^T and sqrt(k) |E| added up (docs/theory/bounds.md, a
+    checked factor). The nonzero ones of V diag(c) V^T are those of D V^T V D with D^2 = diag(c), at
+    most |V^T V| times those of D^2. It does not matter how V, c and t were found.
+    """
+    if pairs is None:
+        pairs = pairs_for_sum(matrix, k)
+    if len(matrix) >= SINGLE_SIDE and pairs.values[k - 1] > 0.0:
+        cover = _propose(pairs, k, 1.0, SINGLE_ROUNDOFF)
+        proposed = cover.sum_of_largest(k)
+        bound = _proven_sum(matrix, k, cover, np.float32)
+        rest = float(np.trace(matrix, dtype=np.float64)) - proposed
+        if bound is not None and bound <= proposed + SINGLE_LOSS * rest:
+            return bound
+    for slack in SLACKS:
+        bound = _proven_sum(matrix, k, _propose(pairs, k, slack), np.float64)
+        if bound is not None:
+            return bound
+    return None
+
+
+def pairs_for_sum(
+    matrix: Array, k: int, start: Array | None = None, whole: float | None = None
+) -> Eigenpairs:
+    """Leading eigenpairs, more than k, good enough for `top_sum_upper_bound`.
+
+    ``start`` (p, r), where given, may be near them. What matters is ``whole`` less the sum, with
+    the trace in its place if it is not given.
+    """
+    whole = float(np.trace(matrix, dtype=np.float64)) if whole is None else whole
+
+    def good_enough(pairs: Eigenpairs) -> bool:
+        from_below = float(pairs.values[:k].sum())
+        loss = _propose(pairs, k, 1.0).sum_of_largest(k) - from_below
+        return loss <= NEGLIGIBLE_LOSS * (whole - from_below)
+
+    return leading_eigenpairs(matrix, k, start=start, good_enough=good_enough)
+
+
+def _propose(
+    pairs: Eigenpairs, k: int, slack: float, roundoff: float = 0.0, size: float = 0.0
+) -> Cover:
+    """A matrix that should lie above B, and by as little as the residuals R of the pairs allow.
+
+    In coordinates that begin with V let B be [[T, R^T], [R, H]], T the values and H <= h I. As
+    [[R^T R / e, -R^T], [-R, e I]] >= 0  for every e > 0, the matrix of blocks T + R^T R / e and
+    (h + e) I lies above B. With t = h + e at most the k-th value nothing is lost but the k largest
+    eigenvalues of T + R^T R / e less those of T: second order in R. The gap that counts is that
+    from the k-th value to h, beyond all pairs, not that to the next value. A level above the k-th
+    value costs k times the excess: only a residual may push it there. ``size`` is that of B, where
+    its leading eigenvalues may not be the largest in size.
+    """
+    values, p = pairs.values, len(pairs.vectors)
+    # A guess at h, rather too high; when it is too low no factor will be found.
+    beyond = float(values[k - 1] + values[-1]) / 2.0
+    # Below this a factorization would fail by its own rounding.
+    floor = growth(4 * p + 64) * max(float(np.abs(values).max()), size) + TINY
+    floor += math.sqrt(p) * roundoff * abs(float(values[k - 1]))
+    residual = math.sqrt(max(0.0, float(np.trace(pairs.errors[:k, :k]))))
+    level = max(float(values[k - 1]), beyond + slack * max(residual, floor))
+    raised, rotation = np.linalg.eigh(np.diag(values) + pairs.errors * (slack / (level - beyond)))
+    excess = raised[::-1] - level + slack * floor
+    used = excess > 0.0
+    return Cover(level, excess[used], pairs.vectors @ rotation[:, ::-1][:, used])
+
+
+def _proven_sum(matrix: Array, k: int, cover: Cover, dtype: type) -> float | None:
+    """The bound that a cover proves (see `top_sum_upper_bound`), None if it proves none."""
+    below = how_far_below(matrix, cover, dtype)
+    if below is None:
+        return None
+    captured = round_up(float(cover.excess[:k].sum()) * stretch_of(cover.vectors), k + 8)
+    defect = round_up(math.sqrt(k) * below, 2)
+    bound = k * cover.level + captured + defect
+    return bound + growth(8) * (abs(k * cover.level) + captured + defect)
+
+
+def eigenvalues_from_above(matrix: Array, k: int, pairs: Eigenpairs) -> Array | None:
+    """Proven upper bounds (k,) on the k largest eigenvalues, those below 0 replaced by it.
+
+    For t I + V diag(c) V^T - B >= -E the j-th eigenvalue of B is at most the sum of t, |E| and the
+    j-th of V diag(c) V^T (Weyl), which is at most |V^T V| c_j (see `top_sum_upper_bound`).
+    One cover serves all of them, and they never rise. None if no check passed.
+    """
+    size = norm_from_above(matrix)
+    for slack in SLACKS:
+        cover = _propose(pairs, k, slack, size=size)
+        below = how_far_below(matrix, cover)
+        if below is not None:
+            break
+    else:
+        return None
+    excess = np.zeros(k)
+    count = min(k, len(cover.excess))
+    excess[:count] = (
+        np.sort(cover.excess)[::-1][:count] * stretch_of(cover.vectors) * (1.0 + growth(4))
+    )
+    bounds = cover.level + excess + below
+    return np.maximum(bounds + growth(8) * (abs(cover.level) + excess + below), 0.0)
+
+
+def top_sum_from_squares(matrix: Array, k: int, vectors: Array) -> float | None:
+    """A proven upper bound on the sum of the k largest eigenvalues from values below them.
+
+    ``vectors`` (p, l), k <= l < p, may be any. Cheaper than `top_sum_upper_bound`, which needs
+    p^3 operations, and weaker: it only uses p^2 l. None when fewer than k values are positive.
+
+    With lower bounds b_1 >= ... >= b_l > 0 on the eigenvalues a_1 >= ... >= a_l,
+    a^2 = b^2 + 2 b (a - b) + (a - b)^2 gives, for k <= j <= l,
+    F = sum of all a^2 >= sum_{i<=j} b_i^2 + 2 b_j sum_{i<=j} (a_i - b_i) + rest_j, where rest_j
+    is the sum of squares beyond j. So the surplus of the first j is at most
+    (F - rest_j - sum_{i<=j} b_i^2) / (2 b_j). Cauchy-Schwarz bounds rest_j from below by
+    (trace - a_1 - ... - a_j)^2 / (p - j), where the same inequality bounds a_1 + ... + a_j from
+    above: the two improve each other. For the first k the division is by 2 b_k.
+    """
+    p = len(matrix)
+    below = eigenvalues_from_below(matrix, vectors)
+    below = below[below > 0.0]
+    if len(below) < k:
+        return None
+    squares = round_up(norm_from_above(matrix) ** 2, 2)
+    diagonal = np.diagonal(matrix)
+    trace = float(diagonal.sum()) - growth(p) * float(np.abs(diagonal).sum())
+    sums = np.cumsum(below)
+    spare = squares - np.cumsum(below**2) * (1.0 - growth(len(below) + 2))
+    best = math.inf
+    for j in range(k, len(below) + 1):
+        rest = 0.0
+        for _ in range(20):
+            missing = max(0.0, float(spare[j - 1]) - rest) * (1.0 + growth(4))
+            first_j = round_up(float(sums[j - 1]) + missing / (2.0 * float(below[j - 1])), p)
+            left = max(0.0, trace - first_j)
+            rest = round_down(left * left / (p - j), 4)
+        missing = max(0.0, float(spare[j - 1]) - rest) * (1.0 + growth(4))
+        best = min(best, float(sums[k - 1]) + missing / (2.0 * float(below[k - 1])))
+    return round_up(best, p)
+
+
+def eigenvalues_from_below(matrix: Array, vectors: Array) -> Array:
+    """Proven lower bounds on the leading eigenvalues, largest first; those below 0 are worthless.
+
+    For H = V^T B V the j-th eigenvalue of H, when positive, is at most |V^T V| times that of B,
+    and |V^T V| <= 1 + |V^T V - I|. The eigenvalues of H differ from its sorted diagonal by no
+    more than the norm of the rest of H (Weyl).
+    """
+    p, count = vectors.shape
+    projected = vectors.T @ (matrix @ vectors)
+    size = norm_from_above(vectors) ** 2
+    values = np.sort(np.diagonal(projected))[::-1]
+    projected.flat[:: count + 1] = 0.0
+    spread = norm_from_above(projected) + growth(2 * p + 4) * size * norm_from_above(matrix)
+    return (values - spread) * (1.0 - growth(6)) / stretch_of(vectors)
+
+
+def stretch_of(vectors: Array) -> float:
+    """An upper bound on 1 + |V^T V - I| for vectors V (p, l)."""
+    p, count = vectors.shape
+    overlaps = vectors.T @ vectors
+    overlaps.flat[:: count + 1] -= 1.0
+    size = norm_from_above(vectors) ** 2
+    return round_up(1.0 + norm_from_above(overlaps) + growth(p + 4) * size, 4)

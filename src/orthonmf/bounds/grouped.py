@@ -1,0 +1,189 @@
+"""Lower bounds over one side from a multiplier for groups of points: cost independent of n.
+
+Let B (n, p) >= 0 have one non-zero entry in a row at most and columns of length 1. Then
+N = B S B^T is an admissible multiplier (see `all_pairs`) for every S >= 0, entry by entry, of side
+p. What it proves needs no matrix of side n: with Y = B^T X and R^T R >= X^T X - Y^T Y in the order
+of semidefinite matrices, the k largest eigenvalues of X X^T + B S B^T, those below 0 left out, sum
+to no more than those of  F F^T + [S 0; 0 0],  F = [Y; R], of side p + m (docs/theory/bounds.md,
+Theorem 9). In its proof X = B Y + Q R, with orthonormal columns Q orthogonal to those of B.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from orthonmf.bounds.all_pairs import HUGE, PRECISION, proof_seconds, raise_matrix, target_captured
+from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.eigenvalue_sums import pairs_for_sum, top_sum_upper_bound
+from orthonmf.bounds.lower_bound import LowerBound
+from orthonmf.bounds.operands import Stored
+from orthonmf.bounds.point_groups import (
+    EXTRA,
+    Directions,
+    group_points,
+    leading_directions,
+    length_error,
+)
+from orthonmf.bounds.relaxation import Aim, Multiplier, search
+from orthonmf.bounds.semidefinite import check_factor
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.rounding import (
+    WEIGHT_ROUNDINGS,
+    growth,
+    norm_from_above,
+    round_down,
+    safe_exponent,
+    symmetric,
+)
+
+METHOD = "a dual solution for groups of points"
+
+N_GROUPS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """X in coordinates of side p + m: F = [Y; R] with all that is known of its rounding."""
+
+    sums: Array  # (p, m) Y as computed; the exact one differs by ``rounding`` times it, by entry
+    factor: Array  # (m, m) R, upper triangular, with R^T R above the exact X^T X - Y^T Y
+    rounding: float  # of entries of Y, relatively: of its sums, of weights, of lengths of B
+
+
+def grouped_bound(
+    X: Any,
+    inner_gram: Array,
+    n_components: int,
+    allowance: Allowance,
+    *,
+    upper: float = math.inf,
+    n_groups: int = N_GROUPS,
+    max_iter: int = 200,
+) -> LowerBound:
+    """A bound for a solution with disjoint parts over the rows of X (n, m), entries near 1.
+
+    X is anything non-negative that can be multiplied with arrays, and ``inner_gram`` (m, m) the
+    computed X^T X. The search ends as that of `tight_bound` does.
+    """
+    n, trace = X.shape[0], float(np.trace(inner_gram))
+    # Weights may lead out of the safe range.
+    if n_components >= n or not trace > 0.0 or safe_exponent(trace):
+        return LowerBound(0.0, METHOD)
+    directions = leading_directions(inner_gram)
+    groups = group_points(X, directions, n_groups)
+    reduced = reduce_rows(X, inner_gram, groups)
+    if reduced is None:
+        return LowerBound(0.0, METHOD)
+    extra = extra_rows(reduced.sums, directions)
+    # The search is in the coordinates of groups and of the extra directions.
+    rows = np.vstack([reduced.sums, extra])
+    found = search(
+        Stored(rows @ rows.T),
+        n_components,
+        Aim(trace, PRECISION, target_captured(trace, upper), max_iter),
+        allowance,
+        signed=len(reduced.sums),
+        reserve=proof_seconds(len(reduced.sums) + reduced.sums.shape[1]),
+    )
+    start = start_of_proof(found.vectors, reduced, extra)
+    value = prove_grouped(reduced, found, n_components, n, trace, start)
+    return LowerBound(max(0.0, value), allowance.tell(METHOD))
+
+
+def reduce_rows(X: Any, inner_gram: Array, groups: Array) -> Reduced | None:
+    """Y = B^T X and R with R^T R above X^T X - Y^T Y; None when no factor passes its check.
+
+    An entry of Y is a sum of n non-negative products, each with the roundings of weights, and B is
+    divided by the exact lengths of its columns in thought: relatively g(n + w) and twice the error
+    d of a length, as 1 / (1 - d) <= 1 + 2 d for the d < 1/2 that are let pass. The computed
+    X^T X is within g(n + w) of the exact one, Y^T Y within three times that of an entry of Y and
+    the g(p) of its own sums, and the difference is rounded once: all of that in norm is e. A
+    checked factor R of H + s I has R^T R >= H + (s - defect) I, so s >= defect + e is enough.
+    """
+    n, p = groups.shape
+    error = length_error(groups)
+    if error > 1e-3:
+        return None
+    sums = np.asarray(groups.T @ X)
+    rounding = 2.0 * (growth(n + WEIGHT_ROUNDINGS) + 2.0 * error)
+    captured = sums.T @ sums
+    whole, taken = norm_from_above(inner_gram), norm_from_above(captured)
+    e = growth(n + WEIGHT_ROUNDINGS + 1) * whole + (3.0 * rounding + growth(p + 2)) * taken
+    e = (e + growth(1) * (whole + taken)) * (1.0 + growth(8))
+    rest = symmetric(inner_gram - captured)
+    factor = factor_above(rest, e)
+    return None if factor is None else Reduced(sums, factor, rounding)
+
+
+def factor_above(matrix: Array, error: float) -> Array | None:
+    """An upper triangular R with R^T R above all that is within ``error``, in norm, of this."""
+    shift = 2.0 * error
+    for _ in range(12):
+        found = check_factor(-matrix, shift)
+        if found is not None:
+            factor, defect = found
+            if (defect + error) * (1.0 + growth(2)) <= shift:
+                return factor
+            shift = max(shift, 2.0 * (defect + error))
+        shift *= 4.0
+    return None
+
+
+def extra_rows(sums: Array, directions: Directions) -> Array:
+    """C^T X (r, m) for the leading left singular vectors of X made orthogonal to B, about.
+
+    For U = X V / sigma, B^T U = Y V / sigma and U^T X = sigma V^T. With U - B B^T U = C T the
+    triangle is that of I - (B^T U)^T B^T U, and C^T X = T^-T (U^T X - (B^T U)^T Y).
+    """
+    values, right = directions.values[:EXTRA], directions.right[:, :EXTRA]
+    seen = sums @ right / values
+    left = np.eye(len(values)) - seen.T @ seen
+    spectrum, rotation = np.linalg.eigh((left + left.T) / 2.0)
+    kept = spectrum > 1e-6
+    rows = (right * values).T - seen.T @ sums
+    return np.asarray((rotation[:, kept] / np.sqrt(spectrum[kept])).T @ rows)
+
+
+def start_of_proof(vectors: Array, reduced: Reduced, extra: Array) -> Array:
+    """The vectors of a search in the coordinates of the proof: Q^T C = R^-T (C^T X)^T."""
+    p = len(reduced.sums)
+    with np.errstate(all="ignore"):
+        turned = solve_triangular(reduced.factor, extra.T, trans="T", check_finite=False)
+    return np.vstack([vectors[:p], turned @ vectors[p:]])
+
+
+def prove_grouped(
+    reduced: Reduced,
+    multiplier: Multiplier,
+    k: int,
+    n: int,
+    trace: float,
+    start: Array | None = None,
+) -> float:
+    """What a stored multiplier S of groups proves for n points, every rounding on the safe side.
+
+    F F^T as computed is off by g(m) |F|^2 in norm, and by three times the rounding of Y times
+    |F|^2 for Y itself; S is whatever was added, exactly. A matrix of norm e moves the sum of k
+    eigenvalues by sqrt(k) e at most. k zero rows make a sum of positive eigenvalues of it.
+    """
+    rows = np.vstack([reduced.sums, reduced.factor])
+    side, m = rows.shape
+    matrix = np.zeros((side + k, side + k))
+    np.matmul(rows, rows.T, out=matrix[:side, :side])
+    largest = float(np.diagonal(matrix).max())
+    raise_matrix(matrix, multiplier, HUGE * largest)
+    if start is not None:
+        start = np.vstack([start, np.zeros((k, start.shape[1]))])
+    top = top_sum_upper_bound(matrix, k, pairs_for_sum(matrix, k, start))
+    if top is None:
+        return 0.0
+    size = norm_from_above(rows) ** 2
+    e = (growth(m + 2) + 3.0 * reduced.rounding) * size
+    captured = (max(0.0, top) + math.sqrt(k) * e) * (1.0 + growth(8))
+    # ``trace`` is that of X^T X, whose entries are sums of n products.
+    return round_down(trace, n + WEIGHT_ROUNDINGS + m) - captured - growth(4) * trace

@@ -1,0 +1,176 @@
+"""A lower bound for parts disjoint in rows and columns at once: a packing of row pairs.
+
+Two rows x_i, x_j of unit length, with cosine c, cost any solution f_ij = min(1 - c, sum_h
+min(x_ih, x_jh)^2) at least, for any number of components. Shares d_ij >= 0 of the squared norms l_i
+with sum_j d_ij <= l_i then give  squared error >= sum_{i<j} d_ij f_ij  (docs/theory/bounds.md,
+Theorem 12). Any selection of pairs and any such shares are valid; since min(x, y)^2 <= x y, also
+f <= min(1 - c, c), which tells the promising pairs from one matrix product. The columns may be
+packed likewise.
+
+Roundings, for rows of m entries:
+
+* A squared length takes m products and sums; weights add at most `WEIGHT_ROUNDINGS`, and one more.
+* An entry is divided by the root of it, which halves that count and adds one. With the division,
+  a weight in the entry itself, and the difference of two rows that were merged as parallel, it
+  is within  m + 2 WEIGHT_ROUNDINGS  of the exact one.
+* A cosine has two entries in each of its products, and m products and sums: three times m and
+  twice the rest. It is at most 1, so that is also its absolute error. A squared minimum, likewise.
+* Underflow: a row is used if its squared length is above `LIGHT` and its computed entries have
+  length 1 but for these roundings, a pair if it costs more than `TOO_SMALL`. Then all that
+  underflow can have taken or added is less than the roundings counted in addition.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthonmf.bounds.lower_bound import LowerBound
+from orthonmf.engine.kernels.sparse import SPARSE
+from orthonmf.engine.pairs import to_dense
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
+
+METHOD = "a packing of row pairs"
+
+BLOCK_ENTRIES = 2**22  # numbers held at once while pairs are compared: 32 MiB of them
+ROWS_AT_ONCE = 4096  # up to so many rows all cosines are computed at once, 64 MiB of them
+TOO_SMALL = 1e-280  # what a pair must cost to be used: below that, squares may have underflowed
+
+
+def pair_packing_bound(
+    rows: Array | csr_array,
+    weights: Array,
+    *,
+    n_partners: int = 32,
+    linear_program: bool | None = None,
+) -> LowerBound:
+    """The cost of a packing of row pairs, for solutions disjoint in rows and in columns.
+
+    ``rows`` (n, m), dense or CSR, float64, are the rows of a non-negative matrix, each divided by
+    its computed norm (a zero row stays zero); ``weights`` (n,) the computed squared norms. Both
+    may have been through `WEIGHT_ROUNDINGS` roundings more than the numbers they stand for. Every
+    row is paired with its ``n_partners`` most promising partners. Shares go to the pairs greedily
+    by decreasing cost, which is at least half as good as the best shares; those are found by a
+    linear program if ``linear_program``, by default when there are few pairs. Memory is a few
+    blocks next to the list of pairs, time that of one product of the rows with themselves. The
+    value never exceeds the squared error of any such solution, rounding included.
+    """
+    # One way for both: held by rows, dense data cost half as much again, once.
+    rows = csr_array(rows)
+    first, second = _promising_pairs(rows, n_partners)
+    costs = _pair_costs(rows, first, second)
+    sound = (weights > LIGHT) & of_unit_length(rows)
+    useful = (costs > TOO_SMALL) & sound[first] & sound[second]
+    first, second, costs = first[useful], second[useful], costs[useful]
+    if not len(costs):
+        return LowerBound(0.0, METHOD)
+    # The weight of a row is its squared length times its own weight.
+    capacities = weights * (1.0 - growth(rows.shape[1] + 2 * WEIGHT_ROUNDINGS))
+    packed = [_greedy_shares(first, second, costs, capacities)]
+    if linear_program or (linear_program is None and len(costs) <= 5000):
+        shares = _best_shares(first, second, costs, capacities)
+        packed += [] if shares is None else [shares]
+    values = [_value(shares, first, second, costs, capacities) for shares in packed]
+    return LowerBound(max(values), METHOD)
+
+
+def _promising_pairs(rows: csr_array, n_partners: int) -> tuple[Array, Array]:
+    """For every row the partners of largest min(c, 1 - c), each pair once, as two index arrays.
+
+    The cosines only choose, so they are float32.
+    """
+    n, m = rows.shape
+    count = min(n_partners, n)
+    height = max(1, BLOCK_ENTRIES // max(1, n, m))
+    keys = [np.empty(0, dtype=np.int64)]
+    short = rows.astype(np.float32)
+    products = SPARSE.gram_rows(short) if n <= ROWS_AT_ONCE else None
+    for start in range(0, n, height):
+        some = slice(start, start + height)
+        cosines = products[some] if products is not None else (short @ to_dense(short[some]).T).T
+        promise = np.minimum(cosines, 1.0 - cosines)
+        own = np.arange(start, start + len(promise))
+        promise[own - start, own] = 0.0
+        partners = np.argpartition(-promise, count - 1, axis=1)[:, :count]
+        mates = np.repeat(own, count)
+        partners = partners.ravel()
+        keep = promise[mates - start, partners] > 0.0
+        mates, partners = mates[keep], partners[keep]
+        keys.append(np.minimum(mates, partners) * n + np.maximum(mates, partners))
+    return np.divmod(np.unique(np.concatenate(keys)), max(1, n))
+
+
+def _pair_costs(rows: csr_array, first: Array, second: Array) -> Array:
+    """Lower bounds on f for each pair, less what rounding may have added."""
+    costs = np.empty(len(first))
+    width = max(1, BLOCK_ENTRIES * rows.shape[0] // max(1, rows.nnz))
+    for start in range(0, len(first), width):
+        part = slice(start, start + width)
+        costs[part] = cost_of_pairs(rows[first[part]], rows[second[part]])
+    return costs
+
+
+def cost_of_pairs(left: csr_array, right: csr_array) -> Array:
+    """What every pair of computed unit rows (t, m) costs at least, less rounding: (t,)."""
+    rounding = pair_rounding(left.shape[1])
+    overlap = left.minimum(right).power(2).sum(axis=1)
+    cosines = left.multiply(right).sum(axis=1)
+    costs = np.minimum(1.0 - cosines - rounding, overlap * (1.0 - rounding))
+    return np.maximum(costs, 0.0)
+
+
+def pair_rounding(m: int) -> float:
+    """What rounding may do to the cosine of two computed unit rows of m entries, or to the overlap.
+
+    The first absolutely, since it is at most 1, the second relatively.
+    """
+    return growth(m + 2 * (m + 2 * WEIGHT_ROUNDINGS))
+
+
+def of_unit_length(rows: csr_array) -> Array:
+    """Which computed unit rows (n, m) have length 1 but for rounding: (n,) booleans."""
+    squares = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64)
+    return np.abs(squares - 1.0) <= pair_rounding(rows.shape[1])
+
+
+def _greedy_shares(first: Array, second: Array, costs: Array, capacities: Array) -> Array:
+    """To each pair, dearest first, all that is left of the lighter of its rows."""
+    left = capacities.tolist()
+    shares = np.zeros(len(costs))
+    for pair in np.argsort(-costs, kind="stable").tolist():
+        i, j = int(first[pair]), int(second[pair])
+        share = min(left[i], left[j])
+        if share > 0.0:
+            shares[pair] = share
+            left[i] -= share
+            left[j] -= share
+    return shares
+
+
+def _best_shares(first: Array, second: Array, costs: Array, capacities: Array) -> Array | None:
+    """The shares of largest total cost, feasible up to a tolerance; None if the solver gives up."""
+    from scipy.optimize import linprog  # slow to import: only where it is used
+
+    pairs = np.arange(len(costs))
+    incidence = csr_array(
+        (np.ones(2 * len(pairs)), (np.concatenate([first, second]), np.tile(pairs, 2))),
+        shape=(len(capacities), len(pairs)),
+    )
+    scale = float(capacities.max())
+    answer = linprog(-costs, A_ub=incidence, b_ub=capacities / scale, method="highs")
+    return None if answer.x is None else answer.x * scale
+
+
+def _value(shares: Array, first: Array, second: Array, costs: Array, capacities: Array) -> float:
+    """The proven value of shares that may overdraw some rows: those rows cut them back."""
+    shares = np.maximum(shares, 0.0)
+    n = len(capacities)
+    spent: Array = np.bincount(first, shares, minlength=n)
+    spent = (spent + np.bincount(second, shares, minlength=n)) * (1.0 + growth(2 * n))
+    allowed = np.ones(n)
+    np.divide(capacities, spent, out=allowed, where=spent > capacities)
+    shares = shares * np.minimum(allowed[first], allowed[second]) * (1.0 - growth(6))
+    return max(0.0, math.fsum(shares * costs) * (1.0 - growth(4)) - len(costs) * SMALLEST)

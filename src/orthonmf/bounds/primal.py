@@ -1,0 +1,80 @@
+"""The other side of a search for a multiplier: the matrix Z it ends with, as rows to be clustered.
+
+For a partition Z is a sum of u u^T over its parts, u >= 0 of length 1 on the points of one part. A
+row of W, Z = W W^T, then lies on the axis of its part. What the relaxation ends with is a mixture
+of such matrices, and clusters of its rows are a partition that ordinary draws may not find.
+
+What is done follows from sizes and from the seconds that are given, by counting, never from a
+clock: the same points give the same rows.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from orthonmf.bounds.all_pairs import DOUBLE_SIDE
+from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.grouped import N_GROUPS
+from orthonmf.bounds.operands import Operand, ProductsOfRows, Stored, unit_above
+from orthonmf.bounds.point_groups import group_points, leading_directions
+from orthonmf.bounds.relaxation import Aim, search
+from orthonmf.bounds.tight import LARGEST_SIDE, PAIR_BYTES, PER_ENTRY, has_room
+from orthonmf.engine.points import SinglePoints
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.rounding import safe_exponent
+
+# A search for Z ends after so many iterations, or when a few gain no more than this.
+ITERATIONS, PRECISION = 60, 1e-4
+
+
+def relaxed_rows(points: SinglePoints, k: int, seconds: float) -> Array | None:
+    """W (N, r) with W W^T about Z, zero for points that take no part; None where that is too much.
+
+    Of all points, or of groups of them where they are too many for the seconds.
+    """
+    heavy = np.flatnonzero(points.weights > 0)
+    largest = min(LARGEST_SIDE, math.sqrt(seconds / (ITERATIONS * PER_ENTRY)))
+    if not 1 < k < len(heavy) or safe_exponent(points.total):
+        return None
+    if len(heavy) <= largest and has_room(PAIR_BYTES * len(heavy) ** 2):
+        found = _solve(_operand_of(points, heavy), k)
+        rows = np.zeros((len(points.weights), found.shape[1]))
+        rows[heavy] = found
+        return rows
+    return _rows_of_groups(points, k, largest)
+
+
+def _operand_of(points: SinglePoints, heavy: Array) -> Operand:
+    """The products of these points, in units in which their sum of squares is near 1."""
+    unit = unit_above(points.total)
+    dtype = np.float64 if len(heavy) <= DOUBLE_SIDE else np.float32
+    if 2 * points.dimension < len(heavy):
+        return ProductsOfRows((points.whole()[heavy] / math.sqrt(unit)).astype(dtype))
+    return Stored((points.gram_of(heavy) / unit).astype(dtype))
+
+
+def _rows_of_groups(points: SinglePoints, k: int, largest: float) -> Array | None:
+    """The same from groups: every point has the row of its group, by its share."""
+    matrix = points.matrix
+    n, m = matrix.shape
+    fits = k < N_GROUPS <= largest and m <= LARGEST_SIDE
+    if not fits or not has_room(PAIR_BYTES * (n * N_GROUPS + m * m)):
+        return None
+    whole = matrix.whole()
+    groups = group_points(whole, leading_directions(matrix.gram()), N_GROUPS)
+    sums = np.asarray(groups.T @ whole)
+    if len(sums) <= k:
+        return None
+    unit = unit_above(points.total)
+    return np.asarray(groups @ _solve(Stored((sums @ sums.T / unit).astype(np.float32)), k))
+
+
+def _solve(operand: Operand, k: int) -> Array:
+    """W (p, r) of the last Z; an interrupt goes on to the caller."""
+    allowance = Allowance()
+    found = search(operand, k, Aim(1.0, PRECISION, max_iter=ITERATIONS), allowance)
+    if allowance.cut:
+        raise KeyboardInterrupt
+    return found.root.astype(np.float64)

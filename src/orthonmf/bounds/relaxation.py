@@ -1,0 +1,338 @@
+"""The search for a good multiplier of the doubly non-negative relaxation: it proves nothing.
+
+Sought is a symmetric N >= 0, entry by entry, for which the sum of the k largest eigenvalues of
+B + N is small. The dual of that is to maximize <B, Z> over Z >= 0 in the Fantope (0 <= Z <= I in
+the order of semidefinite matrices, trace k), which ADMM solves with one matrix M of state: its
+positive part is the copy of Z that is non-negative, its negative part the scaled multiplier, so
+
+    N = penalty * max(-M, 0),
+    Z = the projection of  B / penalty + |M|  on the Fantope,
+    M <- a Z + (1 - a) max(M, 0) + min(M, 0),  a the over-relaxation.
+
+A projection needs only the eigenvalues above its shift, which are few. Ritz vectors of one
+iteration are where the next starts, and one step of them is enough. Everything may be inexact,
+or wrong: that costs tightness, never truth (`eigenvalue_sums` proves what the result is worth).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.linalg import get_blas_funcs
+
+from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.eigenpairs import new_directions
+from orthonmf.bounds.operands import Operand
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.descent import announce
+
+OVER_RELAXATION = 1.6
+CHECK_EVERY = 10
+PATIENCE = 2  # stop when so many checks together have gained no more than the precision asked for
+# Ritz vectors that are kept: the active ones and these to spare, at least so many.
+LEAST_WIDTH, SPARE = 20, 10
+# Up to this side the best multiplier is kept as a copy; beyond, the last is used.
+COPIED_SIDE = 4000
+ROWS = 256  # rows of M that are worked on at once: nothing else of its size is made
+
+
+@dataclass(frozen=True, slots=True)
+class Multiplier:
+    """N = ``penalty * max(-state, 0)`` on the first ``signed`` coordinates, zero elsewhere.
+
+    ``values`` are about the leading eigenvalues of B + N, from below, ``vectors`` their vectors,
+    and ``top`` is the sum of the k largest. ``root`` is W of the last projection, Z = W W^T.
+    """
+
+    state: Array  # (p, p)
+    penalty: float
+    signed: int
+    top: float
+    values: Array  # (r,), largest first
+    vectors: Array  # (p, r)
+    root: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (p, a)
+
+    def part(self, rows: slice, columns: slice, most: float) -> Array:
+        """A part of N in float64, no entry above ``most``, whatever the state holds."""
+        found = -self.penalty * self.state[rows, columns].astype(np.float64)
+        return np.fmin(np.fmax(found, 0.0), most)  # NaN counts as nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How the penalty begins, and when it follows.
+
+    ``first_penalty`` is in units of an eigenvalue that matters, the scale on which the multipliers
+    live; the penalty follows when one of the two residuals exceeds the other by ``imbalance``.
+    """
+
+    first_penalty: float
+    imbalance: float
+
+
+# Near the end after some tens of iterations; nearer after some hundreds.
+QUICK, THOROUGH = Pace(4.0, 2.0), Pace(16.0, 1.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """When a search is done: ``top`` is reached, or nothing more is gained.
+
+    The bound it is for is ``whole`` less a sum of eigenvalues, and gains that are at most
+    ``precision`` times the bound are none.
+    """
+
+    whole: float
+    precision: float
+    top: float = -math.inf
+    max_iter: int = 200
+    pace: Pace = QUICK
+
+    def met(self, checks: list[float]) -> bool:
+        """Whether the last of the sums that were checked is one to end with."""
+        best = min(checks)
+        negligible = self.precision * max(self.whole - best, 0.0)
+        spent = min(checks[:-PATIENCE], default=math.inf) - best <= negligible
+        return checks[-1] <= self.top or (spent and checks[-1] - best <= negligible / 2.0)
+
+
+def search(
+    matrix: Operand,
+    k: int,
+    aim: Aim,
+    allowance: Allowance,
+    *,
+    signed: int | None = None,
+    at_most: bool = False,
+    reserve: float = 0.0,
+) -> Multiplier:
+    """A multiplier for a symmetric ``matrix`` (p, p), k < p, in the precision of the matrix.
+
+    Only pairs of the first ``signed`` coordinates (all, if not given) have a multiplier. With
+    ``at_most`` the trace of Z may be below k, so that only positive eigenvalues count. It ends by
+    its aim, or with what it has when the allowance less ``reserve`` seconds is spent and when the
+    user interrupts. The matrix is used up.
+    """
+    signed = len(matrix) if signed is None else signed
+    state = _Search(matrix, k, signed, at_most, aim.pace)
+    checks = [state.top]
+    try:
+        for iteration in range(1, aim.max_iter + 1):
+            if allowance.ends(reserve):
+                break
+            check = iteration % CHECK_EVERY == 0 or iteration == aim.max_iter
+            state.iterate(residuals=check)
+            if not check:
+                continue
+            checks.append(state.check())
+            announce("lower bound")
+            if aim.met(checks):
+                break
+            state.balance()
+    except KeyboardInterrupt:
+        allowance.interrupt()
+    return state.finish()
+
+
+class _Search:
+    """The state of one search; ``self.scaled`` is B / penalty, in place of B."""
+
+    best: Multiplier | None = None
+
+    def __init__(self, matrix: Operand, k: int, signed: int, at_most: bool, pace: Pace) -> None:
+        self.k, self.signed, self.at_most, self.pace = k, signed, at_most, pace
+        self.scaled = matrix
+        p = len(matrix)
+        self.rng = np.random.default_rng(0)
+        start = self.rng.standard_normal((p, min(p, max(LEAST_WIDTH, k) + SPARE)))
+        start = np.linalg.qr(start)[0].astype(matrix.dtype)
+        values, vectors = _ritz(self.scaled.times, start, self.rng, 4)
+        self.top = self.top_without = _sum_of_largest(values, k, at_most)
+        self.vectors = vectors[:, : start.shape[1]]
+        self.values, self.checked = values, self.vectors
+        # An eigenvalue that matters; a power of two, so that scaling is exact.
+        size = max(values[k - 1], 0.3 * values[min(1, p - 1)], 1e-3 * np.abs(values).max())
+        self.penalty = math.ldexp(1.0, math.frexp(pace.first_penalty * float(size) or 1.0)[1] - 1)
+        self.scaled.scale(1.0 / self.penalty)
+        self.state: Array = np.zeros((p, p), matrix.dtype)
+        self.state[np.arange(p), np.arange(p)] = k / p
+        self.root = self.vectors[:, :k]
+        self.residuals = 0.0, 0.0
+        self._buffer = np.empty((min(ROWS, p), p), matrix.dtype)
+
+    def _blocks(self) -> Iterator[slice]:
+        p = len(self.scaled)
+        return (slice(start, min(p, start + ROWS)) for start in range(0, p, ROWS))
+
+    def _magnitude(self, rows: slice) -> Array:
+        """Rows of |M|, of M itself where no sign is asked for; in the buffer."""
+        kept = self.state[rows]
+        return self._where_free(rows, np.abs(kept, out=self._buffer[: len(kept)]), kept)
+
+    def _positive(self, rows: slice) -> Array:
+        """Rows of max(M, 0), of M itself where no sign is asked for."""
+        kept = self.state[rows]
+        return self._where_free(rows, np.maximum(kept, 0.0), kept)
+
+    def _negative(self, rows: slice) -> Array:
+        """Rows of max(-M, 0), zero where no sign is asked for; in the buffer."""
+        kept = self.state[rows]
+        part = np.minimum(kept, 0.0, out=self._buffer[: len(kept)])
+        return self._where_free(rows, np.negative(part, out=part), np.zeros((1, 1), part.dtype))
+
+    def _where_free(self, rows: slice, part: Array, values: Array) -> Array:
+        """The part with other values where no sign is asked for: outside the signed square."""
+        if self.signed < part.shape[1]:
+            values = np.broadcast_to(values, part.shape)
+            part[:, self.signed :] = values[:, self.signed :]
+            first = max(self.signed - rows.start, 0)
+            part[first:] = values[first:]
+        return part
+
+    def _times(self, vectors: Array, part_of: Callable[[slice], Array]) -> Array:
+        """(B / penalty + part) V, the part given by its rows."""
+        product = np.empty_like(vectors)
+        for rows in self._blocks():
+            part = part_of(rows)
+            self.scaled.add_rows(part, rows)
+            np.matmul(part, vectors, out=product[rows])
+        self.scaled.add_products(product, vectors)
+        return product
+
+    def iterate(self, residuals: bool = False) -> None:
+        """One projection and one update of M; with the residuals if asked for."""
+        values, vectors = _ritz(lambda v: self._times(v, self._magnitude), self.vectors, self.rng)
+        shift = fantope_shift(values, self.k)
+        clipped = np.clip(values - (max(shift, 0.0) if self.at_most else shift), 0.0, 1.0)
+        active = int(np.count_nonzero(clipped > 0.0))
+        root = vectors[:, :active] * np.sqrt(clipped[:active]).astype(vectors.dtype)
+        self._update(root, residuals)
+        self.root = root
+        self.vectors = self._resize(vectors, active)
+
+    def _update(self, root: Array, residuals: bool) -> None:
+        """M <- a Z + (1 - a) max(M, 0) + min(M, 0) for Z = root root^T; averaged where free.
+
+        The last two are the smaller of M and (1 - a) M, as a is above 1.
+        """
+        primal = dual = 0.0
+        a = self.state.dtype.type(OVER_RELAXATION)
+        product = get_blas_funcs("gemm", dtype=self.state.dtype)
+        for rows in self._blocks():
+            kept = self.state[rows]
+            before = self._positive(rows) if residuals else kept
+            part = np.multiply(kept, 1 - a, out=self._buffer[: len(kept)])
+            self._where_free(rows, np.minimum(kept, part, out=kept), part)
+            # BLAS adds to a block in place; its transpose has the order that BLAS works in.
+            product(a, root, root[rows], 1.0, kept.T, trans_b=True, overwrite_c=True)
+            if residuals:
+                after = self._positive(rows)
+                before -= after
+                after -= root[rows] @ root.T
+                dual += float(np.vdot(before, before))
+                primal += float(np.vdot(after, after))
+        if residuals:
+            self.residuals = math.sqrt(primal), math.sqrt(dual)
+
+    def _resize(self, vectors: Array, active: int) -> Array:
+        """As many Ritz vectors as the next projection may need, random ones where there are few."""
+        p = len(vectors)
+        width = min(p, max(LEAST_WIDTH, self.k + SPARE, active + SPARE))
+        if vectors.shape[1] >= width:
+            return vectors[:, :width]
+        padding = self.rng.standard_normal((p, width - vectors.shape[1])).astype(vectors.dtype)
+        return np.linalg.qr(np.hstack([vectors, padding]))[0]
+
+    def check(self) -> float:
+        """About the sum of the k largest eigenvalues of B + N."""
+        values, vectors = _ritz(lambda v: self._times(v, self._negative), self.checked, self.rng, 2)
+        # As many as the projections use: in the end so many eigenvalues are all but equal.
+        self.checked = vectors[:, : max(self.checked.shape[1], self.vectors.shape[1])]
+        self.values = values * self.penalty
+        self.top = _sum_of_largest(self.values, self.k, self.at_most)
+        if len(self.state) <= COPIED_SIDE and (self.best is None or self.top < self.best.top):
+            self.best = replace(self._multiplier(), state=self.state.copy())
+        return self.top
+
+    def balance(self) -> None:
+        """Move the penalty to where both residuals fall; N stays as it is."""
+        primal, dual = self.residuals
+        if primal > self.pace.imbalance * dual:
+            self._rescale(2.0)
+        elif dual > self.pace.imbalance * primal:
+            self._rescale(0.5)
+
+    def _rescale(self, factor: float) -> None:
+        self.penalty *= factor
+        down = self.state.dtype.type(1.0 / factor)
+        self.scaled.scale(1.0 / factor)
+        for rows in self._blocks():
+            kept = self.state[rows, : self.signed][: max(self.signed - rows.start, 0)]
+            np.multiply(kept, down, out=kept, where=kept < 0.0)
+
+    def finish(self) -> Multiplier:
+        """The best multiplier that was checked, or the last one; zero where that is better."""
+        found = self.best or self._multiplier()
+        return found if found.top <= self.top_without else replace(found, penalty=0.0)
+
+    def _multiplier(self) -> Multiplier:
+        values, vectors = self.values[: self.checked.shape[1]], self.checked
+        return Multiplier(
+            self.state, self.penalty, self.signed, self.top, values, vectors, self.root
+        )
+
+
+def _ritz(
+    times: Callable[[Array], Array], vectors: Array, rng: np.random.Generator, steps: int = 1
+) -> tuple[Array, Array]:
+    """Ritz values, largest first, and vectors from span(V, P V), V (p, r) orthonormal.
+
+    Of the whole space where that is not much larger.
+    """
+    p, width = vectors.shape
+    for _ in range(steps):
+        if 4 * width >= p:
+            basis = np.eye(p, dtype=vectors.dtype)
+            products = times(basis)
+        else:
+            first = times(vectors)
+            rest = new_directions(vectors, first, rng)
+            basis = np.hstack([vectors, rest])
+            products = np.hstack([first, times(rest)])
+        projected = (basis.T @ products).astype(np.float64)
+        values, rotation = np.linalg.eigh((projected + projected.T) / 2.0)
+        found = basis @ rotation[:, ::-1].astype(vectors.dtype)
+        vectors = found[:, :width]
+    return values[::-1], found
+
+
+def _sum_of_largest(values: Array, k: int, at_most: bool) -> float:
+    """The sum of the k first values, of the positive ones only where they may be fewer."""
+    largest = values[:k]
+    return float((np.maximum(largest, 0.0) if at_most else largest).sum())
+
+
+def fantope_shift(values: Array, k: int) -> float:
+    """The s for which clip(values - s, 0, 1) sums to k; ``values`` descending, k or more of them.
+
+    The sum falls piecewise linearly in s with kinks at every value and value - 1: the kink
+    before the crossing is found by bisection over the sorted kinks, the rest is one division.
+    """
+    kinks = np.sort(np.concatenate([values, values - 1.0]))
+    # The sum is the number of values at the first kink, 0 at the last.
+    low, high = 0, len(kinks) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if np.clip(values - kinks[middle], 0.0, 1.0).sum() >= k:
+            low = middle
+        else:
+            high = middle
+    at_low = float(np.clip(values - kinks[low], 0.0, 1.0).sum())
+    at_high = float(np.clip(values - kinks[high], 0.0, 1.0).sum())
+    if at_low <= at_high:
+        return float(kinks[low])
+    share = (at_low - k) / (at_low - at_high)
+    return float(kinks[low] + share * (kinks[high] - kinks[low]))

@@ -1,0 +1,109 @@
+"""Lower bounds from the singular values: no matrix of rank k comes closer than their tail.
+
+The squared error is at least the sum of all squared singular values but the k largest
+(docs/theory/bounds.md, Theorem 7): the trace of the Gram matrix of either side less its k largest
+eigenvalues, whichever side the parts are disjoint in.
+
+The Gram matrix G is itself computed. Its entries are sums of non-negative products, each within
+g(q) of the truth, q their length, relatively. The projection that would let a one-sided error pass
+need not be non-negative on the side whose Gram matrix this is, so the error D of forming G enters
+through its norm: the k largest eigenvalues move by at most sqrt(k) |D| <= sqrt(k) g(q) |G| in total
+(Ky Fan, Cauchy-Schwarz).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from orthonmf.bounds.eigenpairs import leading_eigenpairs
+from orthonmf.bounds.eigenvalue_sums import pairs_for_sum, top_sum_from_squares, top_sum_upper_bound
+from orthonmf.bounds.lower_bound import LowerBound
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.rounding import (
+    growth,
+    norm_from_above,
+    round_down,
+    round_up,
+    safe_exponent,
+    scale_back,
+    symmetric,
+)
+
+METHOD = "its singular values"
+METHOD_IN_GROUPS = "the singular values of groups of points"
+
+N_RITZ = 40
+
+
+def tail_from_gram(gram: Array, n_components: int, inner_length: int) -> LowerBound:
+    """The tail of the singular values from the Gram matrix of one side, usually tight to 1e-4.
+
+    ``gram`` (p, p), float64, is the computed Gram matrix of a non-negative matrix, the cheaper
+    side of it; ``inner_length`` is the length of its inner products, that is the other side of
+    the matrix, plus any roundings that the entries went through before (two for a weight).
+    However the products were blocked, the value never exceeds the squared error of any
+    factorization with ``n_components`` components, rounding included. Costs one Cholesky
+    factorization of side p and as much again to check it, both in float32 where that is enough.
+    """
+    return _tail(gram, n_components, inner_length, _tight_top_sum)
+
+
+def tail_from_groups(grams: Iterable[Array], n_components: int, inner_length: int) -> LowerBound:
+    """The sum of the tails of groups of rows, or of columns, that share none.
+
+    It bounds the squared error of the whole (Theorem 11). ``grams`` yields the Gram matrix of one
+    group after the other, so that only one is in memory.
+    """
+    values = [tail_from_gram(gram, n_components, inner_length).value for gram in grams]
+    return LowerBound(round_down(math.fsum(values), 1), METHOD_IN_GROUPS)
+
+
+def tail_from_ritz(
+    gram: Array, n_components: int, inner_length: int, *, n_ritz: int = N_RITZ
+) -> LowerBound:
+    """The same from a few approximate eigenvalues and the norm of the Gram matrix: cheap, weaker.
+
+    ``n_ritz`` values are used (at least the number of components); the work is that of a few
+    dozen products of ``gram`` with as many vectors, no factorization.
+    """
+
+    def cheap_top_sum(matrix: Array, k: int) -> float | None:
+        count = min(max(n_ritz, k), len(matrix) - 1)
+        pairs = leading_eigenpairs(matrix, count, max_cycles=1)
+        return top_sum_from_squares(matrix, k, pairs.vectors[:, :count])
+
+    return _tail(gram, n_components, inner_length, cheap_top_sum)
+
+
+def _tight_top_sum(matrix: Array, k: int) -> float | None:
+    """By a checked factorization; by the norm where no factorization passes its check."""
+    pairs = pairs_for_sum(matrix, k)
+    top = top_sum_upper_bound(matrix, k, pairs)
+    if top is None:
+        count = min(pairs.vectors.shape[1], len(matrix) - 1)
+        top = top_sum_from_squares(matrix, k, pairs.vectors[:, :count])
+    return top
+
+
+def _tail(
+    gram: Array, n_components: int, inner_length: int, top_sum: Callable[[Array, int], float | None]
+) -> LowerBound:
+    """The trace less what ``top_sum`` bounds, both moved to the safe side."""
+    p = len(gram)
+    # No entry of a Gram matrix exceeds the largest on its diagonal.
+    largest = float(np.diagonal(gram).max(initial=0.0))
+    if n_components >= p or not 0.0 < largest < math.inf:
+        return LowerBound(0.0, METHOD)
+    exponent = safe_exponent(largest)
+    matrix = symmetric(gram if exponent == 0 else np.ldexp(gram, -exponent))
+    top = top_sum(matrix, n_components)
+    if top is None:
+        return LowerBound(0.0, METHOD)
+    formed = math.sqrt(n_components) * growth(inner_length) * norm_from_above(matrix)
+    trace = float(np.trace(matrix))
+    value = round_down(trace, inner_length + p) - top - round_up(formed, 4)
+    value -= growth(4) * (trace + abs(top) + formed)
+    return LowerBound(scale_back(value, exponent, p * p * inner_length), METHOD)

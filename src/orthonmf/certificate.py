@@ -1,0 +1,164 @@
+"""Certificate: what is proven about how far an answer is from the best possible."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+# From here on a ratio is written with an exponent.
+LARGE = 1e6
+
+
+KINDS = ("always", "expected")
+# The certificates that may be asked for; the bounds of each are in `bounds/table.py`.
+CERTIFICATES: dict[str | None, str] = {
+    "svd": "from the singular values",
+    "tight": "a much stronger one, from a search that may take a minute",
+    None: "no bound, only what the algorithm promises",
+}
+# Names that were given up, and those that took their place; each goes with the next release.
+FORMER = {"dual": "tight"}
+CERTIFICATE_SECONDS = 60.0
+"""What a search for a bound may take, unless it is told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A ratio to the smallest cost that is known before the data are seen, or why there is none."""
+
+    ratio: float | None = None
+    kind: str | None = None  # "always", or "expected" over the algorithm's own random choices
+    reason: str = ""
+
+
+NOTHING_PROMISED = Promise()
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A lower bound on the cost of every solution, and what follows for the one in hand.
+
+    Attributes
+    ----------
+    lower_bound
+        No solution costs less. For a factorization the cost is the relative squared error, for
+        a correlation clustering the number of disagreements. None when no bound was computed.
+    upper_bound
+        What the answer, as it is stored, costs at most, rounding included. Without a lower bound
+        it is given only when it is at the level of rounding, otherwise None.
+    ratio
+        ``upper_bound`` divided by ``lower_bound``, rounded up; never below 1. 1 if both are 0.
+        None when no claim can be made.
+    method
+        Which bound it is, in words that complete "proven by ...".
+    a_priori_ratio
+        What the algorithm promises before it sees the data; None when it promises nothing.
+    a_priori_kind
+        "always", or "expected" over the algorithm's own random choices, or None.
+    reason
+        Why a claim is missing, and how to get one; empty when nothing is missing.
+    quantity
+        The cost in words.
+    seconds
+        Time it took to compute, reading the data included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import orthonmf
+    >>> X = np.random.default_rng(0).random((30, 20))
+    >>> certificate = orthonmf.factorize(X, 3, random_state=0).certificate
+    >>> certificate.method
+    'its singular values'
+    >>> certificate.lower_bound < certificate.upper_bound
+    True
+    >>> print(certificate)  # doctest: +ELLIPSIS
+    squared error at most 1.1... times the smallest possible; proven by its singular values; ...
+    """
+
+    lower_bound: float | None = None
+    ratio: float | None = None
+    method: str | None = None
+    a_priori_ratio: float | None = None
+    a_priori_kind: str | None = None
+    reason: str = ""
+    quantity: str = "squared error"
+    seconds: float = 0.0
+    upper_bound: float | None = None
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no solution can be better: the ratio is exactly 1."""
+        return self.ratio == 1.0
+
+    def __str__(self) -> str:
+        promised = "" if self.a_priori_ratio is None else self._say_promised(self.a_priori_ratio)
+        proven = self._say_proven()
+        if proven:
+            return f"{proven}; the algorithm promises {promised}" if promised else proven
+        if promised:
+            claim = f"{self.quantity} {promised} the smallest possible; promised by the algorithm"
+            return f"{claim}, nothing more is proven: {self.reason}" if self.reason else claim
+        return f"nothing is proven: {self.reason}" if self.reason else "nothing is proven"
+
+    def _say_proven(self) -> str:
+        """What is proven of this answer; empty when nothing is."""
+        if self.optimal:
+            return f"{self.quantity} the smallest possible; proven by {self.method}"
+        if self.ratio is not None:
+            claim = f"{self.quantity} at most {ratio_text(self.ratio)} times the smallest possible"
+            return f"{claim}; proven by {self.method}"
+        if self.upper_bound is not None and self.lower_bound is None:
+            # No error is below zero, so the best one is no further away than this.
+            return f"{self.quantity} the smallest possible, to within {self._share()}"
+        return ""
+
+    def _say_promised(self, ratio: float) -> str:
+        """What was promised before the data were seen."""
+        on_average = " on average" if self.a_priori_kind == "expected" else ""
+        return f"at most {ratio_text(ratio)} times{on_average}"
+
+    def _share(self) -> str:
+        """The upper bound in words."""
+        text = f"{Context(2, ROUND_CEILING).create_decimal(float(self.upper_bound or 0.0)):.1e}"
+        return f"{text} of the squared norm"
+
+
+EXACT = Certificate(lower_bound=0.0, upper_bound=0.0, ratio=1.0)
+
+
+def state_promise(promise: Promise) -> Certificate:
+    """A certificate that says what was promised, and no more."""
+    return Certificate(
+        a_priori_ratio=promise.ratio, a_priori_kind=promise.kind, reason=promise.reason
+    )
+
+
+def ratio_text(ratio: float, most_decimals: int = 9) -> str:
+    """A ratio with four or more significant digits, rounded up so that the claim stays true.
+
+    Near 1 there are more of them, up to ``most_decimals``. The digits are those of the stored
+    number itself: no product that might round or overflow.
+    """
+    exact = Decimal(float(ratio))
+    if not exact.is_finite() or exact >= LARGE:
+        return f"{Context(4, ROUND_CEILING).plus(exact):.3e}"
+    digits = 2 if ratio >= 10 else 3
+    while digits < most_decimals and 1.0 < ratio < 1.0 + 10.0 ** (1 - digits):
+        digits += 1
+    return str(exact.quantize(Decimal(1).scaleb(-digits), ROUND_CEILING))
+
+
+def bound_text(bound: float) -> str:
+    """A lower bound with four significant digits, rounded down so that the claim stays true."""
+    exact = Context(4, ROUND_FLOOR).create_decimal(float(bound))
+    return f"{exact:.3e}" if 0.0 < bound < 1e-6 or bound >= LARGE else f"{exact:f}"
+
+
+def round_ratio_up(cost: float, lower_bound: float) -> float | None:
+    """``cost / lower_bound`` rounded away from zero, at least 1; None when nothing follows."""
+    if not 0.0 < lower_bound < math.inf or not math.isfinite(cost):
+        return None
+    ratio = math.nextafter(cost / lower_bound, math.inf)
+    return max(1.0, ratio) if math.isfinite(ratio) else None

@@ -1,0 +1,59 @@
+"""AnnData files with the results in them, where :func:`orthonmf.annotate` puts them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from orthonmf.annotation import parts_of
+from orthonmf.cli.writing import Replacing
+from orthonmf.extras import import_extra
+from orthonmf.factorization import Factorization
+
+FRAMES = ("obs", "var")
+
+
+def annotate(file: Path, folder: Path, result: Factorization, in_place: bool) -> list[str]:
+    """Write the results into a copy of a file, which takes its place or stands in the folder."""
+    target = file.resolve() if in_place else folder / f"{file.stem}.orthonmf.h5ad"
+    with Replacing(target.parent) as files:
+        files.other(target.name, lambda path: _write(file, path, result))
+    return [] if in_place else [target.name]
+
+
+def _write(file: Path, path: Path, result: Factorization) -> None:
+    h5py = import_extra("h5py", "files")
+    write_elem = import_extra("anndata.io", "files").write_elem
+    shutil.copyfile(file, path)
+    os.chmod(path, 0o644)
+    with h5py.File(path, "r+") as held:
+        for part, values in parts_of(result).items():
+            if part not in held and part not in FRAMES:
+                write_elem(held, part, {})
+            # Files of early versions hold tables in place of groups.
+            if not isinstance(held.get(part), h5py.Group):
+                continue
+            for name, value in values.items():
+                if not _fits(held, part, value):
+                    continue
+                write_elem(held[part], name, value)
+                if part in FRAMES:
+                    _list_column(held[part], name)
+
+
+def _fits(held: Any, part: str, value: Any) -> bool:
+    """Whether there is one entry per cell or gene; ``raw/X`` may have more genes than ``X``."""
+    if part == "uns":
+        return True
+    frame = held.get(part[:3])  # obs for obsm, var for varm
+    names = None if frame is None else frame.get(frame.attrs.get("_index", "_index"))
+    return names is None or len(names) == len(value)
+
+
+def _list_column(group: Any, name: str) -> None:
+    """Name a column of a frame where AnnData looks for all of them."""
+    listed = [str(one) for one in group.attrs.get("column-order", ())]
+    if name not in listed:
+        group.attrs["column-order"] = [*listed, name]

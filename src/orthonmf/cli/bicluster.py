@@ -1,0 +1,208 @@
+"""``orthonmf bicluster``: correlation clustering of a bipartite graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+import orthonmf
+from orthonmf.cli import options as o
+from orthonmf.cli.data import PREPARING, Reading, read_data, takes_reading
+from orthonmf.cli.failures import about, say
+from orthonmf.cli.folder import MODEL, PAGE, SUMMARY, names_or_numbers, write_rows
+from orthonmf.cli.proving import plain_certificate
+from orthonmf.cli.terminal import line, object_line, progress, prose, table, write_json
+from orthonmf.cli.writing import Replacing, check_own
+from orthonmf.correlation_clustering.graph import Biadjacency, as_biadjacency
+from orthonmf.correlation_clustering.solve import DEFAULT_N_INIT, METHODS
+from orthonmf.datasets.readers import NamedMatrix
+from orthonmf.datasets.readers.packed import open_text
+from orthonmf.datasets.readers.text import as_number, delimiter_of
+from orthonmf.errors import InvalidInputError
+from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+from orthonmf.persistence import save
+from orthonmf.report.clusters_page import Clusters, clusters_page
+
+ROWS, COLUMNS = "rows.csv", "columns.csv"
+EDGE_ENDINGS = (".txt", ".edges", ".edgelist")
+MOST_SHOWN = 12
+
+
+@takes_reading("missing", *PREPARING)
+def bicluster(
+    file: o.File,
+    reading: Reading,
+    output: Annotated[
+        Path | None,
+        o.output("Folder to write rows.csv, columns.csv, model.npz and summary.json into."),
+    ] = None,
+    report: Annotated[
+        bool, o.page_flag("Also write the page report.html into the folder.")
+    ] = False,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    binarize: Annotated[
+        float | None,
+        o.value(
+            None,
+            "Entries above this are edges (default: only 0 and 1 are accepted; in a list of "
+            "edges, any weight above 0).",
+        ),
+    ] = None,
+    edges: Annotated[
+        bool | None,
+        o.flag(
+            "--edges/--matrix",
+            "Whether FILE lists edges; by default .txt, .edges and tables of two columns do, and "
+            "of three whose second holds names.",
+            show_default=False,
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        o.choice("--method", "best: fewest disagreements found; paper: as published.", METHODS),
+    ] = "best",
+    n_init: Annotated[
+        int, o.solver(None, "best: random starts from each side.", min=0)
+    ] = DEFAULT_N_INIT,
+    seed: o.Seed = None,
+) -> None:
+    """Cluster rows and columns of a 0/1 matrix or a list of edges together.
+
+    The number of clusters follows from the data. A disagreement is an edge between clusters or
+    a missing edge inside one.
+    """
+    if report and output is None:
+        raise InvalidInputError("--report writes into a folder; name one with -o DIR")
+    with progress(f"reading {Path(file).name}", quiet):
+        data, listed = _read(file, reading, edges)
+    threshold = 0.0 if listed and binarize is None else binarize
+    if binarize is None and listed and (data.X.data != 1).any():
+        say(f"{data.source}: weights above 0 are edges; --binarize T asks for more than T", "note")
+    about(data.source)
+    graph = _as_graph(data, threshold)
+    names = (data.row_names, data.column_names)
+    named = Biadjacency(graph.edges, *(None if one is None else np.array(one) for one in names))
+    with progress(f"clustering {Path(data.source).name}", quiet):
+        model = BipartiteCorrelationClustering(method, n_init=n_init, random_state=seed)
+        model.fit(named)
+    summary = _summary(data, model)
+    if output is not None:
+        page = _page(data, model, graph) if report else None
+        written = _write(output, data, model, summary, page)
+    if json:
+        object_line(summary)
+        return
+    _tell(data, model, summary)
+    if output is not None:
+        line(f"wrote {output}/: {' '.join(written)}")
+        if PAGE in written:
+            line(f"look at {(output / PAGE).resolve()}")
+
+
+def _read(file: str, reading: Reading, edges: bool | None) -> tuple[NamedMatrix, bool]:
+    """The graph, and whether it came as a list of edges."""
+    listed = edges or reading.format == "edges"
+    if edges is None and reading.format is None:
+        name = file.lower().removesuffix(".gz")
+        listed = name.endswith(EDGE_ENDINGS) or (
+            name.endswith((".csv", ".tsv")) and _lists_edges(Path(file))
+        )
+    if not listed:
+        return read_data(file, reading), False
+    return read_data(file, replace(reading, format="edges")), True
+
+
+def _as_graph(data: NamedMatrix, threshold: float | None) -> Biadjacency:
+    """The 0/1 matrix; what is none may be a list of edges that was not recognized."""
+    try:
+        return as_biadjacency(data.X, threshold)
+    except InvalidInputError as error:
+        if data.X.shape[1] != 3:
+            raise
+        raise InvalidInputError(
+            f"{error} If every line is a row, a column and a weight, use --edges."
+        ) from error
+
+
+def _lists_edges(path: Path) -> bool:
+    """Whether a table has two columns, or three of which the second holds no numbers."""
+    about(path)
+    if not path.is_file():  # a pipe can be read once
+        return False
+    with open_text(path, errors="replace") as file:
+        first, second = file.readline(100_000), file.readline(100_000)
+    delimiter = delimiter_of(first, path)
+    cells = [cell.strip() for cell in second.split(delimiter)]
+    n_columns = first.count(delimiter) + 1
+    return n_columns == 2 or (n_columns == len(cells) == 3 and as_number(cells[1]) is None)
+
+
+def _summary(data: NamedMatrix, model: Any) -> dict[str, Any]:
+    return {
+        "orthonmf": orthonmf.__version__,
+        "input": {"file": data.source, "shape": list(data.X.shape)},
+        "clusters": [
+            {"cluster": number, "rows": int(rows.sum()), "columns": int(columns.sum())}
+            for number, (rows, columns) in enumerate(zip(model.rows_, model.columns_, strict=True))
+        ],
+        "disagreements": model.disagreements_,
+        "certificate": plain_certificate(model.certificate_),
+    }
+
+
+def _page(data: NamedMatrix, model: Any, graph: Biadjacency) -> str:
+    found = Clusters(
+        graph.edges,
+        model.row_labels_,
+        model.column_labels_,
+        len(model.rows_),
+        model.disagreements_,
+        model.certificate_,
+    )
+    source = Path(data.source).name
+    return clusters_page(found, source, data.row_names, data.column_names, orthonmf.__version__)
+
+
+def _write(
+    folder: Path, data: NamedMatrix, model: Any, summary: dict[str, Any], page: str | None
+) -> list[str]:
+    """Write everything at once; the names of the files."""
+    about(folder)
+    check_own(folder, (MODEL, ROWS, COLUMNS, PAGE, SUMMARY), SUMMARY)
+    with Replacing(folder) as files:
+        files.other(MODEL, lambda path: save(model, path))
+        for name, side, names, labels in (
+            (ROWS, "row", data.row_names, model.row_labels_),
+            (COLUMNS, "column", data.column_names, model.column_labels_),
+        ):
+            rows = zip(names_or_numbers(names, len(labels)), labels.tolist(), strict=True)
+            files.text(name, partial(write_rows, headings=(side, "cluster"), rows=rows))
+        if page is not None:
+            files.text(PAGE, lambda f: f.write(page))
+        files.text(SUMMARY, lambda f: write_json(f, summary))
+    return [MODEL, ROWS, COLUMNS, *([PAGE] if page is not None else []), SUMMARY]
+
+
+def _tell(data: NamedMatrix, model: Any, summary: dict[str, Any]) -> None:
+    n, m = data.X.shape
+    clusters = summary["clusters"]
+    alone = (n - sum(one["rows"] for one in clusters), m - sum(one["columns"] for one in clusters))
+    line(f"{Path(data.source).name}: {n:,} rows, {m:,} columns")
+    names = names_or_numbers(data.row_names, n)
+    rows = []
+    for number, one in enumerate(clusters[:MOST_SHOWN]):
+        some = ", ".join(names[i] for i in np.flatnonzero(model.row_labels_ == number)[:5])
+        rows.append((str(number), f"{one['rows']:,}", f"{one['columns']:,}", some))
+    if rows:
+        table(("cluster", "rows", "columns", "some of its rows"), rows)
+        line()
+    if len(clusters) > MOST_SHOWN:
+        line(f"and {len(clusters) - MOST_SHOWN} more clusters")
+    line(f"clusters: {len(clusters)}; in none: {alone[0]:,} rows and {alone[1]:,} columns")
+    line(f"disagreements: {model.disagreements_:,}")
+    prose(f"{model.certificate_}")

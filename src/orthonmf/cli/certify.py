@@ -1,0 +1,135 @@
+"""``orthonmf certify``: how far an answer can be from the best one, now or by other labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+import orthonmf
+from orthonmf.certificate import CERTIFICATE_SECONDS
+from orthonmf.cli import options as o
+from orthonmf.cli.data import SIDES, Reading, read_data, takes_reading, weights_of
+from orthonmf.cli.failures import about
+from orthonmf.cli.folder import MODEL, PAGE, SUMMARY
+from orthonmf.cli.proving import plain_certificate, tell_proof
+from orthonmf.cli.report import read_folder
+from orthonmf.cli.terminal import line, object_line, progress, write_json
+from orthonmf.cli.writing import Replacing
+from orthonmf.datasets.readers import read_names
+from orthonmf.errors import InvalidInputError
+from orthonmf.factorization import Factorization
+from orthonmf.persistence import save
+
+
+@takes_reading()
+def certify(
+    place: Annotated[str, o.argument("FILE|DIR", "A matrix, or a folder that fit wrote.")],
+    reading: Reading,
+    labels: Annotated[
+        Path | None, o.value("FILE", "The group of every row, one a line; empty for none.")
+    ] = None,
+    feature_labels: Annotated[
+        Path | None, o.value("FILE", "The group of every column, one a line.")
+    ] = None,
+    components: Annotated[
+        str | None,
+        o.components(
+            "How many groups were allowed (default: as many as the labels name); K,L: groups of "
+            "rows and of columns, with a core between them."
+        ),
+    ] = None,
+    certificate: o.Proof = "tight",
+    certificate_seconds: o.ProofSeconds = CERTIFICATE_SECONDS,
+    data: Annotated[
+        str | None, o.value("FILE", "The data of a folder, if they are no longer where they were.")
+    ] = None,
+    sample_weight: Annotated[Path | None, o.value("FILE", "One weight per row.")] = None,
+    feature_weight: Annotated[
+        Path | None, o.value("FILE", "One weight per column; a folder knows.")
+    ] = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    jobs: o.Jobs = None,
+) -> None:
+    """Say how far the labels of FILE, or the answer in DIR, can be from the best ones.
+
+    Labels may come from any program: scales are fitted to them, and the error
+    is compared with what no partition into as many groups can go below. The
+    certificate of a folder is kept in its model and summary.
+    """
+    if certificate == "none":
+        raise InvalidInputError("--certificate none proves nothing; leave it out")
+    folder = Path(place)
+    proof = {"method": certificate, "seconds": certificate_seconds, "n_jobs": jobs}
+    if (folder / SUMMARY).exists():
+        _refuse_what_a_folder_knows(
+            place, reading, labels, feature_labels, components, feature_weight
+        )
+        result = _certify_folder(folder, data, reading.max_bytes, sample_weight, proof, quiet)
+    elif data is not None:
+        raise InvalidInputError("--data names the data of a folder; give FILE itself")
+    elif labels is None and feature_labels is None:
+        raise InvalidInputError(
+            "give the partition with --labels, --feature-labels or both, or a folder of fit"
+        )
+    else:
+        with progress(f"reading {folder.name}", quiet):
+            held = read_data(place, reading, stream=True)
+        with held, progress(f"proving {folder.name}", quiet):
+            sides = zip((labels, feature_labels), held.X.shape, SIDES, strict=True)
+            groups = [None if one is None else read_names(one, *side) for one, *side in sides]
+            weights = weights_of(held.X, sample_weight, feature_weight)
+            about(place)
+            options = {"n_components": components, **proof, **weights}
+            result = orthonmf.certify(held.X, *groups, **options)
+    if json:
+        told = plain_certificate(result.certificate)
+        error = result.relative_squared_error
+        object_line({"relative_squared_error": error, "certificate": told})
+        return
+    tell_proof(result)
+    if (folder / PAGE).exists():
+        line(f"orthonmf report {place} makes its page again")
+
+
+def _refuse_what_a_folder_knows(place: str, reading: Reading, *given: Any) -> None:
+    """A folder has labels, feature weights, and how its data are read: none may be given again."""
+    if any(one is not None for one in given):
+        raise InvalidInputError(
+            f"{place}: a folder knows its labels, components and feature weights; leave --labels, "
+            "--feature-labels, --components and --feature-weight out, or name the FILE"
+        )
+    if replace(reading, max_bytes=None) != Reading():
+        raise InvalidInputError(
+            f"{place}: a folder knows how its data are read; of these options only --max-bytes "
+            "has a meaning here"
+        )
+
+
+def _certify_folder(
+    folder: Path,
+    data: str | None,
+    max_bytes: str | None,
+    sample_weight: Path | None,
+    proof: dict[str, Any],
+    quiet: bool,
+) -> Factorization:
+    """The answer in a folder with a certificate, which is written there too."""
+    summary, result, file, known = read_folder(folder, data, max_bytes)
+    with progress(f"reading {Path(file).name}", quiet):
+        held = read_data(file, replace(known, max_bytes=max_bytes), stream=True)
+    with held, progress(f"proving {Path(file).name}", quiet):
+        about(file)
+        kind = summary.get("options", {}).get("weights")
+        weight = weights_of(held.X, sample_weight, None, kind)["sample_weight"]
+        missing = np.nan if known.missing else None
+        result.certify(held.X, **proof, sample_weight=weight, missing_values=missing)
+    about(folder)
+    summary["certificate"] = plain_certificate(result.certificate)
+    with Replacing(folder) as files:
+        files.other(MODEL, lambda path: save(result, path))
+        files.text(SUMMARY, lambda written: write_json(written, summary))
+    return result

@@ -1,0 +1,226 @@
+"""From the options of a command to a matrix with names."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
+from math import prod
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from orthonmf.chi_square import chi_square_weights
+from orthonmf.cli import options as o
+from orthonmf.cli.advice import keep_known
+from orthonmf.cli.failures import about, say
+from orthonmf.cli.lists import as_names
+from orthonmf.datasets.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
+from orthonmf.errors import FileError, InvalidInputError
+from orthonmf.preparation import prepare
+from orthonmf.validation.parameters import as_bytes
+
+# Single-point moves need the data in memory, so only what is large stays on disk: more than this,
+# or more than this share of what --max-memory grants.
+STREAM_ABOVE = 2**30
+SHARE_TO_READ = 0.25
+SIDES = ("rows", "columns")
+NAMES = dict(zip(("row_names", "feature_names"), SIDES, strict=True))  # in files of their own
+FOUND_OUT = ("format", "key", "header", "index")  # how a file is laid out, where it is not said
+KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
+PREPARING = ("normalize", "log1p", "tfidf", "scale_features")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a file is to be read; kept in ``summary.json`` so that it can be read again."""
+
+    format: o.Format = None
+    key: o.Key = None
+    header: o.Header = None
+    index: o.Index = None
+    transpose: o.Transpose = False
+    missing: o.Missing = False
+    max_bytes: o.MaxBytes = None
+    row_names: o.RowNames = None
+    feature_names: o.FeatureNames = None
+    columns: o.Columns = None
+    drop: o.Drop = None
+    normalize: o.Normalize = None
+    log1p: o.Log1p = False
+    tfidf: o.Tfidf = False
+    scale_features: o.ScaleFeatures = False
+    max_memory: str | None = None  # an option of the solver too, so it stands among those
+
+    @property
+    def memory(self) -> int | None:
+        """``max_memory`` in bytes."""
+        return as_bytes(self.max_memory, "--max-memory")
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """How the matrix is prepared, in the words of `preparation.STEPS`."""
+        flags = (name for name in PREPARING[1:] if getattr(self, name))
+        chosen = () if self.normalize is None else (self.normalize,)
+        return (*(name.replace("_", "-") for name in flags), *chosen)
+
+    def plain(self) -> dict[str, Any]:
+        """The same as JSON has it, with paths that hold from anywhere."""
+        paths = {one: path for one in NAMES if (path := getattr(self, one)) is not None}
+        return asdict(self) | {one: str(Path(path).resolve()) for one, path in paths.items()}
+
+    @staticmethod
+    def from_plain(values: dict[str, Any]) -> Reading:
+        """What :meth:`plain` was made of."""
+        kinds = {**get_type_hints(Reading), **dict.fromkeys(NAMES, str | None)}
+        known = {name: values[name] for name in Reading.__slots__ if name in values}
+        for name, value in known.items():
+            if not isinstance(value, kinds[name]) or "\0" in str(value):
+                raise InvalidInputError(f"how to read the data is not clear: {name} is {value!r}")
+        paths = {name: Path(known[name]) for name in NAMES if known.get(name) is not None}
+        return Reading(**known | paths)
+
+
+def takes_reading(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of `Reading` but some, in place of its parameter ``reading``."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        hints = get_type_hints(Reading, include_extras=True)
+        options = [
+            inspect.Parameter(
+                one.name, KEYWORD_ONLY, default=one.default, annotation=hints[one.name]
+            )
+            for one in fields(Reading)
+            if one.name not in (*left_out, "max_memory")
+        ]
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            reading = Reading(**{one.name: given.pop(one.name) for one in options})
+            command(reading=reading, **given)
+
+        others = [one.replace(kind=KEYWORD_ONLY) for one in own if one.name != "reading"]
+        run.__dict__["__signature__"] = inspect.Signature([*others, *options])
+        return run
+
+    return decorate
+
+
+def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatrix:
+    """Read a matrix; names given in files of their own take the place of those found.
+
+    With ``stream`` a large dense matrix in HDF5 or Zarr is left there, as one in ``.npy`` always
+    is: its rows can be had until the result is closed.
+    """
+    about("<stdin>" if file == "-" else file)
+    memory, limit = reading.memory, most_bytes(reading.max_bytes)
+    largest = STREAM_ABOVE if memory is None else int(memory * SHARE_TO_READ)
+    room = limit if memory is None else largest
+    data = read_matrix(
+        file,
+        **{name: getattr(reading, name) for name in FOUND_OUT},
+        allow_missing=reading.missing,
+        max_bytes=limit,
+        map_above=largest,
+        stream_above=largest if stream else None,
+        columns=None if reading.columns is None else as_names(reading.columns, "--columns"),
+        drop=() if reading.drop is None else as_names(reading.drop, "--drop"),
+    )
+    about(data.source, data.where_negative)
+    for note in data.notes:
+        say(f"{data.source}: {note}", "note")
+    if reading.transpose:
+        data = _turn(data, room)
+    n, m = data.X.shape
+    if reading.row_names is not None:
+        data = replace(data, row_names=read_names(reading.row_names, n, "rows"))
+    if reading.feature_names is not None:
+        data = replace(data, column_names=read_names(reading.feature_names, m, "columns"))
+    return _prepare(data, reading, room)
+
+
+def _prepare(data: NamedMatrix, reading: Reading, largest: int) -> NamedMatrix:
+    """The matrix prepared, in memory, with a record of how."""
+    if not reading.steps:
+        return data
+    advice = "prepared; write a prepared one, or grant more with --max-memory"
+    X = _in_memory(data.X, largest, advice)
+    missing = np.nan if reading.missing else None
+    X, preparation = prepare(X, reading.steps, missing_values=missing)
+    data.close()
+    return replace(data, X=X, preparation=preparation, opened=None)
+
+
+def _turn(data: NamedMatrix, largest: int) -> NamedMatrix:
+    """Columns as rows, in memory."""
+    advice = (
+        "turned; leave --transpose out and ask for --orthogonal features in place of samples (or "
+        "samples in place of features)"
+    )
+    X = _in_memory(data.X, largest, advice).T
+    X = X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X)
+    data.close()
+    return replace(data, X=X, row_names=data.column_names, column_names=data.row_names)
+
+
+def _in_memory(X: Any, largest: int, advice: str) -> Any:
+    """A matrix in memory, refused where it is too large to be read whole."""
+    if hasattr(X, "tocsr"):
+        return X
+    if prod(X.shape) * X.dtype.itemsize > largest:
+        raise InvalidInputError(f"a matrix that stays on disk cannot be {advice}")
+    return np.asarray(X[:])
+
+
+def most_bytes(text: str | None) -> int:
+    """The size that ``--max-bytes`` names; half of the memory if there is none."""
+    return as_bytes(text, "--max-bytes") or default_max_bytes()
+
+
+def as_image_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
+    """A size such as 8x8 that fits the number of features."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+)\s*[xX\N{MULTIPLICATION SIGN},]\s*(\d+)", text.strip())
+    if found is None:
+        raise InvalidInputError(f"--image-shape: {text!r} is no size; write for instance 8x8")
+    height, width = int(found[1]), int(found[2])
+    if height * width != n_features:
+        raise InvalidInputError(
+            f"--image-shape: {height} x {width} is {height * width} pixels, "
+            f"but there are {n_features} features"
+        )
+    return height, width
+
+
+def weights_of(
+    X: Any, sample_weight: Path | None, feature_weight: Path | None, kind: str | None = None
+) -> dict[str, Any]:
+    """The weights of both sides: from files, or of a ``kind`` that is made from the matrix."""
+    files = {"sample_weight": sample_weight, "feature_weight": feature_weight}
+    given = {
+        name: None if path is None else _read_weights(path, size, side)
+        for (name, path), size, side in zip(files.items(), X.shape, SIDES, strict=True)
+    }
+    if kind is None:
+        return given
+    if any(path is not None for path in files.values()):
+        raise InvalidInputError("--weights makes all weights; leave out the files with weights")
+    return dict(zip(files, chi_square_weights(X), strict=True))
+
+
+def _read_weights(path: Path, expected: int, side: str) -> Any:
+    """One non-negative number per row or column, from any file that holds a matrix."""
+    about(path)
+    try:
+        data = read_matrix(path, header=None, index=False).X
+    except FileError as error:  # the options are those of the matrix, not of its weights
+        raise FileError(keep_known(str(error), ())) from error
+    values = np.asarray(data.toarray() if hasattr(data, "toarray") else data, dtype=np.float64)
+    if values.size != expected:
+        raise InvalidInputError(f"{path}: it holds {values.size} weights for {expected} {side}")
+    return values.ravel()

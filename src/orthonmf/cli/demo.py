@@ -1,0 +1,119 @@
+"""``orthonmf demo``: a real data set in every setting, a table, and a page for each."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+from rich.table import Table
+
+import orthonmf
+from orthonmf.cli import options as o
+from orthonmf.cli.folder import PAGE, summary_of, write_folder
+from orthonmf.cli.proving import prove
+from orthonmf.cli.terminal import line, progress, prose, show
+from orthonmf.errors import FewerComponentsWarning
+from orthonmf.factorization import Factorization
+from orthonmf.fitting import SETTINGS, factorize
+from orthonmf.report import Story, find
+from orthonmf.report.findings import is_exactly_orthogonal
+from orthonmf.report.story import ratio_text
+
+IMAGE = (8, 8)
+ONE_BLOCK = (
+    "Of disjoint blocks the best answer found for these images is a single one, so the third row "
+    "is n_components=({0}, {0}): {0} groups of images and {0} of pixels, and a core that says how "
+    "much every group of images takes of every group of pixels."
+)
+
+
+def demo(
+    components: Annotated[int, o.value(None, "How many parts.", "--components", "-k", min=1)] = 10,
+    seed: Annotated[int, o.value(None, "Seed of the random choices.", min=0)] = 0,
+    output: Annotated[Path, o.output("Folder to write.", panel=None)] = Path("orthonmf-demo"),
+) -> None:
+    """Factorize 1,797 images of handwritten digits in every setting, and write the pages."""
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    X = digits.data
+    line(f"Handwritten digits: {X.shape[0]:,} images of {X.shape[1]} pixels each.")
+    line()
+    with progress("factorizing", quiet=False):
+        results = [_fit(X, components, setting, seed) for setting in SETTINGS]
+    with progress("proving", quiet=False):
+        results = [prove(result) for result in results]
+    show(results_table(results, components))
+    for result in results:
+        prose(f"{result.orthogonal}: {result.certificate}.")
+    if any(result.has_full_core for result in results):
+        line()
+        prose(ONE_BLOCK.format(components))
+    names = [f"image {number}: a {digit}" for number, digit in enumerate(digits.target)]
+    with progress("writing the pages", quiet=False):
+        for result in results:
+            _write(output, result, X, names)
+    line()
+    line("Look at them:")
+    for setting in SETTINGS:
+        line(f"  {(output / setting / PAGE).resolve()}")
+    line()
+    line("Next, with a file of yours (csv, npy, npz, mtx, parquet, h5ad, ...):")
+    line("  orthonmf select-k FILE --k 2:12      how many components")
+    line("  orthonmf fit FILE -k 6 --report      the answer, in a folder with a page")
+    line("  orthonmf fit --help                  everything else")
+
+
+def _fit(X: object, components: int, setting: str, seed: int) -> Factorization:
+    """The answer in a setting; where blocks end in one, groups of both sides with a core."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerComponentsWarning)
+        result = factorize(X, components, orthogonal=setting, random_state=seed)
+        if setting == "both" and result.n_components_found == 1 < components:
+            pair = (components, components)
+            result = factorize(X, pair, orthogonal=setting, random_state=seed)
+    return result
+
+
+def _shares_no(result: Factorization) -> str:
+    """What the parts of a result share none of, for the table."""
+    if result.has_full_core:
+        return "sample (core)"
+    return "sample or feature" if result.orthogonal == "both" else result.orthogonal[:-1]
+
+
+def _write(output: Path, result: Factorization, X: object, names: list[str]) -> None:
+    related = [(f"Over {one}", f"../{one}/{PAGE}") for one in SETTINGS if one != result.orthogonal]
+    story = Story(
+        result,
+        find(X, result),
+        "1,797 handwritten digits",
+        names,
+        image_shape=IMAGE,
+        related=related,
+        version=orthonmf.__version__,
+    )
+    source = {"file": "sklearn.datasets.load_digits"}
+    summary = summary_of(story, source, {"image_shape": "8x8"})
+    write_folder(output / result.orthogonal, story, summary, with_page=True)
+
+
+def results_table(results: list[Factorization], n_components: int) -> Table:
+    """One row per result: how large the error is, what is exact and what is proven."""
+    table = Table(title=f"Orthogonal factorization into {n_components} parts")
+    table.add_column("parts share no")
+    figures = ("error", "relative\nsq. error", "exactly\northogonal", "proven\nratio")
+    for heading in (*figures, "seconds\nof the fit", "of the\nproof"):
+        table.add_column(heading, justify="right")
+    for result in results:
+        table.add_row(
+            _shares_no(result),
+            f"{result.error:.1f}",
+            f"{result.relative_squared_error:.4f}",
+            "yes" if is_exactly_orthogonal(result) else "no",
+            ratio_text(result.certificate.ratio),
+            f"{result.seconds:.3f}",
+            f"{result.certificate.seconds:.3f}",
+        )
+    return table

@@ -1,0 +1,150 @@
+"""What happens when something goes wrong: one line on stderr and an exit code.
+
+0 all is well, 1 a file cannot be read or written, 2 the input or the command is not acceptable,
+130 interrupted, 143 terminated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shlex
+import signal
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import typer
+
+from orthonmf.cli.advice import in_words_of_command
+from orthonmf.errors import (
+    FewerComponentsWarning,
+    FileError,
+    MissingExtraError,
+    NegativeEntryError,
+    OrthoNMFError,
+)
+
+IO_FAILED, BAD_INPUT, INTERRUPTED, PIPE_CLOSED, TERMINATED = 1, 2, 130, 141, 143
+
+
+class About:
+    """The file a command is working on, for messages that do not name it themselves."""
+
+    name: str | None = None
+    where_negative: str = ""
+
+
+def about(name: object, where_negative: str = "") -> None:
+    """Say which file the next errors are about, and what to do if it holds negative entries."""
+    named = None if name is None else str(name)
+    if named != About.name or where_negative:
+        About.where_negative = where_negative
+    About.name = named
+
+
+def say(message: str, kind: str = "error") -> None:
+    """One line on stderr, in which every option is one of the running command."""
+    line = printable(in_words_of_command(" ".join(message.split())))
+    with contextlib.suppress(OSError):  # nobody listens
+        print(f"orthonmf: {kind}: {line}", file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """Text without control characters, which could make a terminal do things."""
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
+
+
+def guard(command: Callable[..., None]) -> Callable[..., None]:
+    """Wrap a command so that its failures take one line; ``--debug`` shows them whole."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        about(None)
+        signal.signal(signal.SIGTERM, _terminate)
+        earlier = signal.getsignal(signal.SIGINT)
+        try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                warnings.simplefilter("always", FewerComponentsWarning)
+                command(*args, **kwargs)
+                sys.stdout.flush()
+        except BrokenPipeError:
+            close_stdout()
+            raise typer.Exit(PIPE_CLOSED) from None
+        except KeyboardInterrupt:
+            say("interrupted; nothing was half written", "note")
+            raise typer.Exit(INTERRUPTED) from None
+        except (OrthoNMFError, OSError, MemoryError) as error:
+            _flush_stdout()
+            if Debug.wanted:
+                raise
+            say(describe(error))
+            raise typer.Exit(exit_code(error)) from None
+        finally:
+            signal.signal(signal.SIGINT, earlier)
+
+    return run
+
+
+def leave_interrupted(safe: str) -> NoReturn:
+    """End a command that can go on later: what is ``safe``, and how to go on."""
+    again = shlex.join(["orthonmf", *sys.argv[1:]])
+    say(f"interrupted; {safe}; go on with: {again}", "note")
+    raise typer.Exit(INTERRUPTED) from None
+
+
+class Debug:
+    """Whether tracebacks are wanted."""
+
+    wanted = False
+
+
+def exit_code(error: BaseException) -> int:
+    """1 for files and memory, 2 for what orthonmf refuses."""
+    if isinstance(error, MissingExtraError) or not isinstance(error, OrthoNMFError):
+        return IO_FAILED
+    return BAD_INPUT
+
+
+def describe(error: BaseException) -> str:
+    """The message of an error, with the file it is about."""
+    name = About.name
+    if isinstance(error, OSError) and not isinstance(error, OrthoNMFError):
+        place = error.filename if error.filename is not None else name
+        why = error.strerror or str(error)
+        return f"{place}: {why}" if place is not None else why
+    if isinstance(error, MemoryError) and not isinstance(error, OrthoNMFError):
+        return f"{name}: not enough memory: {error or 'an allocation failed'}"
+    text = str(error)
+    if isinstance(error, NegativeEntryError) and About.where_negative:
+        text += f"; {About.where_negative}"
+    if name is None or isinstance(error, FileError) or text.startswith(name):
+        return text
+    return f"{name}: {text}"
+
+
+def _terminate(number: int, frame: Any) -> None:
+    raise SystemExit(TERMINATED)
+
+
+def _show_warning(message: Any, category: type[Warning], *args: Any, **kwargs: Any) -> None:
+    """Tell users what is meant for them; what dependencies tell programmers, with ``--debug``."""
+    if Debug.wanted or issubclass(category, FewerComponentsWarning):
+        say(str(message), "note")
+
+
+def _flush_stdout() -> None:
+    """Write what is left to stdout, or give it up, so that it is not tried again at the end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        close_stdout()
+
+
+def close_stdout() -> None:
+    """Point stdout elsewhere, so that the interpreter does not complain at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,191 @@
+"""``orthonmf fit``: from a file to a folder with the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+from orthonmf.certificate import CERTIFICATE_SECONDS
+from orthonmf.cli import options as o
+from orthonmf.cli.annotated import annotate
+from orthonmf.cli.data import Reading, as_image_shape, read_data, takes_reading, weights_of
+from orthonmf.cli.failures import about
+from orthonmf.cli.folder import PAGE, check_folder, summary_of, tell_story, write_folder
+from orthonmf.cli.known import as_written, read_known
+from orthonmf.cli.proving import prove, tell_proof
+from orthonmf.cli.terminal import line, object_line, progress, prose, table
+from orthonmf.errors import InvalidInputError
+from orthonmf.fitting import SEEDINGS, factorize
+from orthonmf.report import Story, find
+from orthonmf.report.chance import captured_by_chance
+from orthonmf.report.story import percent
+
+# Wider tables of a core do not fit a terminal; core.csv has them.
+MOST_GROUPS = 8
+
+
+@takes_reading()
+def fit(
+    file: o.File,
+    reading: Reading,
+    components: o.Components = "8",
+    orthogonal: o.Orthogonal = "samples",
+    output: Annotated[
+        Path | None, o.output("Folder to write (default: NAME.orthonmf here).")
+    ] = None,
+    report: Annotated[bool, o.page_flag("Also write the page report.html.")] = False,
+    image_shape: o.ImageShape = None,
+    groups: o.Groups = None,
+    h5ad: Annotated[
+        o.Writing,
+        o.printing(
+            None,
+            "Results of an .h5ad file: into a copy in DIR, into the file itself, or neither.",
+        ),
+    ] = o.Writing.copy,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    algorithm: o.Algorithm = "best",
+    seeding: o.Seeding = "auto",
+    kmeans: o.Kmeans = None,
+    n_init: o.NInit = o.N_INIT,
+    max_iter: Annotated[int, o.solver(None, "Most sweeps of a descent.", min=1)] = o.MAX_ITER,
+    tol: Annotated[
+        float, o.solver(None, "Stop when a sweep gains less than this share.", min=0.0)
+    ] = o.TOL,
+    certificate: o.Proof = "svd",
+    certificate_seconds: o.ProofSeconds = CERTIFICATE_SECONDS,
+    sample_weight: Annotated[Path | None, o.solver("FILE", "One weight per row.")] = None,
+    feature_weight: Annotated[Path | None, o.solver("FILE", "One weight per column.")] = None,
+    weights: o.Weights = None,
+    seed: o.Seed = None,
+    jobs: o.Jobs = None,
+    max_memory: o.MaxMemory = None,
+    checkpoint: o.CheckpointFile = None,
+) -> None:
+    """Factorize FILE, write a folder, and say how far from optimal the answer can be."""
+    reading = replace(reading, max_memory=max_memory)
+    stem = "stdin" if file == "-" else Path(file).name.split(".")[0] or "matrix"
+    folder = output or Path(f"{stem}.orthonmf")
+    check_folder(folder)
+    if checkpoint is not None and not checkpoint.absolute().parent.is_dir():
+        # Better now than after hours of work.
+        raise InvalidInputError(f"--checkpoint: there is no folder {checkpoint.absolute().parent}")
+    given: dict[str, Any] = {
+        "n_components": components,
+        "orthogonal": orthogonal,
+        "algorithm": algorithm,
+        "seeding": seeding,
+        "kmeans": kmeans,
+        "n_init": n_init,
+        "max_iter": max_iter,
+        "tol": tol,
+        "certificate": None if certificate == "none" else certificate,
+        "certificate_seconds": certificate_seconds,
+        "random_state": seed,
+        "n_jobs": jobs,
+        "max_memory": reading.memory,
+    }
+    with progress(f"reading {Path(file).name}", quiet):
+        data = read_data(file, reading, stream=True)
+    with data:
+        n, m = data.X.shape
+        name = Path(data.source).name
+        shape = as_image_shape(image_shape, m)
+        about(data.source)
+        weighted = weights_of(data.X, sample_weight, feature_weight, weights)
+        weighted["missing_values"] = np.nan if reading.missing else None
+        start = _read_seeding(seeding)
+        known = read_known(groups, file, reading, n)
+        about(data.source)
+        with progress(f"factorizing {name}", quiet):
+            options = {**given, "seeding": start, "checkpoint": checkpoint}
+            result = factorize(data.X, **options, **weighted)
+            result = replace(
+                result,
+                sample_names=data.row_names,
+                feature_names=data.column_names,
+                preparation=data.preparation,
+            )
+        with progress(f"proving {name}", quiet):
+            result = prove(result)
+        chance = None
+        if report:
+            with progress("fitting shuffled data", quiet):
+                fitted = {**weighted, "n_jobs": jobs, "orthogonal": orthogonal}
+                chance = captured_by_chance(data.X, components, seed=seed, **fitted)
+        with progress("writing", quiet):
+            found = find(
+                data.X, result, missing=reading.missing, n_jobs=jobs, max_memory=max_memory
+            )
+            told = {"remarks": _remarks(weighted, reading), "chance": chance, **known}
+            story = tell_story(folder, data, result, found, image_shape=shape, **told)
+            place = file if file == "-" else str(Path(file).resolve())
+            given |= {"image_shape": image_shape, "groups": as_written(groups), "weights": weights}
+            summary = summary_of(story, {"file": place, "reading": reading.plain()}, given)
+            names = write_folder(folder, story, summary, with_page=report)
+    if file.endswith(".h5ad") and h5ad is not o.Writing.none and not reading.transpose:
+        with progress("writing", quiet):
+            names += annotate(Path(file), folder, result, h5ad is o.Writing.in_place)
+    if json:
+        object_line({**summary, "folder": str(folder), "files": names})
+        return
+    _tell(story, summary, folder, names)
+
+
+def _read_seeding(seeding: str) -> Any:
+    """The name of a way to start, or components from a file."""
+    if seeding in SEEDINGS or not Path(seeding).exists():
+        return seeding
+    return read_data(seeding, Reading()).X
+
+
+def _remarks(weights: dict[str, Any], reading: Reading) -> list[str]:
+    remarks = []
+    if reading.steps:
+        remarks.append(f"The matrix was prepared before the fit: {', '.join(reading.steps)}.")
+    if weights["sample_weight"] is not None or weights["feature_weight"] is not None:
+        remarks.append("The fit was weighted; shares and energies on this page are not.")
+    if weights["missing_values"] is not None:
+        remarks.append("Missing entries are left out of the error and drawn as nothing.")
+    return remarks
+
+
+def _tell(story: Story, summary: dict[str, Any], folder: Path, names: list[str]) -> None:
+    """The answer in a few lines."""
+    n, m = story.shape
+    line(f"{story.source}: {n:,} x {m:,}, {story.findings.matrix.n_entries:,} entries")
+    rows = []
+    for number, one in enumerate(summary["components"]):
+        distinctive = ", ".join(map(story.column, story.distinctive_columns(number, 6)))
+        counts = (f"{one['rows']:,}", f"{one['features']:,}", percent(one["energy"]))
+        rows.append((str(number), *counts, distinctive))
+    table(("component", "rows", "features", "energy", "what makes it different"), rows)
+    if story.result.has_full_core:
+        _tell_core(story, summary["feature_groups"])
+    line()
+    tell_proof(story.result)
+    prose(f"wrote {folder}/: {' '.join(names)}")
+    if PAGE in names:
+        line(f"look at {(folder / PAGE).resolve()}")
+
+
+def _tell_core(story: Story, groups: list[dict[str, Any]]) -> None:
+    """The groups of columns, and how much energy every component takes from each."""
+    line()
+    rows = []
+    for number, one in enumerate(groups):
+        heaviest = ", ".join(map(story.column, story.top_of_group(number, 6)))
+        rows.append((str(number), f"{one['features']:,}", percent(one["energy"]), heaviest))
+    table(("group", "features", "energy", "heaviest features"), rows)
+    if story.n_groups > MOST_GROUPS:
+        return
+    line()
+    core = [
+        (f"component {component}", *map(percent, each))
+        for component, each in enumerate(story.core_shares.tolist())
+    ]
+    table(("core (energy)", *(f"group {group}" for group in range(story.n_groups))), core)

@@ -1,0 +1,280 @@
+"""The folder that ``fit`` writes: a model, tables, a summary and maybe a page."""
+
+from __future__ import annotations
+
+import csv
+import errno
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+import orthonmf
+from orthonmf.cli.failures import about
+from orthonmf.cli.proving import plain_certificate
+from orthonmf.cli.terminal import write_json
+from orthonmf.cli.writing import Replacing, check_own
+from orthonmf.datasets.readers import FileError, NamedMatrix
+from orthonmf.datasets.readers.names import shield
+from orthonmf.factorization import Factorization
+from orthonmf.files.journal import parse_object
+from orthonmf.persistence import load, save
+from orthonmf.report import Findings, Story, page
+from orthonmf.report.findings import is_exactly_orthogonal
+
+MODEL, SUMMARY, PAGE = "model.npz", "summary.json", "report.html"
+ASSIGNMENTS, FEATURES, COMPONENTS = "assignments.csv", "features.csv", "components.csv"
+CORE = "core.csv"  # of a full core alone
+FILES = (MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, CORE, PAGE, SUMMARY)
+SELECTION = "selection.json"
+TOP_FEATURES = 10
+LONGEST_JSON = 2**26
+LARGEST = 1e6
+Table = tuple[Sequence[str], Iterable[Sequence[Any]]]  # headings and rows
+ERRORS = ("relative_squared_error", "lower_bound", "null_error")
+AGREEMENTS = ("matched_cosine", "adjusted_rand")
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse, before any work is done, a place that cannot or should not be written to."""
+    about(folder)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "it is a file; a folder is needed", str(folder))
+    check_own(folder, FILES, SUMMARY)
+
+
+def write_folder(
+    folder: Path, story: Story, summary: dict[str, Any], *, with_page: bool
+) -> list[str]:
+    """Write everything at once; a page that is there already is made again. Returns the names."""
+    tables = {
+        ASSIGNMENTS: assignments(story),
+        FEATURES: _features(story),
+        COMPONENTS: _components(story),
+        **({CORE: _core(story)} if story.result.has_full_core else {}),
+    }
+    with_page = with_page or (folder / PAGE).exists()
+    written = {MODEL, SUMMARY, *tables, *([PAGE] if with_page else [])}
+    names = [name for name in FILES if name in written]
+    check_folder(folder)
+    html = page(story) if with_page else ""
+    with Replacing(folder) as files:
+        files.other(MODEL, lambda path: save(story.result, path))
+        for name, (headings, rows) in tables.items():
+            files.text(name, partial(write_rows, headings=headings, rows=rows))
+        if CORE not in tables:
+            files.without(CORE)
+        if with_page:
+            files.text(PAGE, lambda file: file.write(html))
+        files.text(SUMMARY, lambda file: write_json(file, {**summary, "files": names}))
+    return names
+
+
+def tell_story(
+    folder: Path, held: NamedMatrix, result: Factorization, found: Findings, **more: Any
+) -> Story:
+    """What the page of a folder tells, with the curve over k if ``select-k`` wrote into it."""
+    names = (Path(held.source).name, held.row_names, held.column_names)
+    more["selection"] = read_selection(folder)
+    return Story(result, found, *names, version=orthonmf.__version__, **more)
+
+
+def assignments(story: Story) -> Table:
+    """The component of every row, its loading, and the share of the row that is captured."""
+    found = story.findings
+    names = names_or_numbers(story.row_names, len(found.row_labels))
+    numbers = (map(_number, found.row_scales), map(_number, found.row_shares))
+    rows = zip(names, found.row_labels.tolist(), *numbers, strict=True)
+    return ("row", "component", "scale", "share_captured"), rows
+
+
+def _features(story: Story) -> Table:
+    """The component, or group, in which every feature weighs most, and its weight there."""
+    found = story.findings
+    names = names_or_numbers(story.column_names, len(found.column_labels))
+    weights = map(_number, found.column_weights)
+    belongs = "group" if story.result.has_full_core else "component"
+    rows = zip(names, found.column_labels.tolist(), weights, strict=True)
+    return ("feature", belongs, "weight"), rows
+
+
+def _components(story: Story) -> Table:
+    """All weights above zero, those of a component together, the heaviest first."""
+    names = names_or_numbers(story.column_names, story.shape[1])
+    rows = (
+        (component, names[one], _number(weights[one]))
+        for component, weights in enumerate(story.result.components)
+        for one in story.top_columns(component, len(weights))
+    )
+    return ("component", "feature", "weight"), rows
+
+
+def _core(story: Story) -> Table:
+    """What every component and every group of features have to do with each other."""
+    core, shares = story.result.core, story.core_shares
+    assert core is not None
+    rows = ((*at, _number(core[at]), _number(shares[at])) for at in np.ndindex(core.shape))
+    return ("component", "group", "core", "energy"), rows
+
+
+def write_rows(file: TextIO, headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table; no name in it becomes a formula or breaks a line."""
+    plain_rows = csv.writer(file, lineterminator="\n")
+    quoted = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    plain_rows.writerow(headings)
+    for row in rows:
+        cells = [shield(cell) if isinstance(cell, str) else cell for cell in row]
+        # Older versions of Python leave a carriage return without quotes.
+        broken = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+        (quoted if broken else plain_rows).writerow(cells)
+
+
+def _number(value: Any) -> str:
+    """The shortest text that reads back as the same number; nothing for NaN."""
+    return "" if np.isnan(value) else repr(value.item())
+
+
+def names_or_numbers(names: Sequence[str] | None, count: int) -> Sequence[str]:
+    """The names, or numbers from 0."""
+    return names if names is not None else [str(number) for number in range(count)]
+
+
+def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """What ``summary.json`` says."""
+    result, found = story.result, story.findings
+    names = names_or_numbers(story.column_names, story.shape[1])
+    components = [
+        {
+            "component": component,
+            "rows": len(found.rows_of(component)),
+            "features": story.n_columns(component),
+            "energy": float(found.energies[component]),
+            "top_features": [names[one] for one in story.top_columns(component, TOP_FEATURES)],
+        }
+        for component in range(result.n_components_found)
+    ]
+    groups = [
+        {
+            "group": group,
+            "features": len(found.columns_of(group)),
+            "energy": float(story.core_shares[:, group].sum()),
+            "top_features": [names[one] for one in story.top_of_group(group, TOP_FEATURES)],
+        }
+        for group in range(story.n_groups)
+    ]
+    core = {"feature_groups": groups, "core": story.core_shares.tolist()} if groups else {}
+    return {
+        "orthonmf": orthonmf.__version__,
+        "input": {
+            **source,
+            "shape": list(story.shape),
+            "entries": found.matrix.n_entries,
+            "row_names": story.row_names is not None,
+            "feature_names": story.column_names is not None,
+        },
+        "options": options,
+        "orthogonal": result.orthogonal,
+        "n_components": result.n_components,
+        "n_components_found": result.n_components_found,
+        "shortage": result.shortage,
+        "error": result.error,
+        "relative_squared_error": result.relative_squared_error,
+        "captured": found.captured,
+        "captured_by_chance": story.chance,
+        "exactly_orthogonal": is_exactly_orthogonal(result),
+        "n_sweeps": result.n_sweeps,
+        "steps_run": list(result.steps_run),
+        "seconds": result.seconds,
+        "certificate": plain_certificate(result.certificate),
+        "components": components,
+        **core,
+        "remarks": list(story.remarks),
+    }
+
+
+def read_model(path: Path, most_bytes: int) -> Factorization:
+    """The factorization in a file that ``fit`` wrote."""
+    about(path)
+    held = load(path, max_bytes=most_bytes)
+    if not isinstance(held, Factorization):
+        raise FileError(f"{path}: it holds a {type(held).__name__}, not a Factorization")
+    return held
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """The summary in a folder that ``fit`` wrote, as far as it is needed again."""
+    path = folder / SUMMARY
+    summary = read_json(path)
+    given, options = summary.get("input"), summary.get("options", {})
+    remarks = summary.get("remarks") or []
+    if (
+        not isinstance(given, dict)
+        or not isinstance(given.get("reading"), dict)
+        or not isinstance(given.get("file"), str)
+        or "\0" in given["file"]
+        or not isinstance(options, dict)
+        or not isinstance(options.get("image_shape", ""), str | None)
+        or not isinstance(options.get("groups", ""), str | None)
+        or not isinstance(summary.get("captured_by_chance", 0.0), int | float | None)
+        or not isinstance(remarks, list)
+    ):
+        raise FileError(f"{path}: it was not written by orthonmf fit, or is damaged")
+    return summary
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """One JSON object from a file."""
+    about(path)
+    if path.exists() and not path.is_file():
+        raise FileError(f"{path}: it is no regular file")
+    with open(path, "rb") as file:
+        content = file.read(LONGEST_JSON + 1)
+    if len(content) > LONGEST_JSON:
+        raise FileError(f"{path}: it is longer than {LONGEST_JSON:,} bytes")
+    return parse_object(content, path)
+
+
+def read_selection(folder: Path) -> dict[str, Any] | None:
+    """What ``select-k`` left in a folder, if it did."""
+    path = folder / SELECTION
+    if not path.exists():
+        return None
+    selection = read_json(path)
+    tried = selection.get("candidates")
+    if (
+        not isinstance(tried, list)
+        or not tried
+        or not all(map(_is_candidate, tried))
+        or all(one["relative_squared_error"] is None for one in tried)
+        or all(one["adjusted_rand"] is None and one["matched_cosine"] is None for one in tried)
+        or not _is_size(selection.get("suggestion"))
+        or len({type(one["n_components"]) for one in tried}) > 1
+        or not isinstance(selection.get("reason"), str)
+    ):
+        raise FileError(f"{path}: it was not written by orthonmf select-k, or is damaged")
+    return selection
+
+
+def _is_candidate(one: Any) -> bool:
+    """Whether this is a number of components with everything that was measured for it."""
+    if not isinstance(one, dict) or not _is_size(one.get("n_components")):
+        return False
+    return all(name in one and _is_measure(one[name]) for name in (*ERRORS, *AGREEMENTS))
+
+
+def _is_size(value: Any) -> bool:
+    """A number of components, or two numbers of groups."""
+    if isinstance(value, list):
+        return len(value) == 2 and all(map(_is_count, value))
+    return _is_count(value)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 < value < 2**31
+
+
+def _is_measure(value: Any) -> bool:
+    """A finite number, or null where it was none."""
+    return value is None or (type(value) in (int, float) and -LARGEST <= value <= LARGEST)

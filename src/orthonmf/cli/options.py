@@ -1,0 +1,219 @@
+"""The options that commands share, said once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from orthonmf.certificate import CERTIFICATES, FORMER
+from orthonmf.datasets.readers import FORMATS
+from orthonmf.errors import OrthoNMFError
+from orthonmf.kmeans.solve import SUBROUTINES
+from orthonmf.onmf.choices import NAMES, SEEDINGS, SETTINGS
+from orthonmf.onmf.options import DEFAULTS
+from orthonmf.validation.parameters import as_n_init, name_nearest
+
+READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
+PREPARING = "Preparing the matrix"
+N_INIT, MAX_ITER, TOL = DEFAULTS["n_init"], DEFAULTS["max_iter"], DEFAULTS["tol"]
+LONGEST_LIST = 25
+KINDS_OF_PROOF = {name or "none": about for name, about in CERTIFICATES.items()}
+
+
+def parse_n_init(text: str) -> Any:
+    """A positive integer, or "auto"."""
+    try:
+        return as_n_init(int(text) if text.lstrip("+-").isdigit() else text)
+    except OrthoNMFError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def parse_sizes(text: str) -> Any:
+    """A positive integer, or two of them with a comma between."""
+    found = re.fullmatch(r"\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?", str(text))
+    sizes = [int(one) for one in found.groups() if one is not None] if found else []
+    if not sizes or min(sizes) < 1:
+        raise typer.BadParameter(f"{text!r} is no positive integer, nor two such as 6,4")
+    return sizes[0] if len(sizes) == 1 else (sizes[0], sizes[1])
+
+
+def one_of(names: Iterable[str | None]) -> dict[str, Any]:
+    """How an option takes a name out of a table; "none" stands for None."""
+    known = ["none" if name is None else name for name in names]
+
+    def parse(text: str) -> str:
+        if text not in known:
+            meant = name_nearest(text, known)
+            raise typer.BadParameter(f"{text!r} is not one of {', '.join(known)}{meant}")
+        return text
+
+    # Lists that are long break better in the column of the help texts.
+    listed = "|".join(known)
+    return {"parser": parse, "metavar": listed if len(listed) <= LONGEST_LIST else "NAME"}
+
+
+def explain(table: Mapping[str, str]) -> str:
+    """The names of a table and what they mean."""
+    return "; ".join(f"{name}: {meaning}" for name, meaning in table.items())
+
+
+def value(
+    metavar: str | None, help: str, *names: str, panel: str | None = None, **given: Any
+) -> Any:
+    """An option that takes a value; commands with few options show them without panels."""
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **given)
+
+
+def flag(name: str, help: str, panel: str | None = None, **given: Any) -> Any:
+    """An option that takes no value."""
+    return typer.Option(name, help=help, rich_help_panel=panel, **given)
+
+
+def choice(name: str, help: str, table: Iterable[str | None], panel: str | None = SOLVER) -> Any:
+    """An option that takes a name out of a table."""
+    return flag(name, help, panel, **one_of(table))
+
+
+def output(help: str, metavar: str = "DIR", panel: str | None = OUTPUT, **given: Any) -> Any:
+    """Where a command writes."""
+    return value(metavar, help, "--output", "-o", panel=panel, **given)
+
+
+def argument(metavar: str, help: str, **given: Any) -> Any:
+    """What stands before all options."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False, **given)
+
+
+def components(help: str) -> Any:
+    """How many components, or groups of both sides."""
+    return value("K|K,L", help, "--components", "-k", parser=parse_sizes)
+
+
+_reading = partial(value, panel=READING)
+_preparing = partial(flag, panel=PREPARING)
+solver = partial(value, panel=SOLVER)
+printing = partial(value, panel=OUTPUT)
+page_flag = partial(flag, "--report", panel=OUTPUT)
+
+
+class Writing(StrEnum):
+    """Where the results of an AnnData file go."""
+
+    copy = "copy"
+    in_place = "in-place"
+    none = "none"
+
+
+File = Annotated[
+    str,
+    argument("FILE", f"The matrix: {' '.join(f'.{name}' for name in FORMATS)}, or - for stdin."),
+]
+Format = Annotated[
+    str | None, _reading("NAME", f"Format, when the name does not tell: {' '.join(FORMATS)}.")
+]
+Key = Annotated[str | None, _reading("NAME", "Which array of a file that holds several.")]
+_FOUND_OUT = "Text: whether the first {} holds names; found out by default."
+_names_flag = partial(flag, panel=READING, show_default=False)
+Header = Annotated[bool | None, _names_flag("--header/--no-header", _FOUND_OUT.format("line"))]
+Index = Annotated[bool | None, _names_flag("--index/--no-index", _FOUND_OUT.format("column"))]
+Transpose = Annotated[
+    bool, flag("--transpose", "Turn the matrix: its columns are the rows.", READING)
+]
+Missing = Annotated[
+    bool, flag("--missing", "NaN and empty cells are missing and left out of the error.", READING)
+]
+MaxBytes = Annotated[
+    str | None,
+    _reading(
+        "SIZE",
+        "Refuse files that would take more memory, such as 500M or 8G (default: half of it).",
+    ),
+]
+RowNames = Annotated[Path | None, _reading("FILE", "Names of the rows, one per line.")]
+FeatureNames = Annotated[Path | None, _reading("FILE", "Names of the columns, one per line.")]
+Columns = Annotated[str | None, _reading("NAMES", "Only these columns of the file: name,name.")]
+Drop = Annotated[str | None, _reading("NAMES", "All columns of the file but these.")]
+Normalize = Annotated[
+    str | None,
+    choice(
+        "--normalize",
+        "rows: every row at length 1; totals: at the median total, before all else.",
+        ("rows", "totals"),
+        PREPARING,
+    ),
+]
+Log1p = Annotated[bool, _preparing("--log1p", "log(1 + x) of every entry.")]
+Tfidf = Annotated[bool, _preparing("--tfidf", "Counts of terms times how rare each is.")]
+ScaleFeatures = Annotated[
+    bool, _preparing("--scale-features", "Columns over the root of their mean square.")
+]
+Weights = Annotated[
+    str | None,
+    choice(
+        "--weights",
+        "Weights made from the matrix. chi-square: 1 over totals of rows and columns.",
+        ("chi-square",),
+    ),
+]
+Components = Annotated[
+    str,
+    components("How many components; over both K,L: groups of rows and of columns with a core."),
+]
+Orthogonal = Annotated[
+    str, choice("--orthogonal", "What components share none of.", SETTINGS, None)
+]
+Algorithm = Annotated[str, choice("--algorithm", f"{explain(NAMES)}.", NAMES)]
+Seeding = Annotated[
+    str,
+    solver("NAME", f"best: {', '.join(SEEDINGS)}, or a file with components to start from."),
+]
+Kmeans = Annotated[
+    str | None,
+    choice("--kmeans", f"paper: the k-means subroutine, {', '.join(SUBROUTINES)}.", SUBROUTINES),
+]
+Proof = Annotated[
+    str,
+    choice("--certificate", f"Lower bound. {explain(KINDS_OF_PROOF)}.", {**CERTIFICATES, **FORMER}),
+]
+ProofSeconds = Annotated[float, solver(None, "What the search of a tight one may take.", min=0.0)]
+NInit = Annotated[
+    str, solver("N|auto", "Tournaments of starts; paper: starts.", parser=parse_n_init)
+]
+Seed = Annotated[int | None, solver(None, "Seed: same seed, same bits.", min=0)]
+Jobs = Annotated[int | None, solver(None, "Threads (default: all cores).", "--jobs", "-j")]
+MaxMemory = Annotated[
+    str | None,
+    solver(
+        "SIZE", "Memory for blocks of rows at work, such as 1G; larger .npy .h5 .zarr stay on disk."
+    ),
+]
+CheckpointFile = Annotated[
+    Path | None,
+    solver("FILE", "Keep what is found so far in FILE, and go on from it after a break."),
+]
+Json = Annotated[bool, flag("--json", "Print one JSON object, for machines.", OUTPUT)]
+Quiet = Annotated[bool, printing(None, "No progress.", "--quiet", "-q")]
+Plugin = Annotated[
+    list[str] | None,
+    value(
+        "FILE|MODULE",
+        "Python that registers methods of your own (orthonmf.baselines.register).",
+        "--plugin",
+    ),
+]
+ImageShape = Annotated[
+    str | None, printing("HxW", "Features are pixels of pictures of this size, such as 8x8.")
+]
+Groups = Annotated[
+    str | None,
+    printing(
+        "FILE|obs:NAME",
+        "Known groups of the rows for the page: a name per line, or what obs of .h5ad says.",
+    ),
+]

@@ -1,0 +1,43 @@
+"""Certificates on the command line: computed right after the fit, and timed apart from it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Any
+
+from orthonmf.certificate import Certificate, state_promise
+from orthonmf.certification.evidence import Evidence
+from orthonmf.cli.terminal import line, prose
+from orthonmf.errors import TooLargeError
+from orthonmf.factorization import Factorization
+
+
+def prove(result: Factorization) -> Factorization:
+    """The result with its certificate computed, while the data are there.
+
+    Where there is no room for one the fit still counts, and the certificate says why.
+    """
+    try:
+        found = result.certificate
+    except TooLargeError as error:
+        found = replace(state_promise(result.promise), reason=str(error))
+    return replace(result, evidence=Evidence(found))
+
+
+def plain_certificate(certificate: Certificate) -> dict[str, Any]:
+    """A certificate as JSON has it, with its sentence."""
+    return {**asdict(certificate), "sentence": str(certificate)}
+
+
+def tell_proof(result: Factorization) -> None:
+    """The error, what is proven of it, and how long both took."""
+    line(f"relative squared error {result.relative_squared_error:.6g}")
+    prose(f"{result.certificate}")
+    line(times_of(result))
+
+
+def times_of(result: Factorization) -> str:
+    """How long the fit took, and how long its certificate where one was computed."""
+    seconds = result.certificate.seconds
+    proof = f", the certificate {seconds:.2f} s" if seconds else ""
+    return f"the fit took {result.seconds:.2f} s{proof}"

@@ -1,0 +1,75 @@
+"""``orthonmf report``: the page of a folder that ``fit`` wrote, made again."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+from orthonmf.cli import options as o
+from orthonmf.cli.data import Reading, as_image_shape, most_bytes, read_data
+from orthonmf.cli.failures import about
+from orthonmf.cli.folder import MODEL, PAGE, read_model, read_summary, tell_story
+from orthonmf.cli.known import read_known
+from orthonmf.cli.terminal import line, object_line, progress
+from orthonmf.cli.writing import Replacing
+from orthonmf.datasets.readers import FileError
+from orthonmf.factorization import Factorization
+from orthonmf.report import find, page
+
+
+def report(
+    folder: Annotated[Path, o.argument("DIR", "A folder that fit wrote.")],
+    data: Annotated[
+        str | None, o.value("FILE", "The data, if they are no longer where they were.")
+    ] = None,
+    image_shape: o.ImageShape = None,
+    groups: o.Groups = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    max_bytes: o.MaxBytes = None,
+) -> None:
+    """Make the page of DIR again, with the curve over k if select-k wrote into it."""
+    summary, result, file, reading = read_folder(folder, data, max_bytes)
+    with progress(f"reading {Path(file).name}", quiet):
+        held = read_data(file, reading)
+        shapes = (result.loadings.shape[0], result.components.shape[1])
+        if tuple(held.X.shape) != shapes:
+            raise FileError(f"{file}: its shape {held.X.shape} is not {shapes}, that of the model")
+        found = find(held.X, result, missing=reading.missing)
+        groups = groups or summary.get("options", {}).get("groups")
+        known = read_known(groups, file, reading, shapes[0])
+    captured = summary.get("captured")
+    if not isinstance(captured, float) or not math.isclose(captured, found.captured, rel_tol=1e-6):
+        raise FileError(f"{file}: it is not what was factorized, or has changed since")
+    shape = image_shape or summary.get("options", {}).get("image_shape")
+    told = {
+        "remarks": [str(one) for one in summary.get("remarks") or ()],
+        "chance": summary.get("captured_by_chance"),
+        "image_shape": as_image_shape(shape, shapes[1]),
+    }
+    story = tell_story(folder, held, result, found, **told, **known)
+    about(folder)
+    with Replacing(folder) as files:
+        html = page(story)
+        files.text(PAGE, lambda written: written.write(html))
+    place = (folder / PAGE).resolve()
+    if json:
+        object_line({"page": str(place), "bytes": place.stat().st_size})
+    else:
+        line(f"look at {place}")
+
+
+def read_folder(
+    folder: Path, data: str | None, max_bytes: str | None
+) -> tuple[dict[str, Any], Factorization, str, Reading]:
+    """What ``fit`` wrote: its summary, the result, where the data are, and how they are read.
+
+    ``data`` names them if they are no longer where they were.
+    """
+    summary = read_summary(folder)
+    result = read_model(folder / MODEL, most_bytes(max_bytes))
+    file = data or summary["input"]["file"]
+    if file == "-" and data is None:
+        raise FileError(f"{folder}: the data came from stdin; name them with --data FILE")
+    return summary, result, file, Reading.from_plain(summary["input"]["reading"])

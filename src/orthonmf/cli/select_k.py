@@ -1,0 +1,106 @@
+"""``orthonmf select-k``: how many components."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from orthonmf.cli import options as o
+from orthonmf.cli.data import Reading, read_data, takes_reading
+from orthonmf.cli.failures import about
+from orthonmf.cli.folder import SELECTION
+from orthonmf.cli.lists import as_sizes
+from orthonmf.cli.terminal import line, object_line, progress, prose, table, write_json
+from orthonmf.cli.writing import Replacing
+from orthonmf.selection import Selection, select_n_components
+
+TRIALS = "trials.jsonl"
+
+
+@takes_reading("missing", "row_names", "feature_names")
+def select_k(
+    file: o.File,
+    reading: Reading,
+    k: Annotated[
+        str,
+        o.value("RANGE", "Numbers to try: 2:20, 2:40:2 or 3,5,8; over both 2:8,2:8: pairs.", "--k"),
+    ] = "2:12",
+    orthogonal: o.Orthogonal = "samples",
+    output: Annotated[
+        Path | None,
+        o.output(
+            "Folder for selection.json, which the report shows, and trials.jsonl, from "
+            "which an interrupted run goes on."
+        ),
+    ] = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    repetitions: Annotated[int, o.solver(None, "How often everything is repeated.", min=1)] = 3,
+    algorithm: o.Algorithm = "best",
+    n_init: o.NInit = o.N_INIT,
+    seed: o.Seed = None,
+    jobs: o.Jobs = None,
+) -> None:
+    """Try several numbers of components on FILE and suggest one.
+
+    For every number: the error and what is proven about it, the error in data whose columns
+    were permuted, and how well two halves of the rows agree.
+    """
+    numbers = as_sizes(k, "--k")
+    with progress(f"reading {Path(file).name}", quiet):
+        data = read_data(file, reading)
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+    found = select_n_components(
+        data.X,
+        numbers,
+        orthogonal=orthogonal,
+        algorithm=algorithm,
+        n_init=n_init,
+        n_repetitions=repetitions,
+        results=None if output is None else output / TRIALS,
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=int(not quiet),
+    )
+    values = {
+        "suggestion": found.suggestion,
+        "reason": found.reason,
+        "orthogonal": orthogonal,
+        "candidates": [asdict(one) for one in found.candidates],
+    }
+    if output is not None:
+        about(output)
+        with Replacing(output) as files:
+            files.text(SELECTION, lambda written: write_json(written, values))
+    if json:
+        object_line(values)
+        return
+    _tell(found)
+    if output is not None:
+        line(f"wrote {output}/: {SELECTION} {TRIALS}")
+
+
+def _tell(found: Selection) -> None:
+    rows = [
+        (
+            _show(one.n_components),
+            f"{one.relative_squared_error:.4f}",
+            "-" if one.lower_bound is None else f"{one.lower_bound:.4f}",
+            f"{one.null_error:.4f}",
+            f"{one.adjusted_rand:.2f}",
+            f"{one.matched_cosine:.2f}",
+            "<- suggested" if one.n_components == found.suggestion else "",
+        )
+        for one in found.candidates
+    ]
+    headings = ("k", "error", "at least", "permuted", "Rand", "cosine", "")
+    table(headings, rows)
+    line()
+    prose(f"suggested: {_show(found.suggestion)}, {found.reason}")
+
+
+def _show(size: Any) -> str:
+    """A number of components, or two of them as -k of fit takes them."""
+    return ",".join(map(str, size)) if isinstance(size, tuple) else str(size)

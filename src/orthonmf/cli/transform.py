@@ -1,0 +1,109 @@
+"""``orthonmf transform``: new rows expressed by the components of a model."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import numpy as np
+
+from orthonmf.cli import options as o
+from orthonmf.cli.data import PREPARING, Reading, most_bytes, read_data, takes_reading
+from orthonmf.cli.failures import about
+from orthonmf.cli.folder import (
+    FEATURES,
+    MODEL,
+    assignments,
+    names_or_numbers,
+    read_model,
+    write_rows,
+)
+from orthonmf.cli.terminal import object_line, progress
+from orthonmf.datasets.readers import FileError, NamedMatrix
+from orthonmf.datasets.readers.names import unshield
+from orthonmf.factorization import Factorization
+from orthonmf.files.whole_files import replacing
+from orthonmf.report import Story, find
+from orthonmf.validation.data import as_matrix
+
+
+@takes_reading(*PREPARING)
+def transform(
+    model: Annotated[Path, o.argument("MODEL", "A model.npz, or the folder it is in.")],
+    file: o.File,
+    reading: Reading,
+    output: Annotated[Path | None, o.output("File to write (default: stdout).", "CSV")] = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Give the rows of FILE to the components of MODEL and write a table of them.
+
+    Over samples and both: the component, scale and share captured of every row. Over features:
+    the loading of every row on every component.
+    """
+    place = model / MODEL if model.is_dir() else model
+    held = read_model(place, most_bytes(reading.max_bytes))
+    with (
+        progress(f"reading {Path(file).name}", quiet),
+        read_data(file, reading, stream=True) as data,
+    ):
+        _check_names(data, place.parent / FEATURES, held)
+        story = _transform(data, held, reading.missing)
+    if json:
+        k, found = held.n_components_found, story.findings
+        counts = [len(found.rows_of(one)) for one in range(k)]
+        told = {"rows": story.shape[0], "components": k, "captured": found.captured}
+        object_line({**told, "rows_per_component": counts})
+    if output is not None:
+        about(output)
+        with replacing(output, encoding="utf-8", newline="") as written:
+            _write(written, story)
+    elif not json:
+        _write(sys.stdout, story)
+
+
+def _transform(data: NamedMatrix, held: Factorization, missing: bool) -> Story:
+    if held.preparation is not None:
+        X = data.X if hasattr(data.X, "tocsr") else np.asarray(data.X[:])
+        data = replace(data, X=held.preparation.apply(X))
+    matrix = as_matrix(
+        data.X, feature_weight=held.feature_weight, missing_values=np.nan if missing else None
+    )
+    projected = matrix.express(held.components, held.orthogonal)
+    result = replace(
+        held, loadings=projected.loadings, labels=projected.labels, scales=projected.scales
+    )
+    found = find(data.X, result, missing=missing)
+    return Story(result, found, data.source, data.row_names, data.column_names)
+
+
+def _check_names(data: NamedMatrix, path: Path, held: Factorization) -> None:
+    """Refuse columns that are named otherwise than those of the model: their order matters."""
+    if data.column_names is None or not path.is_file():
+        return
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            known = [unshield(row[0]) for row in csv.reader(file)][1:]
+    except (csv.Error, UnicodeDecodeError, IndexError) as error:
+        raise FileError(f"{path}: it was not written by orthonmf fit, or is damaged") from error
+    if known == [str(number) for number in range(held.components.shape[1])]:
+        return
+    for place, (found, wanted) in enumerate(zip(data.column_names, known, strict=False)):
+        if found != wanted:
+            raise FileError(
+                f"{data.source}: column {place} is {found!r}, but the model has {wanted!r} there"
+            )
+
+
+def _write(file: TextIO, story: Story) -> None:
+    if story.result.labels is not None:
+        write_rows(file, *assignments(story))
+        return
+    loadings = np.asarray(story.result.loadings)
+    headings = ("row", *(f"component_{one}" for one in range(loadings.shape[1])))
+    names = names_or_numbers(story.row_names, len(loadings))
+    rows = ((name, *values) for name, values in zip(names, loadings.tolist(), strict=True))
+    write_rows(file, headings, rows)

@@ -1,0 +1,89 @@
+"""Which reader a file needs: by the ending of its name, or else by how it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from orthonmf.datasets.readers.edges import read_edges
+from orthonmf.datasets.readers.hdf5 import read_h5, read_h5ad
+from orthonmf.datasets.readers.mtx import read_mtx
+from orthonmf.datasets.readers.npy import read_npy
+from orthonmf.datasets.readers.npz import read_npz
+from orthonmf.datasets.readers.packed import first_bytes
+from orthonmf.datasets.readers.parquet import read_parquet
+from orthonmf.datasets.readers.record import FileError, NamedMatrix, Request
+from orthonmf.datasets.readers.text import read_text
+from orthonmf.datasets.readers.zarr_folder import read_zarr
+
+FORMATS: dict[str, Callable[[Request], NamedMatrix]] = {
+    "npy": read_npy,
+    "npz": read_npz,
+    "mtx": read_mtx,
+    "csv": read_text,
+    "tsv": read_text,
+    "parquet": read_parquet,
+    "h5ad": read_h5ad,
+    "h5": read_h5,
+    "zarr": read_zarr,
+    "edges": read_edges,
+}
+
+ENDINGS = {f".{name}": name for name in FORMATS} | {
+    ".hdf5": "h5",
+    ".edgelist": "edges",
+    ".pq": "parquet",
+    ".tab": "tsv",
+}
+# Endings that people bring and what to do with such files.
+ELSEWHERE = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as .csv"),
+    **dict.fromkeys((".pkl", ".pickle", ".joblib"), "it could run code; numpy.save makes a .npy"),
+    **dict.fromkeys((".rds", ".rda", ".rdata"), "in R, Matrix::writeMM or write.csv"),
+    ".mat": "numpy.save(scipy.io.loadmat(FILE)[NAME]) makes a .npy",
+    ".feather": "pandas.read_feather(FILE).to_parquet makes a .parquet",
+    ".loom": "anndata.read_loom(FILE).write_h5ad makes a .h5ad",
+    ".json": "pandas.read_json(FILE).to_csv makes a .csv",
+}
+MAY_BE_PACKED = ("mtx", "csv", "tsv", "edges")
+BEGINNINGS = {
+    b"\x93NUMPY": "npy",
+    b"PK\x03\x04": "npz",
+    b"PK\x05\x06": "npz",
+    b"%%MatrixMarket": "mtx",
+    b"\x89HDF\r\n\x1a\n": "h5",
+    b"PAR1": "parquet",
+}
+
+
+def format_of(path: Path) -> str:
+    """The name of the format of a file."""
+    found = format_by_name(path)
+    if found is not None:
+        return found
+    if path.is_dir():
+        return "zarr"
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    if ending in ELSEWHERE:
+        raise FileError(f"{path}: {ending} files are not read; {ELSEWHERE[ending]}")
+    return format_by_content(path)
+
+
+def format_by_name(path: Path) -> str | None:
+    """The format that the ending of a name stands for; None if it stands for none."""
+    name = path.name.lower()
+    found = ENDINGS.get(Path(name.removesuffix(".gz")).suffix)
+    packed = name.endswith(".gz")
+    return found if not packed or found in MAY_BE_PACKED else None
+
+
+def format_by_content(path: Path) -> str:
+    """What a file begins like; text is taken for a table."""
+    beginning = first_bytes(path)
+    found = next((name for start, name in BEGINNINGS.items() if beginning.startswith(start)), None)
+    if found is None and b"\0" in beginning:
+        raise FileError(
+            f"{path}: neither its name nor its first bytes tell what it is; name its format with "
+            f"--format: {' '.join(FORMATS)}"
+        )
+    return found or "csv"

@@ -1,0 +1,105 @@
+"""Lists of names: one per line, and those that 10x Genomics puts next to a matrix."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+from orthonmf.datasets.readers.packed import DAMAGED_TEXT, open_text
+from orthonmf.datasets.readers.place import readable
+from orthonmf.datasets.readers.record import FileError
+
+Names = tuple[str, ...]
+LONGEST_LIST = 2**28
+
+
+# What a spreadsheet takes for a formula, behind the quotes that we put before such names.
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+TENX_MATRIX = re.compile(r"matrix\.mtx(\.gz)?$")
+
+
+def shield(name: str) -> str:
+    """A name for a table: with a quote before it where a spreadsheet would take it for a formula.
+
+    Numbers are no formulas and stay as they are. :func:`unshield` gives every name back.
+    """
+    if not FORMULA.match(name) or _is_number(name):
+        return name
+    return f"'{name}"
+
+
+def unshield(cell: str) -> str:
+    """The name that a cell of a table stands for."""
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return name == name.strip()
+
+
+def read_names(path: str | os.PathLike[str], expected: int, what: str) -> Names:
+    """One name per line; as many as there are rows or columns."""
+    names = tuple(read_lines(Path(path)))
+    if len(names) != expected:
+        raise FileError(f"{path}: it holds {len(names)} names for {expected} {what}")
+    return names
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text file, packed or not, without empty ones at the end."""
+    try:
+        with readable(path, LONGEST_LIST) as place, open_text(place) as file:
+            text = file.read(LONGEST_LIST + 1)
+    except DAMAGED_TEXT as error:
+        raise FileError(f"{path}: this is no UTF-8 text: {error}") from error
+    if len(text) > LONGEST_LIST:
+        raise FileError(f"{path}: it holds more than {LONGEST_LIST:,} characters of names")
+    lines = text.splitlines()
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines
+
+
+def tenx_matrix(folder: Path) -> Path | None:
+    """The matrix of a folder as 10x Genomics writes it; None if there is none."""
+    found = sorted(path for path in folder.iterdir() if TENX_MATRIX.search(path.name))
+    if len(found) > 1:
+        listed = ", ".join(path.name for path in found[:5])
+        raise FileError(f"{folder}: it holds several matrices: {listed}; name one of them")
+    return found[0] if found else None
+
+
+def tenx_neighbors(path: Path) -> tuple[Names, Names] | None:
+    """Barcodes and features next to ``[PREFIX]matrix.mtx[.gz]``; None if they are not there."""
+    name = path.name.removesuffix(".gz")
+    if not name.endswith("matrix.mtx"):
+        return None
+    prefix = name.removesuffix("matrix.mtx")
+    barcodes = _first_there(path.parent, prefix, ("barcodes.tsv",))
+    features = _first_there(path.parent, prefix, ("features.tsv", "genes.tsv"))
+    if barcodes is None or features is None:
+        return None
+    cells = tuple(line.split("\t")[0] for line in read_lines(barcodes))
+    return cells, _gene_names([line.split("\t") for line in read_lines(features)])
+
+
+def _first_there(folder: Path, prefix: str, names: tuple[str, ...]) -> Path | None:
+    candidates = (folder / f"{prefix}{name}{packed}" for name in names for packed in ("", ".gz"))
+    return next((one for one in candidates if one.is_file()), None)
+
+
+def _gene_names(fields: list[list[str]]) -> Names:
+    """The symbol of every gene, with its identifier where the symbol alone is not unique."""
+    symbols = [one[1] if len(one) > 1 else one[0] for one in fields]
+    counts = Counter(symbols)
+    return tuple(
+        symbol if counts[symbol] == 1 or len(one) < 2 else f"{symbol} ({one[0]})"
+        for symbol, one in zip(symbols, fields, strict=True)
+    )

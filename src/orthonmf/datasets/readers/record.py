@@ -1,0 +1,202 @@
+"""What every reader is given and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthonmf.engine.memory import in_words, memory_limit
+from orthonmf.errors import FileError, MissingExtraError
+from orthonmf.numerics.arrays import Array
+from orthonmf.validation.parameters import name_nearest
+from orthonmf.validation.sparse_structure import csr_from_parts
+
+# No fair file unpacks to more times its size than this; gzip cannot do much more.
+MOST_UNPACKED = 1000
+# What a machine is taken to have that does not say how much memory it has.
+WITHOUT_KNOWLEDGE = 2**33
+# Kinds of dtypes: real numbers, and what holds text.
+NUMBERS, TEXTS = "biuf", "SOU"
+Names = tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NamedMatrix:
+    """A matrix read from a file, with the names of its rows and columns if it has any.
+
+    X is an (n, m) array, memory map or CSR array, or what gives slices of its rows from the file
+    where that was asked for. Its values have not been checked yet, except in text formats, where a
+    bad one is reported with its line.
+    """
+
+    X: Any
+    row_names: Names
+    column_names: Names
+    source: str  # the file, as it was named
+    opened: ExitStack | None = None  # what is open as long as rows are read from the file
+    notes: tuple[str, ...] = ()  # what the reader decided and the user may see otherwise
+    where_negative: str = ""  # what to do where X holds negative entries, if that is known
+    preparation: Any = None  # what was done to X after it was read; None for nothing
+
+    def close(self) -> None:
+        """Close the file; rows that were not read into memory are gone then."""
+        if self.opened is not None:
+            self.opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A file to read and how, as `read_matrix` describes it; what all readers check."""
+
+    path: Path
+    shown: str  # how messages call the file
+    max_bytes: int
+    key: str | None = None
+    header: bool | None = None
+    index: bool | None = None
+    allow_missing: bool = False
+    map_above: int = 0
+    stream_above: int | None = None
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+
+    def choose(self, names: Names, count: int) -> list[int] | None:
+        """Which of so many columns are wanted, in the order of the file; None for all."""
+        if self.columns is None and not self.drop:
+            return None
+        known = [str(number) for number in range(count)] if names is None else list(names)
+        for name in (*(self.columns or ()), *self.drop):
+            if name not in known:
+                raise self.error(f"there is no column {name!r}{name_nearest(name, known)}")
+        chosen = [
+            number
+            for number, name in enumerate(known)
+            if (self.columns is None or name in self.columns) and name not in self.drop
+        ]
+        if not chosen:
+            raise self.error("no column is left; see --columns and --drop")
+        return chosen
+
+    def streams(self, n_bytes: int, stored: int) -> bool:
+        """Whether an array of this declared size, and this size as stored, is left where it is.
+
+        One that is almost all claim is not: going over it would take for ever.
+        """
+        large = self.stream_above is not None and n_bytes > self.stream_above
+        return large and n_bytes <= MOST_UNPACKED * stored
+
+    def error(self, why: str, line: int | None = None) -> FileError:
+        """The error to raise for this file."""
+        place = "" if line is None else f" line {line}:"
+        return FileError(f"{self.shown}:{place} {' '.join(why.split())}")
+
+    @contextmanager
+    def decoding(self, what: str) -> Iterator[None]:
+        """Turn whatever a library raises over this file into one error.
+
+        On damaged files the libraries that unpack them raise errors of any type.
+        """
+        try:
+            yield
+        except (FileError, PermissionError, MissingExtraError):
+            raise
+        except Exception as error:
+            raise self.error(f"{what}: {error}") from error
+
+    def check_size(self, n_bytes: int, what: str, line: int | None = None) -> None:
+        """Refuse a declared size above the limit, before any memory is taken for it."""
+        if n_bytes > self.max_bytes:
+            raise self.error(
+                f"{what} would take {in_words(n_bytes)}, more than the {in_words(self.max_bytes)} "
+                "allowed; if the file can be trusted, raise --max-bytes",
+                line,
+            )
+
+    def check_shape(self, shape: tuple[int, ...], line: int | None = None) -> tuple[int, int]:
+        """A shape of two positive sizes whose row and column records alone fit into memory."""
+        if len(shape) != 2:
+            raise self.error(f"a matrix has 2 dimensions, this has {len(shape)}: {shape}", line)
+        if not all(isinstance(size, int | np.integer) for size in shape):
+            raise self.error(f"the declared shape {shape} makes no sense", line)
+        n, m = (int(size) for size in shape)
+        if n < 1 or m < 1:
+            raise self.error(f"the matrix is empty: its shape is {n} x {m}", line)
+        self.check_size(16 * (n + m), f"a matrix of declared shape {n} x {m}", line)
+        return n, m
+
+    def find_unusable(self, values: Array) -> Array:
+        """Which values are not finite or negative, but for missing ones where they may be."""
+        bad = ~(np.isfinite(values) & (values >= 0))
+        return bad & ~np.isnan(values) if self.allow_missing else bad
+
+    def only_one(self, names: Sequence[str], what: str) -> str:
+        """The one name, or the error that there are several arrays of a kind, or none."""
+        if len(names) == 1:
+            return names[0]
+        if not names:
+            raise self.error(f"it holds no {what}")
+        listed = ", ".join(names[:10])
+        raise self.error(f"it holds several arrays: {listed}; name one of them with --key")
+
+    def sparse(self, kind: str, parts: Sequence[Array], shape: tuple[int, int]) -> csr_array:
+        """The CSR array of the parts of a sparse matrix, once all its indices have been checked."""
+        try:
+            return csr_from_parts(kind, parts, shape)
+        except (ValueError, IndexError, TypeError, ArithmeticError) as error:
+            raise self.error(f"the sparse structure is corrupt: {error}") from error
+
+    def matrix(
+        self,
+        X: Any,
+        row_names: Names = None,
+        column_names: Names = None,
+        *,
+        notes: tuple[str, ...] = (),
+        chosen: bool = False,
+    ) -> NamedMatrix:
+        """The result, after a last look at its shape and the number of names.
+
+        Unless the reader has ``chosen`` columns itself, those that are not wanted go now.
+        """
+        self.check_shape(X.shape)
+        both = (row_names, column_names)
+        for names, size, what in zip(both, X.shape, ("row", "column"), strict=True):
+            if names is not None and len(names) != size:
+                raise self.error(f"there are {len(names)} {what} names for {size} {what}s")
+        keep = None if chosen else self.choose(column_names, X.shape[1])
+        if keep is not None:
+            if isinstance(X, StoredRows):
+                raise self.error("columns of a matrix that stays on disk cannot be chosen")
+            X = X[:, keep]
+            column_names = None if column_names is None else tuple(column_names[i] for i in keep)
+        return NamedMatrix(X, row_names, column_names, self.shown, notes=notes)
+
+
+class StoredRows:
+    """A matrix that stays in its file and gives slices of its rows, or an error that names it."""
+
+    def __init__(self, stored: Any, request: Request) -> None:
+        self.shape: tuple[int, int] = tuple(stored.shape)
+        self.dtype = np.dtype(stored.dtype)
+        self._stored, self._request = stored, request
+
+    def __getitem__(self, rows: Any) -> Array:
+        with self._request.decoding("its rows cannot be read"):
+            return np.asarray(self._stored[rows])
+
+
+def default_max_bytes() -> int:
+    """Half of the memory that this process may use."""
+    return (memory_limit() or WITHOUT_KNOWLEDGE) // 2

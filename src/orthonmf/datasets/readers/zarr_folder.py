@@ -1,0 +1,139 @@
+"""``.zarr`` folders: an array, a group with one matrix, or AnnData's layout.
+
+Codecs can run code (one of them unpickles), so only known, harmless ones are let through.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from orthonmf.datasets.readers.record import NUMBERS, NamedMatrix, Request
+from orthonmf.datasets.readers.store import Store
+from orthonmf.extras import import_extra
+
+MARKS = ("zarr.json", ".zgroup", ".zarray")  # what is in every Zarr store
+BLOSC_HEADER = 16  # bytes
+# More pieces than this, and than so many for each that is stored, are an empty claim.
+MOST_EMPTY = 20_000
+PIECES_PER_STORED = 10
+HARMLESS = {
+    "blosc", "bytes", "bz2", "crc32", "crc32c", "delta", "endian", "gzip", "lz4", "lzma",
+    "numcodecs.blosc", "numcodecs.bz2", "numcodecs.delta", "numcodecs.lz4", "numcodecs.lzma",
+    "numcodecs.shuffle", "numcodecs.zlib", "numcodecs.zstd", "sharding_indexed", "shuffle",
+    "transpose", "vlen-utf8", "zlib", "zstd",
+}  # fmt: skip
+
+
+def read_zarr(request: Request) -> NamedMatrix:
+    """The matrix of a Zarr folder, with names where AnnData put them."""
+    zarr = import_extra("zarr", "files")
+    if not request.path.is_dir():
+        raise request.error("a Zarr store is a folder")
+    if not any((request.path / name).exists() for name in MARKS):
+        raise request.error(
+            "the folder holds no matrix that is known: neither a Zarr store (zarr.json, .zgroup) "
+            "nor files of 10x Genomics (matrix.mtx, barcodes.tsv, features.tsv)"
+        )
+    with request.decoding("this is no Zarr store, or a damaged one"):
+        store = _Zarr(request, zarr.open(str(request.path), mode="r", use_consolidated=False))
+        if isinstance(store.root, store.array_type):
+            return request.matrix(store.matrix(store.root))
+        X = store.matrix(store.at(store.root, request.key or store.find_only_matrix()))
+        return store.add_names(X)
+
+
+class _Zarr(Store):
+    """An open Zarr folder; only codecs that cannot do harm are let through."""
+
+    def __init__(self, request: Request, root: Any) -> None:
+        super().__init__(request, root)
+        zarr = import_extra("zarr", "files")
+        self.array_type, self.group_type = zarr.Array, zarr.Group
+
+    def at(self, group: Any, path: str) -> Any:
+        """The array or group at a path."""
+        if path not in group:
+            raise self.request.error(f"there is no {path!r} in it")
+        return group[path]
+
+    def attribute(self, group: Any, *names: str) -> Any:
+        """The first of some attributes that is there, or None."""
+        return next((group.attrs[name] for name in names if name in group.attrs), None)
+
+    def stored_bytes(self, array: Any) -> int:
+        """How much of an array the files of the folder hold."""
+        return int(array.nbytes_stored())
+
+    def find_only_matrix(self) -> str:
+        """The name of the array or group called X, or of the one array of two dimensions."""
+        if "X" in self.root:
+            return "X"
+        arrays = ((name, one) for name, one in self.root.members())
+        found = [name for name, one in arrays if isinstance(one, self.array_type) and one.ndim == 2]
+        return self.request.only_one(sorted(found), "two-dimensional array")
+
+    def check_content(self, array: Any, kinds: str) -> None:
+        """Refuse strange codecs, values that are no numbers, and pieces of an unfair size."""
+        self._check_codecs(array)
+        if kinds == NUMBERS and np.dtype(array.dtype).kind not in NUMBERS:
+            raise self.request.error(f"{array.name!r} holds {array.dtype} values, not numbers")
+        self.check_size(array, array.chunks, "chunks of shape")
+
+    def check(self, array: Any, kinds: str, *, whole: bool) -> None:
+        """Refuse many pieces that are not stored: they hold zeros, but each has to be asked for."""
+        super().check(array, kinds, whole=whole)
+        sizes = array.chunks if array.shards is None else array.shards
+        claimed = prod(
+            -(-extent // max(1, size)) for extent, size in zip(array.shape, sizes, strict=True)
+        )
+        if claimed <= MOST_EMPTY:
+            return
+        stored = sum(path.is_file() for path in (self.request.path / array.path).rglob("*"))
+        if claimed > PIECES_PER_STORED * stored:
+            raise self.request.error(
+                f"{array.name!r} claims {claimed:,} pieces, {stored:,} files are there"
+            )
+
+    def _check_codecs(self, array: Any) -> None:
+        described = array.metadata.to_dict()
+        keys = ("filters", "compressor", "codecs")
+        used = set(_codec_names([described.get(key) for key in keys]))
+        if not used <= HARMLESS:
+            strange = ", ".join(sorted(used - HARMLESS))
+            raise self.request.error(
+                f"{array.name!r} is packed with {strange}, which is not trusted"
+            )
+        if any(name.endswith("blosc") for name in used) and "sharding_indexed" not in used:
+            self._check_blosc(array)
+
+    def _check_blosc(self, array: Any) -> None:
+        """Refuse pieces whose header lies about their length: Blosc believes it and reads on."""
+        for path in (self.request.path / array.path).rglob("*"):
+            if not path.is_file() or path.name.startswith((".z", "zarr.json")):
+                continue
+            what = f"the piece {path.name!r} of {array.name!r}"
+            with open(path, "rb") as file:
+                header = file.read(BLOSC_HEADER).ljust(BLOSC_HEADER, b"\0")
+            unpacked, block, packed = struct.unpack_from("<III", header, 4)
+            if packed != path.stat().st_size or block > max(unpacked, 1):
+                raise self.request.error(f"{what} is damaged")
+            self.request.check_size(unpacked, what)
+
+
+def _codec_names(described: Any) -> Iterator[str]:
+    """Every codec that a description names, at any depth."""
+    if isinstance(described, dict):
+        name = described.get("id", described.get("name"))
+        if name is not None:
+            yield str(name)
+        for key, value in described.items():
+            if key in ("codecs", "index_codecs", "configuration"):
+                yield from _codec_names(value)
+    elif isinstance(described, list | tuple):
+        for one in described:
+            yield from _codec_names(one)

@@ -1,0 +1,54 @@
+"""A matrix seen through groups of its columns or rows: few numbers for every point.
+
+Groups that share no point make the product with the whole matrix cost O(entries) whatever their
+number, and what comes out is a matrix of its own, in memory, with few columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.points import DirectionSweep
+from orthonmf.engine.samples import Samples
+from orthonmf.engine.scan import Scan
+from orthonmf.engine.sources import in_memory
+from orthonmf.engine.vectors import divide, on_host, square_lengths
+from orthonmf.numerics.arrays import Array
+
+
+def compress_columns(matrix: Matrix, groups: Array) -> Samples:
+    """The rows of Y seen through groups of columns (l, m) that share none, in one read.
+
+    Row i has the coordinates ``<y_i, group>``, (n, l), and the weight that it has in the matrix.
+    """
+    rows = on_host(matrix.products(groups, disjoint=True))
+    return as_points(matrix, rows, matrix.row_weights)
+
+
+def compress_rows(matrix: Matrix, labels: Array, scales: Array, energies: Array) -> Samples:
+    """The columns of Y seen through groups of rows, in one read.
+
+    ``labels`` (n,), -1 for none, and ``scales`` (n,) make k groups, ``energies`` (k,) are the
+    weighted sums of their squared scales. Column j has the coordinates ``<y_j, unit group>``.
+    """
+    weights = matrix.row_weights
+    coefficients = scales if weights is None else scales * weights
+    return columns_by_groups(matrix, matrix.row_sums(labels, coefficients, len(energies)), energies)
+
+
+def compress_swept(matrix: Matrix, sweep: DirectionSweep) -> Samples:
+    """The columns of Y seen through the groups of rows of a sweep: no further read."""
+    return columns_by_groups(matrix, sweep.sums, sweep.captured)
+
+
+def columns_by_groups(matrix: Matrix, sums: Array, energies: Array) -> Samples:
+    """Points (m, k) from sums (k, m) of scale times row, and sums of squared scales (k,)."""
+    seen = divide(sums, np.sqrt(np.maximum(energies, 0.0))[:, None])
+    return as_points(matrix, np.ascontiguousarray(seen.T))
+
+
+def as_points(matrix: Matrix, rows: Array, row_weights: Array | None = None) -> Samples:
+    """Rows (N, c), computed from a matrix, as points for the same executor."""
+    scanned = Scan(None, square_lengths(rows), row_weights=row_weights)
+    return Samples(Matrix(in_memory(rows), matrix.executor, scanned))

@@ -1,0 +1,214 @@
+"""A Dask cluster as an executor: blocks stay where they are, small results come back in order."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from orthonmf.engine.dask.blocks import BlockTask, work_on_blocks
+from orthonmf.engine.dask.chunks import Chunks
+from orthonmf.engine.dask.failures import failure, report_killed
+from orthonmf.engine.dask.waiting import Patience
+from orthonmf.engine.executors import Absorb, Executor, Work
+from orthonmf.engine.masked import FilledSource
+from orthonmf.engine.sources import Source
+from orthonmf.errors import InvalidInputError, NoWorkersError
+from orthonmf.extras import import_extra
+
+# For every thread of the cluster one task at work and one waiting; results take memory too.
+IN_FLIGHT_PER_THREAD = 2
+FEWEST_IN_FLIGHT = 8
+# A task costs milliseconds whatever it does, so it works on several blocks; a thread has several
+# tasks in a pass, so that the fast wait little for the slow; and what is lost with a worker is few.
+TASKS_PER_THREAD = 2
+MOST_BLOCKS = 64
+# What goes to every block travels with the tasks of a pass up to so many bytes in all.
+MOST_BYTES_WITH_TASKS = 2**20
+# Reading a file or an object store may fail now and then.
+RETRIES = 2
+# Dask warns of large graphs and advises to scatter, after which a lost worker loses the fit.
+QUIET = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}
+
+
+def current_client() -> Any:
+    """The Dask client in force, None where there is none."""
+    distributed = sys.modules.get("distributed")  # who has a client has imported it
+    if distributed is None:
+        return None
+    try:
+        client = distributed.Client.current()
+    except ValueError:
+        return None
+    if client.asynchronous:
+        raise InvalidInputError(
+            "the current Dask client is asynchronous, but a fit waits for its results; connect "
+            "with Client(address) and without asynchronous=True"
+        )
+    return client
+
+
+class DaskExecutor:
+    """Sends work to the blocks of a Dask array; what is in this process a local executor does.
+
+    Nothing is scattered: whatever a worker holds when it dies can be computed again.
+    """
+
+    def __init__(self, client: Any, local: Executor) -> None:
+        self._client, self._local = client, local
+
+    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
+        """Call ``absorb(rows, result)`` once for every block, the first block first."""
+        if isinstance(source, FilledSource):
+            source, work = source.with_gaps(work)
+        if not isinstance(source, Chunks):
+            self._local.fold(source, work, absorb)
+            return
+        results = _Pass(self._client, source, work)
+        try:
+            for index in range(source.n_blocks):
+                absorb(source.span(index), results.next())
+        finally:
+            results.end()
+
+
+class _Pass:
+    """The results of one pass, asked for one after the other; few tasks are ahead of that."""
+
+    def __init__(self, client: Any, chunks: Chunks, work: Work) -> None:
+        self._dask = import_extra("dask", "dask")
+        self._killed = import_extra("distributed", "dask").KilledWorker
+        self._packed = import_extra("cloudpickle", "dask").dumps
+        self._client, self._chunks, self._work = client, chunks, work
+        self._patience = Patience(client)
+        n_threads = max(1, sum(client.nthreads().values()))
+        self._most = max(FEWEST_IN_FLIGHT, IN_FLIGHT_PER_THREAD * n_threads)
+        self._per_task = blocks_per_task(chunks, n_threads)
+        self._in_flight: deque[tuple[range, Any]] = deque()  # blocks, and the future of their task
+        self._results: deque[Any] = deque()  # of blocks whose task is done, not yet asked for
+        self._sent = 0
+        self._alone = 0  # blocks before this one are sent by themselves
+        self._shared = self._share()
+
+    def _share(self) -> Any:
+        """What goes to every block: with every task, or by one that is computed again if lost."""
+        packed, key = self._packed(self._work.shared), f"orthonmf-shared-{uuid.uuid4().hex}"
+        if len(packed) * self._chunks.n_blocks <= MOST_BYTES_WITH_TASKS * self._per_task:
+            return packed
+        with self._dask.config.set(QUIET):
+            return self._client.submit(bytes, packed, key=key)
+
+    def next(self) -> Any:
+        """The result of the first block that has not been asked for."""
+        while not self._results:
+            self._fill()
+            blocks, _ = self._in_flight[0]
+            try:
+                self._receive()
+            except self._killed as error:
+                if blocks.start < self._alone:
+                    raise report_killed(error, self._chunks.expect(blocks.start).rows) from error
+                # All that waited on a worker when it died is suspected: alone, a block is judged
+                # by what it does itself, and has the memory of the worker to itself.
+                self._withdraw(blocks.start)
+                self._alone = blocks.stop
+        return self._results.popleft()
+
+    def _fill(self) -> None:
+        """See that enough blocks are at work."""
+        if self._sent < self._alone:
+            if not self._in_flight:
+                self._send([range(self._sent, self._sent + 1)])
+        elif len(self._in_flight) <= self._most // 2:
+            stop = self._chunks.n_blocks
+            starts = range(self._sent, stop, self._per_task)[: self._most - len(self._in_flight)]
+            self._send([range(start, min(start + self._per_task, stop)) for start in starts])
+
+    def _send(self, groups: list[range]) -> None:
+        """Put the next blocks to work, those of a group by one task."""
+        if groups:
+            self._in_flight.extend(zip(groups, self._futures(groups), strict=True))
+            self._sent = groups[-1].stop
+
+    def _futures(self, groups: list[range]) -> list[Any]:
+        name = f"orthonmf-block-{uuid.uuid4().hex}"
+        keys = [(name, group.start) for group in groups]
+        work = [
+            partial(work_on_blocks, self._work.function, [self._task(index) for index in group])
+            for group in groups
+        ]
+        with self._dask.config.set(QUIET):
+            if self._chunks.recipes is not None:
+                shared = [self._shared] * len(groups)
+                return self._client.map(call, work, shared, key=keys, pure=False, retries=RETRIES)
+            tasks = [
+                self._dask.delayed(one, name=f"{name}-of-{key[1]}", pure=False, traverse=False)(
+                    self._shared,
+                    *(self._chunks.delayed[index] for index in group),
+                    dask_key_name=key,
+                )
+                for one, group, key in zip(work, groups, keys, strict=True)
+            ]
+            return self._client.compute(tasks, retries=RETRIES)
+
+    def _task(self, index: int) -> BlockTask:
+        slices = self._packed(self._work.slices(self._chunks.span(index)))
+        recipes = self._chunks.recipes
+        recipe = None if recipes is None else recipes[index]
+        return BlockTask(self._chunks.expect(index), slices, recipe)
+
+    def _receive(self) -> None:
+        """Take the results of the first task in flight; what it left out is sent again."""
+        blocks, future = self._in_flight[0]
+        try:
+            found = self._patience.result(future)
+        except (self._killed, NoWorkersError):
+            raise
+        except Exception as error:
+            told = failure(error, self._chunks.expect(blocks.start).rows)
+            if told is error:
+                raise
+            raise told from error
+        self._in_flight.popleft()
+        future.release()
+        rest = blocks[len(found) :]
+        if rest:
+            self._in_flight.appendleft((rest, *self._futures([rest])))
+        for index, (result, bits) in zip(blocks, found, strict=False):
+            self._chunks.check(index, bits)
+            self._results.append(result)
+
+    def _withdraw(self, index: int) -> None:
+        """Take back everything in flight; the block at ``index`` is the next to be sent."""
+        # A release would reach the scheduler after the block has been sent again, and has met its
+        # old failure there; a cancellation arrives before.
+        self._client.cancel(self._futures_left())
+        self._in_flight.clear()
+        self._sent, self._shared = index, self._share()
+
+    def _futures_left(self) -> list[Any]:
+        shared = [] if isinstance(self._shared, bytes) else [self._shared]
+        return [*(future for _, future in self._in_flight), *shared]
+
+    def end(self) -> None:
+        """Leave nothing behind on the cluster, also after an error or an interrupt."""
+        for future in self._futures_left():
+            future.release()
+
+
+def blocks_per_task(chunks: Chunks, n_threads: int) -> int:
+    """How many blocks one task works on: those that are made there, a few tasks for every thread.
+
+    Results do not depend on it.
+    """
+    if chunks.recipes is None:
+        return 1
+    return max(1, min(MOST_BLOCKS, -(-chunks.n_blocks // (TASKS_PER_THREAD * n_threads))))
+
+
+def call(work: Callable[..., Any], *given: Any) -> Any:
+    """What Dask runs: the name of every task in its lists."""
+    return work(*given)

@@ -1,0 +1,76 @@
+"""Recipes: how chunks are made, where that is short enough to travel with the work on them.
+
+A chunk with a recipe is made inside the task that works on it, so that one task can do several
+chunks, one after the other. The others are tasks of Dask's own: what the cluster holds already,
+what two chunks share the work of, and what carries its numbers in the graph.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from orthonmf.extras import import_extra
+
+# A recipe is sent again in every pass.
+MOST_BYTES = 2**15
+
+
+def recipes_of(array: Any, chunks: list[Any]) -> list[bytes] | None:
+    """A recipe for every chunk of an array, given as Delayed; None where any of them has none."""
+    held = import_extra("distributed", "dask").futures_of(array)
+    graphs = [dict(chunk.__dask_graph__()) for chunk in chunks]
+    if held or _share_work(graphs):
+        return None
+    found: list[bytes] = []
+    for chunk, graph in zip(chunks, graphs, strict=True):
+        recipe = _pack(graph, chunk.key)
+        if recipe is None:
+            return None
+        found.append(recipe)
+    return found
+
+
+def follow(recipe: bytes) -> Any:
+    """What a recipe makes, in this thread."""
+    graph, key = pickle.loads(recipe)
+    return import_extra("dask", "dask").get(graph, key)
+
+
+def _share_work(graphs: list[dict[Any, Any]]) -> bool:
+    """Whether any task is in several graphs; constants may be."""
+    is_task = import_extra("dask.core", "dask").istask
+    counts = Counter(key for graph in graphs for key, node in graph.items() if is_task(node))
+    return any(count > 1 for count in counts.values())
+
+
+def _pack(graph: dict[Any, Any], key: Any) -> bytes | None:
+    """A graph as bytes; None where it is long, or for another process to know."""
+    packed = io.BytesIO()
+    try:
+        _pickler(packed).dump((graph, key))
+    except Exception:  # any object may refuse in any way: Dask may know how to send it
+        return None
+    return packed.getvalue() if packed.tell() <= MOST_BYTES else None
+
+
+def _pickler(file: Any) -> Any:
+    """A pickler that gives up at once on many numbers, and on what only a client can look up."""
+    future = import_extra("distributed", "dask").Future
+
+    class Short(import_extra("cloudpickle", "dask").CloudPickler):  # type: ignore[misc]
+        def persistent_id(self, found: Any) -> None:
+            if isinstance(found, future) or _size(found) > MOST_BYTES:
+                raise pickle.PicklingError("no recipe")
+
+    return Short(file)
+
+
+def _size(found: Any) -> int:
+    if isinstance(found, np.ndarray):
+        return found.nbytes
+    return len(found) if isinstance(found, bytes | bytearray | str) else 0

@@ -1,0 +1,344 @@
+"""Arrays on a device that NumPy's functions work on: one entry, or one row, per point.
+
+Algorithms are written in NumPy. Through the protocols that NumPy has for such arrays
+(``__array_ufunc__`` and ``__array_function__``) the same lines compute on the device when a vector
+lies there. What has an entry per point stays; sums over all points come to the host, as NumPy.
+A function that is not known here gets copies on the host: right, only slower.
+
+No operation whose result may differ from run to run is used: no atomic additions, and no
+cumulated sums of floating point numbers (`find_places` cumulates totals of slabs on the host).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from orthonmf.engine.tensor_functions import (
+    DTYPES,
+    OF_TORCH,
+    SLAB,
+    cut_slabs,
+    fetch,
+    first_of,
+    ldexp,
+    sum_by_label,
+    told_when_full,
+)
+from orthonmf.engine.vectors import OnDevice
+from orthonmf.numerics.arrays import Array
+
+
+def as_tensor(values: Any, device: Any, dtype: Any = None) -> Any:
+    """A tensor of these values (array, number or array on a device) on a device."""
+    if isinstance(values, DeviceArray):
+        return values.tensor if dtype is None else values.tensor.to(dtype)
+    array = np.asarray(values)
+    if array.ndim == 0:  # filled there: a copy would have to be waited for
+        kind = DTYPES[array.dtype] if dtype is None else dtype
+        return torch.full((), array.item(), dtype=kind, device=device)
+    if not array.flags.writeable or not array.flags.c_contiguous:
+        array = np.array(array)  # a tensor cannot say that it is read only
+    return torch.as_tensor(array).to(device=device, dtype=dtype)
+
+
+UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
+    np.add: torch.add,
+    np.subtract: torch.subtract,
+    np.multiply: torch.multiply,
+    np.divide: torch.true_divide,
+    np.minimum: torch.minimum,
+    np.maximum: torch.maximum,
+    np.square: torch.square,
+    np.sqrt: torch.sqrt,
+    np.negative: torch.negative,
+    np.absolute: torch.abs,
+    np.greater: torch.gt,
+    np.greater_equal: torch.ge,
+    np.less: torch.lt,
+    np.less_equal: torch.le,
+    np.equal: torch.eq,
+    np.not_equal: torch.ne,
+    np.isfinite: torch.isfinite,
+    np.isnan: torch.isnan,
+    np.bitwise_and: torch.bitwise_and,
+    np.bitwise_or: torch.bitwise_or,
+    np.invert: torch.bitwise_not,
+    np.logical_not: torch.logical_not,
+    np.ldexp: ldexp,
+    np.matmul: torch.matmul,
+}
+
+
+class DeviceArray(NDArrayOperatorsMixin, OnDevice):
+    """A tensor that NumPy's functions work on where it lies; see the module."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As of an array."""
+        return tuple(self.tensor.shape)
+
+    @property
+    def ndim(self) -> int:
+        """As of an array."""
+        return int(self.tensor.ndim)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of NumPy."""
+        return OF_TORCH[self.tensor.dtype]
+
+    @property
+    def T(self) -> DeviceArray:
+        """The transpose, a view."""
+        return DeviceArray(self.tensor.T)
+
+    def __len__(self) -> int:
+        return int(self.tensor.shape[0])
+
+    def fetch(self) -> Array:
+        """A copy on the host."""
+        return fetch(self.tensor)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if copy is False:
+            raise ValueError("an array on a device cannot be had without a copy")
+        return self.fetch() if dtype is None else self.fetch().astype(dtype, copy=False)
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self.tensor[self._key(key)]
+        return DeviceArray(found) if found.ndim else fetch(found)[()]
+
+    def __setitem__(self, key: Any, values: Any) -> None:
+        self.tensor[self._key(key)] = as_tensor(values, self.tensor.device, self.tensor.dtype)
+
+    def _key(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            return tuple(map(self._key, key))
+        if isinstance(key, DeviceArray):
+            return key.tensor if key.tensor.dtype == torch.bool else key.tensor.long()
+        if isinstance(key, np.ndarray | list):
+            array = np.asarray(key)
+            dtype = torch.bool if array.dtype == bool else torch.int64
+            return as_tensor(array, self.tensor.device, dtype)
+        return key
+
+    def astype(self, dtype: Any, copy: bool = True) -> DeviceArray:
+        """In another dtype; the same array where it has that and no copy is asked for."""
+        wanted = DTYPES[np.dtype(dtype)]
+        return DeviceArray(self.tensor.to(wanted, copy=copy))
+
+    def copy(self) -> DeviceArray:
+        """A copy on the device."""
+        return DeviceArray(self.tensor.clone())
+
+    def sum(self, axis: int | None = None, dtype: Any = None) -> Any:
+        """Sums; those over all points come to the host."""
+        wanted = None if dtype is None else DTYPES[np.dtype(dtype)]
+        if axis is None:
+            return fetch(self.tensor.sum(dtype=wanted))[()]
+        return self._reduce(self.tensor.sum(dim=axis, dtype=wanted), axis)
+
+    def max(self, axis: int | None = None, initial: float | None = None) -> Any:
+        """The largest, also of nothing where there is an initial value."""
+        return self._extreme(torch.amax, torch.clamp_min, axis, initial)
+
+    def min(self, axis: int | None = None, initial: float | None = None) -> Any:
+        """The smallest, also of nothing where there is an initial value."""
+        return self._extreme(torch.amin, torch.clamp_max, axis, initial)
+
+    def _extreme(self, most: Any, bounded: Any, axis: int | None, initial: float | None) -> Any:
+        tensor, over = self.tensor, tuple(range(self.ndim)) if axis is None else axis
+        if initial is not None and 0 in tensor.shape:
+            shape = () if axis is None else tuple(np.delete(self.shape, axis))
+            found = torch.full(shape, initial, dtype=tensor.dtype, device=tensor.device)
+        else:
+            found = most(tensor, dim=over)
+            found = found if initial is None else bounded(found, initial)
+        return fetch(found)[()] if axis is None else self._reduce(found, axis)
+
+    def argmax(self, axis: int) -> DeviceArray:
+        """Where the largest of every row stands, the first of equals."""
+        assert axis == self.ndim - 1
+        return DeviceArray(first_of(self.tensor, self.tensor.amax(dim=axis, keepdim=True)).long())
+
+    def any(self) -> bool:
+        """Whether any entry is true."""
+        return bool(self.tensor.any())
+
+    def all(self) -> bool:
+        """Whether all entries are true."""
+        return bool(self.tensor.all())
+
+    def _reduce(self, tensor: Any, axis: int) -> Any:
+        """What a reduction left: with an entry per point it stays, else it comes to the host."""
+        return fetch(tensor) if axis == 0 else DeviceArray(tensor)
+
+    def find_places(self, steps: Array, parts: int) -> Array:
+        """Where the cumulated entries pass some steps; see `engine/vectors.py`.
+
+        Totals of slabs are cumulated on the host, in order, then the slabs that hold a place.
+        """
+        slabs = cut_slabs(self.tensor)
+        totals = fetch(slabs.sum(dim=1, dtype=torch.float64))
+        cumulated = np.cumsum(totals)
+        places = steps * (cumulated[-1] / parts)
+        numbers = np.searchsorted(cumulated, places, side="right")
+        numbers = np.minimum(numbers, np.flatnonzero(totals)[-1])
+        hit, order = np.unique(numbers, return_inverse=True)
+        entries = fetch(slabs[as_tensor(hit, slabs.device)]).astype(np.float64)
+        inner = np.cumsum(entries, axis=1)
+        left = (places - (cumulated - totals)[numbers])[:, None]
+        inside = (inner[order] <= left).sum(axis=1)
+        last = SLAB - 1 - (entries[:, ::-1] > 0).argmax(axis=1)
+        return numbers * SLAB + np.minimum(inside, last[order])
+
+    def find_largest(self, least: Any, count: int) -> Array:
+        """Positions of the largest entries above the least; see `engine/vectors.py`."""
+        above = as_tensor(least, self.tensor.device)
+        values = torch.where(self.tensor > above, self.tensor, -torch.inf)
+        values, order = torch.sort(values, descending=True, stable=True)
+        values, order = fetch(values[:count]), fetch(order[:count])
+        return order[np.isfinite(values)]
+
+    def look_up(self, table: Array) -> DeviceArray:
+        """The entries of a table at these labels; see `engine/vectors.py`."""
+        entries = as_tensor(table, self.tensor.device)
+        numbers = self.tensor.long()
+        return DeviceArray(entries[torch.where(numbers < 0, numbers + len(entries), numbers)])
+
+    def find_starts(self) -> Array:
+        """Where the entries of every row begin; see `engine/vectors.py`. Integers add exactly."""
+        dtype = torch.int32 if len(self) < 2**31 else torch.int64
+        starts = torch.zeros(len(self) + 1, dtype=dtype, device=self.tensor.device)
+        torch.cumsum(self.tensor >= 0, dim=0, dtype=dtype, out=starts[1:])
+        return fetch(starts)
+
+    @told_when_full()
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: tuple[Any, ...] = (), **options: Any
+    ) -> Any:
+        if method != "__call__":
+            return NotImplemented
+        known, device = UFUNCS.get(ufunc), self.tensor.device
+        where, dtype = options.get("where", True), options.get("dtype")
+        if known is None or any(isinstance(one, np.ndarray) for one in out):
+            result = ufunc(*map(_host, inputs), **options)
+            return _write(out, as_tensor(result, device), True)
+        if ufunc is np.ldexp and not out and np.isscalar(inputs[1]) and inputs[1] == 0:
+            return self if dtype is None else self.astype(dtype)  # as most units are
+        many = 1 if ufunc is np.ldexp else len(inputs)  # powers of two keep their own dtype
+        alike, rest = _alike(inputs[:many], device, dtype), inputs[many:]
+        result = known(*alike, *(as_tensor(one, device) for one in rest))
+        if ufunc is np.matmul and not out:
+            # Over the points of the right side, or of a single vector, it is a sum over all.
+            kept = isinstance(inputs[0], DeviceArray) and inputs[0].ndim > 1
+            inner = isinstance(inputs[1], DeviceArray)
+            return DeviceArray(result) if kept and not inner else fetch(result)[()]
+        return _write(out, result, where)
+
+    @told_when_full()
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        known = FUNCTIONS.get(func)
+        found = NotImplemented if known is None else known(*args, **kwargs)
+        if found is NotImplemented:
+            kept = {name: _host(value) for name, value in kwargs.items()}
+            return func(*map(_host, args), **kept)
+        return found
+
+
+def _host(values: Any) -> Any:
+    if isinstance(values, list | tuple):
+        return type(values)(map(_host, values))
+    return values.fetch() if isinstance(values, DeviceArray) else values
+
+
+def _device_of(*values: Any) -> Any:
+    return next(one.tensor.device for one in values if isinstance(one, DeviceArray))
+
+
+def _alike(inputs: tuple[Any, ...], device: Any, dtype: Any = None) -> list[Any]:
+    """Tensors of the one dtype in which NumPy would compute."""
+    kinds = [getattr(one, "dtype", one) for one in inputs]
+    common = DTYPES[np.dtype(dtype) if dtype is not None else np.result_type(*kinds)]
+    return [as_tensor(one, device, common) for one in inputs]
+
+
+def _write(out: tuple[Any, ...], result: Any, where: Any) -> Any:
+    """A result, written where that is asked for, and only where the condition holds."""
+    if not out:
+        assert where is True
+        return DeviceArray(result)
+    (target,) = out
+    if isinstance(target, np.ndarray):
+        np.copyto(target, fetch(result), where=_host(where), casting="same_kind")
+        return target
+    kept = target.tensor
+    if where is not True:
+        result = torch.where(as_tensor(where, kept.device), result.to(kept.dtype), kept)
+    kept.copy_(result)
+    return target
+
+
+def _where(condition: Any, *choices: Any) -> Any:
+    if len(choices) != 2:
+        return NotImplemented
+    device = _device_of(condition, *choices)
+    chosen = as_tensor(condition, device, torch.bool)
+    return DeviceArray(torch.where(chosen, *_alike(choices, device)))
+
+
+def _bincount(labels: Any, weights: Any = None, minlength: int = 0) -> Any:
+    if weights is None or not minlength:
+        return NotImplemented
+    device = _device_of(labels, weights)
+    found = sum_by_label(as_tensor(labels, device), as_tensor(weights, device), minlength)
+    return fetch(found)
+
+
+def _array_equal(one: Any, other: Any) -> bool:
+    if one.shape != other.shape:
+        return False
+    return bool(torch.equal(*_alike((one, other), _device_of(one, other))))
+
+
+def _flatnonzero(values: Any) -> Array:
+    return fetch(torch.nonzero(values.tensor.reshape(-1))[:, 0])
+
+
+def _clip(values: Any, least: Any, most: Any) -> Any:
+    if not isinstance(values, DeviceArray):
+        return NotImplemented
+    return DeviceArray(torch.clamp(values.tensor, least, most))
+
+
+def _zeros_like(values: Any, dtype: Any = None) -> DeviceArray:
+    wanted = None if dtype is None else DTYPES[np.dtype(dtype)]
+    return DeviceArray(torch.zeros_like(values.tensor, dtype=wanted))
+
+
+def _smallest(values: Any, initial: Any = None, where: Any = None) -> Any:
+    """``np.min``, of those entries that count."""
+    if not isinstance(where, DeviceArray) or initial is None:
+        return NotImplemented
+    return DeviceArray(torch.where(where.tensor, values.tensor, initial)).min(initial=initial)
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.where: _where,
+    np.bincount: _bincount,
+    np.array_equal: _array_equal,
+    np.flatnonzero: _flatnonzero,
+    np.clip: _clip,
+    np.zeros_like: _zeros_like,
+    np.min: _smallest,
+}

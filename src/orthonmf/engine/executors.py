@@ -1,0 +1,329 @@
+"""Who works on the blocks (one thread, or several that share a queue) and what a pass sends there.
+
+Results reach ``absorb`` in block order whatever the executor, so that sums of floating point
+numbers come out equal bit for bit for any number of workers. BLAS is held at one thread meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import scipy.linalg  # noqa: F401  (loads SciPy's own BLAS, so that the limit finds it)
+from threadpoolctl import ThreadpoolController
+
+from orthonmf.engine.kept import KeptBlocks
+from orthonmf.engine.memory import available_memory
+from orthonmf.engine.sources import Source, block_rows
+from orthonmf.engine.units import Units, UnitsByRow
+from orthonmf.errors import InvalidInputError
+
+# A block, a copy in the working dtype, and what is computed from it on the way.
+COPIES_OF_A_BLOCK = 3
+# Of the memory that is free one part in so many is for blocks that are kept.
+PART_OF_MEMORY = 4
+
+Absorb = Callable[[slice, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a pass does with a block: a plain function of a kernel, the rows and keywords.
+
+    Nothing is captured: the function is known by its name, small arrays go to every block, and of
+    arrays with one entry per row a block gets its own part. So a block can be worked on by any
+    thread, process or machine that can read its rows.
+    """
+
+    function: Callable[..., Any]
+    shared: Mapping[str, Any] = field(default_factory=dict)
+    by_row: Mapping[str, Any] = field(default_factory=dict)  # None, or sliced by rows
+
+    def slices(self, rows: slice) -> dict[str, Any]:
+        """The keywords that belong to these rows."""
+        return {
+            name: None if values is None else values[rows] for name, values in self.by_row.items()
+        }
+
+
+def with_units(
+    function: Callable[..., Any],
+    units: Units,
+    shared: Mapping[str, Any],
+    by_row: Mapping[str, Any] | None = None,
+) -> Work:
+    """Work whose function also gets the units of its rows."""
+    if units.rows is None:
+        return Work(function, {**shared, "units": units}, by_row or {})
+    return Work(function, shared, {**(by_row or {}), "units": UnitsByRow(units)})
+
+
+class Executor(Protocol):
+    """Does some work on every block of a source and passes the results on in block order."""
+
+    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
+        """Call ``absorb(rows, result)`` once for every block, the first block first."""
+
+
+@runtime_checkable
+class BringsExecutor(Protocol):
+    """A source whose blocks may lie on a cluster or a device, where others work on them."""
+
+    def own_executor(self, local: Executor) -> Executor | None:
+        """Who works there; ``local`` is for what lies in this process. None where nobody does."""
+
+
+@runtime_checkable
+class Keeping(Protocol):
+    """A source whose blocks are slow to read, so that it keeps some between passes."""
+
+    kept: KeptBlocks
+
+
+def run_block(source: Source, work: Work, index: int) -> Any:
+    """The result of some work on one block."""
+    slices = work.slices(block_rows(source, index))
+    return work.function(source.kernel, source.block(index), **work.shared, **slices)
+
+
+class Serial:
+    """One block after the other, in the calling thread."""
+
+    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
+        """Call ``absorb(rows, result)`` once for every block, the first block first."""
+        with one_blas_thread():
+            for index in range(len(source.boundaries) - 1):
+                absorb(block_rows(source, index), run_block(source, work, index))
+
+
+class Threads:
+    """Several threads that take block numbers from one queue; the caller is one of them.
+
+    NumPy and SciPy release the interpreter lock in everything that costs time here.
+    """
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+
+    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
+        """Call ``absorb(rows, result)`` once for every block, the first block first."""
+        n_helpers = min(self.n_threads, len(source.boundaries) - 1) - 1
+        if n_helpers < 1:
+            Serial().fold(source, work, absorb)
+            return
+        queue = _OrderedWork(source, work, absorb)
+        with one_blas_thread():
+            helpers: list[Future[None]] = []
+            try:
+                for _ in range(n_helpers):
+                    helpers.append(_pool(self.n_threads).submit(queue.work))
+                queue.work()
+            except BaseException as error:  # an interrupt must not leave helpers at work
+                queue.fail(error)
+            queue.await_all(helpers)
+        if queue.failure is not None:
+            raise queue.failure
+
+
+class _OrderedWork:
+    """Hands out block numbers and absorbs finished blocks in order."""
+
+    def __init__(self, source: Source, work: Work, absorb: Absorb) -> None:
+        self._source, self._work, self._absorb = source, work, absorb
+        self._n_blocks = len(source.boundaries) - 1
+        self._lock = threading.Lock()
+        self._next_block = 0
+        self._next_absorbed = 0
+        self._finished: dict[int, Any] = {}
+        self.failure: BaseException | None = None
+
+    def work(self) -> None:
+        while (index := self._take()) is not None:
+            try:
+                result = run_block(self._source, self._work, index)
+                with self._lock:
+                    self._finished[index] = result
+                    while self._next_absorbed in self._finished:
+                        first = self._next_absorbed
+                        self._absorb(block_rows(self._source, first), self._finished.pop(first))
+                        self._next_absorbed += 1
+            except BaseException as error:  # whatever it is, no later block may be absorbed
+                self.fail(error)
+
+    def await_all(self, helpers: list[Future[None]]) -> None:
+        """Wait until no helper is at work, through any number of interrupts."""
+        while True:
+            try:
+                wait(helpers)
+                return
+            except BaseException as error:
+                self.fail(error)
+
+    def _take(self) -> int | None:
+        with self._lock:
+            if self.failure is not None or self._next_block == self._n_blocks:
+                return None
+            self._next_block += 1
+            return self._next_block - 1
+
+    def fail(self, error: BaseException) -> None:
+        self.failure = self.failure or error
+
+
+def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = None) -> Executor:
+    """Who works on the blocks of a source.
+
+    ``n_jobs`` threads, None for every core this process may use; fewer where that many blocks at
+    once would take more than ``max_memory`` bytes. What those leave of it, or without a limit a
+    share of the memory that is free, is for blocks that the source keeps between passes. On a
+    cluster its workers and their memory decide instead, and threads work on what is brought here.
+    On a device one thread hands out the blocks, which have room there.
+    """
+    n_threads = available_cores() if n_jobs is None else n_jobs
+    if isinstance(source, BringsExecutor):
+        own = source.own_executor(_local(n_threads))
+        if own is not None:
+            return own
+    if max_memory is not None:
+        n_threads = min(n_threads, blocks_within(source, max_memory))
+    if isinstance(source, Keeping):
+        source.kept.allow(_room_to_keep(source, n_threads, max_memory))
+    return _local(n_threads)
+
+
+def _local(n_threads: int) -> Executor:
+    return Serial() if n_threads == 1 else Threads(n_threads)
+
+
+def blocks_within(source: Source, max_memory: int) -> int:
+    """How many blocks of a source may be at work at once within this many bytes."""
+    needed = bytes_at_work(source)
+    if needed > max_memory:
+        raise InvalidInputError(
+            f"max_memory is {max_memory:,} bytes, but one block of rows takes up to {needed:,}"
+        )
+    return max_memory // needed
+
+
+def bytes_at_work(source: Source) -> int:
+    """How many bytes the largest block of a source takes while it is worked on."""
+    share = np.diff(source.boundaries).max() / source.shape[0]
+    stored = source.n_entries * share * (source.dtype.itemsize + (8 if source.kernel.sparse else 0))
+    return int(stored * COPIES_OF_A_BLOCK)
+
+
+def _room_to_keep(source: Source, n_threads: int, max_memory: int | None) -> int:
+    if max_memory is None:
+        return (available_memory() or 0) // PART_OF_MEMORY
+    return max_memory - n_threads * bytes_at_work(source)
+
+
+def available_cores() -> int:
+    """How many cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+_pools: dict[int, ThreadPoolExecutor] = {}
+
+
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    """A pool that outlives the fit: starting threads costs more than a small sweep."""
+    if n_threads not in _pools:
+        _pools[n_threads] = ThreadPoolExecutor(n_threads, thread_name_prefix="orthonmf")
+    return _pools[n_threads]
+
+
+class _BlasLimit:
+    """Holds BLAS at one thread while anything of ours computes; the last one restores it.
+
+    The count of threads belongs to the process, but threadpoolctl lets only the thread that set
+    it first change it again, and ignores all others in silence. Fits begin and end in any thread
+    and any order, so control is taken from whoever has it, for each change, and given up by the
+    last one. The limit is looked at on every entry: what others did to the count meanwhile lasts
+    until our next pass, and gives way to the count from before when the last one leaves.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._libraries: list[Any] = []  # found once: that takes milliseconds
+        self._before: list[int] = []
+
+    def enter(self) -> None:
+        with self._lock:
+            if not self._libraries:
+                found = ThreadpoolController().select(user_api="blas")
+                self._libraries = list(found.lib_controllers)
+            if self._users == 0:
+                self._before = [library.get_num_threads() for library in self._libraries]
+            self._users += 1
+            try:
+                self._set([1] * len(self._libraries))
+            except BaseException:
+                self._leave()
+                raise
+
+    def leave(self) -> None:
+        with self._lock:
+            self._leave()
+
+    def _leave(self) -> None:
+        self._users -= 1
+        if self._users == 0:
+            self._set(self._before)
+            self._give_up_control()
+
+    def end_in_child(self) -> None:
+        """After a fork no thread of the parent goes on here, and its limit is not ours."""
+        self._lock = threading.Lock()
+        if self._users > 0:
+            self._set(self._before)
+            self._give_up_control()
+
+    def _set(self, counts: list[int]) -> None:
+        for library, count in zip(self._libraries, counts, strict=True):
+            if library.get_num_threads() != count:
+                self._give_up_control()
+                library.set_num_threads(count)
+
+    def _give_up_control(self) -> None:
+        """Let any thread change the count next; older versions of threadpoolctl always do."""
+        for library in self._libraries:
+            if hasattr(library, "clear_controlling_thread"):
+                library.clear_controlling_thread(force=True)
+
+
+_blas_limit = _BlasLimit()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS at one thread inside; blocks are what runs in parallel."""
+    limit, entered = _blas_limit, False  # the one that is entered is left, also in a forked child
+    try:
+        limit.enter()
+        entered = True
+        yield
+    finally:
+        if entered:
+            limit.leave()
+
+
+def _forget_threads() -> None:
+    """After a fork the child has none of the parent's threads: start again there."""
+    global _blas_limit
+    _pools.clear()
+    _blas_limit.end_in_child()
+    _blas_limit = _BlasLimit()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)

@@ -1,0 +1,330 @@
+"""Kernels for blocks of rows held as C-ordered arrays."""
+
+from __future__ import annotations
+
+import threading
+from math import prod
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from orthonmf.engine.kernels.interface import (
+    BlockColumns,
+    BlockLook,
+    BlockSweep,
+    Kernel,
+    ObservedBlock,
+    Penalty,
+)
+from orthonmf.engine.kernels.missing import ObservedArray
+from orthonmf.engine.unchanged import add_bits
+from orthonmf.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.short_products import exact_in_float32
+
+# Rows per step where a float64 copy of a block would not stay in cache.
+CHUNK_ENTRIES = 2**18
+FEWEST_ROWS = 1024
+SCORES_IN_CACHE = 2**18
+ENTRIES_IN_CACHE = 2**20
+# With more directions than this, reading each row's own one beats multiplying with all.
+GATHER_FROM = 24
+# With more directions than this that share no column, adding up segments beats multiplying.
+SEGMENTS_FROM = 64
+# Below this size a product with zeros costs less than building a sparse matrix.
+SMALL_MEMBERS = 2**12
+# Larger arrays are not kept, so that a thread holds on to a few megabytes at most.
+MOST_BYTES_KEPT = 2**24
+
+
+class DenseKernel(Kernel):
+    """Blocks of rows held as C-ordered arrays."""
+
+    def scale(self, rows: Array, units: Units) -> Array:
+        if units.at_rest:
+            return rows
+        return np.ldexp(rows.astype(np.float64, copy=False), -np.asarray(units.shift()))
+
+    def find_row_powers(self, rows: Array, columns: Array | None) -> Array:
+        _, powers = np.frexp(rows)
+        if columns is not None:
+            powers = powers - columns
+        counted = rows > 0 if columns is None else (rows > 0) & (columns < SWITCHED_OFF)
+        return np.max(powers, axis=1, initial=NO_ENTRIES, where=counted).astype(np.int32)
+
+    def look(self, rows: Array, column_weights: Array | None) -> BlockLook:
+        squares = np.empty(len(rows))
+        lowest, largest = np.inf, -np.inf
+        for start, stop in _chunks(rows):
+            chunk = rows[start:stop]
+            # Not Python's min and max, which lose a NaN.
+            lowest, largest = np.minimum(lowest, chunk.min()), np.maximum(largest, chunk.max())
+            wide = _in_float64(chunk)
+            if column_weights is None:
+                row_dots(wide, wide, out=squares[start:stop])
+            else:
+                squares[start:stop] = np.square(wide) @ column_weights
+        offense = None
+        if not (lowest >= 0 and np.isfinite(largest)):
+            row, column = divmod(find_offense(rows.ravel()) or 0, rows.shape[1])
+            offense = (row, column, float(rows[row, column]))
+        return BlockLook(offense, float(largest), squares)
+
+    def square_columns(self, rows: Array, row_weights: Array | None) -> Array:
+        squares = np.zeros(rows.shape[1])
+        for start, stop in _chunks(rows):
+            chunk = np.square(_in_float64(rows[start:stop]))
+            squares += chunk.sum(axis=0) if row_weights is None else row_weights[start:stop] @ chunk
+        return squares
+
+    def multiply_directions(
+        self, rows: Array, directions: Array, exact: bool = True, disjoint: bool = False
+    ) -> Array:
+        if disjoint and len(directions) > SEGMENTS_FROM:
+            wide = rows.astype(np.float64, copy=False) if exact else rows
+            return np.ascontiguousarray(_segment_products(wide, directions).T)
+        if not exact:
+            return rows @ directions.T.astype(rows.dtype, copy=False)
+        products = np.empty((len(rows), len(directions)))
+        for start, stop in _chunks(rows):
+            chunk = rows[start:stop].astype(np.float64, copy=False)
+            np.matmul(chunk, directions.T, out=products[start:stop])
+        return products
+
+    def find_winners(
+        self, rows: Array, directions: Array, penalty: Penalty | None = None, disjoint: bool = False
+    ) -> tuple[Array, Array]:
+        k, n_columns = directions.shape
+        directions = np.asarray(directions, dtype=rows.dtype)
+        labels, best = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=rows.dtype)
+        # Few rows at a time, so that their products are still in cache when the winner is sought.
+        most = max(FEWEST_ROWS, min(SCORES_IN_CACHE // k, ENTRIES_IN_CACHE // n_columns))
+        size = -(-len(rows) // -(-len(rows) // most))  # as even as it goes
+        for start in range(0, len(rows), size):
+            part = slice(start, start + size)
+            some = rows[part]
+            if disjoint and k > SEGMENTS_FROM:
+                scores = _segment_products(some, directions)
+            else:
+                scores = _scores(some, directions)
+            if penalty is not None:
+                lower = np.multiply.outer(penalty.offsets, penalty.lengths[part])
+                scores -= lower.astype(rows.dtype, copy=False)
+            np.max(scores, axis=0, out=best[part])
+            labels[part] = _winners(scores, best[part])
+        return labels, best
+
+    def update(
+        self, rows: Array, directions: Array, labels: Array, row_weights: Array | None = None
+    ) -> BlockSweep:
+        places = np.maximum(labels, 0)
+        narrow = np.asarray(directions, dtype=rows.dtype)
+        if len(directions) <= GATHER_FROM:
+            products = (rows @ narrow.T)[np.arange(len(rows)), places]
+        else:
+            products = np.empty(len(rows), dtype=rows.dtype)
+            for start, stop in _chunks(rows):
+                own = narrow[places[start:stop]]
+                row_dots(rows[start:stop], own, out=products[start:stop])
+        products = np.where(labels >= 0, products, 0)
+        coefficients = products if row_weights is None else products * row_weights
+        return BlockSweep(
+            labels, products, self.sum_rows(rows, places, coefficients, len(directions))
+        )
+
+    def sum_rows(self, rows: Array, labels: Array, coefficients: Array, k: int) -> Array:
+        if len(rows) * k <= SMALL_MEMBERS:
+            few = np.zeros((k, len(rows)), dtype=rows.dtype)
+            few[labels, np.arange(len(rows))] = coefficients
+            return np.asarray(few @ rows, dtype=np.float64)
+        # One non-zero per row of the block: a sparse product is one scaled addition per row.
+        values = coefficients.astype(rows.dtype, copy=False)
+        members = _one_per_column(values, labels.astype(np.int32, copy=False), k)
+        return np.asarray(members @ rows, dtype=np.float64)
+
+    def normalize(self, rows: Array, lengths: Array, column_factors: Array | None) -> Array:
+        found = np.empty_like(rows)
+        factored = rows if column_factors is None else rows * column_factors
+        return np.divide(factored, lengths[:, None], out=found, casting="same_kind")
+
+    def multiply(self, rows: Array, row_scales: Array, column_scales: Array) -> Array:
+        return rows * row_scales[:, None] * column_scales
+
+    def stack(self, blocks: list[Array], transposed: bool) -> Array:
+        whole = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        return np.ascontiguousarray(whole.T) if transposed else whole
+
+    def multiply_combinations(
+        self, rows: Array, combinations: Array, row_weights: Array | None
+    ) -> BlockColumns:
+        combined = rows @ np.asarray(combinations, dtype=rows.dtype).T
+        weighted = combined if row_weights is None else combined * row_weights[:, None]
+        products = weighted.astype(rows.dtype, copy=False).T @ rows
+        squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
+        return BlockColumns(products.astype(np.float64, copy=False), squares)
+
+    def square_residuals(
+        self, rows: Array, loadings: Any, components: Array, column_factors: Array | None
+    ) -> Array:
+        squares = np.empty(len(rows))
+        for start, stop in _chunks(rows):
+            chunk = rows[start:stop].astype(np.float64, copy=False)
+            difference = chunk - loadings[start:stop] @ components
+            if column_factors is not None:
+                difference *= column_factors
+            squares[start:stop] = np.square(difference).sum(axis=1)
+        return squares
+
+    def take_dense(self, rows: Array, indices: Array | slice) -> Array:
+        return rows[indices].astype(np.float64, copy=False)
+
+    def find_filled(self, rows: Array) -> Array:
+        return np.asarray(rows.any(axis=1))
+
+    def list_entries(self, rows: Array) -> tuple[Array, Array, Array]:
+        places, columns = np.nonzero(rows)
+        return places, columns, rows[places, columns].astype(np.float64)
+
+    def count_entries(self, rows: Array) -> Array:
+        return np.full(rows.shape[1], len(rows))
+
+    def sum_squares(self, rows: Array, down: Any, across: Any) -> Array:
+        return np.asarray(down.T @ (np.square(rows) @ across))
+
+    def add_bits(self, rows: Array) -> int:
+        return add_bits(rows)
+
+    def observe(self, rows: Array) -> ObservedBlock:
+        return ObservedArray(rows)
+
+    def fill(self, rows: Array) -> Array:
+        return np.where(np.isnan(rows), rows.dtype.type(0), rows)
+
+    def any_missing(self, rows: Array) -> bool:
+        return bool(np.isnan(rows).any())
+
+    def gram_rows(self, rows: Array) -> Array:
+        return rows @ rows.T
+
+    def add_gram(self, rows: Array, gram: Array) -> None:
+        if exact_in_float32(rows, lambda: float(self.square_columns(rows, None).max(initial=0.0))):
+            rows = rows.astype(np.float32)
+        add_product(rows, gram)
+
+
+def find_offense(values: Array) -> int | None:
+    """Position of the first value that is NaN, infinite or negative; None if all are fine."""
+    bad = ~((values >= 0) & np.isfinite(values))
+    position = int(bad.argmax())
+    return position if bad[position] else None
+
+
+def add_product(rows: Array, gram: Array) -> None:
+    """Add ``rows.T @ rows`` to a Gram matrix (m, m), with one place for the products."""
+    gram += np.matmul(rows.T, rows, out=scratch("gram", gram.shape, rows.dtype))
+
+
+def row_dots(one: Array, other: Array, out: Array | None = None) -> Array:
+    """(b,) inner products of the rows of two arrays."""
+    if hasattr(np, "vecdot"):  # NumPy 2 has a faster loop for it
+        return np.vecdot(one, other, out=out)
+    return np.einsum("ij,ij->i", one, other, out=out)
+
+
+def _in_float64(chunk: Array) -> Array:
+    """A few rows in float64, valid until the next call of this thread."""
+    if chunk.dtype == np.float64:
+        return chunk
+    wide = scratch("wide", chunk.shape, np.float64)
+    np.copyto(wide, chunk)
+    return wide
+
+
+def _scores(rows: Array, directions: Array) -> Array:
+    """(k, b) products of rows with directions, valid until the next call of this thread.
+
+    Which layout of the product is fast depends on the dtype; the winner wants (k, b).
+    """
+    b, k = len(rows), len(directions)
+    scores = scratch("scores", (k, b), rows.dtype)
+    if rows.dtype == np.float64:
+        return np.matmul(directions, rows.T, out=scores)
+    products = scratch("products", (b, k), rows.dtype)
+    np.copyto(scores, np.matmul(rows, directions.T, out=products).T)
+    return scores
+
+
+def _segment_products(rows: Array, directions: Array) -> Array:
+    """(k, b) products with directions that share no column: every entry is read once."""
+    owners = directions.argmax(axis=0)
+    order = np.argsort(owners, kind="stable")
+    used, starts = np.unique(owners[order], return_index=True)
+    values = directions[owners, np.arange(len(owners))][order]
+    scores = np.zeros((len(directions), len(rows)), dtype=rows.dtype)
+    for start, stop in _chunks(rows):
+        multiplied = rows[start:stop, order] * values
+        scores[used, start:stop] = np.add.reduceat(multiplied, starts, axis=1).T
+    return scores
+
+
+def _winners(scores: Array, best: Array) -> Array:
+    """Row of the maximum in every column of a (k, b) array, the lowest on ties."""
+    if len(scores) <= 127:
+        # Without ties every column has one True, and or-ing the row numbers there is the answer;
+        # this reads bytes where argmax would read floats.
+        hits = np.equal(scores, best, out=scratch("hits", scores.shape, np.bool_))
+        if np.count_nonzero(hits) == hits.shape[1]:
+            numbers = np.arange(len(scores), dtype=np.int8)[:, None]
+            places = hits.view(np.int8)
+            np.multiply(places, numbers, out=places)
+            return np.bitwise_or.reduce(places, axis=0)
+    return scores.argmax(axis=0)
+
+
+def _one_per_column(values: Array, places: Array, k: int) -> csc_array:
+    """A (k, b) sparse array with one value per column, valid until this thread's next call.
+
+    Checking a new one costs as much as multiplying with it, so the last one of this shape is
+    filled again.
+    """
+    shape, kept = (k, len(values)), _kept.members
+    if kept is not None and kept.shape == shape and kept.dtype == values.dtype:
+        kept.data, kept.indices = values, places
+        return kept
+    ends = np.arange(len(values) + 1, dtype=np.int32)
+    _kept.members = csc_array((values, places, ends), shape=shape)
+    return _kept.members
+
+
+def _chunks(rows: Array) -> list[tuple[int, int]]:
+    size = max(1, CHUNK_ENTRIES // max(1, rows.shape[1]))
+    return [(start, min(start + size, len(rows))) for start in range(0, len(rows), size)]
+
+
+class _Kept(threading.local):
+    """What a thread used last and will use again.
+
+    Fresh memory for every block costs more than filling it: the system hands it out page by page.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Array] = {}
+        self.members: csc_array | None = None
+
+
+_kept = _Kept()
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+    """An array of this shape with any content, until this thread asks for the name again."""
+    n_bytes = prod(shape) * np.dtype(dtype).itemsize
+    if n_bytes > MOST_BYTES_KEPT:
+        return np.empty(shape, dtype)
+    room = _kept.arrays.get(name)
+    if room is None or len(room) < n_bytes:
+        room = _kept.arrays[name] = np.empty(n_bytes, np.uint8)
+    return room[:n_bytes].view(dtype).reshape(shape)
+
+
+DENSE = DenseKernel()

@@ -1,0 +1,341 @@
+"""MaskedMatrix: passes over a matrix of which some entries are missing.
+
+With components C (k, m) and loadings L (n, k) of which every row (over samples) or every column
+of C (over features) has one entry in use, both halves of an update are closed form over the
+observed entries alone:
+
+    L[i, s] = sum_h x_ih C_sh / sum_h C_sh^2,        h observed in row i
+    C[s, h] = sum_i L_is x_ih / sum_i L_is^2,        i observed in column h
+
+Weights of columns enter the first line, weights of rows the second. One read of the rows does
+both, and only k x m arrays are kept between reads, in either setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthonmf.engine.executors import Executor, Work, with_units
+from orthonmf.engine.geometry import LIGHT_PRODUCT, refuse_overflow
+from orthonmf.engine.kernels.dense import CHUNK_ENTRIES
+from orthonmf.engine.kernels.interface import Kernel, ObservedBlock, Rows
+from orthonmf.engine.kernels.missing import fit_by_own_scale
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.scan import Scan, missing_block
+from orthonmf.engine.sources import Source
+from orthonmf.engine.units import Units
+from orthonmf.engine.vectors import by_value, divide, slices
+from orthonmf.numerics.arrays import Array
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedSweep:
+    """One pass that assigns every point and takes the best components for that.
+
+    Points are the rows over samples, the columns over features.
+    """
+
+    components: Array  # (k, m) the next ones, of any length
+    labels: Array  # (N,) the component of every point
+    captured: Array  # (N,) energy captured of every point, weighted
+    second: Array  # (N,) energy the next best component would capture
+
+
+@dataclass(frozen=True, slots=True)
+class OnFilled:
+    """A function of the rows of a block, applied with zeros in place of missing entries."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, kernel: Kernel, rows: Rows, **keywords: Any) -> Any:
+        """What the function gives for the filled rows."""
+        return self.function(kernel, kernel.fill(rows), **keywords)
+
+
+class FilledSource:
+    """A source with zeros in place of missing entries, block by block."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.shape, self.dtype, self.kernel = source.shape, source.dtype, source.kernel
+        self.n_entries, self.in_memory = source.n_entries, source.in_memory
+        self.elsewhere, self.can_transpose = source.elsewhere, source.can_transpose
+        self.boundaries = source.boundaries
+
+    def block(self, index: int) -> Array | csr_array:
+        """Rows of one block."""
+        return self.kernel.fill(self._source.block(index))
+
+    def with_gaps(self, work: Work) -> tuple[Source, Work]:
+        """The source as it is, and the work that fills its blocks first: the same results."""
+        return self._source, replace(work, function=OnFilled(work.function))
+
+    def rows(self, indices: Array) -> Array:
+        """Some rows, dense, in float64."""
+        return np.nan_to_num(self._source.rows(indices), nan=0.0, posinf=np.inf)
+
+    def part(self, rows: Array | slice) -> Source:
+        """A source of some rows."""
+        return FilledSource(self._source.part(rows))
+
+    def transpose(self, many_passes: bool = True) -> Source | None:
+        """The columns as rows."""
+        flipped = self._source.transpose(many_passes)
+        return None if flipped is None else FilledSource(flipped)
+
+
+def has_missing(source: Source, executor: Executor) -> bool:
+    """Whether any entry is NaN; one read."""
+    found: list[bool] = []
+    executor.fold(source, Work(missing_block), lambda rows, one: found.append(one))
+    return any(found)
+
+
+def _square_observed(
+    kernel: Kernel, rows: Rows, loadings: Any, components: Array, column_factors: Array | None
+) -> Array:
+    """(b,) squared distances of rows to ``loadings @ components``, missing entries left out."""
+    dense = loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
+    squares = np.empty(rows.shape[0])
+    for some in slices(rows.shape[0], CHUNK_ENTRIES // max(1, rows.shape[1])):
+        difference = kernel.take_dense(rows, some) - dense[some] @ components
+        difference = np.where(np.isnan(difference), 0.0, difference)
+        if column_factors is not None:
+            difference *= column_factors
+        squares[some] = np.square(difference).sum(axis=1)
+    return squares
+
+
+class MaskedMatrix(Matrix):
+    """A checked matrix with missing entries.
+
+    What the base class computes treats them as zeros; what is overridden or added here leaves
+    them out. ``total`` is the squared norm of the observed entries either way.
+    """
+
+    complete = False
+    square_residuals = staticmethod(_square_observed)
+
+    def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
+        super().__init__(FilledSource(source), executor, scan)
+        factors = self.column_factors
+        self.column_weights = None if factors is None else np.square(factors)
+        self.source_as_given = source
+
+    def masked_sweep(
+        self, components: Array, orthogonal: str, fixed: Array | None = None
+    ) -> MaskedSweep:
+        """Assign every row (or column) to a component, and update all components, in one read.
+
+        Neither the assignment nor the update can raise the weighted squared error over the
+        observed entries. A component entry that nothing observed determines keeps its value.
+        Labels (N,) that are given as ``fixed`` are kept instead of assigning.
+        """
+        k, m = components.shape
+        over_samples = orthogonal == "samples"
+        row_labels, row_captured = np.empty(self.shape[0], np.int32), np.empty((2, self.shape[0]))
+        products, lengths = np.zeros((k, m)), np.zeros((k, m))
+
+        def absorb(part: slice, result: Any) -> None:
+            nonlocal products, lengths
+            row_labels[part], row_captured[:, part] = result[0], result[1]
+            products += result[2]
+            lengths += result[3]
+
+        shared = {
+            "components": components,
+            "column_weights": self.column_weights,
+            "over_samples": over_samples,
+        }
+        by_row = {"row_weights": self.row_weights, "fixed": fixed if over_samples else None}
+        self._masked_pass(_sweep_block, absorb, shared, by_row)
+        if over_samples:
+            updated = np.where(lengths > 0, divide(products, lengths), components)
+            return MaskedSweep(self._weighted_only(updated), row_labels, *row_captured)
+        return self._column_winners(products, lengths, fixed)
+
+    def _column_winners(self, products: Array, lengths: Array, fixed: Array | None) -> MaskedSweep:
+        scores = divide(products, np.sqrt(lengths))
+        labels, columns = scores.argmax(axis=0), np.arange(scores.shape[1])
+        best = _two_largest(scores, axis=0)
+        if fixed is not None:
+            labels = fixed
+            best[0] = scores[labels, columns]
+        updated = np.zeros(scores.shape)
+        updated[labels, columns] = divide(products, lengths)[labels, columns]
+        captured = np.square(best)
+        if self.column_weights is not None:
+            captured *= self.column_weights
+        return MaskedSweep(self._weighted_only(updated), labels.astype(np.int32), *captured)
+
+    def _weighted_only(self, components: Array) -> Array:
+        """Components (k, m) with 0 in columns that have no weight: no error tells their value."""
+        weights = self.column_weights
+        return components if weights is None else np.where(weights > 0, components, 0.0)
+
+    def project(self, components: Array) -> tuple[Array, Array]:
+        """Winner of every row among the components by its observed entries, and its scale."""
+        labels = np.empty(self.shape[0], dtype=np.int32)
+        scales = np.empty(self.shape[0], dtype=self.dtype)
+
+        order = by_value(components)
+
+        def absorb(rows: slice, result: tuple[Array, Array]) -> None:
+            scores, loadings = result
+            winners = scores.argmax(axis=1)
+            scales[rows] = self._publish(loadings[np.arange(len(winners)), winners], rows.start)
+            labels[rows] = np.where(scales[rows] > 0, order[winners], -1)
+
+        self._fit_pass(components[order], absorb)
+        return labels, scales
+
+    def loadings(self, components: Array) -> Array:
+        """Loadings of every row on components with disjoint supports, by its observed entries."""
+        loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
+
+        order = by_value(components)
+
+        def absorb(rows: slice, result: tuple[Array, Array]) -> None:
+            loadings[rows, order] = self._publish(result[1], rows.start)
+
+        self._fit_pass(components[order], absorb)
+        return loadings
+
+    def _fit_pass(self, components: Array, absorb: Callable[[slice, Any], None]) -> None:
+        """Fit every row by components (k, m) of X, rows in the units they have by themselves."""
+        shifted, powers = self.shift(components)
+        shared = {
+            "components": components.astype(np.float64),
+            "shifted": shifted,
+            "powers": powers,
+            "column_weights": self.column_weights,
+            "units": self._units_of_rows,
+        }
+        self.executor.fold(self.source_as_given, Work(_fit_block, shared), absorb)
+
+    def _publish(self, values: Array, first_row: int) -> Array:
+        """Loadings of some rows, (b,) or (b, k), in the dtype of X."""
+        with np.errstate(over="ignore", under="ignore"):
+            given = values.astype(self.dtype)
+        refuse_overflow(given.reshape(len(given), -1).max(axis=1, initial=0.0), first_row)
+        return given
+
+    def _masked_pass(
+        self,
+        function: Callable[..., Any],
+        absorb: Callable[[slice, Any], None],
+        shared: dict[str, Any],
+        by_row: dict[str, Any] | None = None,
+    ) -> None:
+        """A pass over the scaled blocks with their gaps."""
+        work = with_units(function, self.units, shared, by_row)
+        self.executor.fold(self.source_as_given, work, absorb)
+
+
+def _fit_block(
+    kernel: Kernel,
+    raw: Rows,
+    components: Array,
+    shifted: Array,
+    powers: Array,
+    column_weights: Array | None,
+    units: Units,
+) -> tuple[Array, Array]:
+    """How much every component captures of every row, (b, k), and its loading in units of X.
+
+    The square root of the energy, times a number that may differ from row to row. ``shifted`` are
+    the components over the columns in these units, divided by two to their ``powers``.
+    """
+    block = kernel.observe(kernel.scale(raw, units))
+    weighted = shifted if column_weights is None else shifted * column_weights
+    products, squares = block.multiply_directions(weighted), weighted * shifted
+    lengths = block.sum_observed(squares)
+    scores = divide(products, np.sqrt(lengths))
+    with np.errstate(over="ignore", under="ignore"):
+        loadings = np.ldexp(divide(products, lengths), units.exponent - powers)
+    positive = weighted > 0 if column_weights is None else (shifted > 0) & (column_weights > 0)
+    light = _light_rows(kernel, raw, block, products, lengths, squares, positive)
+    if len(light):
+        weights = np.ones(raw.shape[1]) if column_weights is None else column_weights
+        shift = np.zeros(raw.shape[1], int) if units.columns is None else -2 * units.columns
+        rows = kernel.take_dense(raw, light)
+        scores[light], loadings[light] = fit_by_own_scale(rows, components, weights, shift)
+    return scores, loadings
+
+
+def _light_rows(
+    kernel: Kernel,
+    raw: Rows,
+    block: ObservedBlock,
+    products: Array,
+    lengths: Array,
+    squares: Array,
+    positive: Array,
+) -> Array:
+    """Rows with entries whose products, or whose lengths of components, lost digits.
+
+    ``squares`` (k, m) are what lengths are sums of, ``positive`` where they should be above zero.
+    """
+    limit = LIGHT_PRODUCT[np.dtype(np.float64)]
+    light = products.max(axis=1, initial=0.0) < limit
+    if (positive & (squares < limit)).any():
+        # Lengths over few columns may be small though those over all columns are not.
+        there = block.sum_observed(positive.astype(np.float64)) > 0
+        light |= ((lengths < limit) & there).any(axis=1)
+    return np.flatnonzero(light & kernel.find_filled(kernel.fill(raw)))
+
+
+def _fit(
+    block: ObservedBlock, components: Array, column_weights: Array | None
+) -> tuple[Array, Array]:
+    weighted = components if column_weights is None else components * column_weights
+    products = block.multiply_directions(weighted)
+    lengths = block.sum_observed(weighted * components)
+    return divide(products, np.sqrt(lengths)), divide(products, lengths)
+
+
+def _sweep_block(
+    kernel: Kernel,
+    rows: Rows,
+    units: Units,
+    components: Array,
+    column_weights: Array | None,
+    over_samples: bool,
+    row_weights: Array | None,
+    fixed: Array | None,
+) -> tuple[Array, Array, Array, Array]:
+    """Labels, the two largest captured energies, and the sums that update the components."""
+    block = kernel.observe(kernel.scale(rows, units))
+    scores, loadings = _fit(block, components, column_weights)
+    labels = scores.argmax(axis=1)
+    places = np.arange(len(labels))
+    best = _two_largest(scores, axis=1)
+    if fixed is not None:
+        labels = fixed
+        best[0] = scores[places, labels]
+    if over_samples:
+        kept = loadings[places, labels]
+        loadings = np.zeros_like(loadings)
+        loadings[places, labels] = kept
+    weighted = loadings if row_weights is None else loadings * row_weights[:, None]
+    captured = np.square(best) if row_weights is None else np.square(best) * row_weights
+    return (
+        labels,
+        captured,
+        block.multiply_columns(weighted),
+        block.sum_observed_rows(weighted * loadings),
+    )
+
+
+def _two_largest(scores: Array, axis: int) -> Array:
+    """The largest and the second largest score along an axis, (2, N); 0 for a lack of two."""
+    if scores.shape[axis] == 1:
+        largest = scores.max(axis=axis)
+        return np.stack((largest, np.zeros_like(largest)))
+    upper = np.partition(scores, -2, axis=axis).take((-1, -2), axis=axis)
+    return upper if axis == 0 else upper.T

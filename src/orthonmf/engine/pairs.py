@@ -1,0 +1,163 @@
+"""Which rows point nearly the same way: pairs of rows, found without an n x n matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.digest import digest_bytes
+
+# Scalar products formed at a time. Bounds the extra memory (about 100 MB) whatever the data.
+PRODUCTS_PER_BLOCK = 1 << 22
+# A sparse matrix is multiplied as a dense one when that is cheaper and it takes at most this much.
+DENSE_COPY_BYTES = 1 << 28
+# What one multiplication costs in a sparse product, counted in multiplications of a dense one.
+SPARSE_OVERHEAD = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Some pairs of rows, in lexicographic order, with what was measured about each."""
+
+    first: Array  # (p,) row numbers
+    second: Array  # (p,), always larger than ``first``
+    values: Array  # (p,) cosines, or numbers of shared ones
+
+    def where(self, keep: Array) -> Array:
+        """The pairs (q x 2) selected by the boolean array ``keep``."""
+        return np.column_stack((self.first[keep], self.second[keep]))
+
+
+def close_pairs(rows: Array | csr_array, norms: Array, threshold: float) -> Iterator[Pairs]:
+    """Yield the pairs of rows whose cosine is at least ``threshold``, block by block.
+
+    Parameters
+    ----------
+    rows
+        (n, m) non-negative float64, dense or CSR. Of a sparse matrix only the pairs that share
+        a column are ever formed.
+    norms
+        (n,) Euclidean norms of the rows; a row of norm 0 is in no pair.
+    threshold
+        Greater than 0.
+    """
+    inverse = np.zeros(len(norms))
+    np.divide(1.0, norms, out=inverse, where=norms > 0.0)
+    for pairs in _products_of_pairs(rows):
+        # Multiplying by two inverses is one rounding more than dividing; the slack covers it.
+        cosines = pairs.values * inverse[pairs.first] * inverse[pairs.second]
+        keep = cosines >= threshold
+        yield Pairs(pairs.first[keep], pairs.second[keep], np.minimum(cosines[keep], 1.0))
+
+
+def shared_ones(rows: csr_array) -> Iterator[Pairs]:
+    """Yield all pairs of 0/1 rows that share a one; ``values`` holds how many, as integers."""
+    for pairs in _products_of_pairs(rows.astype(np.float64)):
+        yield Pairs(pairs.first, pairs.second, pairs.values.astype(np.int64))
+
+
+def close_pairs_by_count(rows: csr_array, quarters: int) -> Iterator[Pairs]:
+    """Yield the pairs of 0/1 rows whose squared cosine is at least ``quarters / 4``, exactly.
+
+    Rows with a and b ones of which c are shared have the squared cosine ``c^2 / (a b)``, so the
+    test ``4 c^2 >= quarters a b`` is made in integers: 1 means 60 degrees, 3 means 30.
+    ``values`` holds c.
+    """
+    sizes = np.diff(rows.indptr).astype(np.int64)
+    for pairs in shared_ones(rows):
+        keep = 4 * pairs.values**2 >= quarters * sizes[pairs.first] * sizes[pairs.second]
+        yield Pairs(pairs.first[keep], pairs.second[keep], pairs.values[keep])
+
+
+def row_products(rows: Array | csr_array) -> Iterator[tuple[int, Array | csr_array]]:
+    """Yield ``(start, rows[start:stop] @ rows[start:].T)`` for consecutive ranges of rows.
+
+    The blocks cover every pair i <= j once. They are CSR or dense, whichever costs less for this
+    matrix, and bounded in size by `PRODUCTS_PER_BLOCK` or one row, whichever is larger.
+    """
+    if isinstance(rows, np.ndarray):
+        n, step = len(rows), max(1, PRODUCTS_PER_BLOCK // max(1, len(rows)))
+        for start in range(0, n, step):
+            yield start, rows[start : start + step] @ rows[start:].T
+        return
+    n, m = rows.shape
+    column_sizes = np.bincount(rows.indices, minlength=m)
+    work = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(np.r_[0, column_sizes[rows.indices]], out=(entries := np.zeros(rows.nnz + 1, int)))
+    work[:] = entries[rows.indptr]
+    if work[-1] * SPARSE_OVERHEAD > n * n * m and n * m * 8 <= DENSE_COPY_BYTES:
+        yield from row_products(rows.toarray())
+        return
+    start = 0
+    while start < n:
+        reach = np.searchsorted(work, work[start] + PRODUCTS_PER_BLOCK, side="right") - 1
+        stop = min(n, max(start + 1, int(reach)))
+        yield start, (rows[start:stop] @ rows[start:].T.tocsr()).tocsr()
+        start = stop
+
+
+def _products_of_pairs(rows: Array | csr_array) -> Iterator[Pairs]:
+    """Yield the positive scalar products of rows i < j in lexicographic order."""
+    for start, block in row_products(rows):
+        if isinstance(block, np.ndarray):
+            first, second = np.nonzero(np.triu(block, k=1))
+            values = block[first, second]
+        else:
+            block.sort_indices()
+            first = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+            later = block.indices > first
+            first, second, values = first[later], block.indices[later], block.data[later]
+        yield Pairs(first.astype(np.int64) + start, second.astype(np.int64) + start, values)
+
+
+def merge_parallel(rows: Array | csr_array) -> Array:
+    """For every row the first row that is parallel to it (n,); -1 for zero rows.
+
+    Rows count as parallel when their entries, divided by their largest, are equal in every bit.
+    Division is correctly rounded, so this finds every two rows that are exactly parallel (and all
+    0/1 rows with the same ones), and never joins rows that differ by more than rounding.
+    """
+    representatives = np.full(rows.shape[0], -1, dtype=np.int64)
+    seen: dict[bytes, int] = {}
+    for i, content in enumerate(_rescaled_rows(rows)):
+        if content is not None:
+            representatives[i] = seen.setdefault(content, i)
+    return representatives
+
+
+def _rescaled_rows(rows: Array | csr_array) -> Iterator[bytes | None]:
+    """Yield a digest of every row divided by its largest entry; None for a zero row."""
+    if isinstance(rows, np.ndarray):
+        for row in rows:
+            largest = row.max(initial=0.0)
+            yield digest_bytes(row / largest) if largest > 0.0 else None
+        return
+    for start, stop in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
+        values = rows.data[start:stop]
+        present = values != 0
+        if present.any():
+            values, columns = values[present], rows.indices[start:stop][present]
+            yield digest_bytes(columns.astype(np.int64), values / values.max())
+        else:
+            yield None
+
+
+def row_norms(rows: Array | csr_array) -> Array:
+    """Euclidean norms (n,) of the rows of a dense or CSR array."""
+    if isinstance(rows, np.ndarray):
+        return np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64))
+
+
+def is_sparse(rows: Array | csr_array) -> bool:
+    """Whether rows are CSR."""
+    return not isinstance(rows, np.ndarray)
+
+
+def to_dense(rows: Array | csr_array) -> Array:
+    """A dense or CSR array as a dense one."""
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()

@@ -1,0 +1,271 @@
+"""Where the rows lie: a source hands out blocks of rows and owns their boundaries.
+
+Every block reaches a kernel C-ordered (or as CSR), in float32 or float64, in native byte order.
+Boundaries follow from the shape, the item size and, for sparse data, the number of entries: never
+from the number of threads or a memory budget. That is what makes results equal bit for bit
+whoever works on the blocks.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthonmf.engine.kept import KeptBlocks
+from orthonmf.engine.kernels.dense import DENSE
+from orthonmf.engine.kernels.interface import Kernel
+from orthonmf.engine.kernels.sparse import SPARSE
+from orthonmf.engine.unchanged import Unchanged
+from orthonmf.errors import InvalidInputError
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.digest import digest_bytes
+
+# A block should be large enough to hide the cost of handing it to a thread and small enough that
+# the products of one block stay in cache while the next step reads them.
+FEWEST_ENTRIES = 2**19
+MOST_ENTRIES = 2**23
+MOST_ROWS = 2**14
+BLOCKS_WANTED = 16
+FEWEST_SPARSE_ENTRIES = 2**18
+SPARSE_ENTRIES = 2**20
+MOST_BYTES_TO_COPY = 2**28
+# Fewer rows of a block than this are read one by one.
+FEW_ROWS = 8
+
+
+class Source(Protocol):
+    """What the engine needs to know about a matrix."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    n_entries: int  # how many numbers one pass reads
+    in_memory: bool  # whether single rows can be had without reading blocks from disk
+    boundaries: Array  # (blocks + 1,), block b holds rows boundaries[b] up to boundaries[b + 1]
+    elsewhere: bool  # whether only passes reach the rows: fetching some costs a pass of its own
+    can_transpose: bool  # whether its columns can be read as rows, again and again
+
+    @property
+    def kernel(self) -> Kernel:
+        """What reads the blocks."""
+
+    def block(self, index: int) -> Array | csr_array:
+        """Rows of one block, C-ordered or CSR, in the working dtype."""
+
+    def rows(self, indices: Array) -> Array:
+        """Some rows as a dense float64 array, in the order asked for."""
+
+    def part(self, rows: Array | slice) -> Source:
+        """A source of some rows, held in memory."""
+
+    def transpose(self, many_passes: bool = True) -> Source | None:
+        """A source whose rows are the columns; None where its passes would be slow.
+
+        That is a matrix on disk, or, unless one pass is all that is wanted, an array too large
+        to be copied.
+        """
+
+
+def block_rows(source: Source, index: int) -> slice:
+    """The rows that a block holds."""
+    return slice(int(source.boundaries[index]), int(source.boundaries[index + 1]))
+
+
+def working_dtype(dtype: np.dtype) -> np.dtype:
+    """Float32, in any byte order, stays float32; every other real type becomes float64."""
+    return np.dtype(np.float32 if dtype.kind == "f" and dtype.itemsize == 4 else np.float64)
+
+
+class ArraySource:
+    """Rows of an array in memory or of a memory map, in any order of storage."""
+
+    kernel: Kernel = DENSE
+    elsewhere = False
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+        self.n_entries = array.shape[0] * array.shape[1]
+        self.in_memory = not isinstance(array, np.memmap)
+        self.shape = (int(array.shape[0]), int(array.shape[1]))
+        self.dtype = working_dtype(array.dtype)
+        self.boundaries = dense_boundaries(*self.shape)
+        self.can_transpose = self.in_memory and array.nbytes <= MOST_BYTES_TO_COPY
+        # Others may write to a file; what is in memory is the caller's to keep.
+        self._unchanged = None if self.in_memory else Unchanged()
+
+    def block(self, index: int) -> Array:
+        """Rows of one block; a copy only where order or dtype asks for one."""
+        span = block_rows(self, index)
+        rows = np.ascontiguousarray(np.asarray(self._array[span]), dtype=self.dtype)
+        if self._unchanged is not None:
+            self._unchanged.check_rows(span.start, rows)
+        return rows
+
+    def rows(self, indices: Array) -> Array:
+        """Some rows in float64."""
+        return np.asarray(self._array[indices], dtype=np.float64)
+
+    def part(self, rows: Array | slice) -> ArraySource:
+        """A source of some rows; a slice is a view."""
+        return ArraySource(np.asarray(self._array[rows]))
+
+    def transpose(self, many_passes: bool = True) -> ArraySource | None:
+        """The columns as rows: a copy while that is small, else a view for a single pass."""
+        if not self.in_memory or (many_passes and not self.can_transpose):
+            return None
+        flipped = self._array.T
+        return ArraySource(np.ascontiguousarray(flipped) if self.can_transpose else flipped)
+
+
+class SlicedSource:
+    """Rows of anything with a shape, a dtype and slices of rows: HDF5, zarr and their like.
+
+    Unpacking a block may cost many times what a pass computes of it, so blocks are kept where
+    there is room.
+    """
+
+    kernel: Kernel = DENSE
+    in_memory = False
+    elsewhere = False
+    can_transpose = False
+
+    def __init__(self, stored: Any) -> None:
+        self._stored = stored
+        self.shape = (int(stored.shape[0]), int(stored.shape[1]))
+        self.n_entries = self.shape[0] * self.shape[1]
+        self.dtype = working_dtype(stored.dtype)
+        self.boundaries = dense_boundaries(*self.shape)
+        self._unchanged = Unchanged()
+        self.kept = KeptBlocks()
+
+    def block(self, index: int) -> Array:
+        """Rows of one block, kept or read from where they are stored."""
+        kept = self.kept.find(index)
+        if kept is not None:
+            return kept
+        rows = block_rows(self, index)
+        found = self._read(rows)
+        kept = self.kept.offer(index, found)
+        if kept is not None:
+            return kept
+        self._unchanged.check_rows(rows.start, found)
+        return found
+
+    def _read(self, rows: slice) -> Array:
+        found = np.asarray(self._stored[rows])
+        if found.shape != (rows.stop - rows.start, self.shape[1]):
+            raise InvalidInputError(
+                f"X[{rows.start}:{rows.stop}] has shape {found.shape}, but X has shape {self.shape}"
+            )
+        return np.ascontiguousarray(found, dtype=self.dtype)
+
+    def rows(self, indices: Array) -> Array:
+        """Some rows in float64: whole blocks are read where many of their rows are wanted."""
+        found = np.empty((len(indices), self.shape[1]))
+        places = np.searchsorted(self.boundaries, indices, side="right") - 1
+        for number in np.unique(places):
+            wanted = np.flatnonzero(places == number)
+            if len(wanted) > FEW_ROWS or self.kept.find(number) is not None:
+                found[wanted] = self.block(number)[indices[wanted] - self.boundaries[number]]
+                continue
+            for place in wanted:
+                row = int(indices[place])
+                found[place] = np.asarray(self._stored[row : row + 1], dtype=np.float64)[0]
+        return found
+
+    def part(self, rows: Array | slice) -> ArraySource:
+        """A source of some rows, read into memory."""
+        indices = np.arange(self.shape[0])[rows]
+        return ArraySource(self.rows(indices).astype(self.dtype, copy=False))
+
+    def transpose(self, many_passes: bool = True) -> None:
+        """None: columns on disk are slow to read."""
+
+
+class CsrSource:
+    """Rows of a CSR array with 32- or 64-bit indices; values are held as floats."""
+
+    kernel: Kernel = SPARSE
+    in_memory = True
+    elsewhere = False
+    can_transpose = True
+
+    def __init__(self, matrix: csr_array) -> None:
+        self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+        self.dtype = working_dtype(matrix.data.dtype)
+        values = np.asarray(matrix.data, dtype=self.dtype)
+        self._matrix = csr_array((values, matrix.indices, matrix.indptr), shape=self.shape)
+        self.n_entries = int(self._matrix.nnz)
+        self.boundaries = sparse_boundaries(self._matrix.indptr)
+        self._blocks = [self._view(index) for index in range(len(self.boundaries) - 1)]
+
+    def _view(self, index: int) -> csr_array:
+        start, stop = self.boundaries[index], self.boundaries[index + 1]
+        indptr = self._matrix.indptr[start : stop + 1]
+        entries = slice(indptr[0], indptr[-1])
+        parts = (self._matrix.data[entries], self._matrix.indices[entries], indptr - indptr[0])
+        return csr_array(parts, shape=(stop - start, self.shape[1]))
+
+    def block(self, index: int) -> csr_array:
+        """A view of the rows of one block."""
+        return self._blocks[index]
+
+    def rows(self, indices: Array) -> Array:
+        """Some rows, dense, in float64."""
+        return self._matrix[indices].toarray().astype(np.float64, copy=False)
+
+    def part(self, rows: Array | slice) -> CsrSource:
+        """A source of some rows."""
+        return CsrSource(self._matrix[rows])
+
+    def transpose(self, many_passes: bool = True) -> CsrSource:
+        """The columns as rows: a copy ordered by column."""
+        return CsrSource(self._matrix.T.tocsr())
+
+
+def kernel_of(rows: Array | csr_array) -> Kernel:
+    """What reads an array or CSR array."""
+    return DENSE if isinstance(rows, np.ndarray) else SPARSE
+
+
+def append_rows(kept: Array | csr_array, new: Array | csr_array) -> Array | csr_array:
+    """Rows below each other, in the container of those kept."""
+    if isinstance(kept, np.ndarray):
+        new = new if isinstance(new, np.ndarray) else new.toarray()
+    else:
+        new = csr_array(new)
+    return kernel_of(kept).stack([kept, new], False)
+
+
+def digest_rows(rows: Array | csr_array) -> str:
+    """A digest of an array or a CSR array, its shape and its dtype."""
+    arrays: tuple[Array, ...] = (rows,)
+    if not isinstance(rows, np.ndarray):
+        arrays = (rows.data, rows.indices, rows.indptr)
+    about = repr((rows.shape, str(rows.dtype))).encode()
+    return digest_bytes(about, *map(np.ascontiguousarray, arrays)).hex()
+
+
+def in_memory(rows: Array | csr_array) -> ArraySource | CsrSource:
+    """The source of an array or CSR array."""
+    return ArraySource(rows) if isinstance(rows, np.ndarray) else CsrSource(rows)
+
+
+def dense_boundaries(n_rows: int, n_columns: int) -> Array:
+    """Block boundaries of a dense matrix of this shape."""
+    fewest = max(1, FEWEST_ENTRIES // max(n_columns, 1))
+    most = max(1, min(MOST_ROWS, MOST_ENTRIES // max(n_columns, 1)))
+    size = int(np.clip(-(-n_rows // BLOCKS_WANTED), min(fewest, most), most))
+    n_blocks = max(1, -(-n_rows // size))
+    return np.linspace(0, n_rows, n_blocks + 1).astype(np.int64)
+
+
+def sparse_boundaries(indptr: Array) -> Array:
+    """Block boundaries that give every block about the same number of entries."""
+    n_rows, n_entries = len(indptr) - 1, int(indptr[-1])
+    fewest = 1 if n_entries < FEWEST_SPARSE_ENTRIES else 2
+    n_blocks = min(max(1, n_rows), max(fewest, -(-n_entries // SPARSE_ENTRIES)))
+    wanted = np.arange(1, n_blocks) * (n_entries / n_blocks)
+    inner = np.searchsorted(indptr, wanted)
+    return np.unique(np.concatenate(([0], inner, [n_rows]))).astype(np.int64)

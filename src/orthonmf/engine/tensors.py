@@ -1,0 +1,99 @@
+"""A tensor on a device as a source: its rows, and what has one entry per row, stay there."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from orthonmf.engine.device_arrays import as_tensor
+from orthonmf.engine.executors import Absorb, Executor, Serial, Work
+from orthonmf.engine.kernels.interface import Kernel
+from orthonmf.engine.kernels.tensors import TensorKernel
+from orthonmf.engine.sources import ArraySource, Source, block_rows, working_dtype
+from orthonmf.engine.tensor_functions import DTYPES, OF_TORCH, fetch, told_when_full
+from orthonmf.numerics.arrays import Array
+
+# Large blocks: what is done once for each takes as long as reading many entries. Boundaries are
+# multiples of this many rows, so that rows of every block begin where loads are fast.
+BLOCK_ENTRIES = 2**31
+ALIGNED_ROWS = 1024
+# Up to so many bytes columns are read as rows of a copy, on the host, where few long rows are.
+MOST_BYTES_TO_FLIP = 2**26
+
+
+def device_boundaries(n_rows: int, n_columns: int, entries: int = BLOCK_ENTRIES) -> Array:
+    """Block boundaries of a matrix of this shape on a device."""
+    size = max(1, entries // max(1, n_columns * ALIGNED_ROWS)) * ALIGNED_ROWS
+    n_blocks = max(1, -(-n_rows // size))
+    even = -(-n_rows // (n_blocks * ALIGNED_ROWS)) * ALIGNED_ROWS
+    return np.append(np.arange(0, n_rows, even), n_rows).astype(np.int64)
+
+
+def kernel_on(device: Any) -> TensorKernel:
+    """What reads blocks on a device: fused kernels where it has them."""
+    if device.type != "cuda" or find_spec("triton") is None:
+        return TensorKernel(device)
+    return TensorKernel(device, import_module("orthonmf.engine.kernels.triton_launch"))
+
+
+class DeviceExecutor:
+    """Hands the blocks on a device to it, one after the other; others work on what is here."""
+
+    def __init__(self, local: Executor) -> None:
+        self._local = local
+
+    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
+        """Call ``absorb(rows, result)`` once for every block, the first block first."""
+        if not source.kernel.on_device:
+            self._local.fold(source, work, absorb)
+            return
+        with told_when_full():
+            Serial().fold(source, work, absorb)
+
+
+class TensorSource:
+    """Rows of a 2-D tensor of real numbers on any device."""
+
+    in_memory = True
+    elsewhere = False
+
+    def __init__(self, tensor: Any, kernel: Kernel | None = None) -> None:
+        self._tensor = tensor.detach()
+        self.shape = (int(tensor.shape[0]), int(tensor.shape[1]))
+        self.n_entries = self.shape[0] * self.shape[1]
+        self.dtype = np.dtype(np.float64)
+        if tensor.dtype in OF_TORCH:
+            self.dtype = working_dtype(OF_TORCH[tensor.dtype])
+        self._dtype = DTYPES[self.dtype]
+        self.boundaries = device_boundaries(*self.shape)
+        self.kernel: Kernel = kernel or kernel_on(tensor.device)
+        self.can_transpose = self.n_entries * self.dtype.itemsize <= MOST_BYTES_TO_FLIP
+
+    def own_executor(self, local: Executor) -> Executor:
+        """Who works on the blocks."""
+        return DeviceExecutor(local)
+
+    def block(self, index: int) -> Any:
+        """Rows of one block; a copy only where order or dtype asks for one."""
+        return self._tensor[block_rows(self, index)].to(self._dtype).contiguous()
+
+    def rows(self, indices: Array) -> Array:
+        """Some rows in float64, on the host."""
+        return self._pick(indices).astype(np.float64)
+
+    def _pick(self, rows: Array | slice) -> Array:
+        given = rows if isinstance(rows, slice) else as_tensor(rows, self._tensor.device)
+        return fetch(self._tensor[given].to(self._dtype).contiguous())
+
+    def part(self, rows: Array | slice) -> ArraySource:
+        """A source of some rows, on the host: few are wanted at a time."""
+        return ArraySource(self._pick(rows))
+
+    def transpose(self, many_passes: bool = True) -> ArraySource | TensorSource | None:
+        """The columns as rows: on the host while that is small, else a view for a single pass."""
+        if self.can_transpose:
+            return ArraySource(np.ascontiguousarray(self._pick(slice(None)).T))
+        return None if many_passes else TensorSource(self._tensor.T, self.kernel)

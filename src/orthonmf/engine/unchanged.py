@@ -1,0 +1,94 @@
+"""Telling that a source is not what it was: sums of the bits of its rows, compared at every read.
+
+Sums of integers are exact whoever adds them in what order, so an unchanged row is never blamed.
+After a fit the lengths of the rows tell, up to rounding: they are there for free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthonmf.engine.units import Units
+from orthonmf.errors import SourceChangedError
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.rounding import growth
+
+REMEDY = "keep X as it is while it is fitted, or fit a copy of it"
+
+LANES = 1021
+FACTORS = np.arange(1, 2 * LANES, 2, dtype=np.uint64)
+# Lengths whose units differ by more than this power of two differ, whatever they are.
+LARGEST_SHIFT = 2**7
+
+
+class Unchanged:
+    """What was found at the first read of every block, by the number of its first row."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, int] = {}
+        self._rows: dict[int, Array] = {}
+
+    def check_rows(self, first: int, rows: Array) -> None:
+        """Refuse the first row of a dense block that changed since the block was first read."""
+        if first not in self._rows:
+            self._rows[first] = _by_row(rows)
+        if self._same(first, add_bits(rows)):
+            return
+        changed = np.flatnonzero(self._rows[first] != _by_row(rows))
+        raise SourceChangedError(
+            f"row {first + int(changed[0]):,} of X changed since the first read; {REMEDY}"
+        )
+
+    def check_block(self, rows: slice, found: int) -> None:
+        """Refuse a block whose bits, added up where it was read, changed since the first read."""
+        if not self._same(rows.start, found):
+            raise SourceChangedError(
+                f"rows {rows.start:,} to {rows.stop - 1:,} of X changed since the first read; "
+                f"{REMEDY}"
+            )
+
+    def _same(self, first: int, found: int) -> bool:
+        return self._blocks.setdefault(first, found) == found
+
+
+def add_bits(values: Array) -> int:
+    """The sum of the bits of an array, weighted by where they stand, exact in any order.
+
+    Added up as the longest integers that fit, many times faster than row by row.
+
+    A prime number of lanes with different factors: what moves to another place counts too.
+    """
+    flat = values.reshape(-1)
+    longest = next(size for size in (8, 4) if flat.nbytes % size == 0)
+    flat = flat.view(f"u{longest}")
+    whole = len(flat) // LANES * LANES
+    lanes = flat[:whole].reshape(-1, LANES).sum(axis=0, dtype=np.uint64)
+    lanes[: len(flat) - whole] += flat[whole:]
+    return int((lanes * FACTORS).sum())
+
+
+def _by_row(rows: Array) -> Array:
+    return rows.view(f"u{rows.itemsize}").sum(axis=1, dtype=np.uint64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowLengths:
+    """Squared lengths (n,) of the rows of a matrix, and the units they are in."""
+
+    squares: Array
+    units: Units
+
+    def first_change(self, now: RowLengths, operations: int) -> int | None:
+        """The first row whose squared length is off by more than so many roundings; else None."""
+        powers = (_powers(self.units) - _powers(now.units)).clip(-LARGEST_SHIFT, LARGEST_SHIFT)
+        before = np.ldexp(self.squares, 2 * powers)
+        rounding = 2.0 * growth(operations)
+        changed = np.abs(before - now.squares) > rounding * np.maximum(before, now.squares)
+        return int(changed.argmax()) if changed.any() else None
+
+
+def _powers(units: Units) -> Array:
+    """The powers of two that rows are divided by, as an array that goes with them."""
+    return np.asarray(units.exponent if units.rows is None else units.exponent + units.rows)

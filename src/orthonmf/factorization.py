@@ -1,0 +1,276 @@
+"""Factorization: what every algorithm returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from orthonmf import views
+from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certificate, Promise
+from orthonmf.certification.evidence import Evidence
+from orthonmf.engine.vectors import divide, one_per_row
+from orthonmf.numerics.arrays import Array
+from orthonmf.preparation import Preparation
+from orthonmf.validation.data import Data, as_matrix
+from orthonmf.validation.parameters import as_certificate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factorization:
+    """``X ~ loadings @ components``, with parts that do not overlap.
+
+    Held as directions, labels and scales, so that orthogonality is a fact of the storage: over
+    samples row i of the approximation is ``scales[i] * components[labels[i]]``.
+
+    Attributes
+    ----------
+    orthogonal
+        "samples", "features" or "both": what the components share none of.
+    n_components
+        How many were asked for; for both, two numbers ask for groups of rows and of columns with
+        a ``core`` between them.
+    components
+        (k', m), unit rows, ordered by the energy they capture, largest first. k' is
+        ``n_components_found``. Their supports are disjoint over features, and over both unless
+        there is a core that says otherwise.
+    loadings
+        (n, k'); CSR with at most one entry per row for samples and both, dense for features.
+    labels, scales
+        (n,) for samples and both, else None; label -1 exactly where the scale is 0.
+    feature_labels, feature_scales
+        (m,) for features and both, else None; label -1 exactly where the scale is 0. The label
+        is the component of the column; with two numbers it is the group, a column of ``core``.
+    error
+        Frobenius norm of ``X - loadings @ components``, weighted if the fit was.
+    relative_squared_error
+        Its square divided by the squared norm of X; 0 for a zero matrix.
+    history
+        Relative squared error of what was accepted after each sweep of the start that was kept,
+        never rising, the last that of the result; for the paper's algorithm the last but one is
+        the error as published.
+    n_sweeps
+        Sweeps of all descents, the final assignment included; drawing the starts is not counted.
+    steps_run
+        Names of the steps the fit went through.
+    shortage
+        Why fewer components than asked for are in use; empty when all are.
+    seconds
+        Time of the fit; the certificate has its own.
+    feature_weight
+        (m,) the weights of the features, the metric in which rows are expressed and errors are
+        taken; None where all are 1.
+    promise
+        The ratio that the algorithm promises whatever the data, or why there is none.
+    evidence
+        What ``certificate`` is computed from: the data that were fitted, until it is looked at.
+        Copies and ``dataclasses.replace`` share it; pickles, deep copies and files hold no data.
+    sample_names, feature_names
+        One text per row and per column where the input had names, else None.
+    preparation
+        What ``orthonmf fit`` did to the matrix before, which ``transform`` repeats; None where the
+        matrix was taken as it came.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import orthonmf
+    >>> X = np.kron(np.eye(2), [[1.0, 2.0], [2.0, 4.0]])
+    >>> result = orthonmf.factorize(X, 2, orthogonal="both", random_state=0)
+    >>> np.allclose(result.loadings @ result.components, X)
+    True
+    >>> float((result.components[0] * result.components[1]).sum())  # exactly
+    0.0
+    >>> result.A.shape, result.W.shape  # as in the paper: X.T ~ A W
+    ((4, 2), (2, 4))
+    """
+
+    orthogonal: str
+    n_components: int | tuple[int, int]
+    components: Array
+    loadings: Any
+    labels: Array | None
+    scales: Array | None
+    feature_labels: Array | None
+    feature_scales: Array | None
+    error: float
+    relative_squared_error: float
+    history: tuple[float, ...] = ()
+    n_sweeps: int = 0
+    steps_run: tuple[str, ...] = ()
+    shortage: str = ""
+    seconds: float = 0.0
+    feature_weight: Array | None = None
+    promise: Promise = NOTHING_PROMISED
+    evidence: Evidence = field(default_factory=Evidence)
+    sample_names: tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] | None = None
+    preparation: Preparation | None = None
+
+    @property
+    def n_components_found(self) -> int:
+        """How many components are in use."""
+        return len(self.components)
+
+    @property
+    def has_full_core(self) -> bool:
+        """Whether every group of rows may meet every group of columns: a pair was asked for."""
+        return isinstance(self.n_components, tuple)
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether components may share features: over samples, and with a full core."""
+        return self.feature_labels is None or self.has_full_core
+
+    @property
+    def core(self) -> Array | None:
+        """What groups of rows and groups of columns have to do with each other, (k', l').
+
+        Over both ``X ~ F @ core @ G.T``, where F and G hold the scales of rows and columns, each
+        in the column of its group, at unit length; then row a of the core is what component a is
+        made of. Groups are ordered by the energy they capture. For blocks, which one number asks
+        for, it is diagonal. None over samples and over features.
+        """
+        if self.labels is None or self.scales is None:
+            return None
+        if self.feature_labels is None or self.feature_scales is None:
+            return None
+        n_groups = int(self.feature_labels.max(initial=-1)) + 1
+        groups = one_per_row(self.feature_labels, self.feature_scales, n_groups)
+        shares = np.asarray(self.components @ groups)
+        return shares * group_lengths(self.labels, self.scales, len(self.components))[:, None]
+
+    @property
+    def A(self) -> Any:
+        """The paper's left factor, (m, k'): sparse where its columns are orthogonal."""
+        return self.components.T if self.overlapping else csc_array(self.components.T)
+
+    @property
+    def W(self) -> Any:
+        """The paper's right factor, (k', n): sparse where its rows are orthogonal."""
+        return self.loadings.T
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is proven about the error: computed when it is first looked at, and kept.
+
+        The data that were fitted are read again, and let go once it is computed.
+
+        Raises
+        ------
+        SourceChangedError
+            When they changed since the fit, or can no longer be read.
+        TooLargeError
+            When computing it would take more memory than there is.
+        """
+        return self.evidence.look(self)
+
+    def certify(
+        self,
+        X: Any,
+        method: str = "svd",
+        *,
+        seconds: float = CERTIFICATE_SECONDS,
+        sample_weight: Any = None,
+        missing_values: Any = None,
+        n_jobs: int | None = None,
+        max_memory: int | str | None = None,
+    ) -> Certificate:
+        """Compute a certificate from the data that were fitted; ``certificate`` is it from then on.
+
+        Parameters
+        ----------
+        X, sample_weight, missing_values
+            As they were given to the fit. The feature weights are known.
+        method
+            "svd" or "tight", as for :func:`orthonmf.factorize`.
+        seconds
+            What the search of "tight" may take; interrupting it gives what it has found.
+        n_jobs, max_memory
+            As for :func:`orthonmf.factorize`.
+
+        Raises
+        ------
+        SourceChangedError
+            When the error of this result on X is not what it was in the fit.
+        """
+        name, limit = as_certificate(method, seconds, "method")
+        given = Data(X, sample_weight, self.feature_weight, missing_values, n_jobs, max_memory)
+        return self.evidence.compute(self, given, str(name), limit)
+
+    def transform(self, X: Any, *, missing_values: Any = None, n_jobs: int | None = None) -> Any:
+        """Loadings of new rows on these components, in closed form.
+
+        For samples and both every row is given to the component that captures most of it (CSR,
+        one entry per row); for features it is the product with the components (dense). Feature
+        weights of the fit are the metric here as well. With ``missing_values=numpy.nan`` all is
+        taken over the observed entries of a row. A preparation that the model records is done
+        first.
+        """
+        if self.preparation is not None:
+            X = self.preparation.apply(X)
+        matrix = as_matrix(
+            X, feature_weight=self.feature_weight, missing_values=missing_values, n_jobs=n_jobs
+        )
+        return matrix.express(self.components, self.orthogonal).loadings
+
+    def top_features(self, n: int = 10, by: str = "weight") -> list[list[Any]]:
+        """For every component the names of its n heaviest features, numbers where there are none.
+
+        ``by="distinctive"`` leaves out what components have in common: a weight counts by how much
+        it is above that of the same feature in any other component. Where components share no
+        features it is the same as "weight".
+        """
+        return views.top_features(self, n, by)
+
+    def top_samples(self, n: int = 10) -> list[list[Any]]:
+        """For every component the names of the n samples with the largest loadings on it."""
+        return views.top_samples(self, n)
+
+    def to_frame(self, of: str = "samples") -> Any:
+        """A pandas DataFrame with one row per sample, or per feature with ``of="features"``.
+
+        Samples have their component and scale, over features the loadings on all components;
+        features their weights in all components, and their component where they have one.
+        """
+        return views.make_frame(self, of)
+
+    def reconstruct(self) -> Array:
+        """The approximation ``loadings @ components``, (n, m), dense."""
+        return np.asarray(self.loadings @ self.components)
+
+    def plot(self, X: Any = None) -> Any:
+        """A matplotlib Figure: the matrix with rows and columns ordered, and the components.
+
+        Without X the approximation is drawn in its place; of large ones some rows and columns.
+        """
+        return views.draw(self, X)
+
+    def _repr_html_(self) -> str:
+        return views.in_html(self)
+
+    def __repr__(self) -> str:
+        return views.in_lines(self)
+
+
+def group_lengths(labels: Array, scales: Array, k: int) -> Array:
+    """(k,) lengths of the scales (n,) of every group, whatever their size."""
+    inside = labels >= 0
+    labels, scales = labels[inside], scales[inside].astype(np.float64)
+    largest = np.zeros(k)
+    np.maximum.at(largest, labels, scales)
+    shares = np.bincount(labels, np.square(divide(scales, largest[labels])), minlength=k)
+    return largest * np.sqrt(shares)
+
+
+def scales_of_columns(components: Array, labels: Array) -> Array:
+    """(m,) the scales of columns in their groups, at unit length, from what components are made of.
+
+    The columns of a group are proportional, so their lengths are the scales.
+    """
+    lengths = np.linalg.norm(components.astype(np.float64), axis=0)
+    n_groups = int(labels.max(initial=-1)) + 1
+    whole = np.append(group_lengths(labels, lengths, n_groups), 1.0)  # the last one for label -1
+    return np.where(labels >= 0, lengths / whole[labels], 0.0).astype(components.dtype)

@@ -1,0 +1,185 @@
+"""Archives: ``.npz`` files of plain arrays and a JSON header, written whole and read with care.
+
+Nothing read here is executed or unpickled, and nothing is decompressed before its declared size
+has been compared with the limit and with the shape it claims to have.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from orthonmf.errors import InvalidInputError
+from orthonmf.files.npy_header import NpyHeaderError, read_npy_header
+from orthonmf.files.whole_files import is_special, replacing
+from orthonmf.numerics.arrays import Array
+
+HEADER = "header"
+MOST_MEMBERS = 1000
+PLAIN_KINDS = "biuf"
+PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# What reading a damaged or hostile zip file may raise.
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    IndexError,
+    KeyError,
+    MemoryError,
+    OverflowError,
+    RuntimeError,  # also NotImplementedError and RecursionError
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+
+
+def write_archive(
+    path: str | os.PathLike[str],
+    header: Mapping[str, Any],
+    arrays: Mapping[str, Array],
+    *,
+    flushed: bool = True,
+    compressed: bool = True,
+) -> None:
+    """Write a file that is either whole or not there; an older file stays intact until then.
+
+    The content goes to a temporary file in the same folder, is flushed to the disk and renamed
+    over the old file. What a killed writer left behind is removed. Not ``flushed`` it is as safe
+    from killed processes, but not from a power cut.
+    """
+    text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
+    with (
+        replacing(Path(path), "xb", flushed=flushed) as file,
+        zipfile.ZipFile(file, "w") as archive,
+    ):
+        for name, array in {HEADER: text, **arrays}.items():
+            # A fixed date: the same content gives the same bytes.
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            entry.compress_type = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+            with archive.open(entry, "w", force_zip64=True) as member:
+                npy.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
+
+
+@contextmanager
+def refuse_damage(refuse: Callable[[str], InvalidInputError]) -> Iterator[None]:
+    """Turn what a damaged zip file leads to into one error; errors of the disk stay as they are."""
+    try:
+        yield
+    except InvalidInputError:
+        raise
+    except DAMAGE as error:
+        raise refuse(str(error)) from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a damaged offset, before the start of the file
+            raise
+        raise refuse(str(error)) from error
+
+
+class Members:
+    """The arrays in an open ``.npz`` file by name; each is checked before memory is taken for it.
+
+    ``fail`` makes the error to raise of a sentence about the file, ``kind`` is what a file is not
+    that cannot be opened.
+    """
+
+    def __init__(self, file: Any, fail: Callable[[str], InvalidInputError], kind: str) -> None:
+        self.fail = fail
+        with refuse_damage(lambda why: fail(f"{kind}: {why}")):
+            self._zip = zipfile.ZipFile(file)
+        listed = self._zip.infolist()
+        if len(listed) > MOST_MEMBERS:
+            raise fail(f"it holds {len(listed)} entries: too many")
+        self.entries = {entry.filename.removesuffix(".npy"): entry for entry in listed}
+        if len(self.entries) < len(listed):
+            raise fail("it holds two entries of one name")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.entries
+
+    def read(
+        self, name: str, kinds: str, check_size: Callable[[int, str], None] | None = None
+    ) -> Array:
+        """An array whose dtype is of one of some kinds; ``check_size`` may refuse its size."""
+        what, entry = f"the array {name!r}", self.entries[name]
+        if entry.compress_type not in PACKED_AS:
+            raise self.fail(f"{what} is packed in a way that NumPy never uses")
+        with (
+            refuse_damage(lambda why: self.fail(f"{what} is damaged: {why}")),
+            self._zip.open(entry) as member,
+        ):
+            try:
+                header = read_npy_header(member)
+            except NpyHeaderError as error:
+                raise self.fail(f"{what}: {error}") from error
+            if header.dtype.kind not in kinds:
+                raise self.fail(f"{what} holds {header.dtype} values, not plain numbers")
+            if check_size is not None:
+                check_size(header.n_bytes, f"{what} of shape {header.shape}")
+            if member.tell() + header.n_bytes != entry.file_size:
+                raise self.fail(
+                    f"{what} is damaged: its shape {header.shape} does not fit its size"
+                )
+            content = member.read(header.n_bytes)
+            if len(content) != header.n_bytes or member.read(1):
+                raise self.fail(f"{what} is damaged: it ends early")
+        order: Any = "F" if header.in_columns else "C"
+        return np.frombuffer(content, header.dtype).reshape(header.shape, order=order)
+
+
+class Archive:
+    """An open archive: its header, and its arrays one at a time."""
+
+    def __init__(self, file: Any, path: Any, max_bytes: int) -> None:
+        self.path = path
+        self._members = Members(file, self._fail, "it is not an orthonmf file")
+        declared = sum(entry.file_size for entry in self._members.entries.values())
+        if declared > max_bytes:
+            raise self._fail(
+                f"it declares {declared:,} bytes, more than the {max_bytes:,} allowed; "
+                "if you trust the file, pass a larger max_bytes"
+            )
+        if HEADER not in self:
+            raise self._fail("it is not an orthonmf file: it has no header")
+        text = self.array(HEADER).tobytes()
+        try:
+            header = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise self._fail(f"its header is damaged: {error}") from error
+        if not isinstance(header, dict):
+            raise self._fail("its header is damaged: it is no JSON object")
+        self.header: dict[str, Any] = header
+
+    def _fail(self, why: str) -> InvalidInputError:
+        return InvalidInputError(f"{self.path}: {why}")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    def array(self, name: str) -> Array:
+        """One array of plain numbers."""
+        if name not in self:
+            raise self._fail(f"it lacks the array {name!r}")
+        array = self._members.read(name, PLAIN_KINDS)
+        return array.astype(array.dtype.newbyteorder("="), order="C")
+
+
+@contextmanager
+def open_archive(path: str | os.PathLike[str], max_bytes: int) -> Iterator[Archive]:
+    """Open an archive for reading; files that cannot be opened raise the usual OSError."""
+    if is_special(Path(path)):
+        raise InvalidInputError(f"{path} is a device or a pipe, not a file")
+    with open(path, "rb") as file:
+        yield Archive(file, path, max_bytes)

@@ -1,0 +1,176 @@
+"""Checkpoint: what a fit has found so far, on disk after every sweep and step, so that it goes on.
+
+A fit is a sequence of steps: directions are drawn, a descent is run, points are moved. A step that
+is finished is never repeated, an unfinished descent goes on where it stood, and everything
+between steps is cheap and comes out the same again. So a fit that goes on ends with the bits of
+one that was never broken off. What is kept is small: some k x m arrays, not the data.
+Steps say what they keep by `Step.keep` and `finish` (`numerics/descent.py`); what must agree for a
+fit to go on is said by `open_checkpoint` (`fitting.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orthonmf.errors import InvalidInputError
+from orthonmf.files.archive import open_archive, write_archive
+from orthonmf.files.whole_files import is_special
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.descent import Checkpoint, Step
+
+FORMAT = "orthonmf checkpoint 2"
+MOST_BYTES = 2**34
+SECONDS_BETWEEN_FLUSHES = 2.0
+
+
+class _Arrays(dict[str, Array]):
+    """Arrays of a file by name; one that is not there is damage."""
+
+    def __missing__(self, name: str) -> Array:
+        raise InvalidInputError(
+            f"the checkpoint lacks the array {name!r} of a step; delete the file to start again"
+        )
+
+
+class FileCheckpoint(Checkpoint):
+    """Steps kept in a file, which is whole at any moment."""
+
+    lasting = True
+
+    def __init__(
+        self, path: Path, rng: np.random.Generator, identity: Mapping[str, Any], *, seeded: bool
+    ) -> None:
+        """Begin a file, or go on with one of the same fit.
+
+        ``identity`` says, in JSON values, what must agree for the bits to be the same. Without
+        ``seeded`` the random numbers of the file are taken whatever ``rng`` holds.
+        """
+        self.path, self._rng = path, rng
+        self._identity = dict(identity)
+        self._steps: list[Step] = []
+        self._next = 0
+        self._flushed = -math.inf
+        self._first = self.generator_state()
+        if path.exists():
+            self._read(seeded)
+
+    def next_step(self) -> Step:
+        """The step that comes next; random numbers go on from where it left them."""
+        if self._next == len(self._steps):
+            self._steps.append(Step(self))
+        step = self._steps[self._next]
+        self._next += 1
+        if step.finished:
+            self._rng.bit_generator.state = step.generator
+        return step
+
+    def generator_state(self) -> Any:
+        """The state of the fit's random numbers as JSON values."""
+        return json.loads(json.dumps(self._rng.bit_generator.state, default=_as_list))
+
+    def save(self) -> None:
+        """Write down all steps; the file before stays until the new one is whole."""
+        begun = [step for step in self._steps if step.begun]
+        values = [array.ravel() for step in begun for array in step.arrays.values()]
+        header = {
+            "format": FORMAT,
+            "identity": self._identity,
+            "generator": self._first,
+            "steps": [_describe(step) for step in begun],
+        }
+        joined = np.concatenate(values) if values else np.zeros(0)
+        # Flushing to the disk takes longer than a sweep of small data: not every time.
+        now = time.monotonic()
+        flushed = now - self._flushed > SECONDS_BETWEEN_FLUSHES
+        self._flushed = now if flushed else self._flushed
+        arrays = {"values": joined}
+        write_archive(self.path, header, arrays, flushed=flushed, compressed=False)
+
+    def _read(self, seeded: bool) -> None:
+        if is_special(self.path):
+            raise InvalidInputError(
+                f"the checkpoint {self.path} is a device or a pipe; name a file for it"
+            )
+        remedy = "delete the file to start again"
+        try:
+            with open_archive(self.path, MOST_BYTES) as archive:
+                header, values = archive.header, archive.array("values")
+            if header.get("format") != FORMAT:
+                raise InvalidInputError(f"it is no {FORMAT}")
+            found, first = dict(header["identity"]), header["generator"]
+            self._steps = list(_steps(self, header["steps"], values))
+            self._check_generators([first, *(step.generator for step in self._finished_steps())])
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise InvalidInputError(
+                f"the checkpoint {self.path} cannot be read: {error}; {remedy}"
+            ) from error
+        for name in sorted(set(found) | set(self._identity)):
+            ours, theirs = self._identity.get(name), found.get(name)
+            if ours != theirs:
+                raise InvalidInputError(
+                    f"the checkpoint {self.path} is of another fit: {name} was {theirs!r}, now it "
+                    f"is {ours!r}; {remedy}, or name another one"
+                )
+        if seeded and first != self._first:
+            raise InvalidInputError(
+                f"the checkpoint {self.path} is of another fit: random_state differs; {remedy}, or "
+                "name another one"
+            )
+        self._first = first
+        self._rng.bit_generator.state = first
+
+    def _finished_steps(self) -> Iterator[Step]:
+        return (step for step in self._steps if step.finished)
+
+    def _check_generators(self, states: list[Any]) -> None:
+        """Refuse states that the random numbers cannot be set to."""
+        own = self._rng.bit_generator.state
+        try:
+            for state in states:
+                self._rng.bit_generator.state = state
+        finally:
+            self._rng.bit_generator.state = own
+
+
+def _describe(step: Step) -> dict[str, Any]:
+    return {
+        "finished": step.finished,
+        "history": list(step.history),
+        "text": step.text,
+        "generator": step.generator,
+        "shapes": {name: list(array.shape) for name, array in step.arrays.items()},
+    }
+
+
+def _steps(owner: Checkpoint, described: list[Any], values: Array) -> Iterator[Step]:
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise ValueError("its arrays hold NaN or infinity")
+    place = 0
+    for one in described:
+        arrays = _Arrays()
+        for name, shape in one["shapes"].items():
+            if any(type(extent) is not int or extent < 0 for extent in shape):
+                raise ValueError(f"an array has the shape {shape}")
+            size = math.prod(shape)
+            arrays[name] = values[place : place + size].reshape(shape).copy()
+            place += size
+        history = tuple(float(value) for value in one["history"])
+        if type(one["finished"]) is not bool or type(one["text"]) is not str:
+            raise ValueError("a step does not say how far it is")
+        yield Step(owner, one["finished"], history, arrays, one["text"], one["generator"])
+    if place != len(values):
+        raise InvalidInputError("its arrays do not fit its header")
+
+
+def _as_list(value: Any) -> Any:
+    with suppress(AttributeError):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no place in a checkpoint")

@@ -1,0 +1,322 @@
+"""``factorize``: what every way into the library calls."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED
+from orthonmf.certification.evidence import ZERO, Evidence, Held
+from orthonmf.engine.executors import one_blas_thread
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.unchanged import RowLengths
+from orthonmf.errors import FewerComponentsWarning
+from orthonmf.factorization import Factorization
+from orthonmf.files.checkpoint import FileCheckpoint
+from orthonmf.kmeans.solve import SUBROUTINES
+from orthonmf.numerics.descent import Checkpoint
+from orthonmf.numerics.digest import digest
+from orthonmf.onmf.choices import (
+    COMPLETE,
+    CORE,
+    FULL_RANK,
+    MISSING,
+    NAMES,
+    SEEDINGS,
+    SETTINGS,
+    Algorithm,
+    Problem,
+    algorithm_for,
+    refuse_large_fit,
+    refuse_large_result,
+    usable,
+)
+from orthonmf.onmf.masked import NO_PROMISE
+from orthonmf.onmf.options import Options
+from orthonmf.onmf.publish import promise_for, publish
+from orthonmf.onmf.solution import Solution, solve_zero
+from orthonmf.progress import progress_lines
+from orthonmf.validation.data import Data, as_directions, names_of
+from orthonmf.validation.parameters import (
+    as_certificate,
+    as_choice,
+    as_generator,
+    as_n_components,
+    as_n_init,
+    as_sizes,
+    as_tolerance,
+    as_weights,
+)
+from orthonmf.version import __version__
+
+RELAXATION_SHARE = 1 / 6
+"""The part of the seconds of a tight certificate that starts from its relaxation may take."""
+
+
+def factorize(
+    X: Any,
+    n_components: int | tuple[int, int] = 8,
+    *,
+    orthogonal: str = "samples",
+    algorithm: str = "best",
+    seeding: Any = "auto",
+    kmeans: str | Callable[..., Any] | None = None,
+    n_init: int | str = "auto",
+    max_iter: int = 300,
+    tol: float = 3e-5,
+    certificate: str | None = "svd",
+    certificate_seconds: float = CERTIFICATE_SECONDS,
+    sample_weight: Any = None,
+    feature_weight: Any = None,
+    missing_values: Any = None,
+    max_memory: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Factorization:
+    """Split a non-negative matrix into parts that do not overlap.
+
+    Parameters
+    ----------
+    X
+        (n, m) non-negative array, frame or SciPy sparse matrix; rows are samples. A memory map,
+        an HDF5 dataset, a zarr array or anything else with a shape, a dtype and slices of rows
+        is read block by block, never as a whole. A tensor on a GPU is fitted where it lies.
+    n_components
+        How many parts; more than there are rows (columns, for both either) cannot be in use. For
+        both two numbers (k, l) ask for k groups of rows and l groups of columns with a core
+        between them: every group of rows may meet every group of columns.
+    orthogonal
+        What the parts share none of: "samples" (every row belongs to one part), "features"
+        (every column does) or "both" (disjoint blocks, or with two numbers groups of both).
+    algorithm
+        "best": a tournament of starts, descent and single moves; with several starts, and over
+        both always, escapes; as good an answer as we can find. "paper": the published algorithm,
+        step by step, then one assignment by the final components that the paper does not have: it
+        can only lower the error, and makes ``transform`` give the same bits.
+    seeding
+        For "best", where directions start. "auto": the winner of a tournament that plays many
+        starts at once on the products of points with each other: of all points when they are few,
+        of a sample, or of candidates drawn in rounds where any draw costs a read of the data.
+        "lines": from all points, one by one, which keeps the promise of the draws.
+        "k-means||": in rounds, a few reads for any number of components. "k-means++": the paper's
+        route. Or an array of components (at most ``n_components`` rows, as many columns as X),
+        which is one start. For disjoint blocks only "auto" and components are taken.
+    kmeans
+        For "paper", the k-means subroutine: "k-means++" (the default), "greedy-k-means++",
+        "k-means||", "ls++", "local-search" (proves its ratio, in time quadratic in the number of
+        points), or a function of (normalized points, weights, k, rng) that returns labels and
+        stops when it likes: ``max_iter``, ``tol`` and ``checkpoint`` have no effect on it.
+    n_init
+        For "best", how many tournaments of starts are played; the best answer is kept, and with
+        more than one answers are also recombined, and with ``certificate="tight"`` starts are made
+        of the relaxation that it solves. "auto" plays one, which is nearly always near
+        the best answer known; with missing values it makes four starts. For "paper", independent
+        starts; "auto" makes one.
+    max_iter, tol
+        A descent stops after this many sweeps, or when a sweep lowers the squared error (for
+        "paper" the k-means cost) by less than this share of itself.
+    certificate
+        What ``result.certificate`` will be, which is computed when it is first looked at. "svd":
+        a lower bound from the singular values. "tight": a much stronger one, from a search that
+        may take a minute and may be interrupted: what it found until then is proven. Until
+        then the result holds X and the weights themselves, no copies of them (a tensor on a GPU
+        too): keep them as they are. None: no bound, only what the algorithm promises; nothing is
+        held.
+    certificate_seconds
+        What the search of "tight" may take. A bound that was stopped by it says so; one that was
+        not is the same again.
+    sample_weight, feature_weight
+        Non-negative weights of the squared errors of rows and columns. Feature weights are the
+        metric of the result: loadings, labels and ``transform`` use them too, and a feature of
+        weight 0 is as if it were not there.
+    missing_values
+        numpy.nan leaves entries that are NaN out of the error (samples and features; nothing is
+        proven then, and the start is not to be chosen). None refuses them.
+    max_memory
+        Most memory for blocks of rows at work, as bytes or a text like "1GB": it limits how many
+        are in flight, so fewer threads may run; results do not depend on it. What is kept per
+        row and the result come on top.
+    checkpoint
+        A file that holds what the fit has found so far, written after every sweep of a descent
+        and every step. The same call on the same data goes on from it and ends with the bits of a
+        fit that was never broken off; other data, settings or versions are refused. It stays when
+        the fit is done.
+    random_state
+        Seed, Generator or RandomState; the same seed gives the same bits for any ``n_jobs``.
+    n_jobs
+        Threads; None for all cores this process may use.
+    verbose
+        1 prints a plain line on stderr for every step.
+
+    Returns
+    -------
+    Factorization
+
+    Raises
+    ------
+    InvalidInputError
+        For data or options that cannot be used, and for an option that would be ignored.
+    TooLargeError
+        Before any work, when the fit would take more memory than there is.
+    SourceChangedError
+        When data that are read from elsewhere change while they are fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import orthonmf
+    >>> X = np.array([[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 3.0], [0.0, 0.0, 1.0]])
+    >>> result = orthonmf.factorize(X, 2, random_state=0)
+    >>> result.labels, result.components.shape, result.loadings.shape
+    (array([0, 0, 1, 1], dtype=int32), (2, 3), (4, 2))
+    >>> result.relative_squared_error < 1e-12
+    True
+
+    Disjoint blocks, and what is proven about them:
+
+    >>> noisy = X + np.random.default_rng(0).random(X.shape) / 5
+    >>> blocks = orthonmf.factorize(noisy, 2, orthogonal="both", random_state=0)
+    >>> blocks.labels, blocks.feature_labels
+    (array([0, 0, 1, 1], dtype=int32), array([0, 0, 1], dtype=int32))
+    >>> bound = blocks.certificate.lower_bound
+    >>> bound <= blocks.relative_squared_error <= blocks.certificate.ratio * bound
+    True
+    """
+    as_choice(orthogonal, tuple(SETTINGS), "orthogonal")
+    as_choice(algorithm, tuple(NAMES), "algorithm")
+    certificate, seconds = as_certificate(certificate, certificate_seconds)
+    if isinstance(seeding, str):
+        as_choice(seeding, tuple(SEEDINGS), "seeding")
+    if kmeans is not None and not callable(kmeans):
+        as_choice(kmeans, tuple(SUBROUTINES), "kmeans")
+    asked = as_sizes(n_components, orthogonal)
+    k, n_groups = asked if isinstance(asked, tuple) else (asked, 0)
+    options = Options(
+        asked=asked,
+        n_components=k,
+        n_groups=n_groups,
+        orthogonal=orthogonal,
+        seeding=seeding,
+        kmeans="k-means++" if kmeans is None else kmeans,
+        n_init=1,
+        max_iter=as_n_components(max_iter, "max_iter"),
+        tol=as_tolerance(tol),
+        rng=as_generator(random_state),
+    )
+    given = {
+        "seeding": seeding,
+        "kmeans": kmeans,
+        "certificate": certificate,
+        "checkpoint": None if checkpoint is None else Path(checkpoint),
+        "n_init": as_n_init(n_init),
+        "max_iter": options.max_iter,
+        "tol": options.tol,
+    }
+    # Here and again below: what no data could make right is refused before they are read.
+    algorithm_for(Problem(algorithm, orthogonal, CORE if n_groups else COMPLETE), given)
+    # One BLAS thread around all that is computed: entering costs as much as a small pass.
+    with progress_lines() if verbose else nullcontext(), one_blas_thread():
+        started = time.perf_counter()
+        refuse_large_result(X, asked, orthogonal)
+        data = Data(X, sample_weight, feature_weight, missing_values, n_jobs, max_memory)
+        matrix = data.read(orthogonal)
+        if not isinstance(seeding, str):
+            options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
+        options = with_usable(options, matrix)
+        chosen = algorithm_for(problem_of(matrix, algorithm, options), given)
+        starts = given["n_init"]
+        options = replace(options, n_init=chosen.starts if starts == "auto" else starts)
+        if certificate == "tight" and algorithm == "best" and not options.n_groups:
+            options = replace(options, relaxation_seconds=seconds * RELAXATION_SHARE)
+        refuse_large_fit(matrix, chosen, options.n_components, orthogonal, options.n_groups)
+        if checkpoint is not None:
+            kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
+            options = replace(options, checkpoint=kept)
+        solution = solve(matrix, chosen, options)
+        found = publish(matrix, solution, options)
+        sample_names, feature_names = names_of(X)
+        result = replace(
+            found,
+            feature_weight=as_weights(feature_weight, matrix.shape[1], "feature_weight"),
+            promise=promise_for(matrix, found, solution.promise),
+            sample_names=sample_names,
+            feature_names=feature_names,
+            seconds=time.perf_counter() - started,
+        )
+        data = replace(data, feature_weight=result.feature_weight)
+        evidence = evidence_for(matrix, result, solution.packed)
+        if certificate is not None and matrix.complete and matrix.total > 0:
+            lengths = RowLengths(matrix.row_squares, matrix.units)
+            evidence.held = Held(data, certificate, lengths, verbose, seconds)
+    if result.shortage:
+        warnings.warn(result.shortage, FewerComponentsWarning, stacklevel=2)
+    return replace(result, evidence=evidence)
+
+
+def evidence_for(matrix: Matrix, result: Factorization, packed: float) -> Evidence:
+    """What is known about a result without computing a bound; ``packed`` is one that came free."""
+    if matrix.complete and not matrix.total > 0:
+        return Evidence(ZERO)
+    if packed > 0:
+        from orthonmf.certification.certify import certify_packing
+
+        return Evidence(certify_packing(matrix, result, packed))
+    return Evidence(promise=result.promise)
+
+
+def open_checkpoint(
+    path: str | os.PathLike[str], matrix: Matrix, algorithm: str, options: Options, seeded: bool
+) -> Checkpoint:
+    """The checkpoint of this fit: a new file, or one that the same fit left before."""
+    seeding, kmeans, asked = options.seeding, options.kmeans, options.asked
+    identity = {
+        "version of orthonmf": __version__,
+        "version of NumPy": np.__version__,
+        "algorithm": algorithm,
+        "orthogonal": options.orthogonal,
+        "n_components": list(asked) if isinstance(asked, tuple) else asked,  # as JSON has it
+        "seeding": seeding if isinstance(seeding, str) else digest(seeding),
+        "kmeans": kmeans if isinstance(kmeans, str) else getattr(kmeans, "__qualname__", "?"),
+        "n_init": options.n_init,
+        "max_iter": options.max_iter,
+        "tol": options.tol,
+        "seconds of the relaxation": options.relaxation_seconds,
+        "the data": matrix.fingerprint(),
+    }
+    return FileCheckpoint(Path(path), options.rng, identity, seeded=seeded)
+
+
+def with_usable(options: Options, matrix: Matrix) -> Options:
+    """Options with as many components as can be in use; never fewer than are given as a start."""
+    k, n_groups = usable(options.asked, matrix.shape, options.orthogonal)
+    given = 1 if isinstance(options.seeding, str) else len(options.seeding)
+    return replace(options, n_components=max(k, given), n_groups=n_groups)
+
+
+def problem_of(matrix: Matrix, algorithm: str, options: Options) -> Problem:
+    """What an algorithm is looked up by, now that the data are known."""
+    data = COMPLETE
+    if not matrix.complete:
+        data = MISSING
+    elif options.n_groups:
+        data = CORE
+    elif options.orthogonal == "both" and options.n_components >= min(matrix.shape):
+        data = FULL_RANK
+    return Problem(algorithm, options.orthogonal, data)
+
+
+def solve(matrix: Matrix, algorithm: Algorithm, options: Options) -> Solution:
+    """Run an algorithm on a checked matrix."""
+    if matrix.total > 0:
+        return algorithm.solve(matrix, options)
+    return solve_zero(matrix, NOTHING_PROMISED if matrix.complete else NO_PROMISE)

@@ -1,0 +1,71 @@
+"""Weighted k-means||: many candidates in a few reads of the data, then k of the candidates.
+
+Drawing one point at a time reads the data k times. Here every read draws about twice as many
+points as centers are wanted, each independently with a chance proportional to what the
+candidates so far fail to capture. A last read weighs the candidates, and the k that represent
+the others best are chosen from their Gram matrix alone. No ratio is claimed for the outcome.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthonmf.engine.points import Distance, Points
+from orthonmf.engine.vectors import draw
+from orthonmf.kmeans.seeding import choose_columns, lines
+from orthonmf.numerics.arrays import Array
+
+ROUNDS = 3
+CANDIDATES_PER_CENTER = 2
+# Below this a rate would be infinite, and infinite times a point that misses nothing is no chance.
+LEAST_MISSED = 2.0**-900
+
+
+def seed_in_rounds(
+    points: Points, k: int, rng: np.random.Generator, *, distance: Distance = lines
+) -> Array:
+    """Up to k points that stand for all, as centers (k, m), in ``ROUNDS + 1`` reads of the data.
+
+    Over features one more read gives the Gram matrix of the candidates.
+
+    The distance decides chances and the final choice; points of weight zero are never drawn.
+    """
+    found = draw_candidates(points, k, rng, distance)
+    distances = distance(found.cosines, np.ones(len(found.weights)))
+    np.fill_diagonal(distances, 0.0)
+    chosen, _ = choose_columns(found.weights, distances, k)
+    return found.centers[chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Points that stand for all, and what each captures."""
+
+    centers: Array  # (c, m) unit vectors, as the points hold them
+    weights: Array  # (c,) energy of the points that each captures best
+    cosines: Array  # (c, c) of the candidates with each other
+
+
+def draw_candidates(
+    points: Points, k: int, rng: np.random.Generator, distance: Distance = lines
+) -> Candidates:
+    """Draw points in rounds, and weigh them by what they capture."""
+    key = int(rng.integers(2**63))
+    centers = points.at(draw(points.weights, 1, rng))
+    missed = points.total * distance(np.zeros((1, 1)), np.ones(1))[0, 0]
+    for number in range(ROUNDS):
+        # What was missed a read ago is at least what is missed now: no read is spent on counting.
+        rate = CANDIDATES_PER_CENTER * k / max(missed, LEAST_MISSED)
+        drawn, missed = points.draw_missed(centers, rate, distance, (key, number))
+        if not missed > 0:
+            break
+        centers = np.concatenate([centers, drawn])
+    captured = points.sweep_directions(centers, by_point=False).captured
+    gram = points.gram(centers)
+    lengths = np.sqrt(np.diag(gram))
+    kept = np.flatnonzero((captured > 0) & (lengths > 0))
+    lengths = lengths[kept]
+    cosines = gram[np.ix_(kept, kept)] / np.multiply.outer(lengths, lengths)
+    return Candidates(centers[kept] / lengths[:, None], captured[kept], cosines)

@@ -1,0 +1,335 @@
+"""The default over both: many starts, descent with disjoint supports, and escapes.
+
+Starts: the steps of the paper, the same without weight reduction and with pairs in other orders,
+from the answer of each side, one block, and spectral. The start of the published algorithm is
+always among them, so what its clustering promises holds for the answer: in memory that of
+k-means++; in rounds, for data far away, nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse.linalg import ArpackError, svds
+
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.points import Points, SinglePoints
+from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.engine.vectors import divide, draw, unit_lengths, winners_only
+from orthonmf.kmeans.solve import TOL, Clustering, weighted_kmeans
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.descent import Checkpoint, Step, Update, alternate
+from orthonmf.onmf.double_factor import double_from_means, separate_centers
+from orthonmf.onmf.full_rank import solve_full_rank
+from orthonmf.onmf.options import Options
+from orthonmf.onmf.search import (
+    Search,
+    may_be_exact,
+    search_lines,
+    solution_of,
+    with_exact_directions,
+)
+from orthonmf.onmf.solution import Escape, Solution, Start
+from orthonmf.steps.coordinate_split import split_coordinates
+
+ESCAPES_PER_START = 24
+PATIENCE = 12
+# The balanced matrix is a copy; beyond this many entries it is not worth one.
+MOST_ENTRIES = 2**27
+LLOYD_ITERATIONS = 30
+
+
+def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
+    """Disjoint blocks of samples and features, with as small an error as we can."""
+    points, k = Samples(matrix), options.n_components
+    published = solve_full_rank(matrix) if k >= min(matrix.shape) else None
+
+    def refine(directions: Array) -> Solution:
+        return descend_disjoint(
+            points,
+            directions,
+            max_iter=options.max_iter,
+            tol=options.tol,
+            step=options.checkpoint.next_step(),
+        )
+
+    def look(directions: Array, n_sweeps: int) -> Solution:
+        return descend_disjoint(points, directions, max_iter=n_sweeps, tol=0.0)
+
+    search = Search(refine, look)
+    escapes = []
+    if points.access is not None and k > 1:
+        count = ESCAPES_PER_START * options.n_init
+        escapes = block_escapes(points.access, k, count, options.rng)
+    solution = search.run(block_starts(points, options, search, published), escapes, PATIENCE)
+    if may_be_exact(points):
+        solution = with_exact_directions(points, solution, disjoint=True)
+    return replace(
+        solution,
+        unused=explain_fewer(options.asked),
+        packed=0.0 if published is None else published.packed,
+        components=points.components(solution.directions),
+    )
+
+
+def descend_disjoint(
+    points: Points, directions: Array, *, max_iter: int, tol: float, step: Step | None = None
+) -> Solution:
+    """Improve directions (k, m) with disjoint supports until a sweep gains less than ``tol``.
+
+    One sweep gives every row to the direction that captures most of it; then every coordinate
+    goes to the direction for which it matters most, with its best value. Each half is the exact
+    minimizer given the other, so the error never rises and supports stay disjoint.
+
+    The directions passed in may overlap; the first sweep separates them, and every later one
+    reads the data once whatever their number.
+    """
+    step = step or Checkpoint().next_step()
+    if not step.finished:
+        splits = _Splits(points, separate=step.begun)
+        found = alternate(splits, directions, max_iter=max_iter, tol=tol, step=step)
+        step.finish(found.history, vectors=found.last.vectors)
+    return solution_of(points, step)
+
+
+class _Splits:
+    """Directions that share no coordinate."""
+
+    name = "sweep"
+
+    def __init__(self, points: Points, separate: bool) -> None:
+        self._points, self.total = points, points.total
+        self._separate = separate  # whether the next directions share no coordinate
+
+    def update(self, vectors: Array) -> Update:
+        sweep = self._points.sweep_directions(vectors, by_point=False, disjoint=self._separate)
+        self._separate = True
+        directions, captured = split_by_energy(sweep.sums, sweep.captured)
+        return Update(captured=captured, vectors=directions)
+
+    def reuse_idle(self, swept: Array, update: Update) -> bool:
+        """Fewer blocks may be better: nothing is moved."""
+        return False
+
+    def mark(self, update: Update) -> str:
+        return ""
+
+
+def split_by_energy(sums: Array, squares: Array) -> tuple[Array, float]:
+    """Give every coordinate to one direction, and how much energy all then capture.
+
+    Parameters
+    ----------
+    sums
+        (k, m) sum over the rows of each direction of scale times row.
+    squares
+        (k,) sum of the squared scales. With these scales coordinate h of direction s is best at
+        ``sums / squares`` and then captures ``sums^2 / squares``.
+    """
+    roots = winners_only(divide(sums, np.sqrt(squares)[:, None]))
+    return divide(roots, np.sqrt(squares)[:, None]), float(np.square(roots).sum())
+
+
+def explain_fewer(k: object) -> str:
+    """Why fewer blocks are in use: what the search knows, no more, and what may be tried next.
+
+    Answers with further blocks may exist that are better; none was found.
+    """
+    return (
+        "no answer with more blocks was found that is better. "
+        f"Try three factors, n_components=({k}, {k}), in which every group of rows may use every "
+        "group of columns; orthogonal='samples' or 'features', which ask for less; or rows "
+        "normalized to one length (orthonmf.preparation.normalize_rows), where a few large ones "
+        "outweigh the others"
+    )
+
+
+def block_starts(
+    points: Points, options: Options, search: Search, published: Solution | None
+) -> Iterator[Start]:
+    """Given components and those of Theorem 9, where there are any, before all others.
+
+    Of these there are few where every sweep reads the data from far away.
+    """
+    if not isinstance(options.seeding, str):
+        yield Start("given components", points.directions_of(options.seeding))
+    if published is not None:
+        yield Start("published steps", published.directions, published.promise)
+    # The searches over one side draw their own directions, and share what time there is.
+    half = options.relaxation_seconds / 2
+    starts = _Starts(points, replace(options, seeding="auto", relaxation_seconds=half), search)
+    yield from starts.few() if points.access is None else starts.many()
+
+
+class _Starts:
+    def __init__(self, points: Points, options: Options, search: Search) -> None:
+        self._points, self._options, self._search = points, options, search
+
+    def few(self) -> Iterator[Start]:
+        """Those that need few reads: from means, from the samples' answer, one block."""
+        for _ in range(self._options.n_init):
+            yield from self._both_ways(self._cluster("k-means||", self._options.tol))
+        yield from self._both_ways(self._samples_answer())
+        yield self._one_block()
+
+    def many(self) -> Iterator[Start]:
+        """All of them."""
+        points, options = self._points, self._options
+        for number in range(options.n_init):
+            clusters = self._cluster()
+            yield from self._both_ways(clusters)
+            if number == 0:
+                yield from self._other_orders(clusters)
+        yield self._one_block()
+        clusters = self._samples_answer()
+        yield from self._both_ways(clusters)
+        yield from self._other_orders(clusters)
+        yield self._features_answer()
+        n, m = points.matrix.shape
+        if n * m <= MOST_ENTRIES:
+            directions = spectral_components(points, options.n_components, options.rng)
+            yield Start("spectral start", directions)
+
+    def _cluster(self, subroutine: str = "k-means++", tol: float = TOL) -> Clustering:
+        """Weighted k-means of the rows."""
+        return weighted_kmeans(
+            self._points,
+            self._options.n_components,
+            rng=self._options.rng,
+            subroutine=subroutine,
+            tol=tol,
+            checkpoint=self._options.checkpoint,
+        )
+
+    def _samples_answer(self) -> Clustering:
+        """The answer over samples alone: its directions stand for centers; it has no cost."""
+        points = self._points
+        solution = search_lines(points, self._options)
+        self._search.count(solution)
+        labels = points.sweep_directions(solution.directions).labels
+        energies = np.bincount(labels, points.weights, minlength=len(solution.directions))
+        return Clustering(labels, unit_lengths(solution.directions), energies, cost=math.nan)
+
+    def _features_answer(self) -> Start:
+        matrix = self._points.matrix
+        columns = columns_of(matrix)
+        solution = search_lines(columns, self._options)
+        self._search.n_sweeps += solution.n_sweeps
+        components = columns.components(solution.directions)
+        return Start("features answer", matrix.from_components(components))
+
+    def _both_ways(self, clusters: Clustering) -> Iterator[Start]:
+        """Steps 2 and 3 of the paper, and step 3 alone."""
+        centers, weights = clusters.centers, clusters.weights
+        promise = double_from_means(clusters.promise)
+        yield Start("published steps", separate_centers(centers, weights).directions, promise)
+        whole = split_coordinates(centers, weights, np.arange(len(centers)))
+        yield Start("no weight reduction", whole)
+
+    def _other_orders(self, clusters: Clustering) -> Iterator[Start]:
+        """Pairs of centers that give up weight in other orders: the proof allows any."""
+        for order in (self._options.rng.permutation, lambda pairs: pairs[::-1]):
+            found = separate_centers(clusters.centers, clusters.weights, order)
+            yield Start("other pair orders", found.directions)
+
+    def _one_block(self) -> Start:
+        """The sum of all rows by weight: descent makes it the top singular vector."""
+        everyone = np.zeros(len(self._points.weights), dtype=np.int32)
+        return Start("one block", self._points.sums(everyone, 1))
+
+
+def spectral_components(points: Points, k: int, rng: np.random.Generator) -> Array:
+    """Components (k, m) with disjoint supports from co-clustering rows and columns (Dhillon).
+
+    Zero rows and columns are left out and belong to no component.
+    """
+    matrix = points.matrix
+    n, m = matrix.shape
+    row_sums = matrix.products(np.ones((1, m)))[:, 0]
+    column_sums = matrix.row_sums(np.zeros(n, dtype=np.int32), np.ones(n), 1)[0]
+    row_scales = divide(np.ones(n), np.sqrt(row_sums))
+    column_scales = divide(np.ones(m), np.sqrt(column_sums))
+    balanced = matrix.whole(row_scales=row_scales, column_scales=column_scales)
+    wanted = min(k, min(n, m) - 1)
+    if wanted < 1:
+        return np.zeros((k, m))
+    try:
+        left, _, right = svds(balanced, k=wanted, v0=rng.random(min(n, m)))
+    except ArpackError:  # one start among many: without it the others do
+        return np.zeros((k, m))
+    rows, columns = np.flatnonzero(row_sums > 0), np.flatnonzero(column_sums > 0)
+    both = np.concatenate(
+        [row_scales[rows, None] * left[rows], column_scales[columns, None] * right.T[columns]]
+    )
+    both = divide(both, np.linalg.norm(both, axis=1, keepdims=True))
+    if len(both) < k:
+        return np.zeros((k, m))
+    labels = _cluster_signed(both, k, rng)
+    of_rows = np.full(n, -1, dtype=np.int32)
+    of_rows[rows] = labels[: len(rows)]
+    sums = points.sums(of_rows, k)
+    mine = np.zeros((k, m), dtype=bool)
+    mine[labels[len(rows) :], columns] = True
+    return np.where(mine, sums, 0.0)
+
+
+def _cluster_signed(vectors: Array, k: int, rng: np.random.Generator) -> Array:
+    """Labels of vectors of any sign: Lloyd from k vectors that are far from each other."""
+    from scipy.cluster.vq import kmeans2  # slow to import: only where it is used
+
+    first = int(rng.integers(len(vectors)))
+    chosen, distances = [first], np.full(len(vectors), np.inf)
+    while len(chosen) < k:
+        latest = np.square(vectors - vectors[chosen[-1]]).sum(axis=1)
+        distances = np.minimum(distances, latest)
+        chosen.append(int(distances.argmax()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # fewer blocks than asked for are fine
+        _, labels = kmeans2(vectors, vectors[chosen], minit="matrix", iter=LLOYD_ITERATIONS)
+    return labels
+
+
+def block_escapes(
+    points: SinglePoints, k: int, count: int, rng: np.random.Generator
+) -> list[Escape]:
+    """Each replaces one block: mostly the weakest, every third time any."""
+
+    def make_replacement(number: int) -> Escape:
+        def propose(best: Solution, found: list[Solution]) -> Array:
+            return replace_block(points, best.directions, k, number, rng)
+
+        return Escape("block replacement", propose)
+
+    return [make_replacement(number) for number in range(count)]
+
+
+def replace_block(
+    points: Points, directions: Array, k: int, number: int, rng: np.random.Generator
+) -> Array:
+    """Directions (k, m) with one replaced by a row that is captured badly.
+
+    The weakest (or an unused) direction gives way two times of three, any other the third.
+    Directions may overlap now; the first sweep of the descent separates them.
+    """
+    everyone = np.zeros((k, directions.shape[1]))
+    everyone[: len(directions)] = directions
+    sweep = points.sweep_directions(everyone)
+    weakest = int(sweep.captured.argmin())
+    leaving = weakest if number % 3 else int(rng.integers(k))
+    kept = unit_lengths(everyone)
+    missed = points.find_missed(sweep)
+    if not missed.any():
+        return kept
+    row = points.at(draw(missed, 1, rng))[0]
+    labels = np.flatnonzero(kept.any(axis=1))
+    if number % 2 and len(labels) > 1:
+        # One block only: what the row has in common with a direction.
+        inside = kept[rng.choice(labels)] > 0
+        if (row * inside).any():
+            row = row * inside
+    kept[leaving] = row
+    return kept

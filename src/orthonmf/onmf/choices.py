@@ -1,0 +1,305 @@
+"""What may be chosen: every algorithm by name and setting, with the options and memory it takes.
+
+An option that would be ignored is refused, with what to use instead read off the table. The
+choices and help texts of the command line come from here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from orthonmf.certificate import CERTIFICATES
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.memory import SMALL, refuse_beyond_memory
+from orthonmf.errors import InvalidInputError
+from orthonmf.kmeans.solve import SUBROUTINES
+from orthonmf.onmf.blocks import factorize_blocks
+from orthonmf.onmf.double_factor import factorize_double
+from orthonmf.onmf.full_rank import factorize_without_limit
+from orthonmf.onmf.masked import factorize_masked
+from orthonmf.onmf.options import DEFAULTS, Options
+from orthonmf.onmf.search import factorize_lines
+from orthonmf.onmf.single_factor import factorize_single
+from orthonmf.onmf.solution import Solution
+from orthonmf.onmf.starts import sample_size
+from orthonmf.onmf.three_factors import factorize_core
+
+SETTINGS = {
+    "samples": "every row belongs to one part",
+    "features": "every column does",
+    "both": "disjoint blocks",
+}
+NAMES = {
+    "best": "as good an answer as we find",
+    "paper": "as published",
+}
+SEEDINGS = {
+    "auto": "the winner of a tournament of many starts",
+    "lines": "drawn by what is not captured yet, from all points, one by one",
+    "k-means||": "drawn by the same in a few rounds",
+    "k-means++": "the paper's route",
+}
+COMPLETE, MISSING, FULL_RANK, CORE = "complete", "missing values", "full rank", "core"
+
+FLOAT = 8
+# Normalized, in float64 and in float32.
+COPIES_OF_A_SAMPLE = 2.5
+# As it is computed, and what a sweep takes of it.
+COPIES_OF_WHAT_IS_SEEN = 2
+FEWER = "ask for fewer components, or leave out columns that hold nothing"
+
+
+class Problem(NamedTuple):
+    """What an algorithm is looked up by."""
+
+    algorithm: str
+    orthogonal: str
+    data: str = COMPLETE
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The values of an option that make a difference."""
+
+    names: tuple[str | None, ...]
+    others: bool = False  # also what is no name: components, a function, a file
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self.names if value is None or isinstance(value, str) else self.others
+
+
+NOTHING, NO_CHOICE = Accepted((None,)), Accepted(("auto",))
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """A way to solve a problem, and the options it takes; the defaults are among them.
+
+    ``own`` names the options that have no effect when a value that is no name is given for
+    another: a k-means of the user's stops when it likes. ``widest`` tells how many vectors as
+    long as a point, for so many points and components, it holds at once; ``sample`` of how many
+    points it makes copies as they are stored.
+    """
+
+    solve: Callable[[Any, Options], Solution]
+    seeding: Accepted = NO_CHOICE
+    kmeans: Accepted = NOTHING
+    certificate: Accepted = Accepted(tuple(CERTIFICATES))
+    checkpoint: Accepted = Accepted((None,), others=True)
+    own: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    without: tuple[str, ...] = ()  # options that have no effect at all
+    starts: int = 1  # that n_init="auto" stands for
+    widest: Callable[[int, int], int] = lambda n_points, k: 7 * k
+    sample: Callable[[int], int] = lambda k: 0
+
+    def takes(self, option: str, value: Any) -> bool:
+        """Whether a value of an option makes a difference."""
+        return option not in self.without and value in getattr(self, option, (value,))
+
+    def list_ignored(self, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Options that were given and would be ignored, each with the one that is to blame."""
+        yield from ((one, "") for one in self.without if not is_default(one, given[one]))
+        for option in ("seeding", "kmeans", "certificate", "checkpoint"):
+            value = given[option]
+            if value not in getattr(self, option):
+                yield option, ""
+            elif value is not None and not isinstance(value, str):
+                others = self.own.get(option, ())
+                yield from ((one, option) for one in others if not is_default(one, given[one]))
+
+
+def is_default(option: str, value: Any) -> bool:
+    """Whether an option was left out, or is what leaving it out means."""
+    return bool(value == DEFAULTS[option] or (option == "n_init" and value == 1))
+
+
+def _one_per_point(n_points: int, k: int) -> int:
+    return 4 * n_points
+
+
+_BEST = Algorithm(
+    factorize_lines,
+    sample=sample_size,
+    seeding=Accepted(tuple(SEEDINGS), others=True),
+    own=MappingProxyType({"seeding": ("n_init",)}),
+)
+_BLOCKS = Algorithm(
+    factorize_blocks,
+    seeding=Accepted(("auto",), others=True),
+    widest=lambda n_points, k: 14 * k,  # all starts are held until the best are known
+    sample=sample_size,
+)
+_CORE = replace(_BEST, solve=factorize_core)
+_PAPER = Algorithm(
+    factorize_single,
+    kmeans=Accepted((None, *SUBROUTINES), others=True),
+    own=MappingProxyType({"kmeans": ("max_iter", "tol", "checkpoint")}),
+)
+_GAPS = Algorithm(
+    factorize_masked, starts=4, certificate=Accepted(("svd", None)), checkpoint=NOTHING
+)
+
+ALGORITHMS: dict[Problem, Algorithm] = {
+    Problem("best", "samples"): _BEST,
+    Problem("best", "features"): _BEST,
+    Problem("best", "both"): _BLOCKS,
+    Problem("best", "both", FULL_RANK): _BLOCKS,
+    Problem("best", "both", CORE): _CORE,
+    Problem("paper", "samples"): _PAPER,
+    Problem("paper", "features"): _PAPER,
+    Problem("paper", "both"): replace(_PAPER, solve=factorize_double),
+    Problem("paper", "both", FULL_RANK): Algorithm(
+        factorize_without_limit,
+        checkpoint=NOTHING,
+        widest=_one_per_point,
+        without=("n_init", "max_iter", "tol"),
+    ),
+    Problem("best", "samples", MISSING): _GAPS,
+    Problem("best", "features", MISSING): _GAPS,
+}
+
+WHY_NONE = {
+    (
+        "both",
+        MISSING,
+    ): ": with both sides disjoint the update of one side given the other has no closed form "
+    "over the observed entries"
+}
+
+
+def algorithm_for(problem: Problem, given: Mapping[str, Any]) -> Algorithm:
+    """The algorithm for a problem; refused where there is none or it would ignore an option."""
+    algorithm = ALGORITHMS.get(problem)
+    if algorithm is None:
+        why = WHY_NONE.get((problem.orthogonal, problem.data), "")
+        raise InvalidInputError(
+            f"there is no algorithm for {_tell(problem)}{why}; use {_way(problem, ALGORITHMS)}"
+        )
+    for option, culprit in algorithm.list_ignored(given):
+        value = given[option]
+        shown = _show(option, value)
+        if culprit:
+            raise InvalidInputError(
+                f"{shown} would be ignored, as {culprit} brings its own; leave one of them out"
+            )
+        takers = [one for one, other in ALGORITHMS.items() if other.takes(option, value)]
+        raise InvalidInputError(
+            f"{shown} would be ignored with {_tell(problem)}; leave it out, or use "
+            f"{_way(problem, takers)}"
+        )
+    return algorithm
+
+
+def _show(option: str, value: Any) -> str:
+    plain = value is None or isinstance(value, str | int | float)
+    return f"{option}={value!r}" if plain else option
+
+
+def _tell(problem: Problem) -> str:
+    where = f"algorithm={problem.algorithm!r}, orthogonal={problem.orthogonal!r}"
+    return (
+        where
+        + {
+            COMPLETE: "",
+            MISSING: " and missing values",
+            FULL_RANK: " and as many components as X has rows or columns",
+            CORE: " and two numbers of groups",
+        }[problem.data]
+    )
+
+
+def _way(problem: Problem, others: Iterable[Problem]) -> str:
+    """What to change to come to the nearest of other problems."""
+
+    def changes(other: Problem) -> list[str]:
+        told = {
+            "algorithm": f"algorithm={other.algorithm!r}",
+            "orthogonal": f"orthogonal={other.orthogonal!r}",
+            "data": {
+                MISSING: "data without missing values (impute them)",
+                FULL_RANK: "fewer components",
+                CORE: "one number of components",
+            }.get(problem.data, ""),
+        }
+        names = problem._fields
+        return [told[n] for n, a, b in zip(names, problem, other, strict=True) if a != b]
+
+    reachable = [one for one in others if one.data in (COMPLETE, problem.data)]
+    fewest = min(len(changes(one)) for one in reachable)
+    ways = [" and ".join(changes(one)) for one in reachable if len(changes(one)) == fewest]
+    return " or ".join(dict.fromkeys(ways))
+
+
+def most_components(shape: tuple[int, int], orthogonal: str) -> int:
+    """How many components can be in use at most: each has a row or a column of its own."""
+    n, m = shape
+    return {"samples": n, "features": m, "both": min(n, m)}[orthogonal]
+
+
+def usable(
+    asked: int | tuple[int, int], shape: tuple[int, int], orthogonal: str
+) -> tuple[int, int]:
+    """How many components, and with a core how many groups of columns (else 0), can be in use."""
+    if isinstance(asked, tuple):
+        return min(asked[0], shape[0]), min(asked[1], shape[1])
+    return min(asked, most_components(shape, orthogonal)), 0
+
+
+def refuse_large_result(X: Any, asked: int | tuple[int, int], orthogonal: str) -> None:
+    """Refuse a result that cannot be held, as far as the shape of X is known before it is read."""
+    shape = getattr(X, "shape", None)
+    if not (isinstance(shape, tuple) and [isinstance(n, Integral) for n in shape] == [True, True]):
+        return  # a list, or lengths that Dask has yet to find out
+    k, _ = usable(asked, shape, orthogonal)
+    itemsize = 4 if getattr(X, "dtype", None) == np.float32 else FLOAT
+    needed = result_bytes(shape, k, orthogonal, itemsize)
+    if needed > SMALL:
+        what = f"the result with {k:,} components for {shape[0]:,} x {shape[1]:,} entries"
+        refuse_beyond_memory(needed, what, FEWER)
+
+
+def refuse_large_fit(
+    matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str, n_groups: int = 0
+) -> None:
+    """Refuse a fit that cannot be held while it is at work."""
+    needed = fit_bytes(matrix, algorithm, k, orthogonal, n_groups)
+    if needed > SMALL:
+        n, m = matrix.shape
+        what = f"the fit of {k:,} components to {n:,} x {m:,} entries"
+        refuse_beyond_memory(needed, what, FEWER)
+
+
+def result_bytes(shape: tuple[int, int], k: int, orthogonal: str, itemsize: int) -> int:
+    """Bytes of components (k, m) and of loadings: (n, k) over features, else one per row."""
+    n, m = shape
+    loadings = n * k if orthogonal == "features" else 2 * n
+    return (k * m + loadings) * itemsize
+
+
+def fit_bytes(
+    matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str, n_groups: int = 0
+) -> int:
+    """About how many bytes a fit takes at its peak, next to the data themselves.
+
+    Dense vectors of k components and of the points that may become one, whichever side they are
+    on, then the result; and a few numbers for every row and column. With a core, what each side
+    sees of the groups of the other.
+    """
+    n, m = matrix.shape
+    seen = COPIES_OF_WHAT_IS_SEEN * (n * n_groups + m * k) if n_groups else 0
+    most = max(k, n_groups)
+    sides = ("samples", "features") if orthogonal == "both" else (orthogonal,)
+    points = {"samples": n, "features": m}
+    vectors = max(
+        algorithm.widest(points[side], most) * matrix.vector_length(side) for side in sides
+    )
+    sample = algorithm.sample(most)
+    copied = int(COPIES_OF_A_SAMPLE * max(matrix.entries_of(sample, side) for side in sides))
+    kept = result_bytes(matrix.shape, k, orthogonal, matrix.dtype.itemsize)
+    return FLOAT * (vectors + copied + seen + 4 * (n + m)) + kept

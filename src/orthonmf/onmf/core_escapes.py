@@ -1,0 +1,103 @@
+"""Recombination of two answers with a core: what both keep together stays together.
+
+Rows that two answers put into the same groups make a cell, and so do columns. The matrix seen by
+cells is small, any answer for it is one for the whole matrix, and both answers are among them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from orthonmf.engine.compressed import as_points, compress_columns
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.vectors import divide
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.descent import Checkpoint, silence
+from orthonmf.onmf.core_descent import descend_core, group_points, pack, unpack
+from orthonmf.onmf.core_starts import core_starts
+from orthonmf.onmf.options import Options
+from orthonmf.onmf.search import Search
+from orthonmf.onmf.solution import Escape, Solution
+
+RECOMBINATIONS = 3
+SMALL_STARTS = 6  # rows first and columns first each
+
+
+def core_escapes(matrix: Matrix, options: Options) -> list[Escape]:
+    """Recombine the best answer with each of the next best."""
+
+    def make_recombination(number: int) -> Escape:
+        def propose(best: Solution, found: list[Solution]) -> Array:
+            other = found[min(number, len(found) - 1)].directions
+            return recombine(matrix, best.directions, other, options)
+
+        return Escape("recombination", propose)
+
+    return [make_recombination(number) for number in range(1, 1 + RECOMBINATIONS)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The groups and scales of rows (n,) and columns (m,) of an answer; label -1 for none."""
+
+    labels: Array
+    scales: Array
+    feature_labels: Array
+    feature_scales: Array
+
+
+def recombine(matrix: Matrix, one: Array, other: Array, options: Options) -> Array:
+    """Vectors (l + k, m) that do best on the cells of two answers, scaled as in the first."""
+    first, second = (_read_sides(matrix, given, options.n_groups) for given in (one, other))
+    rows = _meet(first.labels, second.labels)
+    columns = _meet(first.feature_labels, second.feature_labels)
+    scales = np.where(first.scales > 0, first.scales, second.scales)
+    feature_scales = np.where(first.feature_scales > 0, first.feature_scales, second.feature_scales)
+    cells = np.zeros((columns.max() + 1, len(columns)))
+    cells[columns, np.arange(len(columns))] = feature_scales
+    cells = divide(cells, np.linalg.norm(cells, axis=1)[:, None])
+    small = _see_cells(matrix, rows, scales, cells)
+    solved = _solve(small, options)
+    groups, core = unpack(solved, options.n_groups)
+    return pack(groups @ cells, core)
+
+
+def _read_sides(matrix: Matrix, vectors: Array, n_groups: int) -> _Sides:
+    """One read: the rows as the groups of columns of an answer see them."""
+    groups, core = unpack(vectors, n_groups)
+    rows = group_points(compress_columns(matrix, groups), core)
+    feature_scales = groups.max(axis=0)
+    feature_labels = np.where(feature_scales > 0, groups.argmax(axis=0), -1)
+    return _Sides(rows.labels, rows.scales, feature_labels, feature_scales)
+
+
+def _meet(one: Array, other: Array) -> Array:
+    """The number of the cell of every point: pairs of labels that occur."""
+    pairs = one.astype(np.int64) * (other.max() + 2) + other
+    return np.unique(pairs, return_inverse=True)[1].reshape(-1)
+
+
+def _see_cells(matrix: Matrix, rows: Array, scales: Array, cells: Array) -> Matrix:
+    """The matrix seen by cells of rows, by their numbers and scales (n,), and of columns (c, m)."""
+    weights = np.ones(len(rows)) if matrix.row_weights is None else matrix.row_weights
+    seen = compress_columns(matrix, cells).matrix
+    count = int(rows.max()) + 1
+    energies = np.bincount(rows, weights * np.square(scales), minlength=count)
+    sums = seen.row_sums(rows, weights * scales, count)
+    return as_points(matrix, divide(sums, np.sqrt(energies)[:, None])).matrix
+
+
+def _solve(small: Matrix, options: Options) -> Array:
+    """The best of several starts on a small matrix."""
+    given = replace(options, n_init=SMALL_STARTS, checkpoint=Checkpoint(), seeding="auto")
+
+    def refine(vectors: Array) -> Solution:
+        return descend_core(
+            small, vectors, options.n_groups, max_iter=options.max_iter, tol=options.tol
+        )
+
+    search = Search(refine)
+    with silence():
+        return search.run(core_starts(small, given, search), []).directions

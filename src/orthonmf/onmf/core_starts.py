@@ -1,0 +1,170 @@
+"""First groups of rows and columns: those of one side alone, then the other side given them.
+
+The groups of rows that are found over samples leave a problem over their coordinates, and so do
+those of columns that are found over features. If the first side costs a times the smallest error
+over samples and the second b times the smallest over what it sees, the two cost at most a + b times
+the smallest error of any pair: what is captured of the columns through groups of rows misses no
+more than the columns themselves do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from orthonmf.certificate import Promise
+from orthonmf.engine.compressed import compress_columns, compress_swept
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.points import Points
+from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.engine.vectors import unit_lengths, winners_only
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.descent import Checkpoint, silence
+from orthonmf.onmf.blocks import factorize_blocks
+from orthonmf.onmf.core_descent import Grouped, group_points, pack
+from orthonmf.onmf.options import Options
+from orthonmf.onmf.search import Search, search_lines
+from orthonmf.onmf.solution import Solution, Start
+from orthonmf.onmf.starts import GIVEN
+
+
+def core_starts(matrix: Matrix, options: Options, search: Search) -> Iterator[Start]:
+    """The starts with a core: rows first and columns first, as often as there are to be starts."""
+    starts = CoreStarts(matrix, options, search)
+    if not isinstance(options.seeding, str):
+        yield starts.from_components(options.seeding)
+        return
+    for number in range(options.n_init):
+        yield starts.rows_first()
+        yield starts.columns_first()
+        if number > 0:
+            yield starts.at_random()
+        if number == 1 and options.n_components == options.n_groups:
+            yield starts.from_blocks()
+
+
+class CoreStarts:
+    """What starts share: the matrix, the options, and where sweeps are counted."""
+
+    def __init__(self, matrix: Matrix, options: Options, search: Search) -> None:
+        self._matrix, self._options, self._search = matrix, options, search
+
+    def rows_first(self) -> Start:
+        """Groups of rows as over samples; then of columns as these see them."""
+        points = Samples(self._matrix)
+        first = self._first(points, self._options.n_components)
+        return self._finish(
+            "rows first", first.promise, lambda: self._columns(points, first.directions)
+        )
+
+    def columns_first(self) -> Start:
+        """Groups of columns as over features; then of rows as these see them."""
+        columns = columns_of(self._matrix)
+        first = self._first(columns, self._options.n_groups)
+
+        def second() -> tuple[Array, Promise]:
+            components = columns.components(first.directions)
+            groups = unit_lengths(winners_only(self._matrix.from_components(components)))
+            return self._rows(groups)
+
+        return self._finish("columns first", first.promise, second)
+
+    def from_components(self, components: Array) -> Start:
+        """Groups of rows by given components; then of columns as these see them."""
+        points = Samples(self._matrix)
+        directions = points.directions_of(components)
+        nothing = Promise(reason=GIVEN)
+        return self._finish("given components", nothing, lambda: self._columns(points, directions))
+
+    def at_random(self) -> Start:
+        """Every column in any group, and the rows as these see them."""
+
+        def draw() -> tuple[Array, Promise]:
+            numbers = np.arange(self._options.n_groups)[:, None]
+            labels = self._options.rng.integers(len(numbers), size=self._matrix.shape[1])
+            groups = np.where(numbers == labels, np.sqrt(self._matrix.column_squares), 0.0)
+            return self._rows(unit_lengths(groups))
+
+        return self._finish("random groups", Promise(), draw)
+
+    def from_blocks(self) -> Start:
+        """Disjoint blocks: a core whose pattern is diagonal."""
+        options = replace(self._options, n_init=1)
+        found = factorize_blocks(self._matrix, options)
+        self._search.n_sweeps += found.n_sweeps
+        groups = pad(unit_lengths(winners_only(found.directions)), options.n_groups)
+        return Start("disjoint blocks", pack(groups, np.eye(options.n_groups)))
+
+    def _first(self, points: Points, k: int) -> Solution:
+        """The answer over one side alone."""
+        found = search_lines(points, replace(self._options, n_components=k, n_init=1))
+        self._search.count(found)
+        return found
+
+    def _columns(self, points: Samples, directions: Array) -> tuple[Array, Promise]:
+        """Vectors from the groups of rows of directions (k, m)."""
+        sweep = points.sweep_directions(directions)
+        grouped, promise = self._second(compress_swept(self._matrix, sweep), self._options.n_groups)
+        core = pad(grouped.core.T, self._options.n_components)
+        return pack(grouped.as_rows(), core), promise
+
+    def _rows(self, groups: Array) -> tuple[Array, Promise]:
+        """Vectors from unit groups of columns, up to (l, m)."""
+        groups = pad(groups, self._options.n_groups)
+        points = compress_columns(self._matrix, groups)
+        grouped, promise = self._second(points, self._options.n_components)
+        return pack(groups, grouped.core), promise
+
+    def _second(self, points: Samples, k: int) -> tuple[Grouped, Promise]:
+        """The other side: k groups of points of few coordinates."""
+        heavy = np.flatnonzero(points.weights > 0)
+        if len(heavy) <= k:  # each on its own
+            return group_points(points, pad(points.at(heavy), k)), Promise(1.0, "always")
+        # Points of few coordinates: draws from all of them cost less than a tournament, and descent
+        # on both sides levels what is left between the two. They keep the promise of the draws.
+        given = self._options.seeding
+        lines = not isinstance(given, str) or given == "auto"
+        options = replace(
+            self._options,
+            n_components=k,
+            n_init=1,
+            checkpoint=Checkpoint(),
+            seeding="lines" if lines else given,
+        )
+        with silence():
+            found = search_lines(points, options)
+        return group_points(points, pad(found.directions, k)), found.promise
+
+    def _finish(
+        self, name: str, first: Promise, second: Callable[[], tuple[Array, Promise]]
+    ) -> Start:
+        """A start whose second half is not repeated where it was finished before."""
+        step = self._options.checkpoint.next_step()
+        if not step.finished:
+            vectors, found = second()
+            known = np.array([found.ratio or 0.0, found.kind == "expected"])
+            step.finish(text=found.reason, vectors=vectors, promise=known)
+        ratio, expected = step.arrays["promise"].tolist()
+        promise = Promise(reason=step.text)
+        if ratio > 0:
+            promise = Promise(ratio, "expected" if expected else "always")
+        return Start(name, step.arrays["vectors"].copy(), in_sequence(first, promise))
+
+
+def pad(vectors: Array, count: int) -> Array:
+    """Vectors with as many rows as wanted, the last ones zero: groups that are empty so far."""
+    return np.concatenate([vectors, np.zeros((count - len(vectors), vectors.shape[1]))])
+
+
+def in_sequence(first: Promise, second: Promise) -> Promise:
+    """One side, then the other as the first sees it: the ratios of the two add up.
+
+    What groups of one side see costs the other no more than all of X does, whatever the groups.
+    """
+    if first.ratio is None or second.ratio is None:
+        return first if first.ratio is None else second
+    kind = "expected" if "expected" in (first.kind, second.kind) else "always"
+    return Promise(math.nextafter(first.ratio + second.ratio, math.inf), kind)

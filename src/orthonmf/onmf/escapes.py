@@ -1,0 +1,71 @@
+"""Ways out of a local optimum; what they find counts only if it captures more."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthonmf.engine.points import SinglePoints
+from orthonmf.engine.vectors import draw, unit_lengths
+from orthonmf.numerics.arrays import Array
+from orthonmf.onmf.solution import Escape, Solution
+
+BREATH_SWEEPS = 3
+RECOMBINATIONS = 3
+
+
+def line_escapes(
+    points: SinglePoints, k: int, n_init: int, rng: np.random.Generator
+) -> list[Escape]:
+    """Recombine the best solutions, then breathe as often as there were starts."""
+
+    def make_recombination(number: int) -> Escape:
+        def propose(best: Solution, found: list[Solution]) -> Array:
+            return recombine(points, best.directions, found[number].directions, k)
+
+        return Escape("recombination", propose)
+
+    def make_breath(number: int) -> Escape:
+        def propose(best: Solution, found: list[Solution]) -> Array:
+            return breathe(points, best.directions, 1 + number % 3, rng)
+
+        return Escape("breathing", propose)
+
+    others = range(1, min(n_init, 1 + RECOMBINATIONS))
+    return [*map(make_recombination, others), *map(make_breath, range(n_init))]
+
+
+def prune(points: SinglePoints, directions: Array, k: int) -> Array:
+    """Remove directions (c, m), each time the one that is missed least, until k are left."""
+    products = points.raw_products(unit_lengths(directions))
+    energies = points.multipliers()[:, None] * np.square(products)
+    kept = np.arange(len(directions))
+    everyone = np.arange(len(energies))
+    while len(kept) > k:
+        left = energies[:, kept]
+        labels = left.argmax(axis=1)
+        best = left[everyone, labels]
+        left[everyone, labels] = -1.0
+        second = np.maximum(left.max(axis=1), 0.0)
+        losses = np.bincount(labels, best - second, minlength=len(kept))
+        kept = np.delete(kept, losses.argmin())
+    return directions[kept]
+
+
+def recombine(points: SinglePoints, one: Array, other: Array, k: int) -> Array:
+    """The k directions of two solutions that are missed most."""
+    return prune(points, np.concatenate([unit_lengths(one), unit_lengths(other)]), k)
+
+
+def breathe(
+    points: SinglePoints, directions: Array, n_added: int, rng: np.random.Generator
+) -> Array:
+    """Add badly captured points as directions, let all settle, and prune to as many as before."""
+    chances = points.find_missed(points.sweep_directions(directions))
+    if not chances.any():
+        return directions
+    added = np.unique(draw(chances, n_added, rng))
+    wide = np.concatenate([unit_lengths(directions), points.at(added)])
+    for _ in range(BREATH_SWEEPS):
+        swept = points.sweep_directions(wide)
+        wide = np.where(swept.captured[:, None] > 0, swept.sums, wide)
+    return prune(points, wide, len(directions))

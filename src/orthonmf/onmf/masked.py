@@ -1,0 +1,182 @@
+"""Matrices with missing entries: descent by closed forms over what is observed, several starts.
+
+Every half step is the exact minimizer over its unknowns, so the error over the observed entries
+never rises. No ratio is claimed: with missing entries already one component is hard to fit best.
+
+Directions are components here: (k, m) vectors over the columns of X in its units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from orthonmf.certificate import Promise
+from orthonmf.engine.masked import MaskedMatrix, MaskedSweep
+from orthonmf.engine.points import Points
+from orthonmf.engine.samples import Samples
+from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.engine.vectors import divide, draw, move_idle
+from orthonmf.kmeans.seeding import distance_rounding, draw_far
+from orthonmf.kmeans.solve import weighted_kmeans
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.descent import Checkpoint, Update, alternate, errors_of
+from orthonmf.onmf.options import Options
+from orthonmf.onmf.publish import unit_rows
+from orthonmf.onmf.search import Search
+from orthonmf.onmf.solution import Escape, Solution, Start
+
+NO_PROMISE = Promise(
+    reason="entries are missing, and no algorithm with a proven ratio is known for that; "
+    "impute them to get one"
+)
+# So many exchanges in a row that do not help end the search, and so many do in any case.
+PATIENCE = 5
+MOST_EXCHANGES = 1000
+PARTITION_SWEEPS = 8
+
+
+def factorize_masked(matrix: MaskedMatrix, options: Options) -> Solution:
+    """Give every sample, or every feature, to one component by its observed entries.
+
+    The error is the weighted squared error over the observed entries. Starts take turns: cluster
+    the matrix with zeros for what is missing; draw points with probability proportional to what
+    is not captured yet; fit a random partition, which reaches answers that hang on entries no
+    drawn point has. Exchanges of one component for a point that is captured badly follow, as
+    long as they help.
+    """
+    observed = _Observed(matrix, options)
+    search = Search(observed.descend)
+    escapes = [Escape("exchanges", observed.exchange)] * MOST_EXCHANGES
+    exchanges = escapes if options.n_components > 1 else []
+    least_gain = options.tol
+    solution = search.run(observed.starts(), exchanges, PATIENCE, least_gain)
+    steps = ("masked seeding", "masked descent", "exchanges")
+    components = matrix.unshift(solution.directions)
+    return replace(solution, steps=steps, promise=NO_PROMISE, components=components)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Refit(Update):
+    """One sweep over the observed entries, and the best components after it."""
+
+    sweep: MaskedSweep
+
+
+class _Observed:
+    """A matrix with missing entries as something to alternate on and to search in."""
+
+    name = "sweep"
+
+    def __init__(self, matrix: MaskedMatrix, options: Options) -> None:
+        self._matrix, self._options, self._rng = matrix, options, options.rng
+        self._k, self._orthogonal = options.n_components, options.orthogonal
+        # Rows or columns with zeros in place of missing entries.
+        samples = self._orthogonal == "samples"
+        self._points: Points = Samples(matrix) if samples else StreamedColumns(matrix)
+        self.total = self._points.total
+
+    def descend(self, components: Array) -> Solution:
+        """Sweep until one lowers the error by less than ``tol`` of itself."""
+        options = self._options
+        found = alternate(
+            self,
+            components,
+            max_iter=options.max_iter,
+            tol=options.tol,
+            step=Checkpoint().next_step(),
+        )
+        history = errors_of(found.history, self.total)
+        return Solution(found.last.vectors, found.history[-1], history, len(history))
+
+    def update(self, vectors: Array) -> _Refit:
+        sweep = self._matrix.masked_sweep(vectors, self._orthogonal)
+        captured, components = float(sweep.captured.sum()), unit_rows(sweep.components)
+        return _Refit(captured=captured, vectors=components, sweep=sweep)
+
+    def reuse_idle(self, swept: Array, update: _Refit) -> bool:
+        sweep, weights = update.sweep, self._points.weights
+        energies = np.bincount(sweep.labels, weights=sweep.captured, minlength=self._k)
+        idle = np.flatnonzero(energies <= 0)
+        if len(idle) == 0:
+            return False
+        least = 1e-9 * weights.mean()
+
+        def at(chosen: Array) -> Array:
+            self._clear(update.vectors, chosen)
+            return self._at(chosen)
+
+        return move_idle(update.vectors, idle, weights - sweep.captured, least, at)
+
+    def mark(self, update: _Refit) -> str:
+        return ""
+
+    def _at(self, indices: Array) -> Array:
+        """Components (c, m) that stand for the points at these positions."""
+        if self._orthogonal == "samples":
+            return unit_rows(self._matrix.rows_in_units(indices))
+        components = np.zeros((len(indices), self._matrix.shape[1]))
+        components[np.arange(len(indices)), indices] = 1.0
+        return components
+
+    def _clear(self, components: Array, points: Array) -> None:
+        """Take columns that get a component of their own from all others, in place."""
+        if self._orthogonal == "features":
+            components[:, points] = 0.0
+
+    def starts(self) -> Iterator[Start]:
+        """As many as asked for, of three kinds in turn."""
+        kinds = (self._cluster, self._draw, self._scatter)
+        for number in range(self._options.n_init):
+            yield Start("masked seeding", kinds[number % 3]())
+
+    def _cluster(self) -> Array:
+        """Weighted k-means of the points with zeros for what is missing."""
+        points = self._points
+        clusters = weighted_kmeans(points, self._k, rng=self._rng, subroutine="ls++")
+        found = unit_rows(self._matrix.shift(points.components(clusters.centers))[0])
+        return np.pad(found, ((0, self._k - len(found)), (0, 0)))
+
+    def _draw(self) -> Array:
+        """Points drawn one after the other by the energy not captured so far."""
+        weights = self._points.weights
+
+        def distances_to(picks: Array) -> Array:
+            sweep = self._matrix.masked_sweep(self._at(picks), self._orthogonal)
+            return divide(np.maximum(weights - sweep.captured, 0.0), weights)[:, None]
+
+        nothing = distance_rounding(self._points.dimension)
+        picks = draw_far(weights, self._k, self._rng, distances_to, nothing)
+        components = np.zeros((self._k, self._matrix.shape[1]))
+        components[: len(picks)] = self._at(picks)
+        return components
+
+    def _scatter(self) -> Array:
+        """Components fitted to a random partition of the points."""
+        labels = self._rng.integers(self._k, size=len(self._points.weights))
+        components = self._rng.random((self._k, self._matrix.shape[1])) + 0.5
+        if self._orthogonal == "features":
+            components = np.where(labels == np.arange(self._k)[:, None], components, 0.0)
+        for _ in range(PARTITION_SWEEPS):
+            swept = self._matrix.masked_sweep(components, self._orthogonal, labels)
+            components = unit_rows(swept.components)
+        return components
+
+    def exchange(self, best: Solution, found: list[Solution]) -> Array:
+        """The best components without the one that is missed least, with a badly captured point."""
+        components = best.directions
+        swept = self._matrix.masked_sweep(components, self._orthogonal)
+        lost = swept.captured - swept.second
+        losses = np.bincount(swept.labels, weights=lost, minlength=self._k)
+        # Not always the cheapest: what is best to give up depends on what comes in its place.
+        cheapest = np.argsort(losses, kind="stable")[: max(2, self._k // 3)]
+        given_up = int(self._rng.choice(cheapest))
+        missed = np.maximum(self._points.weights - swept.captured, 0.0)
+        new = components.copy()
+        if missed.any():
+            point = draw(missed, 1, self._rng)
+            self._clear(new, point)
+            new[given_up] = self._at(point)[0]
+        return new

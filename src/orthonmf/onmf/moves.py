@@ -1,0 +1,175 @@
+"""Moving single points between components, judged by what both components become.
+
+Assigning a point to its best direction ignores that directions follow their points. Here a point
+moves when the energy that the component it enters is sure to gain exceeds the most that the
+component it leaves can lose, both by the Ritz values of a two-dimensional subspace.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from orthonmf.engine.points import Points, SinglePoints
+from orthonmf.engine.vectors import divide, unit_lengths
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.descent import errors_of
+from orthonmf.onmf.solution import Solution
+from orthonmf.onmf.tournament import net_gains
+
+# Within a block all moves are judged by the same directions. They stay right as long as little of
+# a component comes or goes at once.
+SHARE_MOVED_AT_ONCE = 0.1
+SMALLEST_SHARE = 1e-4
+MOVE_BLOCKS = 8
+# Moves are made when they promise so many times the gain that would end them.
+WORTH_A_PASS = 3.0
+FEWEST_POINTS_IN_A_BLOCK = 32
+REFITS = 3
+
+
+class MoveBlocks:
+    """The points of a fit cut into small blocks, ready for passes of single moves."""
+
+    def __init__(self, points: SinglePoints) -> None:
+        self.points = points
+        n = len(points.weights)
+        size = max(FEWEST_POINTS_IN_A_BLOCK, -(-n // MOVE_BLOCKS))
+        self.slices = [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+    @cached_property
+    def blocks(self) -> list[SinglePoints]:
+        """The points of every block by themselves."""
+        return self.points.cut(self.slices)
+
+
+class Components:
+    """Sums, directions and energies of the components while points move between them."""
+
+    def __init__(self, sums: Array, squares: Array) -> None:
+        self.sums, self.squares = sums, squares  # sum_i s_i x_i and sum_i s_i^2 per component
+        self.units, self.energies = np.zeros_like(sums), np.zeros_like(squares)
+        self.refresh(np.arange(len(sums)))
+
+    def refresh(self, changed: Array) -> None:
+        """Directions and energies of the components that changed."""
+        squared_lengths = np.einsum("sh,sh->s", self.sums[changed], self.sums[changed])
+        self.units[changed] = divide(self.sums[changed], np.sqrt(squared_lengths)[:, None])
+        # |sum s_i x_i|^2 / sum s_i^2 is a Rayleigh quotient: at most the top squared singular
+        # value, and close to it when the scales are.
+        self.energies[changed] = divide(squared_lengths, self.squares[changed])
+
+
+def move_points(blocks: MoveBlocks, solution: Solution, *, max_passes: int, tol: float) -> Solution:
+    """Pass over all points, moving those that should, until a pass gains less than ``tol``.
+
+    ``tol`` is relative to the error. A pass that does not raise the captured energy is undone,
+    so the error never rises. Where all moves together promise little, none is made.
+    """
+    points = blocks.points
+    least = WORTH_A_PASS * tol * (points.total - solution.captured)
+    if not promised_gain(points, solution.directions) > least:
+        return solution
+    labels = points.sweep_directions(solution.directions).labels
+    best = refit(points, solution, labels, REFITS)
+    share = SHARE_MOVED_AT_ONCE
+    for _ in range(max_passes):
+        sums, moved_labels = _pass(blocks, best.directions, labels, share)
+        if moved_labels is None:
+            break
+        moved = refit(points, Solution(sums), moved_labels, REFITS)
+        gained = moved.captured - best.captured
+        if gained <= 0:  # too much moved at once: try again with more care
+            share /= 8
+            if share < SMALLEST_SHARE:
+                break
+            continue
+        history = best.history + errors_of((moved.captured,), points.total)
+        best = Solution(moved.directions, moved.captured, history)
+        labels = moved_labels
+        if gained <= tol * (points.total - best.captured):
+            break
+    return best
+
+
+def promised_gain(points: SinglePoints, directions: Array) -> float:
+    """What all moves that help would gain if each were the only one: one read of the points."""
+    products = points.raw_products(unit_lengths(directions))
+    labels = products.argmax(axis=1)
+    alpha = points.multipliers()[:, None] * np.square(products)
+    captured = alpha[np.arange(len(labels)), labels]
+    energies = np.bincount(labels, captured, minlength=len(directions))
+    _, net = net_gains(alpha, points.weights, labels, energies)
+    return float(net[net > 0].sum())
+
+
+def refit(points: Points, solution: Solution, labels: Array, n_steps: int) -> Solution:
+    """Power steps with labels held fixed; captured energy is that of the labels kept."""
+    directions, captured = solution.directions, 0.0
+    for _ in range(n_steps):
+        updated = points.update(labels, directions)
+        directions, captured = updated.sums, float(updated.captured.sum())
+    return Solution(directions, captured, solution.history)
+
+
+def _pass(
+    blocks: MoveBlocks, directions: Array, labels: Array, share: float
+) -> tuple[Array, Array | None]:
+    """One pass: directions that have followed their points, and labels; None if none moved."""
+    points = blocks.points
+    labels = labels.copy()
+    updated = points.update(labels, directions)
+    scales = updated.products  # with which every point entered the sums
+    state = Components(updated.sums.copy(), updated.captured.copy())
+    n_moved = 0
+    for block, rows in zip(blocks.blocks, blocks.slices, strict=True):
+        products = block.raw_products(state.units)
+        moving, targets = _choose(products, block, labels[rows], state, share)
+        if len(moving) == 0:
+            continue
+        n_moved += len(moving)
+        everyone = rows.start + moving
+        leaving = labels[everyone]
+        entering_scales = products[moving, targets]
+        weights = block.multipliers()[moving]
+        k = len(state.sums)
+        state.sums -= block.sums_of(moving, leaving, weights * scales[everyone], k)
+        state.sums += block.sums_of(moving, targets, weights * entering_scales, k)
+        state.squares -= np.bincount(leaving, weights * scales[everyone] ** 2, minlength=k)
+        state.squares += np.bincount(targets, weights * entering_scales**2, minlength=k)
+        np.maximum(state.sums, 0.0, out=state.sums)
+        np.maximum(state.squares, 0.0, out=state.squares)
+        labels[everyone], scales[everyone] = targets, entering_scales
+        state.refresh(np.unique(np.concatenate([leaving, targets])))
+    return state.sums, labels if n_moved else None
+
+
+def _choose(
+    products: Array, block: SinglePoints, labels: Array, state: Components, share: float
+) -> tuple[Array, Array]:
+    """Points of a block that should move, best first and not too much at once, and where to."""
+    here = np.flatnonzero((labels >= 0) & (block.weights > 0))
+    own, energies = labels[here], state.energies
+    alpha = (block.multipliers()[:, None] * np.square(products))[here]
+    targets, net = net_gains(alpha, block.weights[here], own, energies)
+    better = np.flatnonzero(net > 1e-12 * block.weights[here])
+    better = better[np.argsort(-net[better], kind="stable")]
+    kept = _not_too_much(
+        block.weights[here[better]], own[better], targets[better], share * energies
+    )
+    better = better[kept]
+    return here[better], targets[better]
+
+
+def _not_too_much(weights: Array, leaving: Array, entering: Array, limits: Array) -> Array:
+    """Which of the moves, best first, keep what leaves and enters each component in its limit."""
+    kept = np.ones(len(weights), dtype=bool)
+    for side in (leaving, entering):
+        order = np.argsort(side, kind="stable")
+        sums = np.cumsum(weights[order])
+        starts = np.searchsorted(side[order], side[order], side="left")
+        before = sums - weights[order] - (sums[starts] - weights[order][starts])
+        # The first move of a component is always allowed.
+        kept[order] &= (before == 0) | (before + weights[order] <= limits[side[order]])
+    return kept

@@ -1,0 +1,68 @@
+"""Solution: what an algorithm has found and how, from its first directions to the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from orthonmf.certificate import NOTHING_PROMISED, Promise
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.points import DirectionSweep
+from orthonmf.numerics.arrays import Array
+
+# Why components may be left over: what happened, not what must be so.
+UNUSED = "no point went to the others; the data may hold no more distinct directions"
+MERGED = "weight reduction, grouping and the coordinate split left nothing to the others"
+# Steps 2 and 3 of the paper.
+SEPARATION = ("weight reduction", "grouping", "coordinate split")
+ZERO = "X is zero wherever it has weight"
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """Directions, what they capture, and how they came about."""
+
+    directions: Array  # (k, m) as the points hold them, of any length
+    captured: float = 0.0  # energy, when every point goes to its best direction
+    history: tuple[float, ...] = ()  # relative squared error after each sweep, never rising
+    n_sweeps: int = 0  # that assigned all points, on all ways that were tried
+    steps: tuple[str, ...] = ()  # their names
+    promise: Promise = NOTHING_PROMISED  # the ratio known before the data were seen
+    packed: float = 0.0  # no squared error is below this, by a packing that came with the fit
+    unused: str = UNUSED  # why components may be left over
+    swept_last: bool = False  # whether the last sweep was made by these very directions
+    sweep: DirectionSweep | None = None  # that sweep, where it is known
+    # (k, m) in the geometry of X, of any length, once the search is over.
+    components: Array = field(default_factory=partial(np.zeros, (0, 0)))
+
+
+def solve_zero(matrix: Matrix, promise: Promise) -> Solution:
+    """No components for a matrix without energy."""
+    nothing = np.zeros((0, matrix.shape[1]))
+    why = ZERO if matrix.complete else "nothing but zeros is observed"
+    return Solution(
+        nothing, steps=("zero matrix",), promise=promise, unused=why, components=nothing
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """First directions, the step that made them, and what starting from them promises."""
+
+    step: str
+    directions: Array  # (k, m)
+    promise: Promise = NOTHING_PROMISED
+
+
+@dataclass(frozen=True, slots=True)
+class Escape:
+    """A way out of a local optimum: other directions to refine.
+
+    They are made from the best solution so far and from those of all starts, best first.
+    """
+
+    step: str
+    propose: Callable[[Solution, list[Solution]], Array]

@@ -1,0 +1,351 @@
+"""First directions: the winner of a tournament, or drawn by what is not captured yet.
+
+A tournament plays many starts at once on the products of points with each other: of all points
+when they are few, of a weighted sample, or of candidates drawn in rounds. `seeding="lines"` draws
+from all points, one by one, and exchanges: k-means++ on lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from orthonmf.certificate import Promise
+from orthonmf.engine.points import Points, SinglePoints
+from orthonmf.engine.samples import DENSE_PER_SECOND, Products
+from orthonmf.engine.vectors import draw_distinct, unit_lengths
+from orthonmf.kmeans.seeding import (
+    Nearest,
+    best_exchanges,
+    choose_columns,
+    lines,
+    seed,
+    seeding_promise,
+)
+from orthonmf.kmeans.seeding_in_rounds import draw_candidates, seed_in_rounds
+from orthonmf.kmeans.solve import SUBROUTINES, weighted_kmeans
+from orthonmf.numerics.arrays import Array
+from orthonmf.onmf.options import Options
+from orthonmf.onmf.single_factor import single_from_means
+from orthonmf.onmf.solution import Start
+from orthonmf.onmf.tournament import (
+    POOL_PER_COMPONENT,
+    POOL_ROUNDS,
+    WIDE_POOL,
+    Tournament,
+    columns_multiplied,
+)
+
+# Up to FEW points, hardly more than a sample has, all play; up to TINY there are more rounds.
+FEW = 512
+TINY = 128
+# Seconds, by counting, that products may always take, and how many sweeps a fit is taken to have.
+ALWAYS_SECONDS = 0.1
+SAMPLE_SECONDS = 0.05
+TOURNAMENT_SECONDS = 0.25
+SWEEPS_OF_A_FIT = 7
+SWEEPS_WITH_MOVES = 25
+SAMPLE_SHARE = 0.4
+# A sample this size finds the same directions as all points do. One that is played on is fitted
+# closely, so it needs more points for every component than one that only offers groups; of few
+# components each may have more.
+SMALL_SAMPLE = 500
+LARGE_SAMPLE = 1000
+SAMPLE_OF_FEW_COMPONENTS = 60
+SAMPLE_PER_COMPONENT = 40
+POOL_SAMPLE_PER_COMPONENT = 20
+# Where many points cost no more than products of a small sample, up to so many times as many play
+# again, unless that is hardly more, or takes too long.
+LARGER_SAMPLE = 3.5
+WORTH_PLAYING_AGAIN = 1.5
+AGAIN_SECONDS = 0.25
+# So many points give a rough start.
+ROUGH_SAMPLE = 300
+ROUGH_PER_COMPONENT = 10
+# So many groups may become components where single points do not matter.
+POOL_SIZE = 40
+# Exchanges keep the distances of all points to the pool; more than this are too many.
+MOST_DISTANCES = 2**24
+# A component of fewer equal points than this turns when one of them moves.
+DECISIVE_POINTS = 50
+GIVEN = "the first directions were given, not drawn"
+NO_PROMISE = (
+    "directions were drawn {}; seeding='lines' draws from all points one by one and keeps the "
+    "promise of the draws"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seeding:
+    """One way to choose first directions, and what a draw by it promises for the answer."""
+
+    step: str
+    draw: Callable[[], Array]
+    promise: Promise
+
+
+def line_starts(points: Points, options: Options) -> Iterator[Start]:
+    """The starts over samples or features; a finished draw is not repeated."""
+    given = None if isinstance(options.seeding, str) else points.directions_of(options.seeding)
+    for number in range(options.n_init if given is None else 1):
+        yield make_start(choose_seeding(points, options, number, given), options)
+
+
+def make_start(seeding: Seeding, options: Options) -> Start:
+    """Draw first directions, or take those of a finished draw."""
+    step = options.checkpoint.next_step()
+    if not step.finished:
+        step.finish(text=seeding.step, vectors=seeding.draw())
+    return Start(seeding.step, step.arrays["vectors"].copy(), seeding.promise)
+
+
+def choose_seeding(
+    points: Points, options: Options, number: int, given: Array | None = None
+) -> Seeding:
+    """How the first directions of one start are chosen; every second one without exchanges."""
+    k, rng = options.n_components, options.rng
+    exchanges = number % 2 == 0 and k > 1
+    seeding, single = options.seeding, points.draws
+    if given is not None:
+        return Seeding("given directions", lambda: given, Promise(reason=GIVEN))
+    if seeding == "k-means++":
+        promise = single_from_means(SUBROUTINES["k-means++"].promise_of_draws(k))
+        return Seeding(
+            "weighted k-means", lambda: weighted_kmeans(points, k, rng=rng).centers, promise
+        )
+    if seeding == "k-means||":
+        nothing = Promise(reason=NO_PROMISE.format("in rounds"))
+        return Seeding("line seeding in rounds", lambda: seed_in_rounds(points, k, rng), nothing)
+    if seeding == "auto" and single is None:
+        nothing = Promise(reason=NO_PROMISE.format("in rounds"))
+        draw = partial(play_on_candidates, points, k, rng)
+        return Seeding("tournament of candidates", draw, nothing)
+    if seeding == "auto" and single is not None and not all_may_play(points, k):
+        nothing = Promise(reason=NO_PROMISE.format("from a sample of the points"))
+        draw = partial(play_on_sample, single, k, rng)
+        return Seeding("tournament of a sample", draw, nothing)
+    promise, access = single_from_lines(k), points.access
+    if seeding == "auto" and single is not None:
+        # The winner captures no less than the one start that is drawn by the plain law.
+        return Seeding("tournament", partial(play_on_all, single, k, rng), promise)
+    if exchanges and access is not None and may_exchange(points, k):
+        return Seeding("line seeding", partial(draw_and_exchange, access, k, rng), promise)
+    return Seeding("line seeding", partial(draw_directions, points, k, rng), promise)
+
+
+def single_from_lines(k: int) -> Promise:
+    """Plain draws in the geometry of lines, from all points, and whatever only improves them.
+
+    Lines compare with the error itself, so the ratio of the draws is not doubled.
+    """
+    # With one direction, a drawn point costs twice the optimum on average.
+    return seeding_promise(k) if k > 1 else Promise(2.004, "expected")
+
+
+def sample_size(k: int, per_component: int = SAMPLE_PER_COMPONENT) -> int:
+    """How many points a sample for k directions holds."""
+    return max(SMALL_SAMPLE, min(SAMPLE_OF_FEW_COMPONENTS * k, LARGE_SAMPLE), per_component * k)
+
+
+def pool_size(points: Points, k: int) -> int:
+    """How many groups of points may become one of k directions: more where few matter."""
+    least = WIDE_POOL if single_points_matter(points, k) else POOL_SIZE
+    return max(least, POOL_PER_COMPONENT * k)
+
+
+def single_points_matter(points: Points, k: int) -> bool:
+    """Whether one of k components has, on average, the weight of few points.
+
+    Where a component holds hundreds of them, moving one hardly turns its direction, and single
+    moves find next to nothing.
+    """
+    return points.equal_count < DECISIVE_POINTS * k
+
+
+def all_may_play(points: Points, k: int) -> bool:
+    """Whether all points are few, and their products take no longer than a few sweeps."""
+    single = points.draws
+    if single is None or len(points.weights) > FEW:
+        return False
+    formed, _ = single.products_seconds(len(points.weights))
+    return formed <= max(ALWAYS_SECONDS, SWEEPS_OF_A_FIT * single.sweep_seconds(k))
+
+
+def tournament_is_dear(points: SinglePoints, k: int) -> bool:
+    """Whether a tournament of a sample would take more than a share of the fit."""
+    size, share = sample_size(k), tournament_share(points, k)
+    formed, _ = points.products_seconds(size)
+    played = tournament_seconds(points, k, size)
+    return formed > max(SAMPLE_SECONDS, share) or played > max(TOURNAMENT_SECONDS, share)
+
+
+def tournament_share(points: SinglePoints, k: int) -> float:
+    """The seconds, by counting, that a start may take of a fit."""
+    sweeps = SWEEPS_WITH_MOVES if single_points_matter(points, k) else SWEEPS_OF_A_FIT
+    return SAMPLE_SHARE * sweeps * points.sweep_seconds(k)
+
+
+def tournament_seconds(points: SinglePoints, k: int, size: int) -> float:
+    """About how long a tournament of so many points takes, by counting, never by a clock."""
+    _, multiplied = points.products_seconds(size)
+    return columns_multiplied(count_starts(k, 72, 8), k) * multiplied
+
+
+def may_exchange(points: Points, k: int) -> bool:
+    """Whether the distances of all points to a pool fit into memory."""
+    return len(points.weights) * pool_size(points, k) <= MOST_DISTANCES
+
+
+def play_on_all(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+    """The directions of a tournament of all points."""
+    heavy = np.flatnonzero(points.weights > 0)
+    n = len(heavy)
+    tournament = Tournament(points.products_of(heavy), k, rng, tol=1e-4)
+    tiny, n_starts = n <= TINY, count_starts(k, 144, 16)
+    tournament.begin(n_starts, all_points=True)
+    won, products = tournament.play(n_starts, 6 if tiny else 4, 4 if tiny else 2)
+    labels, cosines = np.full(len(points.weights), -1), np.zeros(len(points.weights))
+    labels[heavy], cosines[heavy] = won, products / np.sqrt(points.weights[heavy])
+    return points.power_update(labels, cosines, k)
+
+
+def play_on_sample(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+    """The directions of a tournament of a sample, where that is not dear.
+
+    Where it takes too long, the directions of groups of a sample; where these are too few, points
+    drawn from all.
+    """
+    if tournament_is_dear(points, k):
+        sample = points.sample(sample_size(k, POOL_SAMPLE_PER_COMPONENT), rng)
+        directions = Pool(sample, pool_size(points, k), rng).choose(k)
+    else:
+        directions = play_on_missed(points, k, rng)
+    full = len(directions) == k and directions.any(axis=1).all()
+    return directions if full else draw_directions(points, k, rng)
+
+
+def play_on_missed(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+    """The directions of a tournament of points drawn by what a rough start misses of them.
+
+    Half of the chances go by weight. A few points that fit nowhere may be worth a component, and
+    a sample by weight alone would not hold them.
+    """
+    rough = points.sample(max(ROUGH_SAMPLE, ROUGH_PER_COMPONENT * k), rng)
+    directions = Pool(rough, pool_size(points, k), rng).choose(k)
+    missed = points.find_missed(points.sweep_directions(directions))
+    # The sums are above zero: the weights' always, and where nothing is missed nothing is added.
+    chances = points.weights / points.total + missed / (missed.sum() or 1.0)
+    n_starts, n_moved = count_starts(k, 72, 8), 3 if single_points_matter(points, k) else 0
+    for size in sample_sizes(points, k):
+        sample = points.sample(size, rng, chances)
+        lengths = np.sqrt(sample.weights)
+        products = sample.products_of(np.arange(len(lengths)), exact=False)
+        tournament = Tournament(products, k, rng, tol=1e-3)
+        given = np.zeros((len(lengths), k))
+        known = sample.rough_cosines_with(unit_lengths(directions))
+        given[:, : len(directions)] = known * lengths[:, None]
+        tournament.begin(n_starts, given=given)
+        labels, scales = tournament.play(n_starts, 2, n_moved, persistent=False)
+        directions = sample.power_update(labels, scales / lengths, k)
+        if tournament.agreed:
+            break
+    return directions
+
+
+def sample_sizes(points: SinglePoints, k: int) -> list[int]:
+    """How many points play, and how many play again if the starts of the first do not agree.
+
+    Again only where points have few coordinates, so that many cost no more than a Gram matrix of
+    few: a larger sample tells answers apart that look the same to a small one.
+    """
+    first = sample_size(k)
+    _, price = points.products_seconds(first)
+    larger = int(first * min(first**2 / DENSE_PER_SECOND / price, LARGER_SAMPLE))
+    larger = min(larger, len(points.weights))
+    if larger < WORTH_PLAYING_AGAIN * first or tournament_seconds(points, k, larger) > max(
+        AGAIN_SECONDS, tournament_share(points, k)
+    ):
+        return [first]
+    return [first, larger]
+
+
+def count_starts(k: int, n_directions: int, most: int) -> int:
+    """How many starts of k directions are played: about so many directions in all."""
+    return int(np.clip(n_directions // k, 4, most))
+
+
+def play_on_candidates(points: Points, k: int, rng: np.random.Generator) -> Array:
+    """The directions of a tournament of points that were drawn in rounds, for data far away."""
+    found = draw_candidates(points, k, rng)
+    lengths = np.sqrt(found.weights)
+    products = Products(gram=found.cosines * np.multiply.outer(lengths, lengths))
+    tournament = Tournament(products, k, rng, tol=1e-4)
+    n_starts = count_starts(k, 144, 16)
+    tournament.begin(n_starts)
+    labels, scales = tournament.play(n_starts, 2, 2)
+    members = np.zeros((k, len(labels)))
+    members[labels, np.arange(len(labels))] = scales * lengths
+    directions = members @ found.centers
+    return directions[directions.any(axis=1)]
+
+
+def draw_directions(points: Points, k: int, rng: np.random.Generator) -> Array:
+    """Up to k directions drawn from all points, one by one."""
+    return points.at(seed(points, k, rng, distance=lines))
+
+
+def draw_and_exchange(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+    """Directions drawn from all points and exchanged for those of groups.
+
+    Exchanges only lower what the draws cost, so the promise of the draws holds.
+    """
+    drawn = draw_directions(points, k, rng)
+    return Pool(points, pool_size(points, k), rng).exchange(drawn)
+
+
+class Pool:
+    """Directions of small groups of points, any of which may become a component's.
+
+    The groups are the points nearest to each of a few that were drawn, in rounds, by what those
+    drawn before fail to capture. A group stands for a component much better than one point does:
+    noise of its points cancels.
+    """
+
+    def __init__(self, points: SinglePoints, size: int, rng: np.random.Generator) -> None:
+        self.points = points
+        n, n_seeds = len(points.weights), 0
+        labels, cosines, missed = np.zeros(n, dtype=np.int32), np.zeros(n), points.weights
+        for _ in range(POOL_ROUNDS):
+            drawn = draw_distinct(missed, -(-size // POOL_ROUNDS), rng)
+            if len(drawn) == 0:
+                break
+            products = points.rough_cosines_with(points.at(drawn))
+            nearest = products.argmax(axis=1)
+            largest = products[np.arange(n), nearest]
+            largest[drawn] = 1.0
+            labels = np.where(largest > cosines, nearest + n_seeds, labels)
+            cosines = np.maximum(largest, cosines)
+            missed = points.weights * np.maximum(1.0 - np.square(cosines), 0.0)
+            n_seeds += len(drawn)
+        self.directions = unit_lengths(points.power_update(labels, cosines, n_seeds))
+        self.distances = self._distances(self.directions)
+
+    def _distances(self, unit: Array) -> Array:
+        cosines = self.points.rough_cosines_with(unit)
+        return lines(cosines, np.ones(len(unit), dtype=cosines.dtype))
+
+    def choose(self, k: int) -> Array:
+        """Up to k directions: those of groups that stand for all points, and who joins them."""
+        columns, nearest = choose_columns(self.points.weights, self.distances, k)
+        cosines = np.sqrt(1.0 - nearest.nearest)
+        return self.points.power_update(nearest.labels, cosines, len(columns))
+
+    def exchange(self, directions: Array) -> Array:
+        """Directions of which some are exchanged for those of the pool, until none helps."""
+        state = Nearest(self.points.weights, self._distances(directions))
+        for center, number in best_exchanges(state, self.distances).items():
+            directions[center] = self.directions[number]
+        return directions

@@ -1,0 +1,62 @@
+"""Three factors: groups of rows, groups of columns, and a core of any pattern between them.
+
+The bi-orthogonal three-factor NMF of Ding, Li, Peng & Park (2006): ``x_ij ~ f_i core[a, b] g_j``
+for row i of group a and column j of group b. Disjoint blocks are the case of a diagonal core.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from orthonmf.engine.compressed import compress_columns
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.samples import Samples
+from orthonmf.numerics.arrays import Array
+from orthonmf.onmf.core_descent import descend_core, pack, unpack
+from orthonmf.onmf.core_escapes import core_escapes
+from orthonmf.onmf.core_starts import core_starts
+from orthonmf.onmf.exact_directions import find_exact_directions
+from orthonmf.onmf.options import Options
+from orthonmf.onmf.search import Search, may_be_exact
+from orthonmf.onmf.solution import Solution
+
+# Rows times groups of columns up to which the last directions are exact: that costs one sweep.
+MOST_EXACT = 2**26
+# One group on either side: the best answer is the top singular pair, found by descent alone.
+ONE_GROUP_TOL = 1e-12
+
+
+def factorize_core(matrix: Matrix, options: Options) -> Solution:
+    """Groups of rows and groups of columns with as small an error as we can."""
+    if min(options.n_components, options.n_groups) == 1:
+        options = replace(options, tol=min(options.tol, ONE_GROUP_TOL))
+
+    def refine(vectors: Array) -> Solution:
+        return descend_core(
+            matrix,
+            vectors,
+            options.n_groups,
+            max_iter=options.max_iter,
+            tol=options.tol,
+            step=options.checkpoint.next_step(),
+        )
+
+    search = Search(refine)
+    several = options.n_init > 1 and isinstance(options.seeding, str)
+    escapes = core_escapes(matrix, options) if several else []
+    solution = search.run(core_starts(matrix, options, search), escapes)
+    solution = settle(matrix, solution, options.n_groups)
+    return replace(solution, components=Samples(matrix).components(solution.directions))
+
+
+def settle(matrix: Matrix, solution: Solution, n_groups: int) -> Solution:
+    """The same groups of columns, and components that are exact for the rows they win.
+
+    Then the core is what the groups of both sides see of the matrix, to rounding.
+    """
+    groups, core = unpack(solution.directions, n_groups)
+    points = compress_columns(matrix, groups)
+    if not may_be_exact(points, MOST_EXACT):
+        return solution
+    exact = find_exact_directions(points, core)
+    return replace(solution, directions=pack(groups, exact))

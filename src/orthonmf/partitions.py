@@ -1,0 +1,197 @@
+"""``certify``: how good a partition is that someone else found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from orthonmf.certificate import CERTIFICATE_SECONDS, Promise
+from orthonmf.engine.executors import one_blas_thread
+from orthonmf.engine.matrix import Matrix
+from orthonmf.errors import InvalidInputError
+from orthonmf.factorization import Factorization
+from orthonmf.numerics.arrays import Array
+from orthonmf.onmf.options import DEFAULTS, Options
+from orthonmf.onmf.partition import refit_groups, refit_partition
+from orthonmf.onmf.publish import publish_labels
+from orthonmf.onmf.solution import solve_zero
+from orthonmf.validation.data import Data
+from orthonmf.validation.parameters import (
+    as_certificate,
+    as_n_components,
+    as_sizes,
+    as_weights,
+)
+
+GIVEN = Promise(reason="the labels were given, not found")
+
+
+def certify(
+    X: Any,
+    labels: Any = None,
+    feature_labels: Any = None,
+    *,
+    n_components: int | tuple[int, int] | None = None,
+    sample_weight: Any = None,
+    feature_weight: Any = None,
+    method: str = "tight",
+    seconds: float = CERTIFICATE_SECONDS,
+    n_jobs: int | None = None,
+    max_memory: int | str | None = None,
+) -> Factorization:
+    """Say how far a partition can be from the best one, whoever found it.
+
+    The scales are fitted to the labels, which gives the smallest error that the partition allows,
+    and the error is compared with what no partition into as many groups can go below.
+
+    Parameters
+    ----------
+    X
+        (n, m) non-negative matrix, as for :func:`orthonmf.factorize`; without missing values.
+    labels
+        (n,) the group of every row: integers, negative for rows in no group, or texts, empty for
+        none. Alone, the components may share features: the setting "samples".
+    feature_labels
+        (m,) the same for the columns. Alone, the setting "features". With ``labels``, rows and
+        columns of the same label are a block, and all else is zero: the setting "both".
+    n_components
+        How many groups were allowed; as many as the labels name by default. Two numbers say that
+        groups of rows and groups of columns are two partitions, with a core between them: then
+        labels of the two sides have nothing to do with each other, and the scales are those that
+        taking turns between the sides ends with.
+    sample_weight, feature_weight, n_jobs, max_memory
+        As for :func:`orthonmf.factorize`.
+    method
+        Which certificate: "tight", or "svd", which is quick and weaker.
+    seconds
+        What the search of a tight certificate may take.
+
+    Returns
+    -------
+    Factorization
+        With the same groups, its ``certificate`` computed. A row whose product with its
+        component is zero has label -1. Components are ordered by what they capture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import orthonmf
+    >>> X = np.kron(np.eye(2), np.ones((3, 4))) + np.random.default_rng(0).random((6, 8)) / 5
+    >>> good = orthonmf.certify(X, ["a", "a", "a", "b", "b", "b"])
+    >>> poor = orthonmf.certify(X, ["a", "b", "a", "b", "a", "b"])
+    >>> good.certificate.ratio < 1.01, poor.certificate.ratio > 2
+    (True, True)
+    """
+    name, limit = as_certificate(method, seconds, "method")
+    if labels is None and feature_labels is None:
+        raise InvalidInputError("give labels, feature_labels, or both: the partition to judge")
+    orthogonal = "samples" if feature_labels is None else "features" if labels is None else "both"
+    with one_blas_thread():
+        started = time.perf_counter()
+        data = Data(X, sample_weight, feature_weight, None, n_jobs, max_memory)
+        matrix = data.read(orthogonal)
+        n, m = matrix.shape
+        sides = [_as_names(labels, n, "labels"), _as_names(feature_labels, m, "feature_labels")]
+        if isinstance(n_components, tuple | list):
+            found = _refit_groups(matrix, sides, as_sizes(n_components, orthogonal))
+        else:
+            found = _refit_blocks(matrix, sides, orthogonal, n_components)
+        weights = as_weights(feature_weight, m, "feature_weight")
+        taken = time.perf_counter() - started
+        result = replace(found, feature_weight=weights, promise=GIVEN, seconds=taken)
+    result.certify(
+        X,
+        str(name),
+        seconds=limit,
+        sample_weight=sample_weight,
+        n_jobs=n_jobs,
+        max_memory=max_memory,
+    )
+    return result
+
+
+def _refit_blocks(
+    matrix: Matrix, sides: list[list[str] | None], orthogonal: str, n_components: Any
+) -> Factorization:
+    """Groups of one side, or of both, where a label means the same on either."""
+    names = _groups(sides)
+    row_groups, column_groups = (None if one is None else _number(one, names) for one in sides)
+    allowed = len(names) if n_components is None else as_n_components(n_components)
+    _refuse_too_many(len(names), allowed, "n_components")
+    options = _options(orthogonal, max(1, allowed), len(names))
+    if matrix.total > 0 and names:
+        return refit_partition(matrix, row_groups, column_groups, options)
+    nothing = None if row_groups is None else np.full_like(row_groups, -1)
+    return publish_labels(matrix, nothing, solve_zero(matrix, GIVEN), options)
+
+
+def _refit_groups(matrix: Matrix, sides: list[list[str] | None], allowed: Any) -> Factorization:
+    """Groups of rows and groups of columns with a core between them."""
+    names = [_groups([one]) for one in sides]
+    labels, feature_labels = (
+        _number(one, used) for one, used in zip(sides, names, strict=True) if one is not None
+    )
+    for used, most, side in zip(names, allowed, ("rows", "columns"), strict=True):
+        _refuse_too_many(len(used), most, f"the number of groups of {side}")
+    options = _options("both", allowed, len(names[0]), len(names[1]))
+    if matrix.total > 0 and all(names):
+        return refit_groups(matrix, labels, feature_labels, options)
+    return publish_labels(matrix, np.full_like(labels, -1), solve_zero(matrix, GIVEN), options)
+
+
+def _refuse_too_many(named: int, allowed: int, what: str) -> None:
+    if allowed < named:
+        raise InvalidInputError(f"the labels name {named} groups, but {what} is {allowed}")
+
+
+def _options(
+    orthogonal: str, allowed: int | tuple[int, int], used: int, n_groups: int = 0
+) -> Options:
+    return Options(
+        asked=allowed,
+        n_components=used,
+        n_groups=n_groups,
+        orthogonal=orthogonal,
+        seeding="given",
+        kmeans="none",
+        n_init=1,
+        max_iter=DEFAULTS["max_iter"],
+        tol=DEFAULTS["tol"],
+        rng=np.random.default_rng(0),
+    )
+
+
+def _as_names(given: Any, count: int, name: str) -> list[str] | None:
+    """Labels as texts, empty for rows or columns in no group; None where none were given."""
+    if given is None:
+        return None
+    array = np.asarray(given)
+    if array.shape != (count,):
+        raise InvalidInputError(f"{name} must hold {count:,} labels, not shape {array.shape}")
+    if array.dtype.kind in "fc":
+        whole = np.isfinite(array) & (array == np.floor(array.real))
+        if not whole.all():
+            place = int(np.flatnonzero(~whole)[0])
+            raise InvalidInputError(
+                f"{name}[{place}] is {array[place]}; labels are integers or texts"
+            )
+        array = array.real.astype(np.int64)
+    if array.dtype.kind in "iub":
+        return ["" if one < 0 else str(one) for one in array.astype(np.int64).tolist()]
+    return ["" if one is None else str(one) for one in array.tolist()]
+
+
+def _groups(sides: Sequence[list[str] | None]) -> list[str]:
+    """Names of the groups in use: with two sides those that both have, in order of appearance."""
+    given = [dict.fromkeys(filter(None, one)) for one in sides if one is not None]
+    return [name for name in given[0] if all(name in other for other in given)]
+
+
+def _number(labels: list[str], names: list[str]) -> Array:
+    """The number of every label's group, -1 for none."""
+    numbers = {name: number for number, name in enumerate(names)}
+    return np.array([numbers.get(one, -1) for one in labels], dtype=np.int32)

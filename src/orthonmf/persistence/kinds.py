@@ -1,0 +1,316 @@
+"""How each kind of object becomes plain values and arrays, and what must hold to make it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from orthonmf.certification.evidence import Evidence
+from orthonmf.engine.vectors import one_per_row
+from orthonmf.errors import InvalidTypeError
+from orthonmf.factorization import Factorization, scales_of_columns
+from orthonmf.numerics.arrays import Array
+from orthonmf.persistence.content import UNIT_LENGTH, Content, plain, unplain
+from orthonmf.persistence.coresets import pack_coreset, unpack_coreset
+from orthonmf.preparation import STEPS, Preparation
+
+# scikit-learn, which the estimators need, is slow to import: only where there is an estimator.
+if TYPE_CHECKING:
+    from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+    from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
+
+NAMES = "feature_names_in_"  # where scikit-learn keeps the names of columns, if there are any
+# The values of each kind in the order in which files hold them, and how they are read back.
+Fields = dict[str, Callable[[Content, str], Any]]
+PROMISE: Fields = {"promise": Content.promise}
+FACTORIZATION: Fields = {
+    "n_components": Content.sizes,
+    "error": Content.number,
+    "relative_squared_error": Content.number,
+    "history": Content.numbers,
+    "n_sweeps": Content.count,
+    "steps_run": Content.texts,
+    "seconds": Content.number,
+    "shortage": Content.text,
+    **PROMISE,
+}
+NMF: Fields = {
+    "reconstruction_err": Content.number,
+    "relative_squared_error": Content.number,
+    "n_iter": Content.count,
+    **PROMISE,
+}
+CLUSTERING: Fields = {"disagreements": Content.count, "certificate": Content.certificate}
+
+
+def _values(obj: Any, fields: Fields, suffix: str = "") -> dict[str, Any]:
+    return {name: plain(getattr(obj, f"{name}{suffix}")) for name in fields}
+
+
+def _read(content: Content, fields: Fields) -> dict[str, Any]:
+    return {name: read(content, name) for name, read in fields.items()}
+
+
+def _arrays(obj: Any, *names: str, suffix: str = "") -> dict[str, Array]:
+    """The arrays of an object by name, those that it has."""
+    found = {name: getattr(obj, f"{name}{suffix}") for name in names}
+    return {name: array for name, array in found.items() if array is not None}
+
+
+def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str, Array]]:
+    content = {
+        "orthogonal": result.orthogonal,
+        **_values(result, FACTORIZATION),
+        "certificate": plain(result.evidence.without_data()),
+        "sample_names": plain(result.sample_names),
+        "feature_names": plain(result.feature_names),
+        "preparation": list(result.preparation.names) if result.preparation else None,
+    }
+    # Where there are labels and scales, one entry per row, they are the loadings.
+    loadings = () if result.labels is not None else ("loadings",)
+    others = ("labels", "scales", "feature_labels", "feature_scales", "feature_weight")
+    steps = () if result.preparation is None else result.preparation.steps
+    learned = {f"preparation_{name}": values for name, values in steps if values is not None}
+    return content, _arrays(result, "components", *loadings, *others) | learned
+
+
+def _unpack_factorization(content: Content) -> Factorization:
+    setting, components = content.read_setting(), content.components()
+    k, m = components.shape
+    labels, scales, feature_labels, feature_scales = None, None, None, None
+    if setting == "features":
+        loadings: Any = content.amounts("loadings", (None, k))
+    else:
+        labels, scales = _check_labels(content, "", None, k)
+        loadings = one_per_row(labels, scales, k)
+    if setting != "samples":
+        asked = content.sizes("n_components")
+        n_groups = asked[1] if isinstance(asked, tuple) else k
+        feature_labels, feature_scales = _check_labels(content, "feature_", m, n_groups)
+        check = _check_groups if isinstance(asked, tuple) else _check_columns
+        check(content, components, feature_labels, feature_scales)
+    return Factorization(
+        orthogonal=setting,
+        components=components,
+        loadings=loadings,
+        labels=labels,
+        scales=scales,
+        feature_labels=feature_labels,
+        feature_scales=feature_scales,
+        feature_weight=_feature_weight(content, m),
+        evidence=Evidence(content.certificate("certificate")),
+        sample_names=content.names("sample_names", loadings.shape[0]),
+        feature_names=content.names("feature_names", m),
+        preparation=_preparation(content, m),
+        **_read(content, FACTORIZATION),
+    )
+
+
+def _preparation(content: Content, m: int) -> Preparation | None:
+    """The steps that were taken before the fit, with what each learned; None for none."""
+    if content.items().get("preparation") is None:
+        return None
+    names = content.texts("preparation")
+    if list(names) != [name for name in STEPS if name in names]:
+        raise content.wrong(f"preparation is {names!r}")
+    steps: list[tuple[str, Array | None]] = []
+    for name in names:
+        shape = (1,) if name == "totals" else (m,)
+        learns = STEPS[name].learn is not None
+        steps.append((name, content.amounts(f"preparation_{name}", shape) if learns else None))
+    return Preparation(tuple(steps))
+
+
+def _feature_weight(content: Content, m: int) -> Array | None:
+    """The weights of the features (m,), where there are any."""
+    if not content.has_array("feature_weight"):
+        return None
+    weights = content.amounts("feature_weight", (m,))
+    if not weights.any():
+        raise content.wrong("feature_weight is zero everywhere")
+    return weights
+
+
+def _check_labels(content: Content, prefix: str, size: int | None, k: int) -> tuple[Array, Array]:
+    labels = content.labels(f"{prefix}labels", size, k)
+    scales = content.amounts(f"{prefix}scales", labels.shape)
+    if np.any((labels < 0) != (scales == 0)):
+        raise content.wrong(f"{prefix}labels and {prefix}scales contradict each other")
+    return labels, scales
+
+
+def _check_columns(content: Content, components: Array, labels: Array, scales: Array) -> None:
+    """Every column of the components has one entry at most, where and as large as it is said."""
+    used = np.flatnonzero(labels >= 0)
+    alone = np.count_nonzero(components, axis=0) == (labels >= 0)
+    if not alone.all() or not np.array_equal(components[labels[used], used], scales[used]):
+        raise content.wrong("feature_labels and components contradict each other")
+
+
+def _check_groups(content: Content, components: Array, labels: Array, scales: Array) -> None:
+    """The columns of a group differ by their scales alone, and every component is made of them."""
+    groups = one_per_row(labels, scales.astype(np.float64), int(labels.max(initial=-1)) + 1)
+    seen = np.asarray(components @ groups) @ groups.T
+    rounding = UNIT_LENGTH[components.dtype]
+    entries = np.array_equal(components.any(axis=0), labels >= 0)
+    if not entries or np.abs(seen - components).max(initial=0.0) > rounding:
+        raise content.wrong("feature_labels, feature_scales and components contradict each other")
+
+
+def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
+    parameters, arrays = _pack_parameters(model)
+    coreset, kept = pack_coreset(model._coreset)
+    content = {
+        "parameters": parameters,
+        "coreset": coreset,
+        "orthogonal": model._setting,
+        "asked": plain(model._asked),
+        **_values(model, NMF, "_"),
+        "certificate": plain(model._tell_without_data()),
+        "feature_names": _list_names(getattr(model, NAMES, None), NAMES),
+    }
+    names = ("components", "labels", "feature_labels", "feature_weight", "core")
+    return content, arrays | kept | _arrays(model, *names, suffix="_")
+
+
+def _unpack_nmf(content: Content) -> OrthogonalNMF:
+    from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
+
+    setting, components = content.read_setting(), content.components()
+    k, m = components.shape
+    labels = None if setting == "features" else content.labels("labels", None, k)
+    feature_labels, core = None, None
+    # Files of older versions do not say what was asked for.
+    asked = None if content.items().get("asked") is None else content.sizes("asked")
+    if content.has_array("core"):
+        core = content.amounts("core", (k, None))
+    if setting != "samples":
+        n_groups = k if core is None else core.shape[1]
+        feature_labels = content.labels("feature_labels", m, n_groups)
+        if isinstance(asked, tuple):
+            scales = scales_of_columns(components, feature_labels)
+            _check_groups(content, components, feature_labels, scales)
+        else:
+            _check_columns(content, components, feature_labels, components.max(axis=0, initial=0.0))
+    model: OrthogonalNMF = _make(OrthogonalNMF, content, NMF)
+    model._asked, model.core_ = asked, core
+    model.components_, model.labels_, model.feature_labels_ = components, labels, feature_labels
+    model.feature_weight_ = _feature_weight(content, m)
+    model.n_components_ = k
+    model._coreset = unpack_coreset(content, m)
+    model._proof = content.certificate("certificate")
+    _set_names(model, content, m)
+    return model
+
+
+def _pack_clustering(
+    model: BipartiteCorrelationClustering,
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    parameters, arrays = _pack_parameters(model)
+    content = {
+        "parameters": parameters,
+        "n_clusters": len(model.rows_),
+        **_values(model, CLUSTERING, "_"),
+        "feature_names": _list_names(getattr(model, NAMES, None), NAMES),
+        "row_names": _list_names(model.row_names_, "row_names_"),
+        "column_names": _list_names(model.column_names_, "column_names_"),
+    }
+    return content, arrays | _arrays(model, "row_labels", "column_labels", suffix="_")
+
+
+def _unpack_clustering(content: Content) -> BipartiteCorrelationClustering:
+    from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
+
+    n, m = content.array("row_labels").size, content.array("column_labels").size
+    model: BipartiteCorrelationClustering = _make(
+        BipartiteCorrelationClustering, content, CLUSTERING
+    )
+    model.row_labels_ = content.labels("row_labels", n, n + m, lowest=0)
+    model.column_labels_ = content.labels("column_labels", m, n + m, lowest=0)
+    model._n_clusters = content.count("n_clusters")
+    if model._n_clusters > n + m:
+        raise content.wrong(f"n_clusters is {model._n_clusters}")
+    for name, size in (("row_names", n), ("column_names", m)):
+        given = content.scalars(name, size)
+        setattr(model, f"{name}_", None if given is None else _objects(given))
+    _set_names(model, content, m)
+    return model
+
+
+def _pack_parameters(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Parameters that are plain values, and those that are arrays under ``parameter_`` names."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    values: dict[str, Any] = {}
+    arrays: dict[str, Array] = {}
+    for name, value in model.get_params(deep=False).items():
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            arrays[f"parameter_{name}"] = value
+            continue
+        try:
+            values[name] = plain(value)
+        except TypeError as error:
+            raise InvalidTypeError(
+                f"{name}={value!r} cannot be written to a file; "
+                f"save a copy with set_params({name}=None) or another plain value"
+            ) from error
+    return values, arrays
+
+
+def _make(kind: type, content: Content, fields: Fields) -> Any:
+    """A model with its parameters and with the attributes that are plain values."""
+    model = kind()
+    known = model.get_params(deep=False)
+    stored = content.inner("parameters").items()
+    given = {name: unplain(value) for name, value in stored.items() if name in known}
+    for name in known:
+        if content.has_array(f"parameter_{name}"):
+            given[name] = content.array(f"parameter_{name}")
+    if isinstance(given.get("n_components"), list):  # two numbers, which JSON has no tuple for
+        given["n_components"] = tuple(given["n_components"])
+    for name, value in _read(content, fields).items():
+        setattr(model, f"{name}_", value)
+    return model.set_params(**given)
+
+
+def _set_names(model: Any, content: Content, size: int) -> None:
+    model.n_features_in_ = size
+    names = content.scalars("feature_names", size)
+    if names is not None:
+        setattr(model, NAMES, _objects(names))
+
+
+def _list_names(names: Array | None, what: str) -> list[Any] | None:
+    """Names as JSON can hold them and give them back: texts and numbers, not tuples."""
+    if names is None:
+        return None
+    given = [name.item() if isinstance(name, np.generic) else name for name in names]
+    if not all(isinstance(name, str | int | float) for name in given):
+        raise InvalidTypeError(f"{what} cannot be written to a file: use texts or numbers")
+    return given
+
+
+def _objects(names: list[Any]) -> Array:
+    array = np.empty(len(names), dtype=object)
+    array[:] = names
+    return array
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How one type is turned into plain values and arrays, and back."""
+
+    pack: Callable[[Any], tuple[dict[str, Any], dict[str, Array]]]
+    unpack: Callable[[Content], Any]
+
+
+# By the public names of the types.
+KINDS = {
+    "Factorization": Kind(_pack_factorization, _unpack_factorization),
+    "OrthogonalNMF": Kind(_pack_nmf, _unpack_nmf),
+    "BipartiteCorrelationClustering": Kind(_pack_clustering, _unpack_clustering),
+}

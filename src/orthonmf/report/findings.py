@@ -1,0 +1,153 @@
+"""What there is to tell about a factorization: shares, sizes, orders, the best and the worst."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthonmf.engine.matrix import Matrix
+from orthonmf.factorization import Factorization, one_per_row
+from orthonmf.measures import non_orthogonality
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.distinctive import compare_weights
+from orthonmf.validation.data import as_matrix
+from orthonmf.views import strongest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Findings:
+    """Figures about a factorization of one matrix.
+
+    Feature weights of the fit are the metric here as well; sample weights play no part. Over
+    features, where a row has a loading on every component, its label is that of the strongest,
+    each compared with what is usual for its component. Labels are -1 for none.
+    """
+
+    matrix: Matrix  # the data, ready for passes; zeros in place of missing entries
+    row_labels: Array  # (n,) the component of every row
+    row_scales: Array  # (n,) its loading there
+    row_shares: Array  # (n,) how much of its squared length is captured; NaN for zero rows
+    row_misses: Array  # (n,) what is not captured, as a share of the squared norm of the matrix
+    column_labels: Array  # (m,) where every column weighs most; with a full core its group
+    column_weights: Array  # (m,) its weight there, or its scale
+    energies: Array  # (k,) the share of the squared norm that each component captures
+    ahead: Array  # (k, m) how much more every feature weighs in a component than in any other
+
+    @property
+    def captured(self) -> float:
+        """The share of the squared norm that all components capture."""
+        return float(self.energies.sum())
+
+    def rows_of(self, component: int) -> Array:
+        """Rows of a component, ascending."""
+        return np.flatnonzero(self.row_labels == component)
+
+    def columns_of(self, component: int) -> Array:
+        """Columns that weigh most in a component, with a full core those of a group, ascending."""
+        return np.flatnonzero(self.column_labels == component)
+
+
+def find(
+    X: Any,
+    result: Factorization,
+    *,
+    missing: bool = False,
+    n_jobs: int | None = None,
+    max_memory: str | None = None,
+) -> Findings:
+    """Go over the (n, m) matrix that was factorized once more and take the figures.
+
+    ``missing`` tells that NaN in it stands for missing entries; the rest is as for the fit.
+    """
+    given: dict[str, Any] = {"missing_values": np.nan if missing else None, "n_jobs": n_jobs}
+    weight = result.feature_weight
+    matrix = as_matrix(X, feature_weight=weight, max_memory=max_memory, **given)
+    row_labels, row_scales = _assign_rows(result)
+    captured, energies = _capture(matrix, result, missing)
+    squares = matrix.row_squares
+    total = float(squares.sum())
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = np.clip(captured / squares, 0.0, 1.0)
+    column_labels, column_weights = _assign_columns(result, energies)
+    return Findings(
+        matrix=matrix,
+        row_labels=row_labels,
+        row_scales=row_scales,
+        row_shares=np.where(squares > 0, shares, np.nan),
+        row_misses=_share(np.maximum(squares - captured, 0.0), total),
+        column_labels=column_labels,
+        column_weights=column_weights,
+        energies=_share(energies, total),
+        ahead=compare_weights(result.components),
+    )
+
+
+def _capture(matrix: Matrix, result: Factorization, missing: bool) -> tuple[Array, Array]:
+    """Squared length captured of every row (n,) and by every component (k,), in matrix units.
+
+    It is the loading times the product of row and component. The two are equal unless entries
+    are missing.
+    """
+    k = result.n_components_found
+    products = matrix.products(matrix.metric(result.components).directions) if missing else None
+    with np.errstate(under="ignore"):
+        if result.labels is None or result.scales is None:
+            lengths = matrix.lengths_of_loadings(result.loadings, result.components)
+            each = lengths * (lengths if products is None else products)
+            return each.sum(axis=1), each.sum(axis=0)
+        lengths = matrix.lengths_of_scales(result.labels, result.scales, result.components)
+    used = np.flatnonzero(result.labels >= 0)
+    own = lengths[used] if products is None else products[used, result.labels[used]]
+    captured = np.zeros(len(lengths))
+    captured[used] = lengths[used] * own
+    return captured, np.bincount(result.labels[used], captured[used], minlength=k)
+
+
+def _share(part: Array, total: float) -> Array:
+    return part / total if total > 0 else np.zeros_like(part)
+
+
+def _assign_rows(result: Factorization) -> tuple[Array, Array]:
+    if result.labels is not None and result.scales is not None:
+        return result.labels, result.scales
+    labels = strongest(result)
+    return labels, _entries_at(labels, np.asarray(result.loadings))
+
+
+def _assign_columns(result: Factorization, energies: Array) -> tuple[Array, Array]:
+    if result.feature_labels is not None and result.feature_scales is not None:
+        return result.feature_labels, result.feature_scales
+    # A column belongs to the component through which most of it is captured.
+    captured = result.components.T * np.sqrt(energies)
+    labels = np.full(len(captured), -1)
+    used = np.flatnonzero(captured.any(axis=1))
+    labels[used] = captured[used].argmax(axis=1) if len(used) else -1
+    return labels, _entries_at(labels, result.components.T)
+
+
+def _entries_at(labels: Array, values: Array) -> Array:
+    """(n,) the entry of every row of ``values`` (n, k) at its label; 0 without one."""
+    entries = np.zeros(len(labels), dtype=values.dtype)
+    used = np.flatnonzero(labels >= 0)
+    entries[used] = values[used, labels[used]]
+    return entries
+
+
+def groups_of_columns(result: Factorization) -> Any:
+    """(m, l) the unit groups of columns, one scale per row: the right factor around the core."""
+    assert result.feature_labels is not None
+    assert result.feature_scales is not None
+    n_groups = int(result.feature_labels.max(initial=-1)) + 1
+    return one_per_row(result.feature_labels, result.feature_scales, n_groups)
+
+
+def is_exactly_orthogonal(result: Factorization) -> bool:
+    """Whether the factors that should be orthogonal are, to the last bit."""
+    checked = [result.W] if result.orthogonal != "features" else []
+    if not result.overlapping:
+        checked.append(result.A.T)
+    if result.has_full_core:
+        checked.append(groups_of_columns(result).T)
+    return all(non_orthogonality(factor) == 0.0 for factor in checked)

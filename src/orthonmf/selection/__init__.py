@@ -1,0 +1,152 @@
+"""How many components: error and its lower bound, a permuted null, and stability of halves."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from orthonmf.engine.executors import available_cores
+from orthonmf.errors import FewerComponentsWarning, InvalidInputError
+from orthonmf.progress import count_progress
+from orthonmf.selection.choice import Selection, suggest, sum_up
+from orthonmf.selection.journal import TrialJournal
+from orthonmf.selection.trial import Place, Trial, run_trial, size_of
+from orthonmf.validation.data import as_matrix
+from orthonmf.validation.parameters import as_generator, as_n_components, as_n_jobs, as_sizes
+
+__all__ = ["Selection", "select_n_components"]
+
+FEWEST_SAMPLES = 4
+
+
+def select_n_components(
+    X: Any,
+    candidates: Iterable[int] | Iterable[tuple[int, int]] = range(2, 21),
+    *,
+    orthogonal: str = "samples",
+    algorithm: str = "best",
+    n_init: int | str = "auto",
+    n_repetitions: int = 3,
+    results: str | os.PathLike[str] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Selection:
+    """Try several numbers of components and suggest one.
+
+    For every number, and every repetition: a fit to all data (the first one with its lower
+    bound), a fit to data in which every column was permuted by itself, and fits to two random
+    halves of the samples that are compared by their components and by the labels they give.
+
+    Parameters
+    ----------
+    X
+        (n, m) non-negative array, frame or sparse matrix; at least 4 rows.
+    candidates
+        The numbers of components to try; over both also pairs (k, l), all of them: groups of
+        samples and groups of features with a core between them. What was found with fewer groups
+        on either side counts for a pair as well, so the errors of the table never rise.
+    orthogonal, algorithm, n_init
+        As in :func:`orthonmf.factorize`.
+    n_repetitions
+        How often everything is repeated, with other random choices.
+    results
+        A file that every finished trial is appended to, one JSON line each. Called again with
+        the same data and settings, trials found there are not run again.
+    random_state
+        Seed; the results do not depend on ``n_jobs``.
+    n_jobs
+        Trials at a time; None for all cores this process may use.
+    verbose
+        1 shows a progress bar; where stderr is no terminal, a line every ten seconds.
+
+    Returns
+    -------
+    Selection
+        With ``suggestion``, ``reason``, ``table`` (a DataFrame) and ``plot()``.
+
+    Examples
+    --------
+    >>> import orthonmf
+    >>> X = orthonmf.datasets.make_planted(60, 20, 3, noise=0.1, random_state=0).X
+    >>> selection = orthonmf.select_n_components(X, range(2, 6), n_repetitions=1, random_state=0)
+    >>> selection.suggestion
+    3
+    """
+    numbers = _as_candidates(candidates, orthogonal)
+    repetitions = range(as_n_components(n_repetitions, "n_repetitions"))
+    workers = as_n_jobs(n_jobs) or available_cores()
+    matrix = as_matrix(X, n_jobs=n_jobs)
+    if matrix.shape[0] < FEWEST_SAMPLES:
+        raise InvalidInputError(
+            f"X has {matrix.shape[0]} samples; comparing halves needs {FEWEST_SAMPLES} or more"
+        )
+    data = matrix.whole(None, None)
+    options = {"orthogonal": orthogonal, "algorithm": algorithm, "n_init": n_init}
+    journal = TrialJournal(results)
+    entropy = journal.open(data, options, _entropy(random_state))
+    wanted = [Place(k, repetition) for repetition in repetitions for k in numbers]
+    missing = [place for place in wanted if place not in journal.trials]
+
+    def run(place: Place) -> Trial:
+        return run_trial(data, *place, entropy, options)
+
+    with count_progress(len(wanted)) if verbose else nullcontext() as show:
+        for done, trial in enumerate(_in_parallel(run, missing, workers), start=1):
+            journal.add(trial)
+            if show is not None:
+                show(len(wanted) - len(missing) + done, "selecting n_components", "")
+    trials = tuple(journal.trials[place] for place in sorted(wanted, key=Place.order))
+    summary = sum_up(trials)
+    suggestion, reason = suggest(summary)
+    return Selection(suggestion, reason, summary, trials)
+
+
+def _as_candidates(candidates: Iterable[Any], orthogonal: str) -> list[Any]:
+    """Numbers of components, or pairs of numbers of groups, each once, ascending."""
+    given = [
+        as_sizes(one, orthogonal)
+        if isinstance(one, tuple | list)
+        else as_n_components(one, "candidates")
+        for one in candidates
+    ]
+    if not given:
+        raise InvalidInputError("candidates is empty; name at least one number of components")
+    if len({isinstance(one, tuple) for one in given}) > 1:
+        raise InvalidInputError("candidates holds numbers and pairs; name either, not both")
+    return sorted({*given}, key=size_of)
+
+
+def _entropy(random_state: Any) -> int | None:
+    if random_state is None:
+        return None
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        as_generator(random_state)  # refuses negative seeds
+        return int(random_state)
+    return int(as_generator(random_state).integers(2**63))
+
+
+def _in_parallel(
+    run: Callable[[Place], Trial], places: list[Place], workers: int
+) -> Iterator[Trial]:
+    """Trials as they finish; after an error or an interrupt no further one is started."""
+    # Threads: what takes time releases the interpreter lock.
+    pool = ThreadPoolExecutor(max(1, min(workers, len(places))), thread_name_prefix="select")
+    with warnings.catch_warnings():
+        # Fewer components than a large candidate asks for are an answer here, in the table.
+        warnings.simplefilter("ignore", FewerComponentsWarning)
+        try:
+            open_trials: set[Future[Trial]] = {pool.submit(run, place) for place in places}
+            while open_trials:
+                done, open_trials = wait(open_trials, return_when=FIRST_COMPLETED)
+                # So that no finished one is lost.
+                failed_last = sorted(done, key=lambda one: one.exception() is not None)
+                yield from (one.result() for one in failed_last)
+        finally:
+            pool.shutdown(cancel_futures=True)

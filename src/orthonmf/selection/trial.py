@@ -1,0 +1,117 @@
+"""One trial of one number of components: the fit, a permuted null, and two halves compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import adjusted_rand_score
+
+from orthonmf.engine.shuffles import permute_columns
+from orthonmf.factorization import Factorization
+from orthonmf.fitting import factorize
+from orthonmf.numerics.arrays import Array
+
+# A number of components, or the numbers of groups of samples and of features.
+Size = int | tuple[int, int]
+
+
+class Place(NamedTuple):
+    """Which trial it is: the number of components, and which repetition."""
+
+    n_components: Size
+    repetition: int
+
+    def order(self) -> tuple[tuple[int, ...], int]:
+        """By the size of the model, then by repetition."""
+        return size_of(self.n_components), self.repetition
+
+
+def size_of(n_components: Size) -> tuple[int, ...]:
+    """What candidates are sorted by: how many groups in all, then those of samples."""
+    if isinstance(n_components, tuple):
+        return sum(n_components), *n_components
+    return (n_components,)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What one repetition found for one number of components, or pair of numbers of groups."""
+
+    n_components: Size
+    repetition: int
+    n_components_found: int  # how many the fit used
+    relative_squared_error: float  # of the fit to all data
+    lower_bound: float | None  # on that error; None after the first repetition, or if not found
+    null_error: float  # relative squared error of a fit to data with permuted columns
+    matched_cosine: float  # mean cosine of the components of two halves, matched one to one
+    # Agreement of the labels that both halves give to the same samples (or features); of a pair
+    # that of the side on which they agree less.
+    adjusted_rand: float
+
+    @property
+    def place(self) -> Place:
+        """Which trial it is."""
+        return Place(self.n_components, self.repetition)
+
+
+def run_trial(
+    data: Any, n_components: Size, repetition: int, entropy: int, options: Mapping[str, Any]
+) -> Trial:
+    """Run one repetition for one number of components, in one thread.
+
+    ``data`` is an array or CSR array; the result depends on nothing but the arguments.
+    """
+    sizes = n_components if isinstance(n_components, tuple) else (n_components,)
+    rng = np.random.default_rng([entropy, *sizes, repetition])
+
+    def fit(rows: Any, certificate: str | None = None) -> Factorization:
+        return factorize(
+            rows, n_components, certificate=certificate, random_state=rng, n_jobs=1, **options
+        )
+
+    whole = fit(data, "svd" if repetition == 0 else None)
+    null = fit(permute_columns(data, rng))
+    order = rng.permutation(data.shape[0])
+    half = data.shape[0] // 2
+    first, second = (fit(data[np.sort(part)]) for part in (order[:half], order[half:]))
+    return Trial(
+        n_components=n_components,
+        repetition=repetition,
+        n_components_found=whole.n_components_found,
+        relative_squared_error=whole.relative_squared_error,
+        lower_bound=whole.certificate.lower_bound,
+        null_error=null.relative_squared_error,
+        matched_cosine=matched_cosine(first.components, second.components, sizes[0]),
+        adjusted_rand=agreement(first, second, data),
+    )
+
+
+def matched_cosine(first: Array, second: Array, n_components: int) -> float:
+    """Mean cosine of unit rows (k, m) and (l, m) under the best matching; unmatched count 0."""
+    cosines = first.astype(np.float64) @ second.astype(np.float64).T
+    rows, columns = linear_sum_assignment(cosines, maximize=True)
+    return min(1.0, float(cosines[rows, columns].sum() / n_components))
+
+
+def agreement(first: Factorization, second: Factorization, data: Any) -> float:
+    """Adjusted Rand index of the labels of two fits; with a full core that of the worse side."""
+    found = adjusted_rand_score(labels(first, data), labels(second, data))
+    if first.has_full_core:
+        # A side that falls apart is not made good by the other.
+        found = min(found, adjusted_rand_score(first.feature_labels, second.feature_labels))
+    return float(found)
+
+
+def labels(result: Factorization, data: Any) -> Array:
+    """Labels that a factorization of other samples gives: to these samples, or to features."""
+    if result.orthogonal == "features":
+        assert result.feature_labels is not None
+        return result.feature_labels
+    loadings = result.transform(data, n_jobs=1)
+    found = np.full(data.shape[0], -1)
+    found[np.diff(loadings.indptr) > 0] = loadings.indices
+    return found

@@ -1,0 +1,201 @@
+"""From what people hold numbers in (arrays, lists, frames, objects) to an array of real numbers.
+
+Nothing is guessed: text, dates and durations are refused with their place even where NumPy would
+make numbers of them.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from orthonmf.errors import InvalidInputError, InvalidTypeError
+from orthonmf.numerics.arrays import Array
+
+REAL = "biuf"
+LONGEST_SHOWN = 40
+# Types whose every value is a number; others are looked at one by one.
+PLAIN_NUMBERS = frozenset((int, float, bool, np.bool_, Decimal, Fraction))
+PLAIN_NUMBERS |= {np.dtype(code).type for code in np.typecodes["AllInteger"] + "efd"}
+DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+Where = Callable[[tuple[int, ...]], str]  # how a message says where a position is
+
+
+def as_real_array(X: Any) -> Array:
+    """An array of real numbers of at most 64 bits, of any number of dimensions."""
+    if isinstance(X, type):
+        raise InvalidTypeError(
+            f"X is the class {X.__name__} itself, not an object of it; pass the data"
+        )
+    if X is None or isinstance(X, str | bytes):
+        raise InvalidInputError(f"Expected a 2-D matrix, got {_show(X)}")
+    if isinstance(X, np.ndarray):
+        return _real(X)
+    if _is_frame(X):
+        return _from_frame(X)
+    return _real(_from_anything(X))
+
+
+def refuse_dtype(dtype: np.dtype, where: str = "") -> None:
+    """Refuse a dtype that holds no real numbers of at most 64 bits."""
+    kind, place = dtype.kind, f" {where}" if where else ""
+    if kind == "c":
+        raise InvalidInputError(
+            f"Complex data not supported: X is complex{place}; take the real part or the modulus"
+        )
+    if kind in "UST":
+        raise InvalidTypeError(
+            f"X holds text{place}; convert it to numbers first, numerals with X.astype(float), "
+            "documents with sklearn.feature_extraction.text.TfidfVectorizer"
+        )
+    if kind in "mM":
+        raise InvalidTypeError(
+            f"X holds dates or durations{place}; they are not non-negative amounts"
+        )
+    if kind not in REAL:
+        raise InvalidTypeError(f"X has dtype {dtype}{place}, which holds no real numbers")
+    if kind == "f" and dtype.itemsize > 8:
+        raise InvalidTypeError(
+            f"X has dtype {dtype}{place}; computations run in float64, so convert it knowingly "
+            "with X.astype(numpy.float64)"
+        )
+
+
+def _from_anything(X: Any) -> Array:
+    try:
+        array = np.asarray(X)
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
+        raise InvalidInputError(f"X cannot be read as a matrix: {error}") from error
+    if array.ndim == 0 and array.dtype.kind == "O":
+        raise InvalidTypeError(
+            f"X is a {type(X).__name__}, which holds no matrix; pass an array, a frame, a list of "
+            "rows or a sparse matrix"
+        )
+    return array
+
+
+def _real(array: Array) -> Array:
+    """The same; objects are converted where all are numbers."""
+    if array.dtype.kind == "O":
+        return _from_objects(array, lambda place: f"at X[{', '.join(map(str, place))}]")
+    refuse_dtype(array.dtype)
+    return array
+
+
+def _from_objects(array: Array, where: Where, *, may_miss: bool = False) -> Array:
+    """Numbers kept as Python objects, in float64; with ``may_miss`` None and NA become NaN."""
+    if not PLAIN_NUMBERS.issuperset(map(type, array.flat)):
+        array = array.copy()
+        for place, value in np.ndenumerate(array):
+            array[place] = _number(value, place, where, may_miss)
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        place = next(place for place, value in np.ndenumerate(array) if _is_too_large(value))
+        raise InvalidInputError(
+            f"X holds a number too large for float64 {where(place)}: {_show(array[place])}; "
+            "divide X by a power of ten first"
+        ) from None
+
+
+def _number(value: Any, place: tuple[int, ...], where: Where, may_miss: bool) -> Any:
+    """A value that float64 can hold, or the error that says why it is none."""
+    if value is None or type(value).__name__ == "NAType":  # pandas.NA, pandas not imported
+        if may_miss:
+            return np.nan
+        raise InvalidInputError(
+            f"Input X contains NaN {where(place)}: {value}; impute it, or write numpy.nan there "
+            "and pass missing_values=numpy.nan"
+        )
+    if isinstance(value, str | bytes):
+        raise InvalidTypeError(
+            f"X holds text {where(place)}: {_show(value)}; convert it to numbers first, "
+            "documents with sklearn.feature_extraction.text.TfidfVectorizer"
+        )
+    if isinstance(value, DATES):
+        raise InvalidTypeError(
+            f"X holds dates or durations {where(place)}: {_show(value)}; they are not "
+            "non-negative amounts"
+        )
+    try:
+        float(value)
+    except OverflowError:
+        return value  # named with all others that are too large
+    except (TypeError, ValueError) as error:
+        # scikit-learn's wording for the same offense, so that users recognize it.
+        raise InvalidTypeError(
+            f"X cannot be read as numbers {where(place)}: argument must be {error}"
+        ) from error
+    return value
+
+
+def _is_too_large(value: Any) -> bool:
+    try:
+        float(value)
+    except OverflowError:
+        return True
+    return False
+
+
+def _show(value: Any) -> str:
+    """A value in a message, cut where it is long; numbers of many digits are not written out."""
+    if isinstance(value, int) and value.bit_length() > 4 * LONGEST_SHOWN:
+        return f"an integer of {value.bit_length()} bits"
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+
+
+def _is_frame(X: Any) -> bool:
+    """Whether X has named columns: pandas, polars, Arrow and what looks like them."""
+    if hasattr(X, "column_names") and callable(getattr(X, "column", None)):
+        return True
+    return callable(getattr(X, "to_numpy", None)) and hasattr(X, "columns")
+
+
+def _from_frame(frame: Any) -> Array:
+    """All columns side by side; missing values are NaN.
+
+    A frame of plain numbers gives its own array. Otherwise columns are converted one by one:
+    as a whole a frame would make numbers of text and of dates.
+    """
+    kinds = [getattr(dtype, "kind", "O") for dtype in getattr(frame, "dtypes", ())]
+    if kinds and all(kind in REAL for kind in kinds):
+        array = np.asarray(frame.to_numpy())
+        if array.dtype.kind in REAL:
+            return _real(array)
+    columns = [_from_column(name, column) for name, column in _columns(frame)]
+    if not columns:
+        return np.zeros(frame.shape)
+    return np.stack(columns, axis=1)
+
+
+def _columns(frame: Any) -> Iterator[tuple[Any, Any]]:
+    """Names and columns in order; two may have the same name."""
+    if hasattr(frame, "column_names"):  # Arrow
+        yield from ((name, frame.column(place)) for place, name in enumerate(frame.column_names))
+    elif hasattr(frame, "iloc"):  # pandas
+        yield from ((name, frame.iloc[:, place]) for place, name in enumerate(frame.columns))
+    else:
+        yield from ((name, frame[name]) for name in frame.columns)
+
+
+def _from_column(name: Any, column: Any) -> Array:
+    """One column of numbers; what is none is refused by the name of the column."""
+    may_hold_na = getattr(getattr(column, "dtype", None), "kind", "O") in REAL
+    if may_hold_na and hasattr(column, "isna"):
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        values = np.asarray(column)
+    column_is = f"in column {_show(name)}"
+    try:
+        if values.dtype.kind == "O":
+            return _from_objects(values, lambda row: f"{column_is}, row {row[0]}", may_miss=True)
+        refuse_dtype(values.dtype, column_is)
+    except InvalidTypeError as error:
+        raise InvalidInputError(f"{error}; drop the column, or make numbers of it") from error
+    return values

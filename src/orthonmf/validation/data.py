@@ -1,0 +1,274 @@
+"""The one door: raw input is checked here, once, and becomes a Matrix that code may trust."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from orthonmf.engine.dask.chunks import is_dask_array
+from orthonmf.engine.dask.source import DaskSource
+from orthonmf.engine.executors import executor_for
+from orthonmf.engine.masked import FilledSource, MaskedMatrix, has_missing
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.scan import scan
+from orthonmf.engine.sources import ArraySource, CsrSource, SlicedSource, Source
+from orthonmf.errors import InvalidInputError, InvalidTypeError, NegativeEntryError
+from orthonmf.numerics.arrays import Array
+from orthonmf.validation.conversion import PLAIN_NUMBERS, as_real_array, refuse_dtype
+from orthonmf.validation.parameters import (
+    as_bytes,
+    as_n_jobs,
+    as_weights,
+    check_amounts,
+    check_dimensions,
+    may_be_missing,
+)
+from orthonmf.validation.sparse_structure import as_checked_csr
+from orthonmf.validation.tensors import (
+    StreamedMatrix,
+    is_on_device,
+    is_tensor,
+    source_of_tensor,
+    streamed_source,
+)
+
+Names = tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """A matrix and its weights as they were given, never a converted copy, and how to read them."""
+
+    X: Any
+    sample_weight: Any = None
+    feature_weight: Any = None
+    missing_values: Any = None
+    n_jobs: int | None = None
+    max_memory: int | str | None = None
+
+    def read(self, orthogonal: str) -> Matrix:
+        """The matrix for work in this setting, checked, as it is now."""
+        return as_matrix(
+            self.X,
+            sample_weight=self.sample_weight,
+            feature_weight=self.feature_weight,
+            missing_values=self.missing_values,
+            n_jobs=self.n_jobs,
+            max_memory=self.max_memory,
+            columns=orthogonal != "samples",
+        )
+
+
+def as_matrix(
+    X: Any,
+    *,
+    sample_weight: Any = None,
+    feature_weight: Any = None,
+    missing_values: Any = None,
+    n_jobs: int | None = None,
+    max_memory: int | str | None = None,
+    columns: bool = False,
+) -> Matrix:
+    """Check a non-negative matrix and its weights, and make it ready for passes.
+
+    ``columns`` says that lengths of columns will be needed: then no further read is spent on them.
+    With ``missing_values=numpy.nan`` the result is a MaskedMatrix when any entry is NaN.
+
+    Raises
+    ------
+    InvalidInputError, InvalidTypeError
+        Naming the first offending position and what to do about it.
+    """
+    source = as_source(X)
+    row_weights = as_weights(sample_weight, source.shape[0], "sample_weight")
+    column_weights = as_weights(feature_weight, source.shape[1], "feature_weight")
+    executor = executor_for(source, as_n_jobs(n_jobs), as_bytes(max_memory))
+    masked = may_be_missing(missing_values) and has_missing(source, executor)
+    if masked and source.kernel.on_device:
+        raise InvalidInputError(
+            "X has missing entries, which cannot be left out on a device; pass X.cpu()"
+        )
+    values = FilledSource(source) if masked else source
+    scanned = scan(values, executor, row_weights, column_weights, columns)
+    if scanned.offense is not None:
+        raise _offense(*scanned.offense)
+    kind = MaskedMatrix if masked else Matrix
+    return kind(source, executor, scanned)
+
+
+def as_source(X: Any) -> Source:
+    """A source for whatever holds a matrix; its structure is checked, its entries are not.
+
+    A memory map is an array too: its source sees that the rows lie on disk.
+    """
+    other = None if is_plain(X) else _source_of_other(X)
+    if other is not None:
+        return other
+    return ArraySource(as_array(X))
+
+
+def _source_of_other(X: Any) -> Source | None:
+    """The source of what is no array: sparse, on a cluster, on a device, in a store; else None."""
+    if is_anndata(X):
+        raise InvalidTypeError(
+            "X is an AnnData; orthonmf.annotate(X, n_components) fits it and writes the answer "
+            "into it, and X.X or X.layers[NAME] is a matrix"
+        )
+    if issparse(X):
+        return CsrSource(as_csr(X))
+    if is_of_dask(X):
+        return _dask_source(X)
+    if is_tensor(X) or is_on_device(X):
+        return source_of_tensor(X)
+    if isinstance(X, StreamedMatrix):
+        return streamed_source(X, as_source(X.X))
+    if is_sliceable(X):
+        check_dimensions(X.shape)
+        refuse_dtype(X.dtype)
+        return SlicedSource(X)
+    return None
+
+
+def is_plain(X: Any) -> bool:
+    """Whether X is an array of NumPy, and none of its subclasses, that holds plain numbers."""
+    return type(X) is np.ndarray and X.dtype.type in PLAIN_NUMBERS
+
+
+def is_anndata(X: Any) -> bool:
+    """Whether X is an AnnData, or something that looks like one.
+
+    Its class is asked: some objects, such as a Delayed of Dask, say yes to any name.
+    """
+    return all(hasattr(type(X), name) for name in ("X", "obs_names", "var_names", "layers"))
+
+
+def is_of_dask(X: Any) -> bool:
+    """Whether X is a collection of Dask; dask is not imported to find out."""
+    return type(X).__module__.split(".")[0] == "dask"
+
+
+def _dask_source(X: Any) -> DaskSource:
+    if not is_dask_array(X):
+        raise InvalidTypeError(
+            f"X is a {type(X).__name__} of Dask, but a Dask array is needed; a dataframe becomes "
+            "one with X.to_dask_array(lengths=True)"
+        )
+    check_dimensions(X.shape)
+    refuse_dtype(X.dtype)
+    return DaskSource(X, _check_block)
+
+
+def _check_block(block: Any) -> Array | csr_array:
+    """A block of a Dask array; what it holds is checked wherever it is computed."""
+    if issparse(block):
+        return as_csr(block)
+    if isinstance(block, np.ndarray):
+        return as_array(block)
+    raise InvalidTypeError(
+        f"blocks of X must be NumPy arrays or SciPy sparse ones; got {type(block).__name__}"
+    )
+
+
+def is_sliceable(X: Any) -> bool:
+    """Whether X is read by slices of its rows, never as a whole: HDF5, zarr and their like."""
+    is_array = isinstance(X, np.ndarray | np.generic) or hasattr(X, "__dlpack__")
+    numeric = isinstance(getattr(X, "dtype", None), np.dtype)
+    sized = isinstance(getattr(X, "shape", None), tuple)
+    return numeric and sized and hasattr(X, "__getitem__") and not is_array
+
+
+def as_array(X: Any) -> Array:
+    """An (n, m) array of real numbers; its entries are not checked."""
+    if isinstance(X, np.matrix):
+        raise InvalidTypeError("np.matrix is not supported; convert X with numpy.asarray(X)")
+    if isinstance(X, np.ma.MaskedArray):
+        if np.ma.is_masked(X):
+            where = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(X))[0])
+            raise InvalidInputError(
+                f"X is a masked array with {int(np.ma.count_masked(X))} masked entries, the first "
+                f"at {_place(*where)}; fill them, for instance with X.filled(0)"
+            )
+        X = X.data
+    array = X if is_plain(X) else as_real_array(X)
+    check_dimensions(array.shape)
+    return array
+
+
+def as_csr(X: Any) -> csr_array:
+    """A CSR array of a sparse matrix, sorted and without duplicates; the input is never modified.
+
+    Structure comes before all else: a corrupt index would make every later step read foreign
+    memory.
+    """
+    check_dimensions(X.shape)
+    refuse_dtype(X.dtype)
+    rows = as_checked_csr(X)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def _offense(row: int, column: int, value: float) -> InvalidInputError:
+    place = _place(row, column)
+    if math.isnan(value):
+        return InvalidInputError(
+            f"Input X contains NaN, the first at {place}. Pass missing_values=numpy.nan to leave "
+            "missing entries out of the error (over samples or features), or impute them, for "
+            "instance with sklearn.impute.SimpleImputer"
+        )
+    if math.isinf(value) and value > 0:
+        return InvalidInputError(
+            f"Input X contains infinity, the first at {place}. Cap or remove such values"
+        )
+    return NegativeEntryError(
+        f"Negative values in data: the first is {place} = {value:g}. The factorization needs a "
+        "non-negative matrix; clip it with numpy.maximum(X, 0) or shift it to start at zero"
+    )
+
+
+def _place(row: int, column: int) -> str:
+    return f"X[{row}, {column}]"
+
+
+def as_directions(directions: Any, k: int, n_features: int) -> Array:
+    """Up to k non-negative, non-zero rows of ``n_features`` finite numbers, in float64."""
+    try:
+        source = as_source(directions)
+    except (InvalidInputError, InvalidTypeError) as error:
+        raise type(error)(f"seeding cannot be used as directions: {error}") from error
+    rows = source.rows(np.arange(source.shape[0]))
+    if source.shape[0] > k or source.shape[1] != n_features:
+        raise InvalidInputError(
+            f"seeding must hold at most {k} rows of {n_features} numbers; got shape {source.shape}"
+        )
+    check_amounts(rows, "seeding")
+    empty = np.flatnonzero(~rows.any(axis=1))
+    if len(empty):
+        raise InvalidInputError(f"seeding[{int(empty[0])}] is zero everywhere")
+    return rows
+
+
+def names_of(X: Any) -> tuple[Names, Names]:
+    """Names of the samples and of the features of a frame; None where rows or columns have none.
+
+    An index that only counts from 0 holds no names, and neither do columns that do.
+    """
+    columns = getattr(X, "column_names", None)  # of Arrow
+    if columns is None:
+        columns = getattr(X, "columns", None)
+    if columns is None or not hasattr(columns, "__len__"):
+        return None, None
+    return _unless_counted(getattr(X, "index", None)), _unless_counted(columns)
+
+
+def _unless_counted(names: Any) -> Names:
+    if names is None or callable(names):
+        return None
+    if getattr(names, "dtype", None) is not None and names.dtype.kind in "iu":
+        return None if (names == range(len(names))).all() else tuple(map(str, names))
+    return tuple(map(str, names))

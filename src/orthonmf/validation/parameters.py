@@ -1,0 +1,215 @@
+"""Parameters: numbers, choices, sizes, weights and generators, each checked once."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import re
+import warnings
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from typing import Any
+
+import numpy as np
+
+from orthonmf.certificate import CERTIFICATE_SECONDS, CERTIFICATES, FORMER
+from orthonmf.errors import InvalidInputError, InvalidTypeError
+from orthonmf.numerics.arrays import Array
+
+ALIKE = 0.5  # share of letters in common, from which on one name may have been meant for another
+UNITS = {"": 1, "B": 1}
+for _power, _letter in enumerate("KMGT", start=1):
+    UNITS |= {_letter: 1000**_power, f"{_letter}B": 1000**_power}
+    UNITS |= {f"{_letter}I": 1024**_power, f"{_letter}IB": 1024**_power}
+
+
+def as_choice(value: Any, choices: tuple[Any, ...], name: str) -> Any:
+    """One of the given choices."""
+    if not any(
+        value is choice or (isinstance(value, str) and value == choice) for choice in choices
+    ):
+        listed = ", ".join(repr(choice) for choice in choices)
+        meant = name_nearest(value, choices)
+        raise InvalidInputError(f"{name} must be one of {listed}; got {value!r}{meant}")
+    return value
+
+
+def name_nearest(value: Any, choices: Iterable[Any]) -> str:
+    """Which choice may have been meant, for the end of a message; empty if none is near."""
+    known = [choice for choice in choices if isinstance(choice, str)]
+    if not isinstance(value, str) or not value.strip():
+        return ""
+    wanted = value.strip().lower().replace("_", "-")
+    holding = [one for one in known if one.startswith(wanted) or wanted in one.split("-")]
+    if len(holding) == 1:
+        return f"; did you mean {holding[0]}?"
+    alike = [SequenceMatcher(None, wanted, choice).ratio() for choice in known]
+    best = max(alike, default=0.0)
+    return f"; did you mean {known[alike.index(best)]}?" if best >= ALIKE else ""
+
+
+def as_certificate(value: Any, seconds: Any, name: str = "certificate") -> tuple[str | None, float]:
+    """The name of a certificate and the seconds it may take; former names are warned about.
+
+    None, for none, is a ``certificate`` but no ``method``.
+    """
+    limit_name = "certificate_seconds" if name == "certificate" else "seconds"
+    if isinstance(value, str) and value in FORMER:
+        warnings.warn(
+            f"{name}={value!r} is called {FORMER[value]!r} now; the old name goes with the next "
+            "release",
+            FutureWarning,
+            stacklevel=3,
+        )
+        value = FORMER[value]
+    choices = tuple(one for one in CERTIFICATES if one is not None or name == "certificate")
+    as_choice(value, choices, name)
+    limit = as_tolerance(seconds, limit_name)
+    if value != "tight" and limit != CERTIFICATE_SECONDS:
+        raise InvalidInputError(
+            f"{limit_name}={seconds!r} would be ignored with {name}={value!r}; leave it out, or "
+            f"use {name}='tight'"
+        )
+    return value, limit
+
+
+def as_n_components(n_components: Any, name: str = "n_components", least: int = 1) -> int:
+    """An integer of at least ``least``; booleans and fractions are refused."""
+    wanted = "a positive integer" if least == 1 else f"an integer of at least {least}"
+    refusal = f"{name} must be {wanted}, got"
+    if isinstance(n_components, bool | np.bool_):
+        raise InvalidTypeError(f"{refusal} {n_components!r}")
+    try:
+        count = operator.index(n_components)
+    except TypeError as error:
+        raise InvalidTypeError(f"{refusal} {n_components!r}") from error
+    if count < least:
+        raise InvalidInputError(f"{refusal} {count}")
+    return count
+
+
+def as_sizes(n_components: Any, orthogonal: str) -> int | tuple[int, int]:
+    """A number of components, or for both the numbers of groups of rows and of columns."""
+    if not isinstance(n_components, tuple | list):
+        return as_n_components(n_components)
+    if len(n_components) != 2:
+        raise InvalidInputError(
+            "n_components must be a positive integer or two of them, (groups of rows, groups of "
+            f"columns); got {n_components!r}"
+        )
+    if orthogonal != "both":
+        raise InvalidInputError(
+            f"n_components={tuple(n_components)!r} needs orthogonal='both', which groups rows and "
+            f"columns; with orthogonal={orthogonal!r} give one number"
+        )
+    rows, columns = (as_n_components(one) for one in n_components)
+    return rows, columns
+
+
+def check_dimensions(shape: tuple[int, ...]) -> None:
+    """Refuse what is not a matrix with rows and columns."""
+    if len(shape) != 2:
+        raise InvalidInputError(
+            f"Expected a 2-D matrix, got {len(shape)} dimension(s). Reshape your data with "
+            "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one sample"
+        )
+    for count, name in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            # In scikit-learn's words.
+            raise InvalidInputError(
+                f"Found array with 0 {name}(s) (shape={shape}) while a minimum of 1 is required."
+            )
+
+
+def as_n_init(n_init: Any) -> int | str:
+    """A positive integer, or "auto"."""
+    if isinstance(n_init, str):
+        return as_choice(n_init, ("auto",), "n_init") or "auto"
+    return as_n_components(n_init, "n_init")
+
+
+def as_n_jobs(n_jobs: Any) -> int | None:
+    """None (all cores) or a positive integer; -1 also means all cores, as in scikit-learn."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    return as_n_components(n_jobs, "n_jobs")
+
+
+def as_tolerance(tol: Any, name: str = "tol") -> float:
+    """A finite non-negative number."""
+    if isinstance(tol, bool) or not isinstance(tol, numbers.Real):
+        raise InvalidTypeError(f"{name} must be a number, got {tol!r}")
+    number = float(tol)
+    if not (math.isfinite(number) and number >= 0):
+        raise InvalidInputError(f"{name} must be finite and not negative, got {tol!r}")
+    return number
+
+
+def as_bytes(size: Any, name: str = "max_memory") -> int | None:
+    """A number of bytes from a number or a text; None stays None.
+
+    "1G" and "1GB" are 10^9 bytes, "1Gi" and "1GiB" are 2^30.
+    """
+    if size is None:
+        return None
+    if isinstance(size, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*", size)
+        if found is None or found[2].upper() not in UNITS:
+            raise InvalidInputError(
+                f"{name} must be a number of bytes or a text like '1GB' or '500 MiB'; got {size!r}"
+            )
+        size = int(float(found[1]) * UNITS[found[2].upper()])
+    return as_n_components(size, name)
+
+
+def as_weights(weights: Any, n: int, name: str) -> Array | None:
+    """Finite non-negative weights (n,) in float64, at least one of them positive."""
+    if weights is None:
+        return None
+    if isinstance(weights, numbers.Real):
+        weights = np.full(n, float(weights))
+    array = np.asarray(weights)
+    if array.dtype.kind not in "biuf" or array.ndim != 1 or len(array) != n:
+        raise InvalidInputError(
+            f"{name} must hold {n} real numbers in one dimension; got shape {array.shape} of "
+            f"dtype {array.dtype}"
+        )
+    array = array.astype(np.float64)
+    check_amounts(array, name)
+    if not array.any():
+        raise InvalidInputError(f"{name} is zero everywhere; at least one weight must be positive")
+    return array
+
+
+def check_amounts(array: Array, name: str) -> None:
+    """Refuse numbers of any shape that are not finite or negative, and name the first."""
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        place = ", ".join(str(number) for number in np.argwhere(bad)[0])
+        raise InvalidInputError(
+            f"{name} must be finite and non-negative; {name}[{place}] = {array[bad][0]}"
+        )
+
+
+def may_be_missing(missing_values: Any) -> bool:
+    """Whether NaN stands for a missing entry; None (never) and NaN are the two choices."""
+    if missing_values is None:
+        return False
+    if isinstance(missing_values, numbers.Real) and math.isnan(missing_values):
+        return True
+    raise InvalidInputError(f"missing_values must be None or numpy.nan; got {missing_values!r}")
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """A NumPy generator from a seed, a Generator, a RandomState, a SeedSequence or None."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31, size=4, dtype=np.int64))
+    if random_state is np.random:
+        return np.random.default_rng(np.random.randint(0, 2**31, size=4))  # noqa: NPY002
+    if isinstance(random_state, bool | float | str):
+        raise InvalidTypeError(f"random_state cannot be {random_state!r}; pass an integer seed")
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"random_state cannot be {random_state!r}: {error}") from error

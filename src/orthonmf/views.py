@@ -1,0 +1,216 @@
+"""What people look at in a result: lines, tables, lists of names, pictures.
+
+Nothing here computes a certificate: one that is known is shown, another is not asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from orthonmf.engine.vectors import divide
+from orthonmf.extras import import_extra
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.distinctive import compare_weights, distinctive_columns
+from orthonmf.validation.data import as_source
+from orthonmf.validation.parameters import as_choice, as_n_components
+
+if TYPE_CHECKING:
+    from orthonmf.factorization import Factorization
+
+MOST_LINES, MOST_ROWS, FEW = 5, 50, 5
+MOST_PIXELS = 500
+SHARE_NONE = {"samples": "samples", "features": "features", "both": "samples or features"}
+Names = Sequence[str] | None
+
+
+def name_some(names: Names, places: Any) -> list[Any]:
+    """The names at some places, or the places where there are no names."""
+    return [int(one) if names is None else names[one] for one in places]
+
+
+def top_features(result: Factorization, n: int, by: str) -> list[list[Any]]:
+    """For every component the names of its heaviest features, as ``Factorization`` has it."""
+    as_choice(by, ("weight", "distinctive"), "by")
+    count = as_n_components(n, "n")
+    if by == "weight":
+        places = _largest(result.components, count)
+    else:
+        ahead = compare_weights(result.components)
+        pairs = zip(result.components, ahead, strict=True)
+        places = [distinctive_columns(weights, one, count) for weights, one in pairs]
+    return [name_some(result.feature_names, one) for one in places]
+
+
+def top_samples(result: Factorization, n: int) -> list[list[Any]]:
+    """For every component the names of the samples with the largest loadings on it."""
+    chosen = []
+    for component in range(result.n_components_found):
+        loadings = loadings_on(result, component)
+        places = _largest(loadings[None], as_n_components(n, "n"))[0]
+        chosen.append(name_some(result.sample_names, places))
+    return chosen
+
+
+def _largest(values: Array, count: int) -> list[Array]:
+    """Places of the largest entries of every row, the largest first; zeros are none of them."""
+    order = np.argsort(-values, axis=1, kind="stable")[:, :count]
+    return [places[row[places] > 0] for row, places in zip(values, order, strict=True)]
+
+
+def loadings_on(result: Factorization, component: int) -> Array:
+    """(n,) the loadings of all samples on one component."""
+    if result.labels is None or result.scales is None:
+        return np.asarray(result.loadings[:, component])
+    return np.where(result.labels == component, result.scales, 0)
+
+
+def energies(result: Factorization) -> Array:
+    """(k,) squared length of what every component adds to the approximation."""
+    if result.labels is None or result.scales is None:
+        return np.square(np.asarray(result.loadings, dtype=np.float64)).sum(axis=0)
+    used = result.labels >= 0
+    squares = np.square(result.scales[used].astype(np.float64))
+    return np.bincount(result.labels[used], squares, minlength=result.n_components_found)
+
+
+def strongest(result: Factorization) -> Array:
+    """(n,) the component of every sample; -1 for none.
+
+    Over features a sample has a loading on every component: the strongest is the one that is
+    largest compared with what is usual for its component. One with large loadings everywhere
+    would otherwise be that of every sample.
+    """
+    if result.labels is not None:
+        return result.labels
+    loadings = np.asarray(result.loadings)
+    if not loadings.shape[1]:
+        return np.full(len(loadings), -1)
+    largest = np.maximum(loadings.max(axis=0, initial=0.0), np.finfo(loadings.dtype).tiny)
+    relative = loadings / largest  # whatever the scale, squares are safe
+    usual = np.sqrt(np.square(relative, dtype=np.float64).sum(axis=0) / max(1, len(loadings)))
+    return np.where(loadings.any(axis=1), divide(relative, usual).argmax(axis=1), -1)
+
+
+def make_frame(result: Factorization, of: str) -> Any:
+    """Samples or features as a pandas DataFrame, as ``Factorization.to_frame`` has it."""
+    as_choice(of, ("samples", "features"), "of")
+    pandas = import_extra("pandas", "report")
+    names = result.sample_names if of == "samples" else result.feature_names
+    index = None if names is None else pandas.Index(names)
+    if of == "samples" and result.labels is not None:
+        return pandas.DataFrame({"component": result.labels, "scale": result.scales}, index=index)
+    values = result.loadings if of == "samples" else result.components.T
+    frame = pandas.DataFrame(np.asarray(values), index=index)
+    if of == "features" and result.feature_labels is not None:
+        # With a full core columns have groups of their own, and components take of all of them.
+        frame.insert(0, "group" if result.has_full_core else "component", result.feature_labels)
+    return frame
+
+
+def first_line(result: Factorization) -> str:
+    """What a result is, in one line."""
+    n, m = result.loadings.shape[0], result.components.shape[1]
+    return (
+        f"Factorization({n} x {m}, orthogonal={result.orthogonal!r}, "
+        f"components={result.n_components_found}, "
+        f"relative_squared_error={result.relative_squared_error:.6g})"
+    )
+
+
+def in_lines(result: Factorization) -> str:
+    """A few lines: what the result is, what is proven if that is known, its first components."""
+    lines = [first_line(result)]
+    known = result.evidence.settled
+    if known is not None:
+        lines.append(f"  {known}")
+    rows = _rows(result, MOST_LINES)
+    lines += [f"  {number}: {size} samples; {names}" for number, size, _, names in rows]
+    more = result.n_components_found - len(rows)
+    return "\n".join([*lines, f"  and {more} more"] if more else lines)
+
+
+def in_html(result: Factorization) -> str:
+    """A table of the components for notebooks; names are texts, never markup."""
+    n, m = result.loadings.shape[0], result.components.shape[1]
+    known = result.evidence.settled
+    proven = "" if known is None else f"; {escape(str(known))}"
+    head = (
+        f"<p>{n:,} × {m:,}: {result.n_components_found} components that share no "
+        f"{SHARE_NONE[result.orthogonal]}; relative squared error "
+        f"{result.relative_squared_error:.6g}{proven}</p>"
+    )
+    headings = ("component", "samples", "features", "heaviest features")
+    return head + html_table(headings, _rows(result, MOST_ROWS), result.n_components_found)
+
+
+def html_table(headings: Sequence[str], rows: Sequence[Sequence[Any]], total: int) -> str:
+    """A table in HTML, and how many rows it leaves out."""
+    top = "".join(f"<th>{escape(one)}</th>" for one in headings)
+    cells = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    more = f"<p>and {total - len(rows)} more</p>" if total > len(rows) else ""
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _rows(result: Factorization, most: int) -> list[tuple[int, int, int, str]]:
+    """The first components: number, how many samples and features, and the heaviest of these."""
+    samples = strongest(result)
+    tops = _largest(result.components[:most], FEW)
+    return [
+        (
+            component,
+            int(np.count_nonzero(samples == component)),
+            int(np.count_nonzero(result.components[component])),
+            ", ".join(str(one)[:40] for one in name_some(result.feature_names, places)),
+        )
+        for component, places in enumerate(tops)
+    ]
+
+
+def draw(result: Factorization, X: Any) -> Any:
+    """A matplotlib Figure of the ordered matrix and the components, as ``Factorization.plot``."""
+    figure = import_extra("matplotlib.figure", "report").Figure((9, 4), layout="constrained")
+    matrix, parts = figure.subplots(1, 2, width_ratios=(1, 1))
+    rows, columns = _thin(order_of_samples(result)), _thin(order_of_features(result))
+    if X is None:
+        drawn = result.loadings[rows] @ result.components
+    else:
+        drawn = as_source(X).rows(rows)
+    shown = {"aspect": "auto", "interpolation": "nearest", "cmap": "viridis"}
+    matrix.imshow(np.asarray(drawn)[:, columns], **shown)
+    matrix.set(xlabel="features, ordered", ylabel="samples, ordered")
+    matrix.set_title("approximation" if X is None else "matrix")
+    parts.imshow(result.components[:, columns], **shown)
+    parts.set(xlabel="features, ordered", ylabel="component", title="components")
+    parts.set_yticks(range(result.n_components_found))
+    return figure
+
+
+def order_of_samples(result: Factorization) -> Array:
+    """Samples by component, those without one last, the largest loadings of each first."""
+    labels = strongest(result)
+    size = result.scales
+    if size is None:
+        size = np.max(np.asarray(result.loadings), axis=1, initial=0.0)
+    return np.lexsort((-size, np.where(labels < 0, result.n_components_found, labels)))
+
+
+def order_of_features(result: Factorization) -> Array:
+    """Features by the component they weigh most in, unused ones last, the heaviest first."""
+    weights = result.components
+    if not len(weights):
+        return np.arange(weights.shape[1])
+    largest = weights.max(axis=0)
+    labels = np.where(largest > 0, weights.argmax(axis=0), len(weights))
+    return np.lexsort((-largest, labels))
+
+
+def _thin(order: Array) -> Array:
+    """As many of these as a picture has pixels, evenly chosen."""
+    if len(order) <= MOST_PIXELS:
+        return order
+    return order[np.linspace(0, len(order) - 1, MOST_PIXELS).round().astype(np.int64)]
