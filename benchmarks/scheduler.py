@@ -18,7 +18,7 @@ from orthonmf.engine.dask import executor
 from orthonmf.engine.executors import executor_for, with_units
 from orthonmf.engine.kernels.interface import sweep_block
 from orthonmf.engine.units import AT_REST
-from orthonmf.validation.data import as_source
+from orthonmf.inputs.data import as_source
 
 ROWS, M = 4, 100
 

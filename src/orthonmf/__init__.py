@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
     from orthonmf.factorization import Factorization
     from orthonmf.fitting import factorize
+    from orthonmf.inputs.tensors import on_device
     from orthonmf.persistence import load, save
     from orthonmf.report.writing import write_report
     from orthonmf.selection import Selection, select_n_components
-    from orthonmf.validation.tensors import on_device
 
 __all__ = [
     "Biadjacency",
@@ -66,7 +66,7 @@ _HOMES = {
     "chi_square_weights": "chi_square",
     "factorize": "fitting",
     "load": "persistence",
-    "on_device": "validation.tensors",
+    "on_device": "inputs.tensors",
     "save": "persistence",
     "select_n_components": "selection",
     "write_report": "report.writing",

@@ -11,9 +11,9 @@ from orthonmf.errors import InvalidInputError, NegativeEntryError
 from orthonmf.extras import import_extra
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
+from orthonmf.inputs.data import is_anndata
+from orthonmf.inputs.parameters import name_nearest
 from orthonmf.numerics.arrays import Array
-from orthonmf.validation.data import is_anndata
-from orthonmf.validation.parameters import name_nearest
 from orthonmf.views import energies, strongest
 
 KEY = "orthonmf"

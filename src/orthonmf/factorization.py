@@ -12,10 +12,10 @@ from orthonmf import views
 from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certificate, Promise
 from orthonmf.certification.evidence import Evidence
 from orthonmf.engine.vectors import divide, one_per_row
+from orthonmf.inputs.data import Data, as_matrix
+from orthonmf.inputs.parameters import as_certificate
 from orthonmf.numerics.arrays import Array
 from orthonmf.preparation import Preparation
-from orthonmf.validation.data import Data, as_matrix
-from orthonmf.validation.parameters import as_certificate
 
 
 @dataclass(frozen=True, slots=True, eq=False)

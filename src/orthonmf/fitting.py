@@ -21,6 +21,17 @@ from orthonmf.engine.unchanged import RowLengths
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.factorization import Factorization
 from orthonmf.files.checkpoint import FileCheckpoint
+from orthonmf.inputs.data import Data, as_directions, names_of
+from orthonmf.inputs.parameters import (
+    as_certificate,
+    as_choice,
+    as_generator,
+    as_n_components,
+    as_n_init,
+    as_sizes,
+    as_tolerance,
+    as_weights,
+)
 from orthonmf.kmeans.solve import SUBROUTINES
 from orthonmf.numerics.descent import Checkpoint
 from orthonmf.numerics.digest import digest
@@ -44,17 +55,6 @@ from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import promise_for, publish
 from orthonmf.onmf.solution import Solution, solve_zero
 from orthonmf.progress import progress_lines
-from orthonmf.validation.data import Data, as_directions, names_of
-from orthonmf.validation.parameters import (
-    as_certificate,
-    as_choice,
-    as_generator,
-    as_n_components,
-    as_n_init,
-    as_sizes,
-    as_tolerance,
-    as_weights,
-)
 from orthonmf.version import __version__
 
 RELAXATION_SHARE = 1 / 6

@@ -14,18 +14,18 @@ from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import InvalidInputError
 from orthonmf.factorization import Factorization
-from orthonmf.numerics.arrays import Array
-from orthonmf.onmf.options import DEFAULTS, Options
-from orthonmf.onmf.partition import refit_groups, refit_partition
-from orthonmf.onmf.publish import publish_labels
-from orthonmf.onmf.solution import solve_zero
-from orthonmf.validation.data import Data
-from orthonmf.validation.parameters import (
+from orthonmf.inputs.data import Data
+from orthonmf.inputs.parameters import (
     as_certificate,
     as_n_components,
     as_sizes,
     as_weights,
 )
+from orthonmf.numerics.arrays import Array
+from orthonmf.onmf.options import DEFAULTS, Options
+from orthonmf.onmf.partition import refit_groups, refit_partition
+from orthonmf.onmf.publish import publish_labels
+from orthonmf.onmf.solution import solve_zero
 
 GIVEN = Promise(reason="the labels were given, not found")
 

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from orthonmf.inputs.data import as_array, as_csr, as_matrix
+from orthonmf.inputs.parameters import as_choice
 from orthonmf.numerics.arrays import Array
-from orthonmf.validation.data import as_array, as_csr, as_matrix
-from orthonmf.validation.parameters import as_choice
 
 
 def normalize_rows(X: Any, values: Any = None) -> Any:

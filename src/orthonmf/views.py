@@ -13,10 +13,10 @@ import numpy as np
 
 from orthonmf.engine.vectors import divide
 from orthonmf.extras import import_extra
+from orthonmf.inputs.data import as_source
+from orthonmf.inputs.parameters import as_choice, as_n_components
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.distinctive import compare_weights, distinctive_columns
-from orthonmf.validation.data import as_source
-from orthonmf.validation.parameters import as_choice, as_n_components
 
 if TYPE_CHECKING:
     from orthonmf.factorization import Factorization

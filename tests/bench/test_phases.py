@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import orthonmf.fitting
+import orthonmf.inputs.data
 import orthonmf.onmf.search
-import orthonmf.validation.data
 from orthonmf.bench import phases
 from orthonmf.bench.data import Data
 from orthonmf.bench.phases import PHASE_NAMES, REST, Stopwatch, time_phases, watch
@@ -39,12 +39,12 @@ def test_watching_does_not_change_the_answer():
 
 
 def test_a_function_that_is_gone_is_an_error_and_nothing_stays_replaced(monkeypatch):
-    before = orthonmf.validation.data.as_matrix
-    gone = {**phases.PHASES, "sweeps": ("orthonmf.validation.data:no_such_function",)}
+    before = orthonmf.inputs.data.as_matrix
+    gone = {**phases.PHASES, "sweeps": ("orthonmf.inputs.data:no_such_function",)}
     monkeypatch.setattr(phases, "PHASES", gone)
     with pytest.raises(AttributeError, match="no_such_function"), watch(Stopwatch()):
         pass
-    assert orthonmf.validation.data.as_matrix is before
+    assert orthonmf.inputs.data.as_matrix is before
 
 
 def test_time_inside_another_phase_counts_for_the_outer_one():

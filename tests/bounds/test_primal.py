@@ -8,7 +8,7 @@ from orthonmf.bounds import primal
 from orthonmf.bounds.allowance import Allowance
 from orthonmf.bounds.primal import relaxed_rows
 from orthonmf.engine.samples import Samples
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 
 
 def parts(n=24, m=9, k=3):

@@ -10,8 +10,8 @@ from orthonmf.bounds.rough_gram import tail_from_rough_gram
 from orthonmf.bounds.table import Case, find_bounds
 from orthonmf.engine import other_passes
 from orthonmf.engine.executors import one_blas_thread
+from orthonmf.inputs.data import as_matrix
 from orthonmf.numerics.rounding import SINGLE_ROUNDOFF
-from orthonmf.validation.data import as_matrix
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -11,7 +11,7 @@ from orthonmf.bounds.blocks import METHOD as METHOD_OF_BLOCKS
 from orthonmf.bounds.singular_values import METHOD, METHOD_IN_GROUPS
 from orthonmf.bounds.table import LEFT_OUT, Case, find_bounds
 from orthonmf.certificate import CERTIFICATES
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 

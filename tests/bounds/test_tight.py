@@ -12,7 +12,7 @@ from orthonmf.bounds.all_pairs import all_pairs_bound
 from orthonmf.bounds.allowance import Allowance
 from orthonmf.bounds.tight import METHOD_IN_BATCHES, bound_blocks, bound_side, sum_of_batches
 from orthonmf.engine.samples import Samples, columns_of
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 
 
 @pytest.fixture(autouse=True, scope="module")

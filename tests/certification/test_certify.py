@@ -17,7 +17,7 @@ from orthonmf.certification.certify import (
     squared_error_from_above,
 )
 from orthonmf.certification.same_data import Measured
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 from tests.oracles.exact import exact_error, exact_total, smallest_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")

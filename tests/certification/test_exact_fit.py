@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.certification.exact_fit import equals_product, fits_exactly
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 from tests.quick_cases import mostly_slow
 
 NUMBERS = st.one_of(

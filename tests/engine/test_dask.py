@@ -16,7 +16,7 @@ from orthonmf.engine.dask.source import DaskSource
 from orthonmf.engine.executors import Serial, Threads, Work, executor_for
 from orthonmf.engine.sources import ArraySource, CsrSource
 from orthonmf.errors import BlockFailedError, InvalidInputError, InvalidTypeError
-from orthonmf.validation.data import as_source
+from orthonmf.inputs.data import as_source
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf.engine.executors import Work, executor_for
 from orthonmf.errors import BlockFailedError
-from orthonmf.validation.data import as_source
+from orthonmf.inputs.data import as_source
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

@@ -13,7 +13,7 @@ from orthonmf.engine.dask.executor import MOST_BLOCKS, blocks_per_task
 from orthonmf.engine.dask.recipes import MOST_BYTES, follow, recipes_of
 from orthonmf.engine.executors import Serial, Work, executor_for
 from orthonmf.errors import BlockFailedError, InvalidInputError
-from orthonmf.validation.data import as_source
+from orthonmf.inputs.data import as_source
 
 pytestmark = pytest.mark.slow  # all together take long
 

@@ -9,7 +9,7 @@ from orthonmf.engine import geometry, sources
 from orthonmf.engine.geometry import refuse_overflow, scales_are_accurate
 from orthonmf.engine.vectors import ByLabel, Projection, one_per_row
 from orthonmf.errors import InvalidInputError, ScaleOverflowError
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 from tests.engine.weighted import CASES, STORES, Case, make, some_numbers
 
 RNG = np.random.default_rng(6)

@@ -6,7 +6,7 @@ import pytest
 import orthonmf
 from orthonmf.engine.samples import Samples
 from orthonmf.errors import InvalidTypeError, TooLargeError
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 
 torch = pytest.importorskip("torch")
 pytestmark = [

@@ -9,7 +9,7 @@ from orthonmf.engine.masked import FilledSource, MaskedMatrix, has_missing
 from orthonmf.engine.sources import ArraySource, in_memory
 from orthonmf.engine.vectors import one_per_row
 from orthonmf.errors import ScaleOverflowError
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 from tests.engine.weighted import CASES, STORES, make, some_numbers
 
 RNG = np.random.default_rng(7)

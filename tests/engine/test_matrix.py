@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.engine import sources
+from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import lines
-from orthonmf.validation.data import as_matrix
 from tests.engine.weighted import CASES, STORES, make, some_numbers
 
 RNG = np.random.default_rng(5)

@@ -18,8 +18,8 @@ from orthonmf.engine.other_passes import (
     square_residuals,
 )
 from orthonmf.engine.units import Units
+from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import lines
-from orthonmf.validation.data import as_matrix
 from tests.engine.weighted import STORES, some_numbers
 
 RNG = np.random.default_rng(3)

@@ -8,7 +8,7 @@ from orthonmf.engine import sources
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.engine.vectors import divide
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 
 
 def cosines_of(sweep):

@@ -13,8 +13,8 @@ from orthonmf.engine.samples import (
     columns_of,
 )
 from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import lines
-from orthonmf.validation.data import as_matrix
 from tests.engine.weighted import CASES, STORES, make, unit_rows
 
 RNG = np.random.default_rng(4)

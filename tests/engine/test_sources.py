@@ -18,7 +18,7 @@ from orthonmf.engine.sources import (
     sparse_boundaries,
     working_dtype,
 )
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 from tests.engine.weighted import some_numbers
 
 

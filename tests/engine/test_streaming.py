@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orthonmf.errors import InvalidInputError
-from orthonmf.validation import data
+from orthonmf.inputs import data
 
 torch = pytest.importorskip("torch")
 

@@ -8,7 +8,7 @@ import pytest
 import orthonmf
 from orthonmf.datasets import make_planted
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError
-from orthonmf.validation import data
+from orthonmf.inputs import data
 
 torch = pytest.importorskip("torch")
 

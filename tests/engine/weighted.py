@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.engine.matrix import Matrix
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 
 STORES = {"dense": np.asarray, "sparse": csr_array}
 

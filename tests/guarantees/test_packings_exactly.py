@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf.bounds.pair_packing import pair_packing_bound
 from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.full_rank import factorize_full_rank
-from orthonmf.validation.data import as_matrix
 from tests.oracles.exact import exact_error, exact_total, smallest_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")

@@ -7,7 +7,7 @@ import pytest
 
 import orthonmf
 from orthonmf.bounds.table import Case, find_bounds
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 from tests.guarantees.small_matrices import at_most, small_matrices
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error

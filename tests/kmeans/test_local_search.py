@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans import local_search
 from orthonmf.kmeans.local_search import (
     Exchange,
@@ -22,7 +23,6 @@ from orthonmf.kmeans.seeding import (
     most_exchanges,
     plain,
 )
-from orthonmf.validation.data import as_matrix
 
 
 def cost_of(points, form, distance):

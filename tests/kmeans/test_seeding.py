@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.engine.vectors import draw, draw_distinct
+from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import (
     choose_columns,
     greedy_candidates,
@@ -15,7 +16,6 @@ from orthonmf.kmeans.seeding import (
     seed,
     seeding_promise,
 )
-from orthonmf.validation.data import as_matrix
 
 X = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.1, 1.0], [0.0] * 3])
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.local_search import Exchange, stability_promise
 from orthonmf.kmeans.solve import lloyd, weighted_kmeans
-from orthonmf.validation.data import as_matrix
 from tests.oracles.weighted_kmeans import exact_kmeans, kmeans_cost
 
 

@@ -11,9 +11,9 @@ from orthonmf.certificate import Promise
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.errors import InvalidInputError
+from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.solve import weighted_kmeans
 from orthonmf.kmeans.user_subroutine import call_subroutine, cluster_by_labels
-from orthonmf.validation.data import as_matrix
 from tests.oracles.weighted_kmeans import kmeans_cost
 
 X = np.random.default_rng(0).exponential(size=(12, 4))

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from orthonmf.engine.samples import Samples
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.options import Options
-from orthonmf.validation.data import as_matrix
 
 
 def some_points(seed, shape=(25, 10), sparse=False, weighted=False, side=Samples):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 
 from orthonmf.engine.samples import Samples
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.blocks import (
     block_starts,
     descend_disjoint,
@@ -15,7 +16,6 @@ from orthonmf.onmf.blocks import (
     split_by_energy,
 )
 from orthonmf.onmf.search import Search
-from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import CASES, drawn, never_rises, some_options, some_points
 from tests.oracles.double_factor import best_double_factor_error
 

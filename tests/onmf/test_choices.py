@@ -18,6 +18,8 @@ from orthonmf.cli.data import Reading, most_bytes
 from orthonmf.datasets import make_planted
 from orthonmf.engine.memory import available_memory, in_words, memory_limit
 from orthonmf.errors import InvalidInputError
+from orthonmf.inputs.data import as_matrix
+from orthonmf.inputs.parameters import as_bytes
 from orthonmf.kmeans.solve import SUBROUTINES
 from orthonmf.onmf.choices import (
     ALGORITHMS,
@@ -28,8 +30,6 @@ from orthonmf.onmf.choices import (
     Problem,
     fit_bytes,
 )
-from orthonmf.validation.data import as_matrix
-from orthonmf.validation.parameters import as_bytes
 
 # More rows than a sample holds, so that every way to draw first directions is another one.
 MANY = make_planted(620, 12, 4, 1.0, random_state=0).X

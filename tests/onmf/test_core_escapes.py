@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.core_descent import descend_core, pack, unpack
 from orthonmf.onmf.core_escapes import core_escapes, recombine
 from orthonmf.onmf.solution import Solution
-from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import some_options
 
 CORE = np.array([[4.0, 1.0, 0.5], [0.2, 3.0, 1.0], [1.0, 0.3, 2.0]])

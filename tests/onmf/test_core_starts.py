@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from orthonmf.certificate import Promise
+from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import seeding_promise
 from orthonmf.onmf.core_descent import descend_core, unpack
 from orthonmf.onmf.core_starts import CoreStarts, core_starts, in_sequence, pad
 from orthonmf.onmf.search import Search
-from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import some_options
 
 

@@ -7,12 +7,12 @@ from scipy.sparse import csr_array
 from orthonmf.datasets import make_planted
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.vectors import draw_evenly
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.coreset import (
     Coreset,
     find_chances,
     find_sensitivities,
 )
-from orthonmf.validation.data import as_matrix
 
 
 def planted(n=200, m=12, k=3):

@@ -7,9 +7,9 @@ import pytest
 
 import orthonmf
 from orthonmf.certificate import Promise
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.double_factor import double_from_means, factorize_double, separate_centers
 from orthonmf.onmf.single_factor import published_error
-from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import some_options
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from orthonmf.engine.samples import Samples
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.escapes import breathe, line_escapes, prune, recombine
 from orthonmf.onmf.search import descend
 from orthonmf.onmf.solution import Solution
-from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import drawn, some_points
 
 

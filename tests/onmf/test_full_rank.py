@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.engine.samples import Samples
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.full_rank import (
     BY_COSINE,
     BY_COUNT,
@@ -12,7 +13,6 @@ from orthonmf.onmf.full_rank import (
     factorize_without_limit,
     solve_full_rank,
 )
-from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import some_options
 from tests.oracles.double_factor import best_double_factor_error
 

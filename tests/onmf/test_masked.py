@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.masked import NO_PROMISE, factorize_masked
-from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import never_rises, some_options
 from tests.oracles.masked import best_masked_error, rank_one_error
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.partition import STEP, refit_groups, refit_partition
-from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import some_options
 from tests.oracles.single_factor import squared_error_of_partition
 from tests.oracles.three_factors import captured_by_groups

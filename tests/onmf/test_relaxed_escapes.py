@@ -8,8 +8,8 @@ from orthonmf import factorize
 from orthonmf.bounds import primal, relaxation
 from orthonmf.bounds.primal import relaxed_rows
 from orthonmf.engine.samples import Samples
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.relaxed_escapes import STEP
-from orthonmf.validation.data import as_matrix
 from tests.quick_cases import mostly_slow
 
 X = np.random.default_rng(0).exponential(size=(40, 12))

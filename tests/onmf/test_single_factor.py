@@ -8,6 +8,7 @@ import pytest
 import orthonmf
 from orthonmf.certificate import Promise
 from orthonmf.engine.samples import Samples
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.single_factor import (
     cluster,
     error_as_published,
@@ -15,7 +16,6 @@ from orthonmf.onmf.single_factor import (
     published_error,
     single_from_means,
 )
-from orthonmf.validation.data import as_matrix
 from tests.onmf.small_points import some_options
 from tests.oracles.weighted_kmeans import exact_kmeans
 

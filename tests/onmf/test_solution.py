@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.certificate import Promise
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.solution import Solution, solve_zero
-from orthonmf.validation.data import as_matrix
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])

@@ -7,9 +7,9 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf.datasets import make_planted
 from orthonmf.engine.samples import Products, Samples
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.starts import play_on_all, play_on_candidates, play_on_sample
 from orthonmf.onmf.tournament import Field, Tournament
-from orthonmf.validation.data import as_matrix
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 

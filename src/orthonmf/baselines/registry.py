@@ -32,10 +32,10 @@ from orthonmf.baselines.methods.onp_mf import ONP_MF
 from orthonmf.baselines.methods.pnmf import PNMF
 from orthonmf.baselines.methods.sncp import SNCP
 from orthonmf.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError
+from orthonmf.inputs.data import as_matrix
+from orthonmf.inputs.parameters import as_generator, as_n_components, name_nearest
 from orthonmf.measures import relative_squared_error
 from orthonmf.numerics.arrays import Array
-from orthonmf.validation.data import as_matrix
-from orthonmf.validation.parameters import as_generator, as_n_components, name_nearest
 
 BASELINES: dict[str, Baseline] = {
     baseline.name: baseline

@@ -25,8 +25,8 @@ from orthonmf.bench.quality.sets import OF_THE_PAPER
 from orthonmf.bench.rivals import BASELINES
 from orthonmf.bench.sweep import SweepTask
 from orthonmf.bench.tasks import Task
+from orthonmf.inputs.parameters import as_choice
 from orthonmf.onmf.choices import SETTINGS
-from orthonmf.validation.parameters import as_choice
 
 EXPERIMENT_ONE = Data("planted", 5_000, 100, 10)
 LARGE = (

@@ -31,7 +31,7 @@ from orthonmf.errors import MissingExtraError
 from orthonmf.extras import import_extra
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 
 COPIED_BYTES = 2**32
 # Rows on which labels and energies are compared with float64.

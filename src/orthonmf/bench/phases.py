@@ -28,7 +28,7 @@ N_REPEATS = 5
 REST = "the rest"
 # The functions of each phase as module:name, or module:class.method.
 PHASES: dict[str, tuple[str, ...]] = {
-    "validation": ("orthonmf.validation.data:as_matrix",),
+    "validation": ("orthonmf.inputs.data:as_matrix",),
     "seeding": ("orthonmf.onmf.starts:make_start",),
     "sweeps": ("orthonmf.onmf.search:descend",),
     "moves and escapes": (

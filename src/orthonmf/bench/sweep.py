@@ -22,7 +22,7 @@ from orthonmf.bench.tasks import Step, Task
 from orthonmf.engine.executors import available_cores, one_blas_thread
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 
 PAUSE = 0.3
 

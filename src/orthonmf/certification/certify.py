@@ -28,6 +28,7 @@ from orthonmf.engine.geometry import CANCELLATION, scales_are_accurate
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.memory import SMALL, refuse_beyond_memory
 from orthonmf.factorization import Factorization
+from orthonmf.inputs.data import Data
 from orthonmf.numerics.descent import announce
 from orthonmf.numerics.rounding import (
     WEIGHT_ROUNDINGS,
@@ -36,7 +37,6 @@ from orthonmf.numerics.rounding import (
     round_down,
     round_up,
 )
-from orthonmf.validation.data import Data
 
 # A norm of the residual below so many roundings of each entry is at the level of rounding.
 ROUNDING_LEVEL = 2**10

@@ -20,8 +20,8 @@ from orthonmf.certificate import (
 )
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.unchanged import RowLengths
+from orthonmf.inputs.data import Data
 from orthonmf.progress import progress_lines
-from orthonmf.validation.data import Data
 
 if TYPE_CHECKING:
     from orthonmf.factorization import Factorization

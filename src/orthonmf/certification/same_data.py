@@ -13,9 +13,9 @@ from orthonmf.engine.unchanged import RowLengths
 from orthonmf.engine.vectors import Projection
 from orthonmf.errors import InvalidInputError, InvalidTypeError, OrthoNMFError, SourceChangedError
 from orthonmf.factorization import Factorization
+from orthonmf.inputs.data import Data
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import LIGHT, WEIGHT_ROUNDINGS, growth
-from orthonmf.validation.data import Data
 
 REMEDY = "fit again, or call certify(X, method='svd') with the data that were fitted"
 

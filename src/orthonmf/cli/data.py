@@ -20,8 +20,8 @@ from orthonmf.cli.failures import about, say
 from orthonmf.cli.lists import as_names
 from orthonmf.datasets.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
 from orthonmf.errors import FileError, InvalidInputError
+from orthonmf.inputs.parameters import as_bytes
 from orthonmf.preparation import prepare
-from orthonmf.validation.parameters import as_bytes
 
 # Single-point moves need the data in memory, so only what is large stays on disk: more than this,
 # or more than this share of what --max-memory grants.

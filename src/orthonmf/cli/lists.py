@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from orthonmf.errors import InvalidInputError
-from orthonmf.validation.parameters import as_choice
+from orthonmf.inputs.parameters import as_choice
 
 MOST_NUMBERS = 1000
 

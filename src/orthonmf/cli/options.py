@@ -14,10 +14,10 @@ import typer
 from orthonmf.certificate import CERTIFICATES, FORMER
 from orthonmf.datasets.readers import FORMATS
 from orthonmf.errors import OrthoNMFError
+from orthonmf.inputs.parameters import as_n_init, name_nearest
 from orthonmf.kmeans.solve import SUBROUTINES
 from orthonmf.onmf.choices import NAMES, SEEDINGS, SETTINGS
 from orthonmf.onmf.options import DEFAULTS
-from orthonmf.validation.parameters import as_n_init, name_nearest
 
 READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
 PREPARING = "Preparing the matrix"

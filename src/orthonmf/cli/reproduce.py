@@ -13,6 +13,7 @@ from orthonmf.cli.failures import about, leave_interrupted, say
 from orthonmf.cli.lists import as_names
 from orthonmf.cli.terminal import line
 from orthonmf.errors import InvalidInputError
+from orthonmf.inputs.parameters import name_nearest
 from orthonmf.progress import Show, count_progress
 from orthonmf.reproduction.definition import Run, choose_methods, plan_all
 from orthonmf.reproduction.measuring import takes_setting
@@ -20,7 +21,6 @@ from orthonmf.reproduction.paper import FULL, OURS, QUICK, experiments
 from orthonmf.reproduction.results import publish
 from orthonmf.reproduction.rows import RESULTS, is_missing
 from orthonmf.reproduction.runner import Progress, carry_out, rows_on_disk
-from orthonmf.validation.parameters import name_nearest
 
 ALL = "all"
 FOLDER, QUICK_FOLDER = Path("reproduction"), Path("reproduction-quick")

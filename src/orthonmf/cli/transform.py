@@ -26,8 +26,8 @@ from orthonmf.datasets.readers import FileError, NamedMatrix
 from orthonmf.datasets.readers.names import unshield
 from orthonmf.factorization import Factorization
 from orthonmf.files.whole_files import replacing
+from orthonmf.inputs.data import as_matrix
 from orthonmf.report import Story, find
-from orthonmf.validation.data import as_matrix
 
 
 @takes_reading(*PREPARING)

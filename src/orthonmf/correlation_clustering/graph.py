@@ -12,8 +12,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 
 from orthonmf.errors import InvalidInputError, InvalidTypeError
+from orthonmf.inputs.data import as_array, as_csr
 from orthonmf.numerics.arrays import Array
-from orthonmf.validation.data import as_array, as_csr
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.numerics.arrays import Array
-from orthonmf.validation.parameters import (
+from orthonmf.inputs.parameters import (
     as_choice,
     as_generator,
     as_n_components,
     as_sizes,
     as_tolerance,
 )
+from orthonmf.numerics.arrays import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,9 +10,9 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import InvalidInputError
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
+from orthonmf.inputs.parameters import as_n_components
 from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.coreset import Coreset
-from orthonmf.validation.parameters import as_n_components
 
 NO_CLAIM = Certificate(
     reason="the fit is to a coreset of the rows seen, and no claim is made; fit all rows at once"

@@ -13,8 +13,8 @@ from orthonmf.correlation_clustering.graph import Biadjacency
 from orthonmf.correlation_clustering.solve import DEFAULT_N_INIT, METHODS, cluster_graph
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.errors import InvalidInputError
+from orthonmf.inputs.parameters import as_choice, as_generator, as_n_components
 from orthonmf.numerics.arrays import Array
-from orthonmf.validation.parameters import as_choice, as_generator, as_n_components
 
 
 class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):

@@ -10,8 +10,8 @@ from scipy.sparse import csr_matrix, sparray, spmatrix
 from orthonmf.engine.masked import MaskedMatrix
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.vectors import Projection
+from orthonmf.inputs.data import is_of_dask
 from orthonmf.numerics.arrays import Array
-from orthonmf.validation.data import is_of_dask
 
 
 def shape_like(X: Any, loadings: Any) -> Any:

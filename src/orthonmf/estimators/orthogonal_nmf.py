@@ -22,12 +22,12 @@ from orthonmf.estimators.documentation import document_parameters_of
 from orthonmf.estimators.loadings import relative_squared_error, shape_like
 from orthonmf.factorization import Factorization, scales_of_columns
 from orthonmf.fitting import factorize
+from orthonmf.inputs.data import as_matrix
+from orthonmf.inputs.parameters import as_generator, may_be_missing
+from orthonmf.inputs.sparse_structure import as_checked_csr
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.descent import listening
 from orthonmf.onmf.coreset import Coreset
-from orthonmf.validation.data import as_matrix
-from orthonmf.validation.parameters import as_generator, may_be_missing
-from orthonmf.validation.sparse_structure import as_checked_csr
 
 
 def _assigns_samples(model: OrthogonalNMF) -> bool:

@@ -27,10 +27,10 @@ from orthonmf.engine.samples import Samples
 from orthonmf.engine.sources import append_rows
 from orthonmf.engine.vectors import divide, draw_evenly
 from orthonmf.errors import InvalidInputError
+from orthonmf.inputs.data import as_matrix
 from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.search import descend
 from orthonmf.onmf.starts import draw_directions
-from orthonmf.validation.data import as_matrix
 
 # Sensitivities need a solution of the right order only.
 ROUGH_SWEEPS = 3

@@ -9,10 +9,10 @@ import numpy as np
 
 from orthonmf.engine.matrix import Matrix
 from orthonmf.factorization import Factorization, one_per_row
+from orthonmf.inputs.data import as_matrix
 from orthonmf.measures import non_orthogonality
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.distinctive import compare_weights
-from orthonmf.validation.data import as_matrix
 from orthonmf.views import strongest
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from orthonmf.errors import InvalidInputError
 from orthonmf.factorization import Factorization
 from orthonmf.files.whole_files import replacing
+from orthonmf.inputs.data import as_source
+from orthonmf.inputs.parameters import may_be_missing
 from orthonmf.report.findings import find
 from orthonmf.report.page import page
 from orthonmf.report.story import Story
-from orthonmf.validation.data import as_source
-from orthonmf.validation.parameters import may_be_missing
 from orthonmf.version import __version__
 
 

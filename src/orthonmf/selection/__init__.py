@@ -13,12 +13,12 @@ import numpy as np
 
 from orthonmf.engine.executors import available_cores
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError
+from orthonmf.inputs.data import as_matrix
+from orthonmf.inputs.parameters import as_generator, as_n_components, as_n_jobs, as_sizes
 from orthonmf.progress import count_progress
 from orthonmf.selection.choice import Selection, suggest, sum_up
 from orthonmf.selection.journal import TrialJournal
 from orthonmf.selection.trial import Place, Trial, run_trial, size_of
-from orthonmf.validation.data import as_matrix
-from orthonmf.validation.parameters import as_generator, as_n_components, as_n_jobs, as_sizes
 
 __all__ = ["Selection", "select_n_components"]
 

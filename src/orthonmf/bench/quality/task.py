@@ -15,7 +15,7 @@ from orthonmf.bench.quality.sets import NamedSet
 from orthonmf.bench.rows import FAILED, Row
 from orthonmf.bench.tasks import Step, Task
 from orthonmf.errors import OrthoNMFError
-from orthonmf.validation.data import as_matrix
+from orthonmf.inputs.data import as_matrix
 
 
 @dataclass(frozen=True, slots=True)

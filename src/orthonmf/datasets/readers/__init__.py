@@ -15,7 +15,7 @@ from orthonmf.datasets.readers.formats import FORMATS, format_by_name, format_of
 from orthonmf.datasets.readers.names import read_names, tenx_matrix
 from orthonmf.datasets.readers.place import STDIN, readable
 from orthonmf.datasets.readers.record import FileError, NamedMatrix, Request, default_max_bytes
-from orthonmf.validation.parameters import as_choice
+from orthonmf.inputs.parameters import as_choice
 
 __all__ = [
     "FORMATS",

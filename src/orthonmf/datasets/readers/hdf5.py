@@ -19,8 +19,8 @@ from orthonmf.datasets.readers.hdf5_heaps import check_heaps, check_lengths
 from orthonmf.datasets.readers.record import NUMBERS, NamedMatrix, Request, StoredRows
 from orthonmf.datasets.readers.store import Store
 from orthonmf.extras import import_extra
+from orthonmf.inputs.sparse_structure import COMPRESSED
 from orthonmf.numerics.arrays import Array
-from orthonmf.validation.sparse_structure import COMPRESSED
 
 MOST_OBJECTS = 10_000
 MOST_VALUES = 100  # in an attribute

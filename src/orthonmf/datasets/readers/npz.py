@@ -6,8 +6,8 @@ from scipy.sparse import csr_array
 
 from orthonmf.datasets.readers.record import NUMBERS, NamedMatrix, Names, Request
 from orthonmf.files.archive import Members
+from orthonmf.inputs.sparse_structure import PARTS
 from orthonmf.numerics.arrays import Array
-from orthonmf.validation.sparse_structure import PARTS
 
 SPARSE = {"format", "shape", "data"}
 

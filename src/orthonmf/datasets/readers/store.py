@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from orthonmf.datasets.readers.record import NUMBERS, TEXTS, NamedMatrix, Names, Request, StoredRows
+from orthonmf.inputs.sparse_structure import COMPRESSED
 from orthonmf.numerics.arrays import Array
-from orthonmf.validation.sparse_structure import COMPRESSED
 
 
 class Store(ABC):

@@ -12,8 +12,8 @@ from orthonmf.datasets.uci.download import DownloadError
 from orthonmf.datasets.uci.fetch import fetch
 from orthonmf.datasets.uci.record import Content, UciSet
 from orthonmf.extras import import_extra
+from orthonmf.inputs.parameters import as_choice
 from orthonmf.numerics.arrays import Array
-from orthonmf.validation.parameters import as_choice
 
 __all__ = ["DownloadError", "UciSet", "load_uci"]
 

@@ -10,7 +10,7 @@ import pytest
 
 import orthonmf
 from orthonmf.errors import InvalidInputError, InvalidTypeError, OrthoNMFError
-from orthonmf.validation.data import as_array, as_matrix
+from orthonmf.inputs.data import as_array, as_matrix
 
 polars = pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from orthonmf.errors import InvalidInputError, InvalidTypeError
-from orthonmf.validation.parameters import (
+from orthonmf.inputs.parameters import (
     as_bytes,
     as_choice,
     as_n_components,

@@ -6,7 +6,7 @@ import pytest
 import orthonmf
 from orthonmf.engine.sources import ArraySource
 from orthonmf.errors import InvalidInputError, InvalidTypeError, MissingExtraError
-from orthonmf.validation.data import as_source
+from orthonmf.inputs.data import as_source
 
 X = np.random.default_rng(0).random((20, 5))
 

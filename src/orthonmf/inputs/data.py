@@ -17,9 +17,8 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.scan import scan
 from orthonmf.engine.sources import ArraySource, CsrSource, SlicedSource, Source
 from orthonmf.errors import InvalidInputError, InvalidTypeError, NegativeEntryError
-from orthonmf.numerics.arrays import Array
-from orthonmf.validation.conversion import PLAIN_NUMBERS, as_real_array, refuse_dtype
-from orthonmf.validation.parameters import (
+from orthonmf.inputs.conversion import PLAIN_NUMBERS, as_real_array, refuse_dtype
+from orthonmf.inputs.parameters import (
     as_bytes,
     as_n_jobs,
     as_weights,
@@ -27,14 +26,15 @@ from orthonmf.validation.parameters import (
     check_dimensions,
     may_be_missing,
 )
-from orthonmf.validation.sparse_structure import as_checked_csr
-from orthonmf.validation.tensors import (
+from orthonmf.inputs.sparse_structure import as_checked_csr
+from orthonmf.inputs.tensors import (
     StreamedMatrix,
     is_on_device,
     is_tensor,
     source_of_tensor,
     streamed_source,
 )
+from orthonmf.numerics.arrays import Array
 
 Names = tuple[str, ...] | None
 

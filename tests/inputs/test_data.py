@@ -17,8 +17,8 @@ from scipy.sparse import (
 )
 
 import orthonmf
-from orthonmf.validation.data import as_matrix
-from orthonmf.validation.parameters import as_generator
+from orthonmf.inputs.data import as_matrix
+from orthonmf.inputs.parameters import as_generator
 
 GOOD = np.random.default_rng(0).random((6, 4))
 
@@ -172,7 +172,7 @@ BUILDS = ["csr_array", "csc_array", "csr_matrix"]
 # One process imports everything and forks for every case, since a case may crash.
 CASES = """
 import json, os, scipy.sparse, orthonmf.fitting
-from tests.validation.test_data import BUILDS, CORRUPTIONS, GOOD
+from tests.inputs.test_data import BUILDS, CORRUPTIONS, GOOD
 
 def refused(build, corruption):
     X = getattr(scipy.sparse, build)(GOOD)

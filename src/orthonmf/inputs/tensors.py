@@ -10,7 +10,7 @@ import numpy as np
 from orthonmf.engine.sources import ArraySource, Source
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.extras import import_extra
-from orthonmf.validation.parameters import check_dimensions
+from orthonmf.inputs.parameters import check_dimensions
 
 # The numbers that DLPack has for memory of CUDA, and for what CUDA and the host share.
 CUDA = (2, 13)

@@ -8,9 +8,9 @@ from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array, 
 from orthonmf.correlation_clustering.graph import as_biadjacency
 from orthonmf.errors import InvalidInputError, OrthoNMFError
 from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
+from orthonmf.inputs.data import as_matrix
+from orthonmf.inputs.sparse_structure import as_checked_csr
 from orthonmf.measures import non_orthogonality
-from orthonmf.validation.data import as_matrix
-from orthonmf.validation.sparse_structure import as_checked_csr
 
 DENSE = np.array([[0.0, 2.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0], [3.0, 0.0, 4.0, 0.0]])
 FORMATS = ["csr", "csc", "bsr", "coo", "dia", "lil", "dok"]
