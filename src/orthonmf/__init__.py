@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
     from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
     from orthonmf.factorization import Factorization
+    from orthonmf.files.saving import load, save
     from orthonmf.fitting import factorize
     from orthonmf.inputs.tensors import on_device
-    from orthonmf.persistence import load, save
     from orthonmf.report.writing import write_report
     from orthonmf.selection import Selection, select_n_components
 
@@ -65,9 +65,9 @@ _HOMES = {
     "certify": "partitions",
     "chi_square_weights": "chi_square",
     "factorize": "fitting",
-    "load": "persistence",
+    "load": "files.saving",
     "on_device": "inputs.tensors",
-    "save": "persistence",
+    "save": "files.saving",
     "select_n_components": "selection",
     "write_report": "report.writing",
 }

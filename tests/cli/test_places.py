@@ -219,7 +219,7 @@ def test_names_never_become_formulas_and_come_back(tmp_path, run, blocks):
         with open(tmp_path / "d" / f"{name}.csv", newline="") as file:
             cells = [row[column] for row in csv.reader(file)]
         assert not [cell for cell in cells if cell[0] in "=+-@\t\r" and cell != "-5"]
-    from orthonmf.datasets.readers import read_matrix
+    from orthonmf.files.readers import read_matrix
 
     back = read_matrix(
         tmp_path / "d" / "assignments.csv", index=True, header=True, allow_missing=True
@@ -232,7 +232,7 @@ def test_names_never_become_formulas_and_come_back(tmp_path, run, blocks):
     "name", ["=a", "+a", "-a", "@a", "\ta", "\ra", "'=a", "''", "'a", "-", "-1", "a", ""]
 )
 def test_every_name_comes_back(name):
-    from orthonmf.datasets.readers.names import shield, unshield
+    from orthonmf.files.readers.names import shield, unshield
 
     assert unshield(shield(name)) == name
     assert shield(name)[:1] not in tuple("=+@\t\r")

@@ -6,12 +6,12 @@ from functools import partial
 import pytest
 from scipy.sparse import csr_array
 
-from orthonmf.datasets.readers import FileError
-from orthonmf.datasets.readers.record import Request
 from orthonmf.datasets.uci.arff import read_arff
 from orthonmf.datasets.uci.bracketed import read_label_list, read_matrices
 from orthonmf.datasets.uci.docword import read_docword
 from orthonmf.datasets.uci.lines import read_labels, read_rows
+from orthonmf.files.readers import FileError
+from orthonmf.files.readers.record import Request
 
 DOCWORD = "3\n4\n5\n1 2 7\n1 4 1\n2 1 1\n3 1 2\n3 3 300\n"
 ROWS = "0 71 0 95 \n6 0 5 12 \n"  # arcene_train.data: a space at the end of every line

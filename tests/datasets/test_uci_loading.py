@@ -17,7 +17,6 @@ import pytest
 from scipy.sparse import csr_array, load_npz
 
 from orthonmf.datasets import load_uci
-from orthonmf.datasets.readers import FileError
 from orthonmf.datasets.uci import DownloadError
 from orthonmf.datasets.uci.arff import read_arff
 from orthonmf.datasets.uci.bracketed import read_label_list, read_matrices
@@ -26,6 +25,7 @@ from orthonmf.datasets.uci.catalog import CATALOG, Entry, Original
 from orthonmf.datasets.uci.docword import read_docword
 from orthonmf.datasets.uci.fetch import fetch
 from orthonmf.errors import InvalidInputError, MissingExtraError, OrthoNMFError
+from orthonmf.files.readers import FileError
 
 WORDS = np.array([[0, 7, 0, 1], [1, 0, 0, 0], [2, 0, 300, 0]])
 DOCWORD = gzip.compress(b"3\n4\n5\n1 2 7\n1 4 1\n2 1 1\n3 1 2\n3 3 300\n", mtime=0)

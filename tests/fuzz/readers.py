@@ -10,7 +10,7 @@ import numpy as np
 
 import orthonmf
 from orthonmf.cli.report import report
-from orthonmf.datasets.readers import read_matrix, read_names
+from orthonmf.files.readers import read_matrix, read_names
 from orthonmf.inputs.data import as_matrix
 from orthonmf.selection.journal import TrialJournal
 from tests.fuzz.seeds import CHECKPOINT_OPTIONS, JOURNAL_OPTIONS, X

@@ -19,12 +19,12 @@ from orthonmf.cli.terminal import line, object_line, progress, prose, table, wri
 from orthonmf.cli.writing import Replacing, check_own
 from orthonmf.correlation_clustering.graph import Biadjacency, as_biadjacency
 from orthonmf.correlation_clustering.solve import DEFAULT_N_INIT, METHODS
-from orthonmf.datasets.readers import NamedMatrix
-from orthonmf.datasets.readers.packed import open_text
-from orthonmf.datasets.readers.text import as_number, delimiter_of
 from orthonmf.errors import InvalidInputError
 from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
-from orthonmf.persistence import save
+from orthonmf.files.readers import NamedMatrix
+from orthonmf.files.readers.packed import open_text
+from orthonmf.files.readers.text import as_number, delimiter_of
+from orthonmf.files.saving import save
 from orthonmf.report.clusters_page import Clusters, clusters_page
 
 ROWS, COLUMNS = "rows.csv", "columns.csv"

@@ -18,10 +18,10 @@ from orthonmf.cli.proving import plain_certificate, tell_proof
 from orthonmf.cli.report import read_folder
 from orthonmf.cli.terminal import line, object_line, progress, write_json
 from orthonmf.cli.writing import Replacing
-from orthonmf.datasets.readers import read_names
 from orthonmf.errors import InvalidInputError
 from orthonmf.factorization import Factorization
-from orthonmf.persistence import save
+from orthonmf.files.readers import read_names
+from orthonmf.files.saving import save
 
 
 @takes_reading()

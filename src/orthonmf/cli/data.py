@@ -18,8 +18,8 @@ from orthonmf.cli import options as o
 from orthonmf.cli.advice import keep_known
 from orthonmf.cli.failures import about, say
 from orthonmf.cli.lists import as_names
-from orthonmf.datasets.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
 from orthonmf.errors import FileError, InvalidInputError
+from orthonmf.files.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
 from orthonmf.inputs.parameters import as_bytes
 from orthonmf.preparation import prepare
 

@@ -16,11 +16,11 @@ from orthonmf.cli.failures import about
 from orthonmf.cli.proving import plain_certificate
 from orthonmf.cli.terminal import write_json
 from orthonmf.cli.writing import Replacing, check_own
-from orthonmf.datasets.readers import FileError, NamedMatrix
-from orthonmf.datasets.readers.names import shield
 from orthonmf.factorization import Factorization
 from orthonmf.files.journal import parse_object
-from orthonmf.persistence import load, save
+from orthonmf.files.readers import FileError, NamedMatrix
+from orthonmf.files.readers.names import shield
+from orthonmf.files.saving import load, save
 from orthonmf.report import Findings, Story, page
 from orthonmf.report.findings import is_exactly_orthogonal
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from orthonmf.cli.data import Reading, most_bytes
 from orthonmf.cli.failures import about
-from orthonmf.datasets.readers import FileError, read_names
-from orthonmf.datasets.readers.hdf5 import read_observation, read_places
-from orthonmf.datasets.readers.record import Request
+from orthonmf.files.readers import FileError, read_names
+from orthonmf.files.readers.hdf5 import read_observation, read_places
+from orthonmf.files.readers.record import Request
 
 OBSERVATION = "obs:"
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from orthonmf.certificate import CERTIFICATES, FORMER
-from orthonmf.datasets.readers import FORMATS
 from orthonmf.errors import OrthoNMFError
+from orthonmf.files.readers import FORMATS
 from orthonmf.inputs.parameters import as_n_init, name_nearest
 from orthonmf.kmeans.solve import SUBROUTINES
 from orthonmf.onmf.choices import NAMES, SEEDINGS, SETTINGS

@@ -13,8 +13,8 @@ from orthonmf.cli.folder import MODEL, PAGE, read_model, read_summary, tell_stor
 from orthonmf.cli.known import read_known
 from orthonmf.cli.terminal import line, object_line, progress
 from orthonmf.cli.writing import Replacing
-from orthonmf.datasets.readers import FileError
 from orthonmf.factorization import Factorization
+from orthonmf.files.readers import FileError
 from orthonmf.report import find, page
 
 

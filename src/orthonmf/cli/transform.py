@@ -22,9 +22,9 @@ from orthonmf.cli.folder import (
     write_rows,
 )
 from orthonmf.cli.terminal import object_line, progress
-from orthonmf.datasets.readers import FileError, NamedMatrix
-from orthonmf.datasets.readers.names import unshield
 from orthonmf.factorization import Factorization
+from orthonmf.files.readers import FileError, NamedMatrix
+from orthonmf.files.readers.names import unshield
 from orthonmf.files.whole_files import replacing
 from orthonmf.inputs.data import as_matrix
 from orthonmf.report import Story, find

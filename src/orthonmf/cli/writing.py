@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
-from orthonmf.datasets.readers import FileError
+from orthonmf.files.readers import FileError
 from orthonmf.files.whole_files import flush_folder, remove_leftovers, temporary_name
 
 

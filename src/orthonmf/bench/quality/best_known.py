@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orthonmf.datasets.readers import FileError
+from orthonmf.files.readers import FileError
 from orthonmf.files.whole_files import replacing
 from orthonmf.onmf.choices import SETTINGS
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from orthonmf.bench.data import real
-from orthonmf.datasets.readers import format_by_name
 from orthonmf.errors import InvalidInputError
+from orthonmf.files.readers import format_by_name
 from orthonmf.reproduction.paper import PUBLISHED
 
 OF_THE_PAPER = tuple(name for name in PUBLISHED if name != "pems-train")  # nobody has that one

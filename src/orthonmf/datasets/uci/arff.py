@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.datasets.readers.record import Request
 from orthonmf.datasets.uci.lines import number_lines, parse_lines, parse_numbers
 from orthonmf.datasets.uci.record import Content, Shape
+from orthonmf.files.readers.record import Request
 from orthonmf.numerics.arrays import Array
 
 # Names are read from the right, by their type: those of word sets hold quotes and brackets.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthonmf.datasets.readers.record import Request
 from orthonmf.datasets.uci.lines import number_lines, parse_integers, parse_lines, parse_numbers
 from orthonmf.datasets.uci.record import Content, Shape
+from orthonmf.files.readers.record import Request
 from orthonmf.numerics.arrays import Array
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.datasets.readers import FileError, read_matrix
-from orthonmf.datasets.readers.record import NUMBERS
 from orthonmf.datasets.uci.catalog import Entry
 from orthonmf.datasets.uci.record import Content
 from orthonmf.files.archive import Members
+from orthonmf.files.readers import FileError, read_matrix
+from orthonmf.files.readers.record import NUMBERS
 from orthonmf.files.whole_files import replacing
 from orthonmf.numerics.arrays import Array
 

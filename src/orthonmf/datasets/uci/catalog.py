@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.datasets.readers.record import Request
 from orthonmf.datasets.uci.arff import read_arff
 from orthonmf.datasets.uci.bracketed import read_label_list, read_matrices
 from orthonmf.datasets.uci.docword import read_docword
 from orthonmf.datasets.uci.lines import read_labels, read_rows
 from orthonmf.datasets.uci.record import Content, Shape
+from orthonmf.files.readers.record import Request
 from orthonmf.numerics.arrays import Array
 
 ARCHIVE = "https://archive.ics.uci.edu"

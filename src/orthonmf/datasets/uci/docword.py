@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.sparse import coo_array
 
-from orthonmf.datasets.readers.record import Request
 from orthonmf.datasets.uci.lines import number_lines, parse_integers
 from orthonmf.datasets.uci.record import Content, Shape
+from orthonmf.files.readers.record import Request
 
 HEADER = 3
 

@@ -6,13 +6,13 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from orthonmf.datasets.readers import FileError, default_max_bytes, read_names
-from orthonmf.datasets.readers.record import Request
 from orthonmf.datasets.uci.cache import compact, read_cache, write_cache
 from orthonmf.datasets.uci.catalog import Entry, Original
 from orthonmf.datasets.uci.download import download
 from orthonmf.datasets.uci.record import Content
 from orthonmf.errors import InvalidInputError
+from orthonmf.files.readers import FileError, default_max_bytes, read_names
+from orthonmf.files.readers.record import Request
 
 
 def fetch(entry: Entry, folder: Path) -> Content:

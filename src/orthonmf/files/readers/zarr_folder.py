@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.datasets.readers.record import NUMBERS, NamedMatrix, Request
-from orthonmf.datasets.readers.store import Store
 from orthonmf.extras import import_extra
+from orthonmf.files.readers.record import NUMBERS, NamedMatrix, Request
+from orthonmf.files.readers.store import Store
 
 MARKS = ("zarr.json", ".zgroup", ".zarray")  # what is in every Zarr store
 BLOSC_HEADER = 16  # bytes

@@ -8,7 +8,7 @@ import pytest
 
 from orthonmf.certificate import Certificate, Promise
 from orthonmf.errors import InvalidInputError
-from orthonmf.persistence.content import Content, Packed, plain, unplain
+from orthonmf.files.saving.content import Content, Packed, plain, unplain
 
 
 def content(arrays=None, **values):

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from orthonmf.datasets.readers.record import FileError
+from orthonmf.files.readers.record import FileError
 
 STDIN = "-"
 PIECE = 2**20

@@ -7,9 +7,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.errors import InvalidInputError
+from orthonmf.files.saving.content import Content, Packed
+from orthonmf.files.saving.coresets import pack_coreset, unpack_coreset
 from orthonmf.onmf.coreset import Coreset
-from orthonmf.persistence.content import Content, Packed
-from orthonmf.persistence.coresets import pack_coreset, unpack_coreset
 
 ROWS = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 0.5], [0.0, 3.0, 0.0]])
 KEY = (2**63 - 1, 5)

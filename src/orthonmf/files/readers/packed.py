@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from orthonmf.datasets.readers.record import Request
+from orthonmf.files.readers.record import Request
 
 MAGIC = b"\x1f\x8b"
 LONGEST_LINE = 2**28

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scipy.sparse import csr_array
 
-from orthonmf.datasets.readers.record import NUMBERS, NamedMatrix, Names, Request
 from orthonmf.files.archive import Members
+from orthonmf.files.readers.record import NUMBERS, NamedMatrix, Names, Request
 from orthonmf.inputs.sparse_structure import PARTS
 from orthonmf.numerics.arrays import Array
 

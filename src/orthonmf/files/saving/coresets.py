@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from orthonmf.files.saving.content import Content
 from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.sparse_structure import csr_from_parts
 from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.coreset import Coreset
-from orthonmf.persistence.content import Content
 
 
 def pack_coreset(coreset: Coreset | None) -> tuple[dict[str, Any] | None, dict[str, Array]]:

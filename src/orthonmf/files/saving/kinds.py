@@ -12,9 +12,9 @@ from orthonmf.certification.evidence import Evidence
 from orthonmf.engine.vectors import one_per_row
 from orthonmf.errors import InvalidTypeError
 from orthonmf.factorization import Factorization, scales_of_columns
+from orthonmf.files.saving.content import UNIT_LENGTH, Content, plain, unplain
+from orthonmf.files.saving.coresets import pack_coreset, unpack_coreset
 from orthonmf.numerics.arrays import Array
-from orthonmf.persistence.content import UNIT_LENGTH, Content, plain, unplain
-from orthonmf.persistence.coresets import pack_coreset, unpack_coreset
 from orthonmf.preparation import STEPS, Preparation
 
 # scikit-learn, which the estimators need, is slow to import: only where there is an estimator.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthonmf.datasets.readers import read_matrix
+from orthonmf.files.readers import read_matrix
 
 NAMES = (("ann", "bob", "eva"), ("e1", "e2"))
 WORDS = "ann,e1\nbob,e1\nbob,e2\neva,e2\n"

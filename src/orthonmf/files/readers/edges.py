@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from orthonmf.correlation_clustering.graph import matrix_of
-from orthonmf.datasets.readers.names import unshield
-from orthonmf.datasets.readers.packed import open_lines
-from orthonmf.datasets.readers.record import NamedMatrix, Request
-from orthonmf.datasets.readers.text import LOOK_AHEAD, Line, as_number
+from orthonmf.files.readers.names import unshield
+from orthonmf.files.readers.packed import open_lines
+from orthonmf.files.readers.record import NamedMatrix, Request
+from orthonmf.files.readers.text import LOOK_AHEAD, Line, as_number
 
 COMMENTS = ("#", "%")
 DELIMITERS = "\t;,"

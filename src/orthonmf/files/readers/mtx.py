@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from orthonmf.datasets.readers.names import tenx_neighbors
-from orthonmf.datasets.readers.packed import DAMAGED_TEXT, is_packed, open_text
-from orthonmf.datasets.readers.record import NamedMatrix, Request
+from orthonmf.files.readers.names import tenx_neighbors
+from orthonmf.files.readers.packed import DAMAGED_TEXT, is_packed, open_text
+from orthonmf.files.readers.record import NamedMatrix, Request
 from orthonmf.numerics.arrays import Array
 
 SHORTEST_ENTRY = 4  # "1 1\n"

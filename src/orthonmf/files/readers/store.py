@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.datasets.readers.record import NUMBERS, TEXTS, NamedMatrix, Names, Request, StoredRows
+from orthonmf.files.readers.record import NUMBERS, TEXTS, NamedMatrix, Names, Request, StoredRows
 from orthonmf.inputs.sparse_structure import COMPRESSED
 from orthonmf.numerics.arrays import Array
 

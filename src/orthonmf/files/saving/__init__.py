@@ -13,8 +13,8 @@ from typing import Any
 import orthonmf
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.files.archive import open_archive, write_archive
-from orthonmf.persistence.content import Content, Packed
-from orthonmf.persistence.kinds import KINDS, Kind
+from orthonmf.files.saving.content import Content, Packed
+from orthonmf.files.saving.kinds import KINDS, Kind
 
 __all__ = ["load", "save"]
 

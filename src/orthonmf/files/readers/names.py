@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from orthonmf.datasets.readers.packed import DAMAGED_TEXT, open_text
-from orthonmf.datasets.readers.place import readable
-from orthonmf.datasets.readers.record import FileError
+from orthonmf.files.readers.packed import DAMAGED_TEXT, open_text
+from orthonmf.files.readers.place import readable
+from orthonmf.files.readers.record import FileError
 
 Names = tuple[str, ...]
 LONGEST_LIST = 2**28

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.io import mmwrite
 from scipy.sparse import coo_array, csr_array, csr_matrix, save_npz
 
-from orthonmf.datasets.readers import FileError, default_max_bytes, read_matrix, read_names
 from orthonmf.errors import OrthoNMFError
+from orthonmf.files.readers import FileError, default_max_bytes, read_matrix, read_names
 
 ROWS, COLUMNS = tuple("uvwxyz"), tuple("abcd")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.datasets.readers.record import Request
+from orthonmf.files.readers.record import Request
 
 SIGNATURE = b"GCOL\x01\x00\x00\x00"
 HEADER = 16  # bytes before the first object, and before the content of each

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from orthonmf.datasets.readers.edges import read_edges
-from orthonmf.datasets.readers.hdf5 import read_h5, read_h5ad
-from orthonmf.datasets.readers.mtx import read_mtx
-from orthonmf.datasets.readers.npy import read_npy
-from orthonmf.datasets.readers.npz import read_npz
-from orthonmf.datasets.readers.packed import first_bytes
-from orthonmf.datasets.readers.parquet import read_parquet
-from orthonmf.datasets.readers.record import FileError, NamedMatrix, Request
-from orthonmf.datasets.readers.text import read_text
-from orthonmf.datasets.readers.zarr_folder import read_zarr
+from orthonmf.files.readers.edges import read_edges
+from orthonmf.files.readers.hdf5 import read_h5, read_h5ad
+from orthonmf.files.readers.mtx import read_mtx
+from orthonmf.files.readers.npy import read_npy
+from orthonmf.files.readers.npz import read_npz
+from orthonmf.files.readers.packed import first_bytes
+from orthonmf.files.readers.parquet import read_parquet
+from orthonmf.files.readers.record import FileError, NamedMatrix, Request
+from orthonmf.files.readers.text import read_text
+from orthonmf.files.readers.zarr_folder import read_zarr
 
 FORMATS: dict[str, Callable[[Request], NamedMatrix]] = {
     "npy": read_npy,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.datasets.readers.record import NamedMatrix, Request
 from orthonmf.extras import import_extra
+from orthonmf.files.readers.record import NamedMatrix, Request
 
 
 def read_parquet(request: Request) -> NamedMatrix:

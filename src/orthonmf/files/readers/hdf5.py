@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.datasets.readers.hdf5_heaps import check_heaps, check_lengths
-from orthonmf.datasets.readers.record import NUMBERS, NamedMatrix, Request, StoredRows
-from orthonmf.datasets.readers.store import Store
 from orthonmf.extras import import_extra
+from orthonmf.files.readers.hdf5_heaps import check_heaps, check_lengths
+from orthonmf.files.readers.record import NUMBERS, NamedMatrix, Request, StoredRows
+from orthonmf.files.readers.store import Store
 from orthonmf.inputs.sparse_structure import COMPRESSED
 from orthonmf.numerics.arrays import Array
 

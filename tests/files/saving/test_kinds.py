@@ -11,10 +11,10 @@ from orthonmf import load, save
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
-from orthonmf.persistence.content import Content, Packed
-from orthonmf.persistence.kinds import KINDS
+from orthonmf.files.saving.content import Content, Packed
+from orthonmf.files.saving.kinds import KINDS
 from orthonmf.preparation import prepare
-from tests.persistence.test_persistence import (
+from tests.files.saving.test_persistence import (
     SETTINGS,
     assert_same,
     factorized,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.datasets.readers.record import NUMBERS, NamedMatrix, Request
 from orthonmf.files.npy_header import NpyHeaderError, read_npy_header
+from orthonmf.files.readers.record import NUMBERS, NamedMatrix, Request
 from orthonmf.numerics.arrays import Array
 
 

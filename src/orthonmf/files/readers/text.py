@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from orthonmf.datasets.readers.names import unshield
-from orthonmf.datasets.readers.packed import open_lines
-from orthonmf.datasets.readers.record import NamedMatrix, Names, Request
+from orthonmf.files.readers.names import unshield
+from orthonmf.files.readers.packed import open_lines
+from orthonmf.files.readers.record import NamedMatrix, Names, Request
 from orthonmf.numerics.arrays import Array
 
 ROWS_AT_ONCE = 1024

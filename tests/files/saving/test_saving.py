@@ -11,7 +11,7 @@ import pytest
 import orthonmf
 from orthonmf import load, save
 from orthonmf.files import whole_files
-from tests.persistence.test_persistence import assert_same, factorized
+from tests.files.saving.test_persistence import assert_same, factorized
 
 
 def test_errors_of_the_system_stay_what_they_are(tmp_path):
@@ -54,7 +54,7 @@ import signal
 import sys
 from dataclasses import replace
 import numpy as np
-from orthonmf.persistence import load, save
+from orthonmf.files.saving import load, save
 result = load(sys.argv[1])
 rng = np.random.default_rng(0)
 wide = rng.random((3, 200_000))

@@ -11,10 +11,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from orthonmf.datasets.readers.formats import FORMATS, format_by_name, format_of
-from orthonmf.datasets.readers.names import read_names, tenx_matrix
-from orthonmf.datasets.readers.place import STDIN, readable
-from orthonmf.datasets.readers.record import FileError, NamedMatrix, Request, default_max_bytes
+from orthonmf.files.readers.formats import FORMATS, format_by_name, format_of
+from orthonmf.files.readers.names import read_names, tenx_matrix
+from orthonmf.files.readers.place import STDIN, readable
+from orthonmf.files.readers.record import FileError, NamedMatrix, Request, default_max_bytes
 from orthonmf.inputs.parameters import as_choice
 
 __all__ = [
