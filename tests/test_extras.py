@@ -20,7 +20,8 @@ def test_a_missing_package_is_named_with_the_extra_that_brings_it(module):
     with pytest.raises(MissingExtraError) as caught:
         import_extra(module, "gpu")
     assert str(caught.value) == (
-        "this needs not_there_at_all, which is not installed: pip install 'orthonmf[gpu]'"
+        "this needs not_there_at_all, which is not installed: pip install not_there_at_all; "
+        "the extra 'gpu' of orthonmf brings it"
     )
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
 

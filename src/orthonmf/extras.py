@@ -15,5 +15,6 @@ def import_extra(module: str, extra: str) -> Any:
     except ImportError as error:
         package = module.split(".")[0]
         raise MissingExtraError(
-            f"this needs {package}, which is not installed: pip install 'orthonmf[{extra}]'"
+            f"this needs {package}, which is not installed: pip install {package}; "
+            f"the extra '{extra}' of orthonmf brings it"
         ) from error

@@ -77,7 +77,7 @@ def test_a_missing_extra_is_named(tmp_path):
     assert done.returncode == 1
     assert done.stderr == (
         "orthonmf: error: x.h5: this needs h5py, which is not installed: "
-        "pip install 'orthonmf[files]'\n"
+        "pip install h5py; the extra 'files' of orthonmf brings it\n"
     )
 
 

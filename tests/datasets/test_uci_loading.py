@@ -394,6 +394,6 @@ def test_pooch_is_imported_for_a_download_only(home):
     )
     assert done.stderr.splitlines()[-1] == (
         f"{MissingExtraError.__module__}.MissingExtraError: this needs pooch, which is not "
-        "installed: pip install 'orthonmf[data]'"
+        "installed: pip install pooch; the extra 'data' of orthonmf brings it"
     )
     assert names(home) == []
