@@ -78,6 +78,38 @@ def test_as_many_components_as_the_smaller_side_keep_the_promise_of_theorem_9(sh
     assert proven > 90
 
 
+@st.composite
+def matrices_that_cancel(draw):
+    """Two directions in the plane 37 to 53 degrees apart, each with rows of the same energy.
+
+    Multiples of Pythagorean triples, so weights are integers and cancel exactly.
+    """
+    near, far = draw(st.sampled_from([((5, 0), (3, 4)), ((5, 0), (4, 3)), ((0, 5), (3, 4))]))
+    multiples = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
+    rows = [np.multiply(times, vector) for times in multiples for vector in (near, far)]
+    places = draw(st.permutations(range(3)))
+    X = np.zeros((len(rows), 3))
+    X[:, places[:2]] = rows
+    return X[draw(st.permutations(range(len(rows))))]
+
+
+@pytest.mark.parametrize("kmeans", [Exact, "k-means++"])
+@given(X=matrices_that_cancel(), algorithm=st.sampled_from(["paper", "best"]))
+def test_the_promise_holds_where_weight_reduction_leaves_nothing(kmeans, X, algorithm):
+    # With two rows no clustering is needed (Theorem 9), and none may be named.
+    subroutine = {"kmeans": kmeans} if algorithm == "paper" and len(X) > 2 else {}
+    found = orthonmf.factorize(
+        X, 2, orthogonal="both", algorithm=algorithm, random_state=0, **subroutine
+    )
+    optimum = best_double_factor_error(X, 2)
+    assert found.n_components_found >= 1
+    assert optimum - ROUNDING <= found.error**2
+    assert found.error**2 <= found.certificate.a_priori_ratio * optimum + ROUNDING
+    assert found.certificate.lower_bound * np.sum(X**2) <= optimum + ROUNDING
+    assert np.all(np.count_nonzero(found.components, axis=0) <= 1)
+    assert np.all(np.diff(found.history) <= 0)
+
+
 matrices = hnp.arrays(
     np.float64,
     hnp.array_shapes(min_dims=2, max_dims=2, max_side=7),

@@ -47,7 +47,7 @@ def at_degrees(*angles):
         ((0, 90), (1, 2), [0, 1]),  # far apart: both stay
         ((0, 20), (1, 2), [0, 0]),  # close: one group
         ((0, 45), (1, 2), [-1, 0]),  # between: the lighter goes
-        ((0, 45), (1, 1), [-1, -1]),  # of equal weight both go
+        ((0, 45), (1, 1), [0, 1]),  # of equal weight both would go: then nothing is decided
         ((0, 45, 90), (3, 1, 1), [0, -1, 1]),
         ((0, 45, 45), (5, 2, 2), [0, -1, -1]),  # what is given up adds up
         ((0, 90), (0, 1), [-1, 0]),  # an empty cluster has no group

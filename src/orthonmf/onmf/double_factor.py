@@ -21,7 +21,7 @@ from orthonmf.onmf.options import Options
 from orthonmf.onmf.single_factor import cluster, error_as_published
 from orthonmf.onmf.solution import MERGED, SEPARATION, Solution
 from orthonmf.steps.coordinate_split import split_coordinates
-from orthonmf.steps.grouping import group_by_angle
+from orthonmf.steps.grouping import group_alone, group_by_angle
 from orthonmf.steps.weight_reduction import (
     BAND_RATIO,
     cosine_slack,
@@ -56,7 +56,7 @@ class SeparateCenters:
     """What steps 2 and 3 make of centers."""
 
     directions: Array  # (g, m), disjoint supports
-    groups: Array  # (k,) the direction of every center, -1 where it lost all its weight
+    groups: Array  # (k,) the direction of every center, -1 for one that has none
 
 
 def separate_centers(
@@ -69,9 +69,12 @@ def separate_centers(
     cosines = pairwise_cosines(centers)
     slack = cosine_slack(centers.shape[1])
     pairs = pairs_in_band(cosines, slack)
-    reduced = reduce_weights(weights, pairs if order is None else order(pairs))
-    groups = group_by_angle(reduced.weights, pairs_above_band(cosines, slack))
-    return SeparateCenters(split_coordinates(centers, reduced.weights, groups), groups)
+    reduced = reduce_weights(weights, pairs if order is None else order(pairs)).weights
+    if not reduced.any():
+        groups = group_alone(weights)
+        return SeparateCenters(split_coordinates(centers, weights, groups), groups)
+    groups = group_by_angle(reduced, pairs_above_band(cosines, slack))
+    return SeparateCenters(split_coordinates(centers, reduced, groups), groups)
 
 
 def double_from_means(promise: Promise) -> Promise:

@@ -24,7 +24,7 @@ from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import MERGED, SEPARATION, Solution
 from orthonmf.steps.coordinate_split import split_coordinates, split_sparse_coordinates
-from orthonmf.steps.grouping import group_by_angle
+from orthonmf.steps.grouping import group_alone, group_by_angle
 from orthonmf.steps.weight_reduction import (
     BAND_RATIO,
     COS_30,
@@ -110,12 +110,14 @@ def factorize_full_rank(
 
     reduction = _reduce_all(merged_weights, angles.middling(merged))
     survivors = np.flatnonzero(reduction.weights > 0.0)
-    groups = np.full(len(unique), -1, dtype=np.int64)
-    groups[survivors] = group_by_angle(
-        reduction.weights[survivors], _first_partners(angles.close(merged[survivors]))
-    )
+    if len(survivors):
+        left, groups = reduction.weights, np.full(len(unique), -1, dtype=np.int64)
+        close = _first_partners(angles.close(merged[survivors]))
+        groups[survivors] = group_by_angle(left[survivors], close)
+    else:
+        left, groups = merged_weights, group_alone(merged_weights)
     split = split_sparse_coordinates if is_sparse(rows) else split_coordinates
-    directions = split(merged, reduction.weights, groups, merged_norms)
+    directions = split(merged, left, groups, merged_norms)
     labels, scales = capture_rows(rows, directions)
     bound = removal_packing_bound(
         merged, merged_weights, reduction.first, reduction.second, reduction.removed

@@ -38,3 +38,16 @@ def group_by_angle(reduced_weights: Array, close_pairs: Array) -> Array:
     _, lowest, inverse = np.unique(components[survives], return_index=True, return_inverse=True)
     groups[survives] = np.argsort(np.argsort(lowest))[inverse]
     return groups
+
+
+def group_alone(center_weights: Array) -> Array:
+    """Every center of positive weight (k,) a group of its own, -1 for the others.
+
+    For step 3 when step 2 has left no weight at all. Its cost is then an empty sum, which any
+    orthogonal directions and any groups minimize; and what all centers have lost is paid for by
+    every solution, as long as no scale makes a point cost more than its length. So the ratios of
+    Theorems 8 and 9 hold whatever is chosen, and sharing out the coordinates by the weights that
+    centers had before says more than no directions.
+    """
+    heavy = np.asarray(center_weights) > 0.0
+    return np.where(heavy, np.cumsum(heavy) - 1, -1)
