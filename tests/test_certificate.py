@@ -1,6 +1,7 @@
 """What a certificate says in words: true to the last digit shown, for numbers of any size."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -62,6 +63,20 @@ def test_the_words_for_each_case():
     assert "so" in str(Certificate(lower_bound=5e-324, upper_bound=0.5, reason="so"))
     rounding = str(Certificate(upper_bound=2.91e-31))
     assert rounding == "squared error the smallest possible, to within 3.0e-31 of the squared norm"
+
+
+def test_of_two_claims_the_smaller_comes_first_and_each_says_when_it_holds():
+    certificate = Certificate(
+        ratio=203.5, method="luck", a_priori_ratio=12.5, a_priori_kind="expected"
+    )
+    assert str(certificate) == (
+        "squared error at most 12.50 times the smallest possible (on average over seeds); "
+        "promised by the algorithm; at most 203.50 times (always); proven by luck"
+    )
+    assert str(replace(certificate, ratio=1.5, a_priori_kind="always")) == (
+        "squared error at most 1.500 times the smallest possible; proven by luck (always); the "
+        "algorithm promises at most 12.50 times (always)"
+    )
 
 
 @pytest.mark.parametrize(

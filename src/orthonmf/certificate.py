@@ -93,14 +93,21 @@ class Certificate:
         return self.ratio == 1.0
 
     def __str__(self) -> str:
-        promised = "" if self.a_priori_ratio is None else self._say_promised(self.a_priori_ratio)
+        """The smaller claim first; of two, each with what it is: for all seeds, or on average."""
         proven = self._say_proven()
-        if proven:
-            return f"{proven}; the algorithm promises {promised}" if promised else proven
-        if promised:
-            claim = f"{self.quantity} {promised} the smallest possible; promised by the algorithm"
+        if self.a_priori_ratio is None:
+            why = f": {self.reason}" if self.reason else ""
+            return proven or f"nothing is proven{why}"
+        times = f"at most {ratio_text(self.a_priori_ratio)} times"
+        holds = "on average over seeds" if self.a_priori_kind == "expected" else "always"
+        promised = f"{self.quantity} {times} the smallest possible ({holds})"
+        if not proven:
+            claim = f"{promised}; promised by the algorithm"
             return f"{claim}, nothing more is proven: {self.reason}" if self.reason else claim
-        return f"nothing is proven: {self.reason}" if self.reason else "nothing is proven"
+        if self.ratio is None or self.ratio <= self.a_priori_ratio:
+            return f"{proven} (always); the algorithm promises {times} ({holds})"
+        own = f"at most {ratio_text(self.ratio)} times (always)"
+        return f"{promised}; promised by the algorithm; {own}; proven by {self.method}"
 
     def _say_proven(self) -> str:
         """What is proven of this answer; empty when nothing is."""
@@ -113,11 +120,6 @@ class Certificate:
             # No error is below zero, so the best one is no further away than this.
             return f"{self.quantity} the smallest possible, to within {self._share()}"
         return ""
-
-    def _say_promised(self, ratio: float) -> str:
-        """What was promised before the data were seen."""
-        on_average = " on average" if self.a_priori_kind == "expected" else ""
-        return f"at most {ratio_text(ratio)} times{on_average}"
 
     def _share(self) -> str:
         """The upper bound in words."""

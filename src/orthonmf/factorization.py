@@ -69,6 +69,13 @@ class Factorization:
         Copies and ``dataclasses.replace`` share it; pickles, deep copies and files hold no data.
     sample_names, feature_names
         One text per row and per column where the input had names, else None.
+    random_state
+        The seed that makes this answer again: the one that was given, or the one that was drawn
+        where none was. None where random numbers came from elsewhere, such as a Generator.
+    cautions
+        Sentences about what may mislead in this answer, each with what to do about it: a column
+        that counts rows, a row or column that is the total of the others, one that outweighs all
+        else. Empty where nothing was noticed, which is no proof that nothing is there.
     preparation
         What ``orthonmf fit`` did to the matrix before, which ``transform`` repeats; None where the
         matrix was taken as it came.
@@ -107,6 +114,8 @@ class Factorization:
     evidence: Evidence = field(default_factory=Evidence)
     sample_names: tuple[str, ...] | None = None
     feature_names: tuple[str, ...] | None = None
+    random_state: int | None = None
+    cautions: tuple[str, ...] = ()
     preparation: Preparation | None = None
 
     @property

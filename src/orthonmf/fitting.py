@@ -28,12 +28,13 @@ from orthonmf.inputs.parameters import (
     as_generator,
     as_n_components,
     as_n_init,
+    as_path,
+    as_seed,
     as_sizes,
     as_tolerance,
     as_weights,
 )
 from orthonmf.kmeans.solve import SUBROUTINES
-from orthonmf.numerics.descent import Checkpoint
 from orthonmf.numerics.digest import digest
 from orthonmf.onmf.choices import (
     COMPLETE,
@@ -153,6 +154,7 @@ def factorize(
         the fit is done.
     random_state
         Seed, Generator or RandomState; the same seed gives the same bits for any ``n_jobs``.
+        Without one a seed is drawn; ``result.random_state`` is it.
     n_jobs
         Threads; None for all cores this process may use.
     verbose
@@ -195,11 +197,12 @@ def factorize(
     as_choice(orthogonal, tuple(SETTINGS), "orthogonal")
     as_choice(algorithm, tuple(NAMES), "algorithm")
     certificate, seconds = as_certificate(certificate, certificate_seconds)
-    if isinstance(seeding, str):
+    if seeding is None or isinstance(seeding, str):
         as_choice(seeding, tuple(SEEDINGS), "seeding")
     if kmeans is not None and not callable(kmeans):
         as_choice(kmeans, tuple(SUBROUTINES), "kmeans")
     asked = as_sizes(n_components, orthogonal)
+    seed = as_seed(random_state)
     k, n_groups = asked if isinstance(asked, tuple) else (asked, 0)
     options = Options(
         asked=asked,
@@ -211,13 +214,13 @@ def factorize(
         n_init=1,
         max_iter=as_n_components(max_iter, "max_iter"),
         tol=as_tolerance(tol),
-        rng=as_generator(random_state),
+        rng=as_generator(random_state if seed is None else seed),
     )
     given = {
         "seeding": seeding,
         "kmeans": kmeans,
         "certificate": certificate,
-        "checkpoint": None if checkpoint is None else Path(checkpoint),
+        "checkpoint": None if checkpoint is None else as_path(checkpoint, "checkpoint"),
         "n_init": as_n_init(n_init),
         "max_iter": options.max_iter,
         "tol": options.tol,
@@ -240,8 +243,9 @@ def factorize(
             options = replace(options, relaxation_seconds=seconds * RELAXATION_SHARE)
         refuse_large_fit(matrix, chosen, options.n_components, orthogonal, options.n_groups)
         if checkpoint is not None:
-            kept = open_checkpoint(checkpoint, matrix, algorithm, options, random_state is not None)
-            options = replace(options, checkpoint=kept)
+            seeded = random_state is not None
+            kept = open_checkpoint(checkpoint, matrix, algorithm, options, seed, seeded)
+            options, seed = replace(options, checkpoint=kept), kept.seed
         solution = solve(matrix, chosen, options)
         found = publish(matrix, solution, options)
         sample_names, feature_names = names_of(X)
@@ -251,6 +255,7 @@ def factorize(
             promise=promise_for(matrix, found, solution.promise),
             sample_names=sample_names,
             feature_names=feature_names,
+            random_state=seed,
             seconds=time.perf_counter() - started,
         )
         data = replace(data, feature_weight=result.feature_weight)
@@ -275,8 +280,13 @@ def evidence_for(matrix: Matrix, result: Factorization, packed: float) -> Eviden
 
 
 def open_checkpoint(
-    path: str | os.PathLike[str], matrix: Matrix, algorithm: str, options: Options, seeded: bool
-) -> Checkpoint:
+    path: str | os.PathLike[str],
+    matrix: Matrix,
+    algorithm: str,
+    options: Options,
+    seed: int | None,
+    seeded: bool,
+) -> FileCheckpoint:
     """The checkpoint of this fit: a new file, or one that the same fit left before."""
     seeding, kmeans, asked = options.seeding, options.kmeans, options.asked
     identity = {
@@ -293,7 +303,7 @@ def open_checkpoint(
         "seconds of the relaxation": options.relaxation_seconds,
         "the data": matrix.fingerprint(),
     }
-    return FileCheckpoint(Path(path), options.rng, identity, seeded=seeded)
+    return FileCheckpoint(Path(path), options.rng, identity, seed, seeded=seeded)
 
 
 def with_usable(options: Options, matrix: Matrix) -> Options:

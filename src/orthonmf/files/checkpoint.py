@@ -26,7 +26,7 @@ from orthonmf.files.whole_files import is_special
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.descent import Checkpoint, Step
 
-FORMAT = "orthonmf checkpoint 2"
+FORMAT = "orthonmf checkpoint 3"
 MOST_BYTES = 2**34
 SECONDS_BETWEEN_FLUSHES = 2.0
 
@@ -46,14 +46,21 @@ class FileCheckpoint(Checkpoint):
     lasting = True
 
     def __init__(
-        self, path: Path, rng: np.random.Generator, identity: Mapping[str, Any], *, seeded: bool
+        self,
+        path: Path,
+        rng: np.random.Generator,
+        identity: Mapping[str, Any],
+        seed: int | None = None,
+        *,
+        seeded: bool,
     ) -> None:
         """Begin a file, or go on with one of the same fit.
 
         ``identity`` says, in JSON values, what must agree for the bits to be the same. Without
-        ``seeded`` the random numbers of the file are taken whatever ``rng`` holds.
+        ``seeded`` the random numbers of the file are taken whatever ``rng`` holds, and ``seed``,
+        which ``rng`` was made of, is that of the file.
         """
-        self.path, self._rng = path, rng
+        self.path, self._rng, self.seed = path, rng, seed
         self._identity = dict(identity)
         self._steps: list[Step] = []
         self._next = 0
@@ -84,6 +91,7 @@ class FileCheckpoint(Checkpoint):
             "format": FORMAT,
             "identity": self._identity,
             "generator": self._first,
+            "seed": self.seed,
             "steps": [_describe(step) for step in begun],
         }
         joined = np.concatenate(values) if values else np.zeros(0)
@@ -106,6 +114,9 @@ class FileCheckpoint(Checkpoint):
             if header.get("format") != FORMAT:
                 raise InvalidInputError(f"it is no {FORMAT}")
             found, first = dict(header["identity"]), header["generator"]
+            seed = header["seed"]
+            if seed is not None and (type(seed) is not int or seed < 0):
+                raise ValueError(f"its seed is {seed!r}")
             self._steps = list(_steps(self, header["steps"], values))
             self._check_generators([first, *(step.generator for step in self._finished_steps())])
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
@@ -124,7 +135,7 @@ class FileCheckpoint(Checkpoint):
                 f"the checkpoint {self.path} is of another fit: random_state differs; {remedy}, or "
                 "name another one"
             )
-        self._first = first
+        self._first, self.seed = first, seed
         self._rng.bit_generator.state = first
 
     def _finished_steps(self) -> Iterator[Step]:

@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -199,6 +200,23 @@ def may_be_missing(missing_values: Any) -> bool:
     if isinstance(missing_values, numbers.Real) and math.isnan(missing_values):
         return True
     raise InvalidInputError(f"missing_values must be None or numpy.nan; got {missing_values!r}")
+
+
+def as_seed(random_state: Any) -> int | None:
+    """The seed that an integer is; for None one that is drawn now; None for other sources."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return int(random_state)
+    return None
+
+
+def as_path(path: Any, name: str) -> Path:
+    """Where a file is or will be."""
+    try:
+        return Path(path)
+    except TypeError as error:
+        raise InvalidTypeError(f"{name} must be the name of a file, got {path!r}") from error
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

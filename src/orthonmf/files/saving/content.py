@@ -76,6 +76,10 @@ class Content:
             raise self.wrong(f"{name} is {found}")
         return found
 
+    def seed(self, name: str) -> int | None:
+        """A whole number that is not negative, or None."""
+        return None if self.value(name, int, type(None)) is None else self.count(name)
+
     def sizes(self, name: str) -> int | tuple[int, int]:
         """A whole number that is not negative, or two of them."""
         found = self.value(name, int, list)

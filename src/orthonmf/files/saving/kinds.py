@@ -35,6 +35,8 @@ FACTORIZATION: Fields = {
     "steps_run": Content.texts,
     "seconds": Content.number,
     "shortage": Content.text,
+    "random_state": Content.seed,
+    "cautions": Content.texts,
     **PROMISE,
 }
 NMF: Fields = {
