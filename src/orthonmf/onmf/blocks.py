@@ -40,6 +40,8 @@ ESCAPES_PER_START = 24
 PATIENCE = 12
 # The balanced matrix is a copy; beyond this many entries it is not worth one.
 MOST_ENTRIES = 2**27
+# As many rows tell which columns belong together; a device would wait for the host with more.
+SPECTRAL_ROWS = 20_000
 LLOYD_ITERATIONS = 30
 
 
@@ -189,9 +191,11 @@ class _Starts:
         yield from self._both_ways(clusters)
         yield from self._other_orders(clusters)
         yield self._features_answer()
-        n, m = points.matrix.shape
-        if n * m <= MOST_ENTRIES:
-            directions = spectral_components(points, options.n_components, options.rng)
+        some, (n, m) = points.access, points.matrix.shape
+        if some is not None and min(n, SPECTRAL_ROWS) * m <= MOST_ENTRIES:
+            if n > SPECTRAL_ROWS:
+                some = some.sample(SPECTRAL_ROWS, options.rng)
+            directions = spectral_components(some, options.n_components, options.rng)
             yield Start("spectral start", directions)
 
     def _cluster(self, subroutine: str = "k-means++", tol: float = TOL) -> Clustering:
