@@ -228,9 +228,10 @@ class Factorization:
     def top_features(self, n: int = 10, by: str = "weight") -> list[list[Any]]:
         """For every component the names of its n heaviest features, numbers where there are none.
 
-        ``by="distinctive"`` leaves out what components have in common: a weight counts by how much
-        it is above that of the same feature in any other component. Where components share no
-        features it is the same as "weight".
+        ``by="distinctive"`` leaves out what components have in common: only features that matter
+        in the component and weigh more in it than in any other, so there may be fewer than n; a
+        component without one lists its heaviest. Where components share no features it is the
+        same as "weight".
         """
         return views.top_features(self, n, by)
 

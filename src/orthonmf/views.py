@@ -16,7 +16,7 @@ from orthonmf.extras import import_extra
 from orthonmf.inputs.data import as_source
 from orthonmf.inputs.parameters import as_choice, as_n_components
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.distinctive import compare_weights, distinctive_columns
+from orthonmf.numerics.distinctive import distinctive_features
 
 if TYPE_CHECKING:
     from orthonmf.factorization import Factorization
@@ -36,13 +36,8 @@ def top_features(result: Factorization, n: int, by: str) -> list[list[Any]]:
     """For every component the names of its heaviest features, as ``Factorization`` has it."""
     as_choice(by, ("weight", "distinctive"), "by")
     count = as_n_components(n, "n")
-    if by == "weight":
-        places = _largest(result.components, count)
-    else:
-        ahead = compare_weights(result.components)
-        pairs = zip(result.components, ahead, strict=True)
-        places = [distinctive_columns(weights, one, count) for weights, one in pairs]
-    return [name_some(result.feature_names, one) for one in places]
+    choose = _largest if by == "weight" else distinctive_features
+    return [name_some(result.feature_names, places) for places in choose(result.components, count)]
 
 
 def top_samples(result: Factorization, n: int) -> list[list[Any]]:

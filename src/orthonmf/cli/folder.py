@@ -151,6 +151,10 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
             "rows": len(found.rows_of(component)),
             "features": story.n_columns(component),
             "energy": float(found.energies[component]),
+            "name": story.label(component) or None,
+            "distinctive_features": [
+                names[one] for one in story.distinctive_columns(component, TOP_FEATURES)
+            ],
             "top_features": [names[one] for one in story.top_columns(component, TOP_FEATURES)],
         }
         for component in range(result.n_components_found)

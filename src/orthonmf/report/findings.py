@@ -12,7 +12,6 @@ from orthonmf.factorization import Factorization, one_per_row
 from orthonmf.inputs.data import as_matrix
 from orthonmf.measures import non_orthogonality
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.distinctive import compare_weights
 from orthonmf.views import strongest
 
 
@@ -33,7 +32,6 @@ class Findings:
     column_labels: Array  # (m,) where every column weighs most; with a full core its group
     column_weights: Array  # (m,) its weight there, or its scale
     energies: Array  # (k,) the share of the squared norm that each component captures
-    ahead: Array  # (k, m) how much more every feature weighs in a component than in any other
 
     @property
     def captured(self) -> float:
@@ -80,7 +78,6 @@ def find(
         column_labels=column_labels,
         column_weights=column_weights,
         energies=_share(energies, total),
-        ahead=compare_weights(result.components),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,11 @@ import numpy as np
 from orthonmf import certificate
 from orthonmf.factorization import Factorization
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.distinctive import distinctive_columns
+from orthonmf.numerics.distinctive import distinctive_features, name_components, times_ahead
 from orthonmf.report.findings import Findings
 
 LONGEST_NAME = 60
+MOST_DISTINCTIVE = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +37,15 @@ class Story:
     positions: Array | None = None  # (n, 2) places of the rows on a map that came with the data
     positions_name: str = ""  # what the map is called
     part: str = "component"  # what rows and columns belong to, in a word
+    _distinctive: list[Array] = field(init=False)  # of every component, as many as are shown
+    _names: list[str] = field(init=False)  # of the components; empty where columns have none
+
+    def __post_init__(self) -> None:
+        components = self.result.components
+        object.__setattr__(self, "_distinctive", distinctive_features(components, MOST_DISTINCTIVE))
+        columns = [] if self.column_names is None else list(map(shorten, self.column_names))
+        names = name_components(components, columns) if columns else []
+        object.__setattr__(self, "_names", names)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -65,18 +75,15 @@ class Story:
 
     def distinctive_columns(self, component: int, count: int) -> Array:
         """Columns that make a component different, the most distinctive first."""
-        weights = self.result.components[component]
-        return distinctive_columns(weights, self.findings.ahead[component], count)
+        return self._distinctive[component][:count]
 
     def lift(self, component: int, column: int) -> str:
         """How many times as much a column weighs here as in any other component."""
-        own = float(self.result.components[component, column])
-        elsewhere = own - float(self.findings.ahead[component, column])
         if self.result.n_components_found < 2:
             return ""
-        if elsewhere <= 1e-12 * own:
+        times = float(times_ahead(self.result.components, component, np.array([column]))[0])
+        if np.isinf(times):
             return "only here"
-        times = own / elsewhere
         return f"\N{MULTIPLICATION SIGN}{times:.{0 if times >= 10 else 1}f}"
 
     @property
@@ -111,7 +118,7 @@ class Story:
 
     def label(self, component: int) -> str:
         """What a component could be called: its most distinctive features, if they have names."""
-        return self._call(self.distinctive_columns(component, 3))
+        return self._names[component] if self._names else ""
 
     def _call(self, columns: Array) -> str:
         return "" if self.column_names is None else ", ".join(map(self.column, columns))
