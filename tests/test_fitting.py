@@ -254,7 +254,7 @@ def test_an_option_that_the_algorithm_would_ignore_is_refused():
     with pytest.raises(ValueError, match="algorithm='paper'"):
         orthonmf.factorize(X, 2, kmeans="ls++")
     with pytest.raises(ValueError, match="algorithm='best'"):
-        orthonmf.factorize(X, 2, algorithm="paper", seeding="lines")
+        orthonmf.factorize(X, 2, algorithm="paper", init="lines")
 
 
 def test_a_matrix_of_mostly_empty_rows_is_projected_without_making_them_dense():

@@ -52,7 +52,7 @@ def test_a_fit_without_a_seed_that_goes_on_keeps_the_seed_of_its_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("option", "value", "said"),
-    [("seeding", None, "one of 'auto'"), ("checkpoint", 5.5, "the name of a file, got 5.5")],
+    [("init", None, "one of 'auto'"), ("checkpoint", 5.5, "the name of a file, got 5.5")],
 )
 def test_what_is_no_option_is_answered_with_what_is_taken(option, value, said):
     with pytest.raises(orthonmf.OrthoNMFError, match=said):

@@ -84,11 +84,11 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"{name} both n_init 3", fit(name, 3, n_init=3, orthogonal="both")
     for subroutine in ("greedy-k-means++", "k-means||", "ls++", "local-search"):
         yield f"paper {subroutine}", fit("planted", 5, algorithm="paper", kmeans=subroutine)
-    for seeding in ("lines", "k-means||"):
+    for init in ("lines", "k-means||"):
         for orthogonal in ("samples", "features"):
-            yield f"{seeding} {orthogonal}", fit("noise", 6, seeding=seeding, orthogonal=orthogonal)
+            yield f"{init} {orthogonal}", fit("noise", 6, init=init, orthogonal=orthogonal)
     yield "full rank", fit("tiny", 5, orthogonal="both")
-    yield "given start", fit("noise", 3, seeding=data["noise"][:3])
+    yield "given start", fit("noise", 3, init=data["noise"][:3])
     yield "many components", fit("long", 60)
     yield "few sweeps", fit("long", 8, max_iter=2)
     rng = np.random.default_rng(1)

@@ -40,9 +40,9 @@ from orthonmf.onmf.choices import (
     COMPLETE,
     CORE,
     FULL_RANK,
+    INITS,
     MISSING,
     NAMES,
-    SEEDINGS,
     SETTINGS,
     Algorithm,
     Problem,
@@ -68,7 +68,7 @@ def factorize(
     *,
     orthogonal: str = "samples",
     algorithm: str = "best",
-    seeding: Any = "auto",
+    init: Any = "auto",
     kmeans: str | Callable[..., Any] | None = None,
     n_init: int | str = "auto",
     max_iter: int = 300,
@@ -104,14 +104,14 @@ def factorize(
         both always, escapes; as good an answer as we can find. "paper": the published algorithm,
         step by step, then one assignment by the final components that the paper does not have: it
         can only lower the error, and makes ``transform`` give the same bits.
-    seeding
+    init
         For "best", where directions start. "auto": the winner of a tournament that plays many
         starts at once on the products of points with each other: of all points when they are few,
         of a sample, or of candidates drawn in rounds where any draw costs a read of the data.
         "lines": from all points, one by one, which keeps the promise of the draws.
-        "k-means||": in rounds, a few reads for any number of components. "k-means++": the paper's
-        route. Or an array of components (at most ``n_components`` rows, as many columns as X),
-        which is one start. For disjoint blocks only "auto" and components are taken.
+        "k-means||": in rounds, a few reads for any number of components. Or an array of components
+        (at most ``n_components`` rows, as many columns as X), which is one start. For disjoint
+        blocks only "auto" and components are taken.
     kmeans
         For "paper", the k-means subroutine: "k-means++" (the default), "greedy-k-means++",
         "k-means||", "ls++", "local-search" (proves its ratio, in time quadratic in the number of
@@ -197,8 +197,8 @@ def factorize(
     as_choice(orthogonal, tuple(SETTINGS), "orthogonal")
     as_choice(algorithm, tuple(NAMES), "algorithm")
     certificate, seconds = as_certificate(certificate, certificate_seconds)
-    if seeding is None or isinstance(seeding, str):
-        as_choice(seeding, tuple(SEEDINGS), "seeding")
+    if init is None or isinstance(init, str):
+        as_choice(init, tuple(INITS), "init")
     if kmeans is not None and not callable(kmeans):
         as_choice(kmeans, tuple(SUBROUTINES), "kmeans")
     asked = as_sizes(n_components, orthogonal)
@@ -209,7 +209,7 @@ def factorize(
         n_components=k,
         n_groups=n_groups,
         orthogonal=orthogonal,
-        seeding=seeding,
+        init=init,
         kmeans="k-means++" if kmeans is None else kmeans,
         n_init=1,
         max_iter=as_n_components(max_iter, "max_iter"),
@@ -217,7 +217,7 @@ def factorize(
         rng=as_generator(random_state if seed is None else seed),
     )
     given = {
-        "seeding": seeding,
+        "init": init,
         "kmeans": kmeans,
         "certificate": certificate,
         "checkpoint": None if checkpoint is None else as_path(checkpoint, "checkpoint"),
@@ -233,8 +233,8 @@ def factorize(
         refuse_large_result(X, asked, orthogonal)
         data = Data(X, sample_weight, feature_weight, missing_values, n_jobs, max_memory)
         matrix = data.read(orthogonal)
-        if not isinstance(seeding, str):
-            options = replace(options, seeding=as_directions(seeding, k, matrix.shape[1]))
+        if not isinstance(init, str):
+            options = replace(options, init=as_directions(init, k, matrix.shape[1]))
         options = with_usable(options, matrix)
         chosen = algorithm_for(problem_of(matrix, algorithm, options), given)
         starts = given["n_init"]
@@ -288,14 +288,14 @@ def open_checkpoint(
     seeded: bool,
 ) -> FileCheckpoint:
     """The checkpoint of this fit: a new file, or one that the same fit left before."""
-    seeding, kmeans, asked = options.seeding, options.kmeans, options.asked
+    init, kmeans, asked = options.init, options.kmeans, options.asked
     identity = {
         "version of orthonmf": __version__,
         "version of NumPy": np.__version__,
         "algorithm": algorithm,
         "orthogonal": options.orthogonal,
         "n_components": list(asked) if isinstance(asked, tuple) else asked,  # as JSON has it
-        "seeding": seeding if isinstance(seeding, str) else digest(seeding),
+        "init": init if isinstance(init, str) else digest(init),
         "kmeans": kmeans if isinstance(kmeans, str) else getattr(kmeans, "__qualname__", "?"),
         "n_init": options.n_init,
         "max_iter": options.max_iter,
@@ -309,7 +309,7 @@ def open_checkpoint(
 def with_usable(options: Options, matrix: Matrix) -> Options:
     """Options with as many components as can be in use; never fewer than are given as a start."""
     k, n_groups = usable(options.asked, matrix.shape, options.orthogonal)
-    given = 1 if isinstance(options.seeding, str) else len(options.seeding)
+    given = 1 if isinstance(options.init, str) else len(options.init)
     return replace(options, n_components=max(k, given), n_groups=n_groups)
 
 

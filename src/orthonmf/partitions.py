@@ -156,7 +156,7 @@ def _options(
         n_components=used,
         n_groups=n_groups,
         orthogonal=orthogonal,
-        seeding="given",
+        init="given",
         kmeans="none",
         n_init=1,
         max_iter=DEFAULTS["max_iter"],

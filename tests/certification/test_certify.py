@@ -76,7 +76,7 @@ def test_the_largest_bound_counts_and_both_sides_are_rounded_the_safe_way():
 
 
 def test_without_a_bound_the_reason_is_given_and_the_promise_stays():
-    matrix, found = as_matrix(X), fit(seeding="lines")
+    matrix, found = as_matrix(X), fit(init="lines")
     measured = Measured(found.relative_squared_error * matrix.total, direct=True)
     for bounds in ([], [LowerBound(0.0, "nothing")]):
         proven = conclude(matrix, found, measured, bounds)

@@ -20,7 +20,7 @@ import orthonmf
 from orthonmf.bounds import table, tight
 from orthonmf.certificate import CERTIFICATES
 from orthonmf.certification import certify
-from orthonmf.errors import InvalidInputError, SourceChangedError, TooLargeError
+from orthonmf.errors import SourceChangedError, TooLargeError
 from orthonmf.numerics.descent import listening
 from tests.quick_cases import mostly_slow
 
@@ -166,7 +166,7 @@ def test_data_are_held_for_nothing_but_a_certificate(how):
 
 def test_a_result_without_data_says_how_to_get_a_certificate():
     X = some_matrix()
-    result = fitted(X, seeding="lines")
+    result = fitted(X, init="lines")
     again = pickle.loads(pickle.dumps(result))
     assert "certify(X, method='svd')" in again.certificate.reason
     assert again.certificate.ratio is None
@@ -194,12 +194,10 @@ def test_a_model_without_data_computes_a_certificate_from_them():
         assert numbers(found) == numbers(model.certificate_)
         again.set_params(n_components=1)  # the claim is about as many components as there are
         assert again.certify(X, sample_weight=weights).lower_bound == found.lower_bound
-    with pytest.raises(InvalidInputError, match="coreset"):
-        orthonmf.OrthogonalNMF(3, random_state=0).partial_fit(X).certify(X)
 
 
 def test_none_computes_nothing_and_says_what_was_promised(computed):
-    result = fitted(some_matrix(), certificate=None, seeding="lines")
+    result = fitted(some_matrix(), certificate=None, init="lines")
     assert result.certificate.ratio is None
     assert result.certificate.a_priori_ratio == result.promise.ratio > 1
     assert computed == []
@@ -207,7 +205,7 @@ def test_none_computes_nothing_and_says_what_was_promised(computed):
 
 
 def test_both_the_proof_and_the_promise_are_said():
-    result = fitted(some_matrix(), seeding="lines")
+    result = fitted(some_matrix(), init="lines")
     said = str(result.certificate)
     assert "; proven by " in said
     assert "; the algorithm promises at most " in said

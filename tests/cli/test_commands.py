@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, save_npz
 import orthonmf
 from orthonmf.cli.commands import COMMANDS
 from orthonmf.kmeans.solve import SUBROUTINES
-from orthonmf.onmf.choices import NAMES, SEEDINGS, SETTINGS
+from orthonmf.onmf.choices import INITS, NAMES, SETTINGS
 from tests.cli.running import orthonmf as fresh
 
 FILES = {"model.npz", "assignments.csv", "features.csv", "components.csv", "summary.json"}
@@ -107,7 +107,7 @@ def test_every_option_of_the_solver_can_be_given(table, tmp_path, run):
     (tmp_path / "w.txt").write_text("\n".join(["1.5"] * 30) + "\n")
     (tmp_path / "v.txt").write_text("\n".join(["2"] * 12) + "\n")
     done = run(
-        "fit", table, "-k", 3, "--orthogonal", "features", "--seeding", "lines", "--n-init", 2,
+        "fit", table, "-k", 3, "--orthogonal", "features", "--init", "lines", "--n-init", 2,
         "--max-iter", 50, "--tol", 1e-4, "--certificate", "tight", "--certificate-seconds", 20,
         "--seed", 3, "-j", 1,
         "--sample-weight", "w.txt", "--feature-weight", "v.txt", "-o", "out", "--quiet",
@@ -122,9 +122,9 @@ def test_every_option_of_the_solver_can_be_given(table, tmp_path, run):
 
 
 def test_an_option_that_would_be_ignored_is_refused_in_one_line(table, run):
-    done = run("fit", table, "-k", 3, "--orthogonal", "both", "--seeding", "lines")
+    done = run("fit", table, "-k", 3, "--orthogonal", "both", "--init", "lines")
     assert done.code == 2
-    assert "seeding='lines' would be ignored" in done.err
+    assert "init='lines' would be ignored" in done.err
     assert done.err.count("\n") == 1
     done = run("bicluster", table, "--binarize", 0.5, "--method", "paper", "--n-init", 9)
     assert done.code == 2
@@ -133,7 +133,7 @@ def test_an_option_that_would_be_ignored_is_refused_in_one_line(table, run):
 
 def test_choices_and_help_texts_are_those_of_the_tables(run):
     told = " ".join(run("fit", "--help").out.replace("\u2502", " ").split())
-    for name in (*NAMES, *SETTINGS, *SEEDINGS, *SUBROUTINES, "svd", "tight", "none"):
+    for name in (*NAMES, *SETTINGS, *INITS, *SUBROUTINES, "svd", "tight", "none"):
         assert name in told
     assert all(len(line) <= 80 for line in run("fit", "--help").out.splitlines())
     for option, table in [("--kmeans", SUBROUTINES), ("--algorithm", NAMES)]:
@@ -152,7 +152,7 @@ def test_a_binary_unit_is_a_power_of_two(size, code, tmp_path, run):
 def test_components_of_a_file_can_be_the_start(table, tmp_path, run, blocks):
     start = orthonmf.factorize(blocks, 3, random_state=0).components
     np.save(tmp_path / "start.npy", start)
-    done = run("fit", table, "-k", 3, "--seeding", "start.npy", "--max-iter", 1, "-o", "out")
+    done = run("fit", table, "-k", 3, "--init", "start.npy", "--max-iter", 1, "-o", "out")
     assert done.code == 0, done.err
 
 

@@ -30,7 +30,7 @@ def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path, run):
         (["nothing"], "nothing"),
         (["fit", "x.csv", "--max-bytes", "lots"], "--max-bytes"),
         (["fit", "x.csv", "--image-shape", "9x9"], "81 pixels"),
-        (["fit", "x.csv", "--seeding", "nowhere"], "seeding"),
+        (["fit", "x.csv", "--init", "nowhere"], "init"),
         (["fit", "x.csv", "--format", "xls"], "format"),
         (["select-k", "x.csv", "--k", "2-5"], "--k"),
         (["fit", "x.csv", "--feature-names", "x.csv"], "names for 2 columns"),

@@ -74,7 +74,7 @@ def graph_promise():
     return SimpleNamespace(ratio=known.a_priori_ratio, kind=known.a_priori_kind)
 
 
-LINES, SMALL = {"seeding": "lines"}, {"algorithm": "paper"}
+LINES, SMALL = {"init": "lines"}, {"algorithm": "paper"}
 ONE = claiming(1.0)
 THREE = claiming(3.0)
 # The case of every row: how many components, and how the fit is called.
@@ -114,13 +114,13 @@ def is_refused(k, options):
 
 def all_gone(k, options):
     """Greedy draws and draws in rounds, which are other laws."""
-    if "seeding" in options:
-        return is_gone(k, options, seeding="k-means||")
+    if "init" in options:
+        return is_gone(k, options, init="k-means||")
     return all(is_gone(k, options, kmeans=law) for law in ("greedy-k-means++", "k-means||"))
 
 
 def is_a_sample(k, options):
-    return is_gone(k, options, seeding="auto", shape=(3000, 600))
+    return is_gone(k, options, init="auto", shape=(3000, 600))
 
 
 def stability_ends(k, options):

@@ -164,7 +164,7 @@ def test_wrong_numbers_and_names_of_features_are_refused_in_the_usual_words():
         ({"n_components": 2.5}, InvalidTypeError),
         ({"orthogonal": "rows"}, InvalidInputError),
         ({"algorithm": "fast"}, InvalidInputError),
-        ({"seeding": "lucky"}, InvalidInputError),
+        ({"init": "lucky"}, InvalidInputError),
         ({"kmeans": "slow", "algorithm": "paper"}, InvalidInputError),
         ({"n_init": 0}, InvalidInputError),
         ({"max_iter": 0}, InvalidInputError),
@@ -318,7 +318,6 @@ def test_the_keywords_are_those_of_factorize():
     ours = dict(inspect.signature(OrthogonalNMF).parameters)
     theirs = inspect.signature(orthonmf.factorize).parameters
     left_out = {"X", "sample_weight", "feature_weight"}
-    del ours["coreset_size"]  # of partial_fit, which factorize has not
     assert list(ours) == [name for name in theirs if name not in left_out]
     for name, parameter in ours.items():
         assert parameter.default == theirs[name].default, name

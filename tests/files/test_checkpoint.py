@@ -125,7 +125,7 @@ def test_without_a_seed_the_random_numbers_of_the_file_go_on(tmp_path):
         ({"n_components": 4}, "n_components"),
         ({"orthogonal": "features"}, "orthogonal"),
         ({"algorithm": "paper"}, "algorithm"),
-        ({"seeding": "lines"}, "seeding"),
+        ({"init": "lines"}, "init"),
         ({"n_init": 2}, "n_init"),
         ({"max_iter": 7}, "max_iter"),
         ({"tol": 0.5}, "tol"),

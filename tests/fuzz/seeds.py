@@ -227,7 +227,7 @@ def own_seeds(folder):
         result = without_times(orthonmf.factorize(X, 2, orthogonal=setting, random_state=0))
         orthonmf.save(result, folder / "model.npz")
         yield one("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
-    model = orthonmf.OrthogonalNMF(2, random_state=0).partial_fit(X)
+    model = orthonmf.OrthogonalNMF(2, random_state=0).fit(X)
     orthonmf.save(model, folder / "model.npz")
     yield one("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
     clusters = orthonmf.BipartiteCorrelationClustering(random_state=0).fit(X > 0)

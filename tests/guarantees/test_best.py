@@ -148,18 +148,20 @@ def test_an_exact_fit_is_not_called_far_from_optimal():
     assert found.certificate.ratio is None
 
 
-@pytest.mark.parametrize("seeding", ["lines", "k-means++"])
+@pytest.mark.parametrize(
+    "options", [{"init": "lines"}, {"algorithm": "paper", "kmeans": "k-means++"}]
+)
 @pytest.mark.parametrize("k", mostly_slow([2, 3], quick=1))
-def test_what_the_draws_promise_holds_on_average(seeding, k):
+def test_what_the_draws_promise_holds_on_average(options, k):
     harmonic = 5 * (1 + sum(1 / j for j in range(1, k)))
     for seed in range(5):
         X = tiny_matrix(seed, "samples")
         fits = [
-            orthonmf.factorize(X, k, seeding=seeding, random_state=start, certificate=None)
+            orthonmf.factorize(X, k, **options, random_state=start, certificate=None)
             for start in range(10)
         ]
         claim = fits[0].certificate
-        expected = harmonic * (1 if seeding == "lines" else 2)
+        expected = harmonic * (1 if "init" in options else 2)
         assert claim.a_priori_ratio == pytest.approx(expected, rel=3e-3)
         assert claim.a_priori_kind == "expected"
         mean = np.mean([fit.error**2 for fit in fits])
@@ -170,9 +172,9 @@ def test_a_sample_of_the_points_promises_nothing_and_says_how_to_get_a_promise()
     X = make_planted(6000, 10, 3, 0.5, random_state=0).X
     sampled = orthonmf.factorize(X, 3, random_state=0, certificate=None)
     assert sampled.certificate.a_priori_ratio is None
-    assert "seeding='lines'" in sampled.certificate.reason
+    assert "init='lines'" in sampled.certificate.reason
     assert str(sampled.certificate).startswith("nothing is proven")
-    drawn = orthonmf.factorize(X, 3, seeding="lines", random_state=0, certificate=None)
+    drawn = orthonmf.factorize(X, 3, init="lines", random_state=0, certificate=None)
     assert drawn.certificate.a_priori_kind == "expected"
 
 

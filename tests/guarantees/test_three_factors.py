@@ -65,7 +65,7 @@ def test_promises_hold_on_average_against_the_oracle(count):
         if optimum < 1e-9 * np.sum(X**2):
             continue
         results = [
-            orthonmf.factorize(X, (2, 2), orthogonal="both", seeding="lines", random_state=seed)
+            orthonmf.factorize(X, (2, 2), orthogonal="both", init="lines", random_state=seed)
             for seed in range(3)
         ]
         ratios = [r.relative_squared_error * np.sum(X**2) / optimum for r in results]

@@ -58,8 +58,8 @@ def test_a_choice_that_is_no_text_is_taken_by_identity_alone():
 def test_the_first_bad_amount_is_named_in_any_number_of_dimensions():
     with pytest.raises(InvalidInputError, match=r"sample_weight\[2\] = -1"):
         as_weights([1, 0, -1, np.nan], 4, "sample_weight")
-    with pytest.raises(InvalidInputError, match=r"seeding\[0, 1\] = nan"):
-        check_amounts(np.array([[1.0, np.nan], [-1.0, 0.0]]), "seeding")
+    with pytest.raises(InvalidInputError, match=r"init\[0, 1\] = nan"):
+        check_amounts(np.array([[1.0, np.nan], [-1.0, 0.0]]), "init")
 
 
 def test_one_number_is_the_weight_of_all_and_zero_weights_need_a_positive_one():

@@ -42,7 +42,7 @@ def some_options(k, **more):
         "asked": k,
         "n_components": k,
         "orthogonal": "samples",
-        "seeding": "auto",
+        "init": "auto",
         "kmeans": "k-means++",
         "n_init": 1,
         "max_iter": 50,

@@ -134,7 +134,7 @@ def names_of_starts(X, **options):
 def test_given_components_start_first_and_data_that_lie_far_away_get_few_starts(tmp_path):
     X = np.random.default_rng(0).exponential(size=(12, 6))
     given = np.eye(2, 6)
-    names, starts = names_of_starts(X, seeding=given, n_init=2)
+    names, starts = names_of_starts(X, init=given, n_init=2)
     assert names[0] == "given components"
     np.testing.assert_array_equal(starts[0].directions, given)
     assert {"one block", "features answer", "spectral start", "other pair orders"} <= {*names}

@@ -24,8 +24,8 @@ from orthonmf.kmeans.solve import SUBROUTINES
 from orthonmf.onmf.choices import (
     ALGORITHMS,
     COMPLETE,
+    INITS,
     NAMES,
-    SEEDINGS,
     SETTINGS,
     Problem,
     fit_bytes,
@@ -43,8 +43,8 @@ def in_two_parts(points, weights, k, rng):
 
 
 VALUES = (
-    [("seeding", name) for name in SEEDINGS if name != "auto"]
-    + [("seeding", COMPONENTS)]
+    [("init", name) for name in INITS if name != "auto"]
+    + [("init", COMPONENTS)]
     + [("kmeans", name) for name in SUBROUTINES if name != "k-means++"]
     + [("kmeans", in_two_parts)]
     + [("certificate", "tight"), ("certificate", None), ("checkpoint", "found.checkpoint")]
@@ -79,8 +79,8 @@ def fit(algorithm, orthogonal, data, many=False, **options):
     if data == "missing values":
         X[3, 4] = np.nan
         options["missing_values"] = np.nan
-    if isinstance(options.get("seeding"), np.ndarray):
-        options["seeding"] = options["seeding"][:, : X.shape[1]]
+    if isinstance(options.get("init"), np.ndarray):
+        options["init"] = options["init"][:, : X.shape[1]]
     options = {"orthogonal": orthogonal, "algorithm": algorithm, "random_state": 3, **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
@@ -111,7 +111,7 @@ def test_every_option_makes_a_difference_or_is_refused(
     problem, option, value, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    many = option in ("seeding", "tol", "max_iter")
+    many = option in ("init", "tol", "max_iter")
     found, refusal = attempted(problem, {option: value, "many": many})
     if problem not in ALGORITHMS:
         assert "no algorithm for" in refusal or f"{option}=" in refusal or f"{option} " in refusal
@@ -135,10 +135,10 @@ def test_defaults_are_never_refused(problem):
     ("options", "message"),
     [
         ({"kmeans": "ls++"}, "kmeans='ls\\+\\+' would.*use algorithm='paper'$"),
-        ({"algorithm": "paper", "seeding": "lines"}, "seeding='lines' would.*algorithm='best'$"),
+        ({"algorithm": "paper", "init": "lines"}, "init='lines' would.*algorithm='best'$"),
         (
-            {"orthogonal": "both", "seeding": "lines"},
-            "seeding='lines' would.*orthogonal='samples' or orthogonal='features'$",
+            {"orthogonal": "both", "init": "lines"},
+            "init='lines' would.*orthogonal='samples' or orthogonal='features'$",
         ),
         ({"kmeans": in_two_parts, "algorithm": "paper", "tol": 0.1}, "tol=0.1 would.*kmeans"),
         ({"kmeans": in_two_parts, "algorithm": "paper", "max_iter": 5}, "max_iter=5 would.*kmeans"),
@@ -146,7 +146,7 @@ def test_defaults_are_never_refused(problem):
             {"kmeans": in_two_parts, "algorithm": "paper", "checkpoint": "x"},
             "checkpoint would.*kmeans",
         ),
-        ({"seeding": COMPONENTS[:2, :12], "n_init": 4}, "n_init=4 would.*seeding"),
+        ({"init": COMPONENTS[:2, :12], "n_init": 4}, "n_init=4 would.*init"),
     ],
 )
 def test_a_refusal_says_what_to_do_instead(options, message):
@@ -156,7 +156,7 @@ def test_a_refusal_says_what_to_do_instead(options, message):
 
 @pytest.mark.parametrize(
     "options",
-    [{"algorithm": "paper"}, {"seeding": "k-means++"}, {"certificate": "tight"}],
+    [{"algorithm": "paper"}, {"init": "k-means||"}, {"certificate": "tight"}],
     ids=str,
 )
 def test_missing_values_refuse_what_they_cannot_use(options):
@@ -175,7 +175,7 @@ def test_missing_values_refuse_what_they_cannot_use(options):
     chosen=st.fixed_dictionaries(
         {},
         optional={
-            "seeding": st.sampled_from([*SEEDINGS, COMPONENTS]),
+            "init": st.sampled_from([*INITS, COMPONENTS]),
             "kmeans": st.sampled_from([None, *SUBROUTINES, in_two_parts]),
             "n_init": st.integers(1, 3),
             "max_iter": st.integers(1, 5),
@@ -246,19 +246,6 @@ def test_every_door_takes_every_source_of_random_numbers(door, seeded):
     np.testing.assert_array_equal(first, second)
 
 
-def test_partial_fit_refuses_what_it_would_ignore():
-    model = orthonmf.OrthogonalNMF(3, certificate="tight", random_state=0)
-    with pytest.raises(InvalidInputError, match="certificate='tight' would be ignored"):
-        model.partial_fit(FEW)
-
-
-def test_partial_fit_starts_where_it_ended_whatever_the_number_of_starts():
-    model = orthonmf.OrthogonalNMF(3, n_init=2, coreset_size=60, random_state=0)
-    for rows in np.array_split(MANY, 4):
-        model.partial_fit(rows)
-    assert model.n_samples_seen_ == len(MANY)
-
-
 @pytest.mark.parametrize("kind", [orthonmf.OrthogonalNMF, orthonmf.BipartiteCorrelationClustering])
 def test_an_estimator_stores_what_it_is_given_and_checks_it_in_fit(kind):
     nonsense = {name: object() for name in inspect.signature(kind).parameters}
@@ -302,7 +289,7 @@ def test_more_components_than_can_be_used_are_asked_for_and_told(problem):
 def test_components_to_start_from_may_be_more_than_the_samples():
     given = np.random.default_rng(0).random((6, 12))
     with pytest.warns(orthonmf.FewerComponentsWarning):
-        found = orthonmf.factorize(FEW[:4], 8, seeding=given, random_state=0)
+        found = orthonmf.factorize(FEW[:4], 8, init=given, random_state=0)
     assert found.n_components_found <= 4
 
 

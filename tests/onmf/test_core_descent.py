@@ -19,7 +19,7 @@ def test_a_row_and_a_column_outside_the_groups_that_belong_together_are_found():
         X[part, part] = np.outer(np.arange(1, 5), np.arange(2, 6)) * (block + 1)
     known = np.where(X[[0, 5, 10]] > 0, 1.0, 0.0)
     found = orthonmf.factorize(
-        X, (4, 4), orthogonal="both", seeding=known, random_state=0, certificate=None
+        X, (4, 4), orthogonal="both", init=known, random_state=0, certificate=None
     )
     assert found.relative_squared_error < 1e-28
     groups = known / np.linalg.norm(known, axis=1)[:, None]

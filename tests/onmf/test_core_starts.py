@@ -86,7 +86,7 @@ def test_disjoint_blocks_are_a_diagonal_core():
 def test_starts_come_in_turns_as_often_as_asked_for(sizes, n_init, names):
     _, starts, _ = starts_of(planted(), *sizes, n_init=n_init)
     assert [start.step for start in starts] == names
-    _, given, _ = starts_of(planted(), *sizes, n_init=n_init, seeding=np.ones((1, 16)))
+    _, given, _ = starts_of(planted(), *sizes, n_init=n_init, init=np.ones((1, 16)))
     assert [start.step for start in given] == ["given components"]
 
 
@@ -118,7 +118,7 @@ def test_padded_vectors_keep_their_rows_and_end_with_zeros():
 
 def test_each_point_on_its_own_adds_the_smallest_ratio_to_that_of_the_first_side():
     X = np.random.default_rng(0).exponential(size=(8, 4))
-    starts, _, _ = starts_of(X, 2, 4, seeding="lines")
+    starts, _, _ = starts_of(X, 2, 4, init="lines")
     found = starts.rows_first().promise
     assert found.ratio == pytest.approx(seeding_promise(2).ratio + 1.0)
     assert found.kind == "expected"

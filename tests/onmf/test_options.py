@@ -7,7 +7,7 @@ import pytest
 
 import orthonmf
 from orthonmf.kmeans.solve import SUBROUTINES
-from orthonmf.onmf.choices import NAMES, SEEDINGS, SETTINGS
+from orthonmf.onmf.choices import INITS, NAMES, SETTINGS
 from orthonmf.onmf.options import DEFAULTS
 from tests.onmf.small_points import some_options
 
@@ -16,7 +16,7 @@ def test_the_doors_agree_on_defaults_and_documents_on_names():
     for door in (orthonmf.factorize, orthonmf.OrthogonalNMF):
         parameters = inspect.signature(door).parameters
         assert {name: parameters[name].default for name in DEFAULTS} == DEFAULTS
-    for name in (*NAMES, *SETTINGS, *SEEDINGS, *SUBROUTINES):
+    for name in (*NAMES, *SETTINGS, *INITS, *SUBROUTINES):
         assert f'"{name}"' in orthonmf.factorize.__doc__
     for name in (*NAMES, *SETTINGS):
         assert f'"{name}"' in orthonmf.OrthogonalNMF.__doc__

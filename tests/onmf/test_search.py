@@ -62,26 +62,28 @@ def test_given_components_are_where_the_search_starts(orthogonal):
     data = make_planted(60, 30, 3, 0.1, orthogonal=orthogonal, random_state=0)
     first = orthonmf.factorize(data.X, 3, orthogonal=orthogonal, n_init=5, random_state=0)
     again = orthonmf.factorize(
-        data.X, 3, orthogonal=orthogonal, seeding=first.components, random_state=1
+        data.X, 3, orthogonal=orthogonal, init=first.components, random_state=1
     )
     assert again.relative_squared_error <= first.relative_squared_error * (1 + 1e-9)
     assert any("given" in step for step in again.steps_run)
 
 
 @pytest.mark.parametrize(
-    ("seeding", "message"),
+    ("init", "message"),
     [
-        ("magic", "seeding must be one of"),
+        ("magic", "init must be one of"),
+        ("k-means++", "init must be one of"),
+        (None, "init must be one of"),
         (np.ones((3, 4)), "at most 2 rows"),
         (np.ones((2, 3)), "rows of 4 numbers"),
-        (np.array([[1.0, np.nan, 0, 0]]), r"seeding\[0, 1\]"),
-        (np.array([[1.0, 0, 0, -1]]), r"seeding\[0, 3\]"),
-        (np.zeros((1, 4)), r"seeding\[0\] is zero"),
+        (np.array([[1.0, np.nan, 0, 0]]), r"init\[0, 1\]"),
+        (np.array([[1.0, 0, 0, -1]]), r"init\[0, 3\]"),
+        (np.zeros((1, 4)), r"init\[0\] is zero"),
     ],
 )
-def test_bad_seedings_are_refused(seeding, message):
+def test_bad_inits_are_refused(init, message):
     with pytest.raises(ValueError, match=message):
-        orthonmf.factorize(np.ones((5, 4)), 2, seeding=seeding)
+        orthonmf.factorize(np.ones((5, 4)), 2, init=init)
 
 
 def test_the_best_of_several_answers_keeps_the_smallest_promise():

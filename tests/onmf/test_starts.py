@@ -101,9 +101,7 @@ def test_a_negative_zero_in_given_directions_changes_no_label():
     given[0, 1], given[1, 9], given[1, 0] = 1.0, 1.0, -0.0
     weights = np.ones(2001)
     weights[2000] = 0.0
-    found = orthonmf.factorize(
-        X, 2, sample_weight=weights, seeding=given, tol=0.9, certificate=None
-    )
+    found = orthonmf.factorize(X, 2, sample_weight=weights, init=given, tol=0.9, certificate=None)
     assert same_bits(found, X)
 
 
@@ -170,7 +168,7 @@ def test_every_sweep_is_counted_when_rounding_ends_a_descent(monkeypatch):
     monkeypatch.setattr(Samples, "sweep_directions", counted)
     X = np.random.default_rng(0).random((3000, 20)).astype(np.float32)
     given = np.random.default_rng(1).random((4, 20))
-    found = orthonmf.factorize(X, 4, seeding=given, tol=0.0, certificate=None)
+    found = orthonmf.factorize(X, 4, init=given, tol=0.0, certificate=None)
     assert found.n_sweeps == len(calls) == len(found.history)
 
 
@@ -179,21 +177,17 @@ X = np.random.default_rng(0).exponential(size=(60, 8))
 LARGE = make_planted(6000, 10, 3, 0.5, random_state=0).X
 
 
-def searched(X, seeding, k=3, orthogonal="samples", n_init=1):
-    options = some_options(
-        k, orthogonal=orthogonal, seeding=seeding, n_init=n_init, max_iter=5, tol=1e-4
-    )
+def searched(X, init, k=3, orthogonal="samples", n_init=1):
+    options = some_options(k, orthogonal=orthogonal, init=init, n_init=n_init, max_iter=5, tol=1e-4)
     matrix = as_matrix(X)
     points = Samples(matrix) if orthogonal == "samples" else columns_of(matrix)
     return search_lines(points, options)
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
-@pytest.mark.parametrize(
-    ("seeding", "factor"), [("lines", 1.0), ("k-means++", 2.0), ("k-means||", None)]
-)
-def test_every_start_brings_the_promise_of_its_own_draws(orthogonal, seeding, factor):
-    promise = searched(X, seeding, orthogonal=orthogonal, n_init=3).promise
+@pytest.mark.parametrize(("init", "factor"), [("lines", 1.0), ("k-means||", None)])
+def test_every_start_brings_the_promise_of_its_own_draws(orthogonal, init, factor):
+    promise = searched(X, init, orthogonal=orthogonal, n_init=3).promise
     expected = None if factor is None else factor * seeding_promise(3).ratio
     assert promise.ratio == expected
     assert promise.kind == (None if factor is None else "expected")
@@ -208,14 +202,14 @@ def test_draws_from_a_sample_promise_nothing():
 
 @pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 @pytest.mark.parametrize(
-    ("seeding", "orthogonal"),
-    [("auto", "both"), *((s, "samples") for s in ("auto", "lines", "k-means++", "k-means||"))],
+    ("init", "orthogonal"),
+    [("auto", "both"), *((s, "samples") for s in ("auto", "lines", "k-means||"))],
 )
-def test_a_fit_that_goes_on_from_a_checkpoint_promises_the_same(tmp_path, seeding, orthogonal):
+def test_a_fit_that_goes_on_from_a_checkpoint_promises_the_same(tmp_path, init, orthogonal):
     path = tmp_path / "fit.checkpoint"
     fits = [
         orthonmf.factorize(
-            X, 3, orthogonal=orthogonal, seeding=seeding, checkpoint=path, random_state=0
+            X, 3, orthogonal=orthogonal, init=init, checkpoint=path, random_state=0
         ).certificate
         for _ in range(2)
     ]

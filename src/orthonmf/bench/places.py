@@ -110,7 +110,7 @@ def time_place(data: Data, place: str) -> dict[str, Any]:
             stored = store(X, Path(folder), stack)
         except MissingExtraError as error:
             raise SkippedError(str(error)) from error
-        fit = partial(factorize, stored, k, seeding=first, n_jobs=n_jobs, **FIXED)
+        fit = partial(factorize, stored, k, init=first, n_jobs=n_jobs, **FIXED)
         fits = [clock(fit) for _ in range(N_REPEATS)]
     found, seconds = fits[-1][0], min(taken for _, taken in fits)
     bits = digest(found.components, found.labels, found.scales)

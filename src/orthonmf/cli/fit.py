@@ -18,7 +18,7 @@ from orthonmf.cli.known import as_written, read_known
 from orthonmf.cli.proving import prove, tell_proof
 from orthonmf.cli.terminal import line, object_line, progress, prose, table
 from orthonmf.errors import InvalidInputError
-from orthonmf.fitting import SEEDINGS, factorize
+from orthonmf.fitting import INITS, factorize
 from orthonmf.report import Story, find
 from orthonmf.report.chance import captured_by_chance
 from orthonmf.report.story import percent
@@ -49,7 +49,7 @@ def fit(
     json: o.Json = False,
     quiet: o.Quiet = False,
     algorithm: o.Algorithm = "best",
-    seeding: o.Seeding = "auto",
+    init: o.Init = "auto",
     kmeans: o.Kmeans = None,
     n_init: o.NInit = o.N_INIT,
     max_iter: Annotated[int, o.solver(None, "Most sweeps of a descent.", min=1)] = o.MAX_ITER,
@@ -78,7 +78,7 @@ def fit(
         "n_components": components,
         "orthogonal": orthogonal,
         "algorithm": algorithm,
-        "seeding": seeding,
+        "init": init,
         "kmeans": kmeans,
         "n_init": n_init,
         "max_iter": max_iter,
@@ -98,11 +98,11 @@ def fit(
         about(data.source)
         weighted = weights_of(data.X, sample_weight, feature_weight, weights)
         weighted["missing_values"] = np.nan if reading.missing else None
-        start = _read_seeding(seeding)
+        start = _read_init(init)
         known = read_known(groups, file, reading, n)
         about(data.source)
         with progress(f"factorizing {name}", quiet):
-            options = {**given, "seeding": start, "checkpoint": checkpoint}
+            options = {**given, "init": start, "checkpoint": checkpoint}
             result = factorize(data.X, **options, **weighted)
             result = replace(
                 result,
@@ -136,11 +136,11 @@ def fit(
     _tell(story, summary, folder, names)
 
 
-def _read_seeding(seeding: str) -> Any:
+def _read_init(init: str) -> Any:
     """The name of a way to start, or components from a file."""
-    if seeding in SEEDINGS or not Path(seeding).exists():
-        return seeding
-    return read_data(seeding, Reading()).X
+    if init in INITS or not Path(init).exists():
+        return init
+    return read_data(init, Reading()).X
 
 
 def _remarks(weights: dict[str, Any], reading: Reading) -> list[str]:

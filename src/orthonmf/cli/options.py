@@ -16,7 +16,7 @@ from orthonmf.errors import OrthoNMFError
 from orthonmf.files.readers import FORMATS
 from orthonmf.inputs.parameters import as_n_init, name_nearest
 from orthonmf.kmeans.solve import SUBROUTINES
-from orthonmf.onmf.choices import NAMES, SEEDINGS, SETTINGS
+from orthonmf.onmf.choices import INITS, NAMES, SETTINGS
 from orthonmf.onmf.options import DEFAULTS
 
 READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
@@ -169,9 +169,9 @@ Orthogonal = Annotated[
     str, choice("--orthogonal", "What components share none of.", SETTINGS, None)
 ]
 Algorithm = Annotated[str, choice("--algorithm", f"{explain(NAMES)}.", NAMES)]
-Seeding = Annotated[
+Init = Annotated[
     str,
-    solver("NAME", f"best: {', '.join(SEEDINGS)}, or a file with components to start from."),
+    solver("NAME", f"best: {', '.join(INITS)}, or a file with components to start from."),
 ]
 Kmeans = Annotated[
     str | None,

@@ -26,7 +26,9 @@ def document_parameters_of(function: Callable[..., Any]) -> Callable[[type], typ
                 if names:
                     defaults = ", ".join(repr(taken[name].default) for name in names)
                     shared += f"{', '.join(names)} : default={defaults}\n{description}\n"
-            text = text.replace(HEADING, HEADING + shared, 1)
+            before = HEADING if HEADING in text else "Attributes\n----------\n"
+            after = "" if before == HEADING else f"\n{before}"
+            text = text.replace(before, HEADING + shared + after, 1)
             kind.__doc__ = indent(text, "    ").strip() + "\n"
         return kind
 

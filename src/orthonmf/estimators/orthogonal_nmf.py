@@ -11,11 +11,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from orthonmf.certificate import CERTIFICATE_SECONDS, Certificate, Promise
+from orthonmf.certificate import CERTIFICATE_SECONDS, Certificate
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.vectors import Projection
 from orthonmf.errors import InvalidInputError
-from orthonmf.estimators.batches import NO_CLAIM, check_batches, fit_to_coreset, refuse_missing
 from orthonmf.estimators.callbacks import CallbackSupport, FitTasks, with_callbacks
 from orthonmf.estimators.certified import Certified
 from orthonmf.estimators.documentation import document_parameters_of
@@ -23,11 +22,10 @@ from orthonmf.estimators.loadings import relative_squared_error, shape_like
 from orthonmf.factorization import Factorization, scales_of_columns
 from orthonmf.fitting import factorize
 from orthonmf.inputs.data import as_matrix
-from orthonmf.inputs.parameters import as_generator, may_be_missing
+from orthonmf.inputs.parameters import may_be_missing
 from orthonmf.inputs.sparse_structure import as_checked_csr
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.descent import listening
-from orthonmf.onmf.coreset import Coreset
 
 
 def _assigns_samples(model: OrthogonalNMF) -> bool:
@@ -35,15 +33,6 @@ def _assigns_samples(model: OrthogonalNMF) -> bool:
         raise AttributeError(
             "predict needs orthogonal='samples' or 'both': over features a sample belongs to "
             "every component"
-        )
-    return True
-
-
-def _takes_batches(model: OrthogonalNMF) -> bool:
-    if model.orthogonal != "samples":
-        raise AttributeError(
-            "partial_fit needs orthogonal='samples': rows that arrive later would lengthen every "
-            "feature"
         )
     return True
 
@@ -56,13 +45,8 @@ class OrthogonalNMF(
 
     ``X ~ transform(X) @ components_``, where every sample (or every feature, or both) belongs to
     one component. Orthogonality is exact: a fact of how the answer is stored. The parameters are
-    those of :func:`orthonmf.factorize` and ``coreset_size``; ``fit(X).transform(X)`` equals
+    those of :func:`orthonmf.factorize`; ``fit(X).transform(X)`` equals
     ``fit_transform(X)`` bit for bit. scikit-learn's callbacks (>= 1.9) work as well.
-
-    Parameters
-    ----------
-    coreset_size : int, default=1000
-        Most rows that ``partial_fit`` keeps; ``fit`` makes no use of it.
 
     Attributes
     ----------
@@ -70,8 +54,7 @@ class OrthogonalNMF(
         Unit rows, ordered by the energy they capture. Disjoint supports over features, and over
         both unless ``n_components`` is a pair.
     labels_ : ndarray of shape (n_samples,) or None
-        The component of every sample, -1 for a zero one; None over features. After
-        ``partial_fit`` of every sample of the last batch.
+        The component of every sample, -1 for a zero one; None over features.
     feature_labels_ : ndarray of shape (n_features,) or None
         The component of every feature, -1 for an unused one; None over samples. If
         ``n_components`` is a pair, its group: a column of ``core_``.
@@ -79,11 +62,9 @@ class OrthogonalNMF(
         What groups of samples and groups of features have to do with each other, over both;
         diagonal unless ``n_components`` is a pair.
     reconstruction_err_ : float
-        Frobenius norm of the error, weighted if the fit was. After ``partial_fit`` an estimate,
-        from the rows kept, of the error of all rows seen; as the components were fitted to the
-        rows kept, it tends to be too low.
+        Frobenius norm of the error, weighted if the fit was.
     relative_squared_error_ : float
-        Its square divided by the squared norm of X; after ``partial_fit`` an estimate too.
+        Its square divided by the squared norm of X.
     promise_ : Promise
         The ratio that the algorithm promises whatever the data, or why there is none.
     certificate_ : Certificate
@@ -100,8 +81,6 @@ class OrthogonalNMF(
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape ``(n_features_in_,)``
         Their names, when X has names.
-    n_samples_seen_ : int
-        Number of samples in all batches; there after ``partial_fit`` only.
 
     Examples
     --------
@@ -119,7 +98,6 @@ class OrthogonalNMF(
     1.0
     """
 
-    _coreset: Coreset | None = None
     _asked: int | tuple[int, int] | None = None  # by the last fit; None where that is not known
 
     def __init__(
@@ -128,7 +106,7 @@ class OrthogonalNMF(
         *,
         orthogonal: str = "samples",
         algorithm: str = "best",
-        seeding: str | Array = "auto",
+        init: str | Array = "auto",
         kmeans: str | Callable[..., Any] | None = None,
         n_init: int | str = "auto",
         max_iter: int = 300,
@@ -138,7 +116,6 @@ class OrthogonalNMF(
         missing_values: Any = None,
         max_memory: int | str | None = None,
         checkpoint: Any = None,
-        coreset_size: int = 1000,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -146,7 +123,7 @@ class OrthogonalNMF(
         self.n_components = n_components
         self.orthogonal = orthogonal
         self.algorithm = algorithm
-        self.seeding = seeding
+        self.init = init
         self.kmeans = kmeans
         self.n_init = n_init
         self.max_iter = max_iter
@@ -156,7 +133,6 @@ class OrthogonalNMF(
         self.missing_values = missing_values
         self.max_memory = max_memory
         self.checkpoint = checkpoint
-        self.coreset_size = coreset_size
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -191,60 +167,11 @@ class OrthogonalNMF(
         weights = {"sample_weight": sample_weight, "feature_weight": feature_weight}
         tasks = FitTasks(self, X, weights)
         with listening(tasks.step):
-            result = factorize(X, **self._keywords(), **weights)
+            result = factorize(X, **self.get_params(deep=False), **weights)
         validate_data(self, X, skip_check_array=True)
         self._publish(result)
-        self._coreset = None
         tasks.end()
         return result
-
-    @available_if(_takes_batches)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OrthogonalNMF:
-        """Learn components from one more batch of samples.
-
-        At most ``coreset_size`` weighted rows are kept to stand for all rows seen, and the
-        components are fitted to them; nothing is claimed about the error. The same seed and
-        the same batches give the same bits. A batch that is refused changes nothing. ``fit``
-        forgets all batches, and the first ``partial_fit`` after it starts from nothing.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            Non-negative.
-        y : ignored
-        sample_weight : array-like of shape (n_samples,)
-            Weights of the squared errors of this batch.
-        """
-        k, size = check_batches(self)
-        batch = self._as_matrix(X, sample_weight=sample_weight)
-        refuse_missing(batch)
-        earlier = self._coreset
-        if earlier is not None:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        begun = earlier or Coreset.begin(batch, as_generator(self.random_state))
-        given = 1.0 if sample_weight is None else sample_weight
-        weights = np.broadcast_to(np.asarray(given, dtype=np.float64), batch.shape[:1])
-        coreset = begun.merge(batch, weights).reduce(size, k, self.n_jobs)
-        components = None if earlier is None else self.components_
-        result = fit_to_coreset(coreset, self._keywords(), components)
-        labels = batch.express(result.components, "samples").labels
-        if earlier is None:
-            validate_data(self, X, skip_check_array=True)
-        self._publish(result)
-        self.labels_, self._coreset = labels, coreset
-        self._proof, self.promise_ = NO_CLAIM, Promise(reason=NO_CLAIM.reason)
-        return self
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Number of samples in all batches of ``partial_fit``."""
-        if self._coreset is None:
-            raise AttributeError("n_samples_seen_ is there after partial_fit only")
-        return self._coreset.n_seen
-
-    def _keywords(self) -> dict[str, Any]:
-        """The parameters that ``factorize`` takes."""
-        return {n: v for n, v in self.get_params(deep=False).items() if n != "coreset_size"}
 
     def _publish(self, result: Factorization) -> None:
         self.components_ = result.components
@@ -278,8 +205,6 @@ class OrthogonalNMF(
             As ``certificate_seconds``.
         """
         check_is_fitted(self)
-        if self._coreset is not None:
-            raise InvalidInputError(NO_CLAIM.reason)
         result = self._proof
         if not isinstance(result, Factorization):
             result = self._as_factorization(X)

@@ -240,16 +240,16 @@ def as_directions(directions: Any, k: int, n_features: int) -> Array:
     try:
         source = as_source(directions)
     except (InvalidInputError, InvalidTypeError) as error:
-        raise type(error)(f"seeding cannot be used as directions: {error}") from error
+        raise type(error)(f"init cannot be used as directions: {error}") from error
     rows = source.rows(np.arange(source.shape[0]))
     if source.shape[0] > k or source.shape[1] != n_features:
         raise InvalidInputError(
-            f"seeding must hold at most {k} rows of {n_features} numbers; got shape {source.shape}"
+            f"init must hold at most {k} rows of {n_features} numbers; got shape {source.shape}"
         )
-    check_amounts(rows, "seeding")
+    check_amounts(rows, "init")
     empty = np.flatnonzero(~rows.any(axis=1))
     if len(empty):
-        raise InvalidInputError(f"seeding[{int(empty[0])}] is zero everywhere")
+        raise InvalidInputError(f"init[{int(empty[0])}] is zero everywhere")
     return rows
 
 

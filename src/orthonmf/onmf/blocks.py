@@ -157,13 +157,13 @@ def block_starts(
 
     Of these there are few where every sweep reads the data from far away.
     """
-    if not isinstance(options.seeding, str):
-        yield Start("given components", points.directions_of(options.seeding))
+    if not isinstance(options.init, str):
+        yield Start("given components", points.directions_of(options.init))
     if published is not None:
         yield Start("published steps", published.directions, published.promise)
     # The searches over one side draw their own directions, and share what time there is.
     half = options.relaxation_seconds / 2
-    starts = _Starts(points, replace(options, seeding="auto", relaxation_seconds=half), search)
+    starts = _Starts(points, replace(options, init="auto", relaxation_seconds=half), search)
     yield from starts.few() if points.access is None else starts.many()
 
 

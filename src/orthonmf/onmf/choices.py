@@ -39,11 +39,10 @@ NAMES = {
     "best": "as good an answer as we find",
     "paper": "as published",
 }
-SEEDINGS = {
+INITS = {
     "auto": "the winner of a tournament of many starts",
     "lines": "drawn by what is not captured yet, from all points, one by one",
     "k-means||": "drawn by the same in a few rounds",
-    "k-means++": "the paper's route",
 }
 COMPLETE, MISSING, FULL_RANK, CORE = "complete", "missing values", "full rank", "core"
 
@@ -88,7 +87,7 @@ class Algorithm:
     """
 
     solve: Callable[[Any, Options], Solution]
-    seeding: Accepted = NO_CHOICE
+    init: Accepted = NO_CHOICE
     kmeans: Accepted = NOTHING
     certificate: Accepted = Accepted(tuple(CERTIFICATES))
     checkpoint: Accepted = Accepted((None,), others=True)
@@ -105,7 +104,7 @@ class Algorithm:
     def list_ignored(self, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Options that were given and would be ignored, each with the one that is to blame."""
         yield from ((one, "") for one in self.without if not is_default(one, given[one]))
-        for option in ("seeding", "kmeans", "certificate", "checkpoint"):
+        for option in ("init", "kmeans", "certificate", "checkpoint"):
             value = given[option]
             if value not in getattr(self, option):
                 yield option, ""
@@ -126,12 +125,12 @@ def _one_per_point(n_points: int, k: int) -> int:
 _BEST = Algorithm(
     factorize_lines,
     sample=sample_size,
-    seeding=Accepted(tuple(SEEDINGS), others=True),
-    own=MappingProxyType({"seeding": ("n_init",)}),
+    init=Accepted(tuple(INITS), others=True),
+    own=MappingProxyType({"init": ("n_init",)}),
 )
 _BLOCKS = Algorithm(
     factorize_blocks,
-    seeding=Accepted(("auto",), others=True),
+    init=Accepted(("auto",), others=True),
     widest=lambda n_points, k: 14 * k,  # all starts are held until the best are known
     sample=sample_size,
 )

@@ -91,7 +91,7 @@ def _see_cells(matrix: Matrix, rows: Array, scales: Array, cells: Array) -> Matr
 
 def _solve(small: Matrix, options: Options) -> Array:
     """The best of several starts on a small matrix."""
-    given = replace(options, n_init=SMALL_STARTS, checkpoint=Checkpoint(), seeding="auto")
+    given = replace(options, n_init=SMALL_STARTS, checkpoint=Checkpoint(), init="auto")
 
     def refine(vectors: Array) -> Solution:
         return descend_core(

@@ -34,8 +34,8 @@ from orthonmf.onmf.starts import GIVEN
 def core_starts(matrix: Matrix, options: Options, search: Search) -> Iterator[Start]:
     """The starts with a core: rows first and columns first, as often as there are to be starts."""
     starts = CoreStarts(matrix, options, search)
-    if not isinstance(options.seeding, str):
-        yield starts.from_components(options.seeding)
+    if not isinstance(options.init, str):
+        yield starts.from_components(options.init)
         return
     for number in range(options.n_init):
         yield starts.rows_first()
@@ -125,14 +125,14 @@ class CoreStarts:
             return group_points(points, pad(points.at(heavy), k)), Promise(1.0, "always")
         # Points of few coordinates: draws from all of them cost less than a tournament, and descent
         # on both sides levels what is left between the two. They keep the promise of the draws.
-        given = self._options.seeding
+        given = self._options.init
         lines = not isinstance(given, str) or given == "auto"
         options = replace(
             self._options,
             n_components=k,
             n_init=1,
             checkpoint=Checkpoint(),
-            seeding="lines" if lines else given,
+            init="lines" if lines else given,
         )
         with silence():
             found = search_lines(points, options)

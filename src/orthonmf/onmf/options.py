@@ -28,7 +28,7 @@ class Options:
     asked: int | tuple[int, int]
     n_components: int
     orthogonal: str
-    seeding: str | Array
+    init: str | Array
     kmeans: str | Callable[..., Any]
     n_init: int
     max_iter: int

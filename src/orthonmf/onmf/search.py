@@ -66,7 +66,7 @@ def with_exact_directions(points: Points, solution: Solution, disjoint: bool = F
 def search_lines(points: Points, options: Options) -> Solution:
     """The best of all starts and of what the escapes make of them."""
     k = options.n_components
-    n_init = options.n_init if isinstance(options.seeding, str) else 1
+    n_init = options.n_init if isinstance(options.init, str) else 1
     small = len(points.weights) * k <= MOST_PRODUCTS
     single = points.access if small and k > 1 else None
     search = Search(_Refinement(points, single, options, n_init))
@@ -93,7 +93,7 @@ class _Refinement:
         self._points, self._options, self._n_init = points, options, n_init
         moves = n_init > 1 or single_points_matter(points, options.n_components)
         # Where all points have played, single ones have been moved already.
-        if n_init == 1 and isinstance(options.seeding, str) and options.seeding == "auto":
+        if n_init == 1 and isinstance(options.init, str) and options.init == "auto":
             moves = moves and not all_may_play(points, options.n_components)
         self._single = single if moves else None
         self._blocks: MoveBlocks | None = None

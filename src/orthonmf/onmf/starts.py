@@ -1,7 +1,7 @@
 """First directions: the winner of a tournament, or drawn by what is not captured yet.
 
 A tournament plays many starts at once on the products of points with each other: of all points
-when they are few, of a weighted sample, or of candidates drawn in rounds. `seeding="lines"` draws
+when they are few, of a weighted sample, or of candidates drawn in rounds. `init="lines"` draws
 from all points, one by one, and exchanges: k-means++ on lines.
 """
 
@@ -26,10 +26,8 @@ from orthonmf.kmeans.seeding import (
     seeding_promise,
 )
 from orthonmf.kmeans.seeding_in_rounds import draw_candidates, seed_in_rounds
-from orthonmf.kmeans.solve import SUBROUTINES, weighted_kmeans
 from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.single_factor import single_from_means
 from orthonmf.onmf.solution import Start
 from orthonmf.onmf.tournament import (
     POOL_PER_COMPONENT,
@@ -73,7 +71,7 @@ MOST_DISTANCES = 2**24
 DECISIVE_POINTS = 50
 GIVEN = "the first directions were given, not drawn"
 NO_PROMISE = (
-    "directions were drawn {}; seeding='lines' draws from all points one by one and keeps the "
+    "directions were drawn {}; init='lines' draws from all points one by one and keeps the "
     "promise of the draws"
 )
 
@@ -89,7 +87,7 @@ class Seeding:
 
 def line_starts(points: Points, options: Options) -> Iterator[Start]:
     """The starts over samples or features; a finished draw is not repeated."""
-    given = None if isinstance(options.seeding, str) else points.directions_of(options.seeding)
+    given = None if isinstance(options.init, str) else points.directions_of(options.init)
     for number in range(options.n_init if given is None else 1):
         yield make_start(choose_seeding(points, options, number, given), options)
 
@@ -108,27 +106,22 @@ def choose_seeding(
     """How the first directions of one start are chosen; every second one without exchanges."""
     k, rng = options.n_components, options.rng
     exchanges = number % 2 == 0 and k > 1
-    seeding, single = options.seeding, points.draws
+    init, single = options.init, points.draws
     if given is not None:
         return Seeding("given directions", lambda: given, Promise(reason=GIVEN))
-    if seeding == "k-means++":
-        promise = single_from_means(SUBROUTINES["k-means++"].promise_of_draws(k))
-        return Seeding(
-            "weighted k-means", lambda: weighted_kmeans(points, k, rng=rng).centers, promise
-        )
-    if seeding == "k-means||":
+    if init == "k-means||":
         nothing = Promise(reason=NO_PROMISE.format("in rounds"))
         return Seeding("line seeding in rounds", lambda: seed_in_rounds(points, k, rng), nothing)
-    if seeding == "auto" and single is None:
+    if init == "auto" and single is None:
         nothing = Promise(reason=NO_PROMISE.format("in rounds"))
         draw = partial(play_on_candidates, points, k, rng)
         return Seeding("tournament of candidates", draw, nothing)
-    if seeding == "auto" and single is not None and not all_may_play(points, k):
+    if init == "auto" and single is not None and not all_may_play(points, k):
         nothing = Promise(reason=NO_PROMISE.format("from a sample of the points"))
         draw = partial(play_on_sample, single, k, rng)
         return Seeding("tournament of a sample", draw, nothing)
     promise, access = single_from_lines(k), points.access
-    if seeding == "auto" and single is not None:
+    if init == "auto" and single is not None:
         # The winner captures no less than the one start that is drawn by the plain law.
         return Seeding("tournament", partial(play_on_all, single, k, rng), promise)
     if exchanges and access is not None and may_exchange(points, k):

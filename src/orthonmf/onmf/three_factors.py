@@ -42,7 +42,7 @@ def factorize_core(matrix: Matrix, options: Options) -> Solution:
         )
 
     search = Search(refine)
-    several = options.n_init > 1 and isinstance(options.seeding, str)
+    several = options.n_init > 1 and isinstance(options.init, str)
     escapes = core_escapes(matrix, options) if several else []
     solution = search.run(core_starts(matrix, options, search), escapes)
     solution = settle(matrix, solution, options.n_groups)

@@ -42,11 +42,11 @@ def test_an_estimator_comes_back_with_names_and_parameters(tmp_path, orthogonal)
 
 def test_missing_values_and_array_parameters_are_kept(tmp_path):
     X = factorized()[1]
-    model = OrthogonalNMF(3, seeding=np.eye(3, 20), missing_values=np.nan).fit(X)
+    model = OrthogonalNMF(3, init=np.eye(3, 20), missing_values=np.nan).fit(X)
     save(model, tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
     assert np.isnan(again.missing_values)
-    np.testing.assert_array_equal(again.seeding, np.eye(3, 20))
+    np.testing.assert_array_equal(again.init, np.eye(3, 20))
     X[0, 0] = np.nan
     np.testing.assert_array_equal(again.transform(X), model.transform(X))
 

@@ -52,9 +52,9 @@ def test_a_factorization_comes_back_equal_in_every_bit(tmp_path, orthogonal, dty
 
 def test_a_certificate_and_a_promise_are_written_as_they_are_and_none_is_computed(tmp_path):
     X = factorized()[1]
-    for seeding in ("lines", "auto"):
-        result = orthonmf.factorize(X, 3, seeding=seeding, random_state=0)
-        model = OrthogonalNMF(3, seeding=seeding, random_state=0).fit(X)
+    for init in ("lines", "auto"):
+        result = orthonmf.factorize(X, 3, init=init, random_state=0)
+        model = OrthogonalNMF(3, init=init, random_state=0).fit(X)
         for looked in (False, True):
             if looked:
                 wanted = result.certificate, model.certificate_
@@ -73,7 +73,7 @@ def test_a_certificate_and_a_promise_are_written_as_they_are_and_none_is_compute
 
 
 def test_a_file_without_a_promise_has_that_of_its_certificate(tmp_path):
-    result = orthonmf.factorize(factorized()[1], 3, seeding="lines", random_state=0)
+    result = orthonmf.factorize(factorized()[1], 3, init="lines", random_state=0)
     save(result, tmp_path / "result.npz")
     header, arrays = parts_of(tmp_path / "result.npz")
     del header["content"]["promise"]

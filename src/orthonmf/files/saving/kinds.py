@@ -13,7 +13,6 @@ from orthonmf.engine.vectors import one_per_row
 from orthonmf.errors import InvalidTypeError
 from orthonmf.factorization import Factorization, scales_of_columns
 from orthonmf.files.saving.content import UNIT_LENGTH, Content, plain, unplain
-from orthonmf.files.saving.coresets import pack_coreset, unpack_coreset
 from orthonmf.numerics.arrays import Array
 from orthonmf.preparation import STEPS, Preparation
 
@@ -164,10 +163,8 @@ def _check_groups(content: Content, components: Array, labels: Array, scales: Ar
 
 def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
     parameters, arrays = _pack_parameters(model)
-    coreset, kept = pack_coreset(model._coreset)
     content = {
         "parameters": parameters,
-        "coreset": coreset,
         "orthogonal": model._setting,
         "asked": plain(model._asked),
         **_values(model, NMF, "_"),
@@ -175,7 +172,7 @@ def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
         "feature_names": _list_names(getattr(model, NAMES, None), NAMES),
     }
     names = ("components", "labels", "feature_labels", "feature_weight", "core")
-    return content, arrays | kept | _arrays(model, *names, suffix="_")
+    return content, arrays | _arrays(model, *names, suffix="_")
 
 
 def _unpack_nmf(content: Content) -> OrthogonalNMF:
@@ -202,7 +199,6 @@ def _unpack_nmf(content: Content) -> OrthogonalNMF:
     model.components_, model.labels_, model.feature_labels_ = components, labels, feature_labels
     model.feature_weight_ = _feature_weight(content, m)
     model.n_components_ = k
-    model._coreset = unpack_coreset(content, m)
     model._proof = content.certificate("certificate")
     _set_names(model, content, m)
     return model
