@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orthonmf.certificate import Certificate, bound_text, ratio_text, round_ratio_up
+from orthonmf.errors import WrongBoundError
 
 RATIOS = st.one_of(
     st.floats(1.0, 1.7976931348623157e308),
@@ -88,8 +89,15 @@ def test_a_ratio_that_no_number_can_hold_is_none(cost, bound):
 
 
 @given(st.floats(1e-300, 1e300), st.floats(1e-300, 1e300))
-def test_a_ratio_is_rounded_up(cost, bound):
+def test_a_ratio_is_rounded_up(one, other):
+    bound, cost = sorted((one, other))
     ratio = round_ratio_up(cost, bound)
     if ratio is not None:
         assert Decimal(ratio) * Decimal(bound) >= Decimal(cost) * (1 - Decimal("1e-27"))
-        assert ratio >= 1.0
+        assert ratio > 1.0
+
+
+@pytest.mark.parametrize(("cost", "bound"), [(1.0, math.nextafter(1.0, 2.0)), (0, 1), (2.0, 3.0)])
+def test_a_bound_above_the_cost_is_an_error_of_ours_and_no_claim(cost, bound):
+    with pytest.raises(WrongBoundError, match="an error of orthonmf"):
+        round_ratio_up(cost, bound)

@@ -10,11 +10,13 @@ from orthonmf import errors
 BUILTIN = {
     "InvalidInputError": ValueError,
     "NegativeEntryError": ValueError,
+    "MissingEntryError": ValueError,
     "FileError": ValueError,
     "InvalidTypeError": TypeError,
     "ScaleOverflowError": OverflowError,
     "TooLargeError": MemoryError,
     "SourceChangedError": RuntimeError,
+    "WrongBoundError": ArithmeticError,
     "BlockFailedError": RuntimeError,
     "NoWorkersError": TimeoutError,
     "MissingExtraError": ImportError,

@@ -1,6 +1,7 @@
 """A given partition is refitted to its smallest error, keeps its groups, and gets a certificate."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
@@ -132,13 +133,73 @@ def test_more_groups_may_have_been_allowed_but_not_fewer():
         (None, "give labels, feature_labels, or both"),
         ([0, 1], r"labels must hold 40 labels, not shape \(2,\)"),
         (np.zeros((40, 1)), r"not shape \(40, 1\)"),
-        ([0.0] * 39 + [np.nan], r"labels\[39\] is nan; labels are integers or texts"),
+        ([0.0] * 39 + [np.inf], r"labels\[39\] is inf; labels are integers or texts"),
+        ([1j] + [0] * 39, r"labels\[0\] is 1j"),
         ([0.5] + [0] * 39, r"labels\[0\] is 0.5"),
     ],
 )
 def test_labels_that_say_nothing_are_refused_with_their_place(labels, message):
     with pytest.raises(InvalidInputError, match=message):
         orthonmf.certify(some_matrix(), labels)
+
+
+GROUPS = [0, 0, 0, 1, 1, 1, 2, 2, 2, None, None, None]
+TEXTS = [None if group is None else "abc"[group] for group in GROUPS]
+
+
+def in_place_of_none(value, groups=GROUPS):
+    return [value if group is None else group for group in groups]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        in_place_of_none(-1),
+        in_place_of_none(-1.0),
+        in_place_of_none(np.nan),
+        np.array(in_place_of_none(-1), dtype=object),
+        np.array(in_place_of_none(np.nan), dtype=object),
+        GROUPS,
+        TEXTS,
+        in_place_of_none("", TEXTS),
+        in_place_of_none("-1", TEXTS),
+        np.array(in_place_of_none(np.nan, TEXTS)),  # NumPy makes the text "nan" of it
+        np.array(in_place_of_none("", TEXTS), dtype="S1"),
+        np.ma.array(in_place_of_none(7), mask=[group is None for group in GROUPS]),
+        pd.Categorical(TEXTS),
+        pd.array(GROUPS, dtype="Int64"),
+        pd.array(TEXTS, dtype="string"),
+        pd.Series(GROUPS),
+        np.array([0 if group is None else 2**63 + group for group in GROUPS], dtype=np.uint64),
+    ],
+    ids=lambda labels: f"{type(labels).__name__} of {getattr(labels, 'dtype', 'objects')}",
+)
+def test_missing_negative_masked_and_empty_labels_are_in_no_group(labels):
+    """But the last case: no number is too large for the name of a group."""
+    large = getattr(labels, "dtype", None) == np.uint64
+    expected = np.array(in_place_of_none(3 if large else -1))
+    X = some_matrix(12, 6)
+    found = orthonmf.certify(X, labels, method="svd")
+    assert found.n_components == 3 + large
+    assert found.relative_squared_error == pytest.approx(error_of_labels(X, expected), rel=1e-8)
+
+
+def test_blocks_are_compared_with_all_groups_that_either_side_names():
+    X = some_matrix(12, 6)
+    rows, columns = np.arange(12) % 3, np.array([0, 1, 6])[np.arange(6) % 3]
+    found = orthonmf.certify(X, rows, columns, method="svd")
+    assert found.n_components == 4
+    assert found.n_components_found == 2
+    with pytest.raises(InvalidInputError, match="name 4 groups, but n_components is 3"):
+        orthonmf.certify(X, rows, columns, n_components=3)
+
+
+def test_missing_entries_are_refused_with_a_remedy_that_is_there():
+    X = some_matrix()
+    X[3, 4] = np.nan
+    with pytest.raises(InvalidInputError, match=r"first at X\[3, 4\]. Nothing.*impute") as refused:
+        orthonmf.certify(X, np.arange(40) % 3)
+    assert "missing_values" not in str(refused.value)
 
 
 def test_nothing_in_any_group_captures_nothing():

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
+from orthonmf.errors import WrongBoundError
+
 # From here on a ratio is written with an exponent.
 LARGE = 1e6
 
@@ -159,8 +161,22 @@ def bound_text(bound: float) -> str:
 
 
 def round_ratio_up(cost: float, lower_bound: float) -> float | None:
-    """``cost / lower_bound`` rounded away from zero, at least 1; None when nothing follows."""
+    """``cost / lower_bound`` rounded away from zero; None when nothing follows.
+
+    The cost is rounded up and the bound down, so a bound above the cost is no matter of rounding:
+    one of the two is wrong, and nothing is claimed from them.
+
+    Raises
+    ------
+    WrongBoundError
+        When the bound is above the cost.
+    """
     if not 0.0 < lower_bound < math.inf or not math.isfinite(cost):
         return None
+    if cost < lower_bound:
+        raise WrongBoundError(
+            f"a cost of {cost!r} lies below {lower_bound!r}, which was computed as the least that "
+            "any answer costs: an error of orthonmf; please report it with the data"
+        )
     ratio = math.nextafter(cost / lower_bound, math.inf)
-    return max(1.0, ratio) if math.isfinite(ratio) else None
+    return ratio if math.isfinite(ratio) else None

@@ -30,6 +30,10 @@ class NegativeEntryError(InvalidInputError):
     """The matrix holds a negative entry; the message names the first."""
 
 
+class MissingEntryError(InvalidInputError):
+    """The matrix holds NaN where every entry is needed; the message names the first."""
+
+
 class FileError(InvalidInputError):
     """A file does not hold what it should; the message is ``FILE: line L: why``."""
 
@@ -52,6 +56,10 @@ class TooLargeError(OrthoNMFError, MemoryError):
 
 class SourceChangedError(OrthoNMFError, RuntimeError):
     """The data changed while or since they were fitted; the message names the rows it knows."""
+
+
+class WrongBoundError(OrthoNMFError, ArithmeticError):
+    """A lower bound came out above the cost of an answer: an error of orthonmf itself."""
 
 
 class BlockFailedError(OrthoNMFError, RuntimeError):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from numbers import Complex, Real
+from typing import Any, cast
 
 import numpy as np
 
 from orthonmf.certificate import CERTIFICATE_SECONDS, Promise
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.matrix import Matrix
-from orthonmf.errors import InvalidInputError
+from orthonmf.errors import InvalidInputError, MissingEntryError
 from orthonmf.factorization import Factorization
 from orthonmf.inputs.data import Data
 from orthonmf.inputs.parameters import (
@@ -27,6 +28,13 @@ from orthonmf.onmf.partition import refit_groups, refit_partition
 from orthonmf.onmf.publish import publish_labels
 from orthonmf.onmf.solution import solve_zero
 
+# Texts that mean no group: a negative number, and what missing labels become as texts.
+NUMBER = re.compile(r"-\d+(\.\d*)?(e[+-]?\d+)?", re.IGNORECASE)
+NO_GROUP = ("", "nan", "NaN", "<NA>")
+COMPLETE = (
+    "Nothing is proven about a matrix with missing entries: impute them, for instance with "
+    "sklearn.impute.SimpleImputer"
+)
 GIVEN = Promise(reason="the labels were given, not found")
 
 
@@ -53,16 +61,17 @@ def certify(
     X
         (n, m) non-negative matrix, as for :func:`orthonmf.factorize`; without missing values.
     labels
-        (n,) the group of every row: integers, negative for rows in no group, or texts, empty for
-        none. Alone, the components may share features: the setting "samples".
+        (n,) the group of every row, integers or texts; missing (None, NaN, NA), masked, negative
+        and empty ones are in no group. Alone, the components may share features: the setting
+        "samples".
     feature_labels
         (m,) the same for the columns. Alone, the setting "features". With ``labels``, rows and
         columns of the same label are a block, and all else is zero: the setting "both".
     n_components
-        How many groups were allowed; as many as the labels name by default. Two numbers say that
-        groups of rows and groups of columns are two partitions, with a core between them: then
-        labels of the two sides have nothing to do with each other, and the scales are those that
-        taking turns between the sides ends with.
+        How many groups were allowed; by default as many different ones as the labels of either
+        side name. Two numbers say that groups of rows and groups of columns are two partitions,
+        with a core between them: then labels of the two sides have nothing to do with each other,
+        and the scales are those that taking turns between the sides ends with.
     sample_weight, feature_weight, n_jobs, max_memory
         As for :func:`orthonmf.factorize`.
     method
@@ -93,9 +102,13 @@ def certify(
     with one_blas_thread():
         started = time.perf_counter()
         data = Data(X, sample_weight, feature_weight, None, n_jobs, max_memory)
-        matrix = data.read(orthogonal)
+        try:
+            matrix = data.read(orthogonal)
+        except MissingEntryError as error:
+            place = str(error).partition(". ")[0]
+            raise MissingEntryError(f"{place}. {COMPLETE}") from None
         n, m = matrix.shape
-        sides = [_as_names(labels, n, "labels"), _as_names(feature_labels, m, "feature_labels")]
+        sides = [read_labels(labels, n, "labels"), read_labels(feature_labels, m, "feature_labels")]
         if isinstance(n_components, tuple | list):
             found = _refit_groups(matrix, sides, as_sizes(n_components, orthogonal))
         else:
@@ -118,10 +131,15 @@ def _refit_blocks(
     matrix: Matrix, sides: list[list[str] | None], orthogonal: str, n_components: Any
 ) -> Factorization:
     """Groups of one side, or of both, where a label means the same on either."""
-    names = _groups(sides)
-    row_groups, column_groups = (None if one is None else _number(one, names) for one in sides)
-    allowed = len(names) if n_components is None else as_n_components(n_components)
-    _refuse_too_many(len(names), allowed, "n_components")
+    named = [_named(labels) for labels in sides if labels is not None]
+    # A block needs rows and columns, but a group that only one side names was asked for, too.
+    names = [name for name in named[0] if all(name in other for other in named)]
+    n_named = len(set().union(*named))
+    row_groups, column_groups = (
+        None if labels is None else _number(labels, names) for labels in sides
+    )
+    allowed = n_named if n_components is None else as_n_components(n_components)
+    _refuse_too_many(n_named, allowed, "n_components")
     options = _options(orthogonal, max(1, allowed), len(names))
     if matrix.total > 0 and names:
         return refit_partition(matrix, row_groups, column_groups, options)
@@ -131,9 +149,9 @@ def _refit_blocks(
 
 def _refit_groups(matrix: Matrix, sides: list[list[str] | None], allowed: Any) -> Factorization:
     """Groups of rows and groups of columns with a core between them."""
-    names = [_groups([one]) for one in sides]
+    names = [_named(labels) for labels in sides]
     labels, feature_labels = (
-        _number(one, used) for one, used in zip(sides, names, strict=True) if one is not None
+        _number(labels or [], used) for labels, used in zip(sides, names, strict=True)
     )
     for used, most, side in zip(names, allowed, ("rows", "columns"), strict=True):
         _refuse_too_many(len(used), most, f"the number of groups of {side}")
@@ -165,33 +183,59 @@ def _options(
     )
 
 
-def _as_names(given: Any, count: int, name: str) -> list[str] | None:
-    """Labels as texts, empty for rows or columns in no group; None where none were given."""
+def read_labels(given: Any, count: int, name: str) -> list[str] | None:
+    """Labels as texts, empty for rows or columns in no group; None where none were given.
+
+    No group is meant by what is missing (None, NaN, NA), masked, negative or empty, whatever
+    holds it. Whole numbers are the same labels as integers, floats and objects.
+    """
     if given is None:
         return None
-    array = np.asarray(given)
+    array = np.ma.getdata(given) if np.ma.isMaskedArray(given) else np.asarray(given)
     if array.shape != (count,):
         raise InvalidInputError(f"{name} must hold {count:,} labels, not shape {array.shape}")
-    if array.dtype.kind in "fc":
-        whole = np.isfinite(array) & (array == np.floor(array.real))
-        if not whole.all():
-            place = int(np.flatnonzero(~whole)[0])
-            raise InvalidInputError(
-                f"{name}[{place}] is {array[place]}; labels are integers or texts"
-            )
-        array = array.real.astype(np.int64)
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8", "replace")
     if array.dtype.kind in "iub":
-        return ["" if one < 0 else str(one) for one in array.astype(np.int64).tolist()]
-    return ["" if one is None else str(one) for one in array.tolist()]
+        names = ["" if label < 0 else str(int(label)) for label in array.tolist()]
+    else:
+        values = array.astype(object).tolist()
+        none = np.zeros(count, bool) if array.dtype.kind == "U" else missing_labels(array)
+        places = zip(range(count), values, none.tolist(), strict=True)
+        names = ["" if gone else _as_name(label, f"{name}[{i}]") for i, label, gone in places]
+    for place in np.flatnonzero(np.ma.getmaskarray(given)) if np.ma.isMaskedArray(given) else ():
+        names[place] = ""
+    return names
 
 
-def _groups(sides: Sequence[list[str] | None]) -> list[str]:
-    """Names of the groups in use: with two sides those that both have, in order of appearance."""
-    given = [dict.fromkeys(filter(None, one)) for one in sides if one is not None]
-    return [name for name in given[0] if all(name in other for other in given)]
+def missing_labels(labels: Array) -> Array:
+    """(n,) which labels are None, NaN, NaT or NA."""
+    from pandas import isna  # slow to import: only for labels that may be missing
+
+    return np.asarray(isna(labels), dtype=bool)
+
+
+def _as_name(label: Any, place: str) -> str:
+    """One label that is there as a text, empty where it is negative; what is neither is refused.
+
+    A text may have come from a file or from an array of texts, where a number or NaN is one too.
+    """
+    if isinstance(label, str):
+        number = NUMBER.fullmatch(label.strip())
+        return "" if number or label.strip() in NO_GROUP else label
+    if isinstance(label, Complex):  # every number is one
+        if not isinstance(label, Real) or not float(label).is_integer():
+            raise InvalidInputError(f"{place} is {label}; labels are integers or texts")
+        return "" if float(label) < 0 else str(int(cast(float, label)))
+    return str(label)
+
+
+def _named(labels: list[str] | None) -> list[str]:
+    """Names of the groups of one side, in order of appearance."""
+    return list(dict.fromkeys(filter(None, labels or ())))
 
 
 def _number(labels: list[str], names: list[str]) -> Array:
     """The number of every label's group, -1 for none."""
     numbers = {name: number for number, name in enumerate(names)}
-    return np.array([numbers.get(one, -1) for one in labels], dtype=np.int32)
+    return np.array([numbers.get(label, -1) for label in labels], dtype=np.int32)

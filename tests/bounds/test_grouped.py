@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
+import orthonmf
 from orthonmf.bounds import grouped
 from orthonmf.bounds.allowance import Allowance
 from orthonmf.bounds.grouped import grouped_bound, prove_grouped, reduce_rows
@@ -69,7 +70,10 @@ def test_the_bound_is_true_and_at_least_the_tail(seed, k):
     for number in range(4):
         X = some_matrix(rng, 8, 3, number)
         total = float(np.sum(X**2))
-        found = grouped_bound(X, X.T @ X, k, Allowance(), n_groups=4, max_iter=30).value
+        bound = grouped_bound(X, X.T @ X, k, Allowance(), n_groups=4, max_iter=30)
+        if bound is None:  # no more groups than parts
+            continue
+        found = bound.value
         assert at_most(found, best_single_factor_error(X, k), total)
         tail = float(np.sum(np.linalg.svd(X, compute_uv=False)[k:] ** 2))
         assert found >= tail * (1 - 1e-4) - 1e-9 * total
@@ -116,3 +120,26 @@ def test_without_time_the_tail_remains():
     tail = float(np.sum(np.linalg.svd(X, compute_uv=False)[3:] ** 2))
     assert found.value == pytest.approx(tail, rel=1e-6)
     assert found.method == f"{grouped.METHOD}, stopped by its time limit"
+
+
+def test_groups_that_are_no_more_than_the_parts_prove_nothing():
+    X = np.ones((50, 1)) @ np.ones((1, 4))
+    assert grouped_bound(X, X.T @ X, 3, Allowance(), n_groups=20) is None
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
+@pytest.mark.parametrize("case", ["one direction", "six kinds of rows", "more parts than groups"])
+def test_a_tight_certificate_of_points_that_fall_into_few_groups(case):
+    rng = np.random.default_rng(0)
+    if case == "one direction":
+        X, k = np.ones((12_000, 20)) + 1e-7 * rng.random((12_000, 20)), 3
+        labels = rng.integers(3, size=len(X))
+    elif case == "six kinds of rows":
+        k, labels = 8, rng.integers(6, size=12_000)
+        X = rng.random((6, 20))[labels]
+    else:
+        X, k = rng.random((3000, 30)), 425
+        labels = rng.integers(425, size=len(X))
+    found = orthonmf.certify(X, labels, n_components=k, seconds=1).certificate
+    assert found.ratio is None or found.ratio >= 1

@@ -149,20 +149,6 @@ def test_blocks_without_room_are_not_tried(monkeypatch):
     assert bound_blocks(as_matrix(X[:12]), 2, ERROR, Allowance(1e6)) is None
 
 
-def test_more_seconds_allow_more_groups():
-    counts = [tight._most_groups(50, 10**5, seconds) for seconds in (0.0, 5.0, 1e6)]
-    assert counts == sorted(counts)
-    assert counts[0] == tight.N_GROUPS[-1]
-    assert counts[-1] == tight.N_GROUPS[0]
-    assert tight._most_groups(50, 300, 1e6) == 0, "they save nothing"
-    assert tight._most_groups(tight.LARGEST_SIDE, 10**6, 1e6) == 0, "they do not fit"
-    few, *more = tight._block_groups(100, 5000, 1e6)
-    assert few == tight.N_GROUPS[-1]
-    assert more == [tight.N_GROUPS[0]]
-    assert tight._block_groups(100, 5000, 0.0) == [few]
-    assert tight._block_groups(tight.LARGEST_SIDE, 20_000, 1e6) == []
-
-
 def test_room_is_what_the_machine_has(monkeypatch):
     assert tight.has_room(1)
     assert not tight.has_room(2**60)

@@ -36,6 +36,19 @@ def test_labels_of_a_file_are_judged(tmp_path, run, matrix):
     assert "times the smallest possible; proven by" in " ".join(both.out.split()), both
 
 
+@pytest.mark.parametrize("none", ["", "-1", "nan"])
+def test_a_line_of_a_label_file_may_mean_no_group(tmp_path, run, matrix, none):
+    labels = [*"abc" * 9, *[none] * 3]
+    file = write_labels(tmp_path / "rows.txt", labels)
+    given = ("--labels", file, "--certificate", "svd", "--json")
+    done = run("certify", str(tmp_path / "x.npy"), *given)
+    assert done.code == 0, done
+    expected = orthonmf.certify(matrix, [*"abc" * 9, None, None, None], method="svd")
+    told = json.loads(done.out)
+    assert told["relative_squared_error"] == pytest.approx(expected.relative_squared_error)
+    assert told["certificate"]["ratio"] == pytest.approx(expected.certificate.ratio)
+
+
 def test_a_folder_gets_a_certificate_and_keeps_it(tmp_path, run, matrix):
     folder = tmp_path / "answer"
     given = ("-k", "3", "--seed", "0", "--certificate", "none", "-o", str(folder), "--report")

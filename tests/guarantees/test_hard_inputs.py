@@ -158,3 +158,19 @@ def test_what_is_said_about_generated_inputs_is_true(problem):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
         check(problem)
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+@pytest.mark.parametrize("algorithm", ["best", "paper"])
+def test_nothing_is_promised_where_scales_are_rounded_to_subnormal_numbers(orthogonal, algorithm):
+    """The optimum is 0, and no scale can be stored that reaches it."""
+    X = np.outer([1, 2, 3, 5], [1, 2, 3, 4]) * 5e-324
+    options = {"orthogonal": orthogonal, "algorithm": algorithm, "random_state": 0}
+    result = orthonmf.factorize(X, 4, **options)
+    assert result.relative_squared_error > 1e-4
+    assert result.promise.ratio is None
+    assert "subnormal" in result.promise.reason
+    assert result.certificate.ratio is None
+    assert result.certificate.a_priori_ratio is None
+    small = np.random.default_rng(0).random((5, 4)) * 1e-300
+    assert orthonmf.factorize(small, 2, **options).promise.ratio > 1

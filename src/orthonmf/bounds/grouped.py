@@ -64,11 +64,12 @@ def grouped_bound(
     upper: float = math.inf,
     n_groups: int = N_GROUPS,
     max_iter: int = 200,
-) -> LowerBound:
+) -> LowerBound | None:
     """A bound for a solution with disjoint parts over the rows of X (n, m), entries near 1.
 
     X is anything non-negative that can be multiplied with arrays, and ``inner_gram`` (m, m) the
-    computed X^T X. The search ends as that of `tight_bound` does.
+    computed X^T X. The search ends as that of `all_pairs_bound` does. None where the points fall
+    into so few groups that these cannot tell k parts from each other.
     """
     n, trace = X.shape[0], float(np.trace(inner_gram))
     # Weights may lead out of the safe range.
@@ -82,6 +83,8 @@ def grouped_bound(
     extra = extra_rows(reduced.sums, directions)
     # The search is in the coordinates of groups and of the extra directions.
     rows = np.vstack([reduced.sums, extra])
+    if len(rows) <= n_components:
+        return None
     found = search(
         Stored(rows @ rows.T),
         n_components,

@@ -60,12 +60,13 @@ def bound_side(
     pairs_fit = n <= LARGEST_SIDE and has_room((ROW_PAIR_BYTES if short else PAIR_BYTES) * n * n)
     # About the least time in which a search over all pairs is worth its proof.
     seconds = FEW_ITERATIONS * PER_ENTRY * n * n + pairs_proof_seconds(n)
-    groups = _most_groups(m, n, allowance.seconds / 4.0)
+    groups = _most_groups(m, n, k, allowance.seconds / 4.0)
     found: list[LowerBound] = []
     if groups and not (pairs_fit and AMPLE * seconds <= allowance.seconds):
         matrix = points.matrix
         grams = matrix.whole(), matrix.gram()
-        found.append(grouped_bound(*grams, k, allowance, upper=upper, n_groups=groups))
+        bound = grouped_bound(*grams, k, allowance, upper=upper, n_groups=groups)
+        found += [] if bound is None else [bound]
     if pairs_fit and not allowance.cut and (seconds <= allowance.seconds or not found):
         found.append(_bound_pairs(points, heavy, k, upper, allowance, short))
     if not found:
@@ -83,9 +84,12 @@ def _bound_pairs(
     return all_pairs_bound(points.gram_of(heavy), k, length, allowance, upper=upper)
 
 
-def _most_groups(m: int, n: int, seconds: float) -> int:
-    """How many groups of n points with m coordinates; 0 where they save nothing or do not fit."""
-    for count in N_GROUPS:
+def _most_groups(m: int, n: int, k: int, seconds: float) -> int:
+    """How many groups of n points with m coordinates, more than k of them.
+
+    0 where they save nothing or do not fit.
+    """
+    for count in (count for count in N_GROUPS if count > k):
         side = m + count
         if side < n and side <= LARGEST_SIDE and has_room(PROOF_BYTES * side * side):
             needed = GROUP_ITERATIONS * PER_ENTRY * count**2 + 3.0 * proof_seconds(side)

@@ -29,7 +29,7 @@ def certify(
     place: Annotated[str, o.argument("FILE|DIR", "A matrix, or a folder that fit wrote.")],
     reading: Reading,
     labels: Annotated[
-        Path | None, o.value("FILE", "The group of every row, one a line; empty for none.")
+        Path | None, o.value("FILE", "The group of every row, one a line; empty or -1 for none.")
     ] = None,
     feature_labels: Annotated[
         Path | None, o.value("FILE", "The group of every column, one a line.")
@@ -80,7 +80,10 @@ def certify(
             held = read_data(place, reading, stream=True)
         with held, progress(f"proving {folder.name}", quiet):
             sides = zip((labels, feature_labels), held.X.shape, SIDES, strict=True)
-            groups = [None if one is None else read_names(one, *side) for one, *side in sides]
+            groups = [
+                None if path is None else read_names(path, *side, may_be_empty=True)
+                for path, *side in sides
+            ]
             weights = weights_of(held.X, sample_weight, feature_weight)
             about(place)
             options = {"n_components": components, **proof, **weights}

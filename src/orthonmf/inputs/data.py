@@ -16,7 +16,12 @@ from orthonmf.engine.masked import FilledSource, MaskedMatrix, has_missing
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.scan import scan
 from orthonmf.engine.sources import ArraySource, CsrSource, SlicedSource, Source
-from orthonmf.errors import InvalidInputError, InvalidTypeError, NegativeEntryError
+from orthonmf.errors import (
+    InvalidInputError,
+    InvalidTypeError,
+    MissingEntryError,
+    NegativeEntryError,
+)
 from orthonmf.inputs.conversion import PLAIN_NUMBERS, as_real_array, refuse_dtype
 from orthonmf.inputs.parameters import (
     as_bytes,
@@ -216,7 +221,7 @@ def as_csr(X: Any) -> csr_array:
 def _offense(row: int, column: int, value: float) -> InvalidInputError:
     place = _place(row, column)
     if math.isnan(value):
-        return InvalidInputError(
+        return MissingEntryError(
             f"Input X contains NaN, the first at {place}. Pass missing_values=numpy.nan to leave "
             "missing entries out of the error (over samples or features), or impute them, for "
             "instance with sklearn.impute.SimpleImputer"

@@ -215,10 +215,24 @@ def promise_for(matrix: Matrix, result: Factorization, promise: Promise) -> Prom
         return NOTHING_PROMISED
     if matrix.dtype != np.float64:
         return Promise(reason="the promise covers float64 data; these are float32")
+    if scales_may_vanish(matrix, result):
+        return Promise(reason="scales are rounded to subnormal numbers; multiply X by 2.0**600")
     error, asked = result.relative_squared_error, result.n_components
     # With a core two sides are solved in sequence: what rounding adds to each adds up.
     sizes = asked if isinstance(asked, tuple) else (asked,)
     return in_floating_point(promise, error, matrix.shape, max(sizes), len(sizes))
+
+
+def scales_may_vanish(matrix: Matrix, result: Factorization) -> bool:
+    """Whether storing the scales as doubles may have cost more than their own rounding.
+
+    Next to the smallest doubles a scale is off by 2**-1074, not by a share of itself, so that N
+    of them are off by sqrt(N) times that: beyond the 53rd digit of a norm above 2**-1000 for every
+    N there is memory for. Weights, which span 2**400 at most on either side, may count that more.
+    """
+    values = result.loadings if result.scales is None else result.scales
+    weighted = matrix.row_weights is not None or matrix.column_factors is not None
+    return float(values.max(initial=0.0)) < 2.0 ** (-600 if weighted else -1000)
 
 
 def in_floating_point(

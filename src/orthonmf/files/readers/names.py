@@ -44,16 +44,18 @@ def _is_number(name: str) -> bool:
     return name == name.strip()
 
 
-def read_names(path: str | os.PathLike[str], expected: int, what: str) -> Names:
-    """One name per line; as many as there are rows or columns."""
-    names = tuple(read_lines(Path(path)))
+def read_names(
+    path: str | os.PathLike[str], expected: int, what: str, *, may_be_empty: bool = False
+) -> Names:
+    """One name per line; as many as there are rows or columns. The last ones may be empty."""
+    names = tuple(read_lines(Path(path), expected if may_be_empty else 0))
     if len(names) != expected:
         raise FileError(f"{path}: it holds {len(names)} names for {expected} {what}")
     return names
 
 
-def read_lines(path: Path) -> list[str]:
-    """The lines of a text file, packed or not, without empty ones at the end."""
+def read_lines(path: Path, least: int = 0) -> list[str]:
+    """The lines of a text file, packed or not, without empty ones at the end beyond ``least``."""
     try:
         with readable(path, LONGEST_LIST) as place, open_text(place) as file:
             text = file.read(LONGEST_LIST + 1)
@@ -62,7 +64,7 @@ def read_lines(path: Path) -> list[str]:
     if len(text) > LONGEST_LIST:
         raise FileError(f"{path}: it holds more than {LONGEST_LIST:,} characters of names")
     lines = text.splitlines()
-    while lines and not lines[-1].strip():
+    while len(lines) > least and not lines[-1].strip():
         lines.pop()
     return lines
 
