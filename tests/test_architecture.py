@@ -33,7 +33,7 @@ LEVELS = [
     {"datasets"},
     {"files.readers"},
     {"correlation_clustering"},
-    {"onmf"},
+    {"onmf", "cautions"},
     {"factorization", "certification", "views"},
     {"preparation"},
     {"inputs", "measures", "chi_square"},

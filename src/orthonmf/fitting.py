@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from orthonmf.cautions import find_cautions
 from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED
 from orthonmf.certification.evidence import ZERO, Evidence, Held
 from orthonmf.engine.executors import one_blas_thread
@@ -258,6 +259,7 @@ def factorize(
             random_state=seed,
             seconds=time.perf_counter() - started,
         )
+        result = replace(result, cautions=find_cautions(matrix, result))
         data = replace(data, feature_weight=result.feature_weight)
         evidence = evidence_for(matrix, result, solution.packed)
         if certificate is not None and matrix.complete and matrix.total > 0:
