@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csc_array, csr_array
 
 import orthonmf
-from orthonmf.errors import InvalidInputError, InvalidTypeError
+from orthonmf.errors import InvalidInputError
 
 anndata = pytest.importorskip("anndata")
 pandas = pytest.importorskip("pandas")
@@ -54,11 +55,48 @@ def test_a_layer_and_a_key_are_chosen(adata):
         orthonmf.annotate(adata, 3, layer="count")
 
 
-def test_factorize_points_to_annotate_and_annotate_to_factorize(adata):
-    with pytest.raises(InvalidTypeError, match=r"orthonmf\.annotate"):
-        orthonmf.factorize(adata, 3)
+def test_every_door_takes_an_anndata_with_its_names(adata, tmp_path):
+    result = orthonmf.factorize(adata, 3, random_state=0)
+    assert result.sample_names == tuple(adata.obs_names)
+    assert result.feature_names == tuple(adata.var_names)
+    assert np.array_equal(
+        result.components, orthonmf.factorize(adata.X, 3, random_state=0).components
+    )
+    given = orthonmf.certify(adata, result.labels, method="svd")
+    assert given.feature_names == tuple(adata.var_names)
+    table = orthonmf.select_n_components(adata, [2, 3], n_repetitions=1, random_state=0)
+    assert table.suggestion in (2, 3)
+    page = orthonmf.write_report(result, adata, tmp_path / "page.html")
+    assert "g11" in page.read_text()
+    model = orthonmf.OrthogonalNMF(3, random_state=0).fit(adata)
+    assert model.labels_.shape == (15,)
+
+
+def test_what_is_no_anndata_is_sent_to_factorize(adata):
     with pytest.raises(InvalidInputError, match=r"orthonmf\.factorize"):
         orthonmf.annotate(adata.X, 3)
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array, csc_array])
+def test_a_file_that_is_open_is_read_where_it_lies(store, adata, tmp_path):
+    expected = orthonmf.factorize(adata.X, 3, random_state=0)
+    adata.X = store(adata.X)
+    adata.write_h5ad(tmp_path / "x.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
+    result = orthonmf.annotate(backed, 3, random_state=0)
+    assert result.relative_squared_error == pytest.approx(expected.relative_squared_error)
+    backed.file.close()
+
+
+def test_groups_of_genes_are_written_as_groups_and_components_as_components(adata):
+    adata.X[:10, :4] += [5, 5, 9, 9]  # more groups of genes than of cells
+    result = orthonmf.annotate(adata, (2, 3), orthogonal="both", random_state=0)
+    n_components, n_groups = result.core.shape
+    assert adata.var["orthonmf_group"].cat.codes.tolist() == result.feature_labels.tolist()
+    assert len(adata.var["orthonmf_group"].cat.categories) == n_groups > n_components
+    assert set(adata.var["orthonmf"].dropna()) <= set(adata.obs["orthonmf"].cat.categories)
+    heaviest = result.core.argmax(axis=0)[result.feature_labels]
+    assert adata.var["orthonmf"].cat.codes.tolist() == heaviest.tolist()
 
 
 @pytest.mark.slow

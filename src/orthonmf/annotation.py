@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from orthonmf.errors import InvalidInputError, NegativeEntryError
+from orthonmf.errors import InvalidInputError
 from orthonmf.extras import import_extra
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
 from orthonmf.inputs.data import is_anndata
+from orthonmf.inputs.names import names_of
 from orthonmf.inputs.parameters import name_nearest
 from orthonmf.numerics.arrays import Array
 from orthonmf.views import energies, strongest
@@ -37,7 +37,8 @@ def annotate(
         ``obsm["X_" + key_added]``, the loadings, ``varm[key_added]``, the weights of the genes, and
         ``uns[key_added]``, the settings and the error.
     n_components
-        How many parts.
+        How many parts. With two numbers ``var[key_added + "_group"]`` is the group of every gene,
+        a column of the core, which ``uns[key_added]`` then holds.
     layer
         The layer to factorize; None for ``X``.
     key_added
@@ -62,12 +63,12 @@ def annotate(
         raise InvalidInputError(
             f"a {type(adata).__name__} is no AnnData; orthonmf.factorize takes matrices and frames"
         )
-    try:
-        found = factorize(_matrix_of(adata, layer), n_components, **options)
-    except NegativeEntryError as error:
-        raise NegativeEntryError(f"{error}{_advise(adata, layer)}") from error
-    cells, genes = (tuple(map(str, one)) for one in (adata.obs_names, adata.var_names))
-    result = replace(found, sample_names=cells, feature_names=genes)
+    if layer is None:
+        result = factorize(adata, n_components, **options)
+    else:
+        cells, genes = names_of(adata)
+        names = {"sample_names": cells, "feature_names": genes}
+        result = factorize(_layer_of(adata, layer), n_components, **names | options)
     for part, values in parts_of(result, key_added).items():
         for name, value in values.items():
             getattr(adata, part)[name] = value
@@ -76,9 +77,7 @@ def annotate(
     return result
 
 
-def _matrix_of(adata: Any, layer: str | None) -> Any:
-    if layer is None:
-        return adata.X
+def _layer_of(adata: Any, layer: str) -> Any:
     if layer not in adata.layers:
         known = list(adata.layers.keys())
         raise InvalidInputError(
@@ -88,21 +87,16 @@ def _matrix_of(adata: Any, layer: str | None) -> Any:
     return adata.layers[layer]
 
 
-def _advise(adata: Any, layer: str | None) -> str:
-    """Where the counts are that ``X`` was made of, if they have been kept."""
-    others = [f"layer={name!r}" for name in adata.layers if name != layer]
-    if layer is None and adata.raw is not None:
-        others.append("orthonmf.annotate(adata.raw.to_adata())")
-    return f"; what X was made of may be there: {', '.join(others[:5])}" if others else ""
-
-
 def parts_of(result: Factorization, key: str = KEY) -> dict[str, dict[str, Any]]:
     """What goes into which part of an AnnData, by name."""
     loadings = result.loadings
     dense = loadings.toarray() if hasattr(loadings, "toarray") else np.asarray(loadings)
+    of_features = {key: as_categories(component_of_features(result))}
+    if result.feature_labels is not None and isinstance(result.n_components, tuple):
+        of_features[f"{key}_group"] = as_categories(result.feature_labels)
     return {
         "obs": {key: as_categories(strongest(result))},
-        "var": {key: as_categories(component_of_features(result))},
+        "var": of_features,
         "obsm": {f"X_{key}": dense},
         "varm": {key: np.ascontiguousarray(result.components.T)},
         "uns": {key: _settings(result)},
@@ -110,8 +104,11 @@ def parts_of(result: Factorization, key: str = KEY) -> dict[str, dict[str, Any]]
 
 
 def component_of_features(result: Factorization) -> Array:
-    """(m,) the component of every feature: its own, or that which captures most of it."""
-    if result.feature_labels is not None:
+    """(m,) the component of every feature: its own, or that which captures most of it.
+
+    With a core the labels of features are groups of their own, of which every component may take.
+    """
+    if result.feature_labels is not None and not isinstance(result.n_components, tuple):
         return result.feature_labels
     if not result.n_components_found:
         return np.full(result.components.shape[1], -1)

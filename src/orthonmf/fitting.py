@@ -22,7 +22,8 @@ from orthonmf.engine.unchanged import RowLengths
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.factorization import Factorization
 from orthonmf.files.checkpoint import FileCheckpoint
-from orthonmf.inputs.data import Data, as_directions, names_of
+from orthonmf.inputs.data import Data, as_directions
+from orthonmf.inputs.names import names_for
 from orthonmf.inputs.parameters import (
     as_certificate,
     as_choice,
@@ -79,6 +80,8 @@ def factorize(
     sample_weight: Any = None,
     feature_weight: Any = None,
     missing_values: Any = None,
+    sample_names: Any = None,
+    feature_names: Any = None,
     max_memory: int | str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     random_state: Any = None,
@@ -90,9 +93,10 @@ def factorize(
     Parameters
     ----------
     X
-        (n, m) non-negative array, frame or SciPy sparse matrix; rows are samples. A memory map,
-        an HDF5 dataset, a zarr array or anything else with a shape, a dtype and slices of rows
-        is read block by block, never as a whole. A tensor on a GPU is fitted where it lies.
+        (n, m) non-negative array, frame, AnnData (its ``X``) or SciPy sparse matrix; rows are
+        samples. A memory map, an HDF5 dataset, a zarr array or anything else with a shape, a dtype
+        and slices of rows is read block by block, never as a whole. A tensor on a GPU is fitted
+        where it lies.
     n_components
         How many parts; more than there are rows (columns, for both either) cannot be in use. For
         both two numbers (k, l) ask for k groups of rows and l groups of columns with a core
@@ -144,6 +148,9 @@ def factorize(
     missing_values
         numpy.nan leaves entries that are NaN out of the error (samples and features; nothing is
         proven then, and the start is not to be chosen). None refuses them.
+    sample_names, feature_names
+        One name per row and per column, for arrays and sparse matrices, which have none; by
+        default those of a frame or an AnnData.
     max_memory
         Most memory for blocks of rows at work, as bytes or a text like "1GB": it limits how many
         are in flight, so fewer threads may run; results do not depend on it. What is kept per
@@ -234,6 +241,7 @@ def factorize(
         refuse_large_result(X, asked, orthogonal)
         data = Data(X, sample_weight, feature_weight, missing_values, n_jobs, max_memory)
         matrix = data.read(orthogonal)
+        names = names_for(X, matrix.shape, sample_names, feature_names)
         if not isinstance(init, str):
             options = replace(options, init=as_directions(init, k, matrix.shape[1]))
         options = with_usable(options, matrix)
@@ -249,13 +257,12 @@ def factorize(
             options, seed = replace(options, checkpoint=kept), kept.seed
         solution = solve(matrix, chosen, options)
         found = publish(matrix, solution, options)
-        sample_names, feature_names = names_of(X)
         result = replace(
             found,
             feature_weight=as_weights(feature_weight, matrix.shape[1], "feature_weight"),
             promise=promise_for(matrix, found, solution.promise),
-            sample_names=sample_names,
-            feature_names=feature_names,
+            sample_names=names[0],
+            feature_names=names[1],
             random_state=seed,
             seconds=time.perf_counter() - started,
         )

@@ -16,6 +16,7 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import InvalidInputError, MissingEntryError
 from orthonmf.factorization import Factorization
 from orthonmf.inputs.data import Data
+from orthonmf.inputs.names import names_of
 from orthonmf.inputs.parameters import (
     as_certificate,
     as_n_components,
@@ -115,7 +116,15 @@ def certify(
             found = _refit_blocks(matrix, sides, orthogonal, n_components)
         weights = as_weights(feature_weight, m, "feature_weight")
         taken = time.perf_counter() - started
-        result = replace(found, feature_weight=weights, promise=GIVEN, seconds=taken)
+        rows, columns = names_of(X)
+        result = replace(
+            found,
+            feature_weight=weights,
+            promise=GIVEN,
+            sample_names=rows,
+            feature_names=columns,
+            seconds=taken,
+        )
     result.certify(
         X,
         str(name),

@@ -321,9 +321,21 @@ def test_a_block_that_is_not_what_it_should_be_is_named_by_its_rows(client, on_c
         refuse(changed(S, 600, corrupt), "rows 600:700 of X.*structure of X is corrupt")
         narrow = X.astype(np.float32)
         refuse(changed(narrow, 450, lambda v: v.astype(float)), "rows 450:600 .* dtype float64")
+        refuse(changed(narrow, 450, lambda v: v.astype(int)), "rows 450:600 .* dtype int64")
         refuse(changed(X, 450, list), "rows 450:600 of X have shape None")
         refuse(changed(X, 200, lambda v: v - 9), r"Negative values in data: the first is X\[200, 0")
         refuse(changed(X, 200, lambda v: v * np.nan), r"NaN, the first at X\[200, 0\]")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+def test_a_block_of_another_dtype_is_computed_in_float64_as_all_others_are(dtype):
+    X = np.round(9 * planted())
+    result = orthonmf.factorize(
+        changed(chunked(X), 450, lambda v: v.astype(dtype)), 3, random_state=0
+    )
+    assert result.components.dtype == np.float64
+    expected = orthonmf.factorize(chunked(X), 3, random_state=0)
+    np.testing.assert_array_equal(result.components, expected.components)
 
 
 def test_an_error_of_a_block_keeps_its_type_and_message_and_names_the_rows(current):

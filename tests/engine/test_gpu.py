@@ -155,3 +155,13 @@ def test_what_the_user_set_for_products_changes_nothing():
 def test_sparse_tensors_on_a_gpu_are_refused():
     with pytest.raises(InvalidTypeError, match="sparse"):
         orthonmf.factorize(uniform(20, 5).to_sparse(), 2)
+
+
+def test_weights_may_lie_on_the_gpu():
+    X = np.random.default_rng(0).random((20, 5))
+    weights = torch.arange(1.0, 21.0, device="cuda")
+    for data in (X, torch.tensor(X, device="cuda")):
+        result = orthonmf.factorize(data, 2, sample_weight=weights, random_state=0)
+        expected = orthonmf.factorize(data, 2, sample_weight=weights.cpu().numpy(), random_state=0)
+        np.testing.assert_array_equal(result.components, expected.components)
+        assert result.certificate.lower_bound == expected.certificate.lower_bound

@@ -317,8 +317,8 @@ def test_tags_say_what_is_true():
 def test_the_keywords_are_those_of_factorize():
     ours = dict(inspect.signature(OrthogonalNMF).parameters)
     theirs = inspect.signature(orthonmf.factorize).parameters
-    left_out = {"X", "sample_weight", "feature_weight"}
-    assert list(ours) == [name for name in theirs if name not in left_out]
+    of_the_data = {"X", "sample_weight", "feature_weight", "sample_names", "feature_names"}
+    assert list(ours) == [name for name in theirs if name not in of_the_data]
     for name, parameter in ours.items():
         assert parameter.default == theirs[name].default, name
 

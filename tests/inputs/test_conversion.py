@@ -86,6 +86,36 @@ def test_a_frame_of_plain_numbers_gives_its_own_array():
     assert np.shares_memory(as_array(pd.DataFrame(values, copy=False)), values)
 
 
+ATTRIBUTES = sorted({*dir(pd.DataFrame), *dir(polars.DataFrame), *dir(pyarrow.Table), "dtype"})
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_column_may_have_the_name_of_any_attribute(kind):
+    X = np.random.default_rng(0).random((8, len(ATTRIBUTES)))
+    X[:4, ::2], X[4:, 1::2] = 0, 0
+    frame = FRAMES[kind](dict(zip(ATTRIBUTES, X.T, strict=True)))
+    np.testing.assert_array_equal(as_array(frame), X)
+    for orthogonal in ("samples", "features", "both"):
+        result = orthonmf.factorize(frame, 2, orthogonal=orthogonal, random_state=0)
+        assert result.feature_names == tuple(ATTRIBUTES)
+        again = orthonmf.factorize(X, 2, orthogonal=orthogonal, random_state=0)
+        np.testing.assert_array_equal(result.components, again.components)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_every_door_takes_a_frame_with_a_column_called_dtype(kind, tmp_path):
+    X = np.random.default_rng(0).random((8, 3))
+    frame = FRAMES[kind](dict(zip(("dtype", "shape", "columns"), X.T, strict=True)))
+    model = orthonmf.OrthogonalNMF(2, random_state=0).fit(frame)
+    np.testing.assert_array_equal(model.transform(frame), model.transform(frame))
+    result = orthonmf.certify(frame, model.labels_, method="svd")
+    orthonmf.write_report(result, frame, tmp_path / "page.html")
+    orthonmf.select_n_components(frame, [2], n_repetitions=1)
+    result.plot(frame)
+    graph = FRAMES[kind]({"dtype": [1, 0, 1], "columns": [0, 1, 1], "index": [1, 1, 0]})
+    assert orthonmf.BipartiteCorrelationClustering().fit(graph).row_labels_.shape == (3,)
+
+
 def objects(value):
     array = np.full((3, 2), 1.0, dtype=object)
     array[2, 1] = value

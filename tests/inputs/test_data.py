@@ -155,6 +155,31 @@ def test_an_unknown_keyword_is_a_type_error():
         orthonmf.factorize(GOOD, 2, color="red")
 
 
+@pytest.mark.parametrize("store", [np.asarray, csr_array, np.ndarray.tolist])
+def test_names_may_be_given_with_the_matrix(store):
+    rows, columns = [f"r{i}" for i in range(6)], np.array(["a", "b", "c", "d"])
+    result = orthonmf.factorize(store(GOOD), 2, sample_names=rows, feature_names=columns)
+    assert result.sample_names == tuple(rows)
+    assert {name for names in result.top_features(4) for name in names} <= set("abcd")
+
+
+@pytest.mark.parametrize(
+    ("names", "told"), [(["a"], "hold 4 names; got 1"), ("abcd", "got 'abcd'"), (7, "got 7")]
+)
+def test_names_that_do_not_fit_are_refused_before_the_fit(names, told):
+    with pytest.raises(orthonmf.OrthoNMFError, match=f"feature_names must .*{told}"):
+        orthonmf.factorize(GOOD, 2, feature_names=names)
+
+
+def test_a_graph_of_networkx_is_told_what_to_pass():
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.davis_southern_women_graph()
+    for thing in (graph, graph.edges, graph.adj):
+        with pytest.raises(TypeError, match=r"biadjacency_matrix.*sample_names=") as caught:
+            orthonmf.factorize(thing, 2)
+        assert isinstance(caught.value, orthonmf.OrthoNMFError)
+
+
 CORRUPTIONS = {
     "index too big": lambda X: X.indices.__setitem__(0, 99),
     "index negative": lambda X: X.indices.__setitem__(0, -1),

@@ -50,6 +50,22 @@ def test_a_tensor_is_fitted_by_every_door():
     assert orthonmf.OrthogonalNMF(2).fit(torch.tensor(X)).n_features_in_ == 5
 
 
+def test_weights_may_be_tensors():
+    torch = pytest.importorskip("torch")
+    rows, columns = torch.arange(1.0, 21.0), torch.arange(1.0, 6.0)
+    numbers = {"sample_weight": rows.numpy(), "feature_weight": columns.numpy()}
+    expected = orthonmf.factorize(X, 2, random_state=0, **numbers)
+    for kept in (torch.Tensor.requires_grad_, torch.Tensor.bfloat16, torch.Tensor.double):
+        tensors = {"sample_weight": kept(rows), "feature_weight": kept(columns)}
+        result = orthonmf.factorize(X, 2, random_state=0, **tensors)
+        np.testing.assert_array_equal(result.components, expected.components)
+        assert result.certificate.lower_bound == expected.certificate.lower_bound
+    with pytest.raises(InvalidInputError, match="sample_weight must hold 20"):
+        orthonmf.factorize(X, 2, sample_weight=torch.ones(3))
+    with pytest.raises(InvalidInputError, match="sample_weight cannot be read as 20 numbers"):
+        orthonmf.factorize(X, 2, sample_weight=torch.ones(20, device="meta"))
+
+
 def test_tensors_that_cannot_be_used_are_refused_with_a_remedy():
     torch = pytest.importorskip("torch")
     with pytest.raises(InvalidTypeError, match=r"X\.to_dense\(\)"):

@@ -7,11 +7,12 @@ make numbers of them.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from orthonmf.errors import InvalidInputError, InvalidTypeError
@@ -36,9 +37,25 @@ def as_real_array(X: Any) -> Array:
         raise InvalidInputError(f"Expected a 2-D matrix, got {_show(X)}")
     if isinstance(X, np.ndarray):
         return _real(X)
-    if _is_frame(X):
-        return _from_frame(X)
+    frame = as_frame(X)
+    if frame is not None:
+        return _from_frame(frame, column_names(X, frame))
     return _real(_from_anything(X))
+
+
+def check_dimensions(shape: tuple[int, ...]) -> None:
+    """Refuse what is not a matrix with rows and columns."""
+    if len(shape) != 2:
+        raise InvalidInputError(
+            f"Expected a 2-D matrix, got {len(shape)} dimension(s). Reshape your data with "
+            "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one sample"
+        )
+    for count, name in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            # In scikit-learn's words.
+            raise InvalidInputError(
+                f"Found array with 0 {name}(s) (shape={shape}) while a minimum of 1 is required."
+            )
 
 
 def refuse_dtype(dtype: np.dtype, where: str = "") -> None:
@@ -150,47 +167,41 @@ def _show(value: Any) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
 
 
-def _is_frame(X: Any) -> bool:
-    """Whether X has named columns: pandas, polars, Arrow and what looks like them."""
-    if hasattr(X, "column_names") and callable(getattr(X, "column", None)):
-        return True
-    return callable(getattr(X, "to_numpy", None)) and hasattr(X, "columns")
+def as_frame(X: Any) -> nw.DataFrame[Any] | None:
+    """A frame of pandas, polars, Arrow and their like, columns by name; None for all else.
+
+    Frames are known by their class: a pandas frame asked for an attribute it does not have answers
+    with the column of that name. Where two columns have one name they are numbered instead.
+    """
+    if not nw.dependencies.is_into_dataframe(X):
+        return None
+    try:
+        return nw.from_native(X, eager_only=True)
+    except nw.exceptions.DuplicateError:  # pandas alone has such frames
+        return nw.from_native(X.set_axis(range(X.shape[1]), axis=1), eager_only=True)
 
 
-def _from_frame(frame: Any) -> Array:
+def column_names(X: Any, frame: nw.DataFrame[Any]) -> Sequence[Any]:
+    """The names of the columns of X, which ``frame`` holds; two may be the same."""
+    return X.columns if nw.dependencies.is_pandas_like_dataframe(X) else frame.columns
+
+
+def _from_frame(frame: nw.DataFrame[Any], names: Sequence[Any]) -> Array:
     """All columns side by side; missing values are NaN.
 
     A frame of plain numbers gives its own array. Otherwise columns are converted one by one:
     as a whole a frame would make numbers of text and of dates.
     """
-    kinds = [getattr(dtype, "kind", "O") for dtype in getattr(frame, "dtypes", ())]
-    if kinds and all(kind in REAL for kind in kinds):
-        array = np.asarray(frame.to_numpy())
+    if all(dtype.is_numeric() for dtype in frame.schema.values()):
+        array = frame.to_numpy()
         if array.dtype.kind in REAL:
-            return _real(array)
-    columns = [_from_column(name, column) for name, column in _columns(frame)]
-    if not columns:
-        return np.zeros(frame.shape)
-    return np.stack(columns, axis=1)
+            return array
+    columns = [_from_column(name, frame[:, place].to_numpy()) for place, name in enumerate(names)]
+    return np.stack(columns, axis=1) if columns else np.zeros(frame.shape)
 
 
-def _columns(frame: Any) -> Iterator[tuple[Any, Any]]:
-    """Names and columns in order; two may have the same name."""
-    if hasattr(frame, "column_names"):  # Arrow
-        yield from ((name, frame.column(place)) for place, name in enumerate(frame.column_names))
-    elif hasattr(frame, "iloc"):  # pandas
-        yield from ((name, frame.iloc[:, place]) for place, name in enumerate(frame.columns))
-    else:
-        yield from ((name, frame[name]) for name in frame.columns)
-
-
-def _from_column(name: Any, column: Any) -> Array:
+def _from_column(name: Any, values: Array) -> Array:
     """One column of numbers; what is none is refused by the name of the column."""
-    may_hold_na = getattr(getattr(column, "dtype", None), "kind", "O") in REAL
-    if may_hold_na and hasattr(column, "isna"):
-        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    else:
-        values = np.asarray(column)
     column_is = f"in column {_show(name)}"
     try:
         if values.dtype.kind == "O":

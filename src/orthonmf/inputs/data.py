@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from narwhals.dependencies import is_into_dataframe
 from scipy.sparse import csr_array, issparse
 
 from orthonmf.engine.dask.chunks import is_dask_array
@@ -22,13 +23,17 @@ from orthonmf.errors import (
     MissingEntryError,
     NegativeEntryError,
 )
-from orthonmf.inputs.conversion import PLAIN_NUMBERS, as_real_array, refuse_dtype
+from orthonmf.inputs.conversion import (
+    PLAIN_NUMBERS,
+    as_real_array,
+    check_dimensions,
+    refuse_dtype,
+)
 from orthonmf.inputs.parameters import (
     as_bytes,
     as_n_jobs,
     as_weights,
     check_amounts,
-    check_dimensions,
     may_be_missing,
 )
 from orthonmf.inputs.sparse_structure import as_checked_csr
@@ -40,8 +45,6 @@ from orthonmf.inputs.tensors import (
     streamed_source,
 )
 from orthonmf.numerics.arrays import Array
-
-Names = tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +103,7 @@ def as_matrix(
     values = FilledSource(source) if masked else source
     scanned = scan(values, executor, row_weights, column_weights, columns)
     if scanned.offense is not None:
-        raise _offense(*scanned.offense)
+        raise _offense(*scanned.offense, X)
     kind = MaskedMatrix if masked else Matrix
     return kind(source, executor, scanned)
 
@@ -110,19 +113,13 @@ def as_source(X: Any) -> Source:
 
     A memory map is an array too: its source sees that the rows lie on disk.
     """
-    other = None if is_plain(X) else _source_of_other(X)
-    if other is not None:
-        return other
-    return ArraySource(as_array(X))
-
-
-def _source_of_other(X: Any) -> Source | None:
-    """The source of what is no array: sparse, on a cluster, on a device, in a store; else None."""
+    if is_plain(X) or is_into_dataframe(X):  # never ask a frame: it answers with its columns
+        return ArraySource(as_array(X))
     if is_anndata(X):
-        raise InvalidTypeError(
-            "X is an AnnData; orthonmf.annotate(X, n_components) fits it and writes the answer "
-            "into it, and X.X or X.layers[NAME] is a matrix"
-        )
+        return as_source(X.X)
+    refuse_networkx(X)
+    if is_sparse_on_disk(X):
+        X = X.to_memory()
     if issparse(X):
         return CsrSource(as_csr(X))
     if is_of_dask(X):
@@ -135,7 +132,7 @@ def _source_of_other(X: Any) -> Source | None:
         check_dimensions(X.shape)
         refuse_dtype(X.dtype)
         return SlicedSource(X)
-    return None
+    return ArraySource(as_array(X))
 
 
 def is_plain(X: Any) -> bool:
@@ -149,6 +146,21 @@ def is_anndata(X: Any) -> bool:
     Its class is asked: some objects, such as a Delayed of Dask, say yes to any name.
     """
     return all(hasattr(type(X), name) for name in ("X", "obs_names", "var_names", "layers"))
+
+
+def is_sparse_on_disk(X: Any) -> bool:
+    """Whether X is a sparse matrix in the file of a backed AnnData."""
+    return hasattr(type(X), "to_memory") and getattr(type(X), "format", None) in ("csr", "csc")
+
+
+def refuse_networkx(X: Any) -> None:
+    """Refuse a graph of networkx, or what it lists, with what to pass."""
+    if type(X).__module__.split(".")[0] == "networkx":
+        raise InvalidTypeError(
+            f"X is a {type(X).__name__} of networkx; pass networkx.bipartite.biadjacency_matrix("
+            "G, rows, columns) with sample_names=rows and feature_names=columns, or the graph "
+            "itself to orthonmf.BipartiteCorrelationClustering"
+        )
 
 
 def is_of_dask(X: Any) -> bool:
@@ -218,7 +230,7 @@ def as_csr(X: Any) -> csr_array:
     return rows
 
 
-def _offense(row: int, column: int, value: float) -> InvalidInputError:
+def _offense(row: int, column: int, value: float, X: Any) -> InvalidInputError:
     place = _place(row, column)
     if math.isnan(value):
         return MissingEntryError(
@@ -233,7 +245,15 @@ def _offense(row: int, column: int, value: float) -> InvalidInputError:
     return NegativeEntryError(
         f"Negative values in data: the first is {place} = {value:g}. The factorization needs a "
         "non-negative matrix; clip it with numpy.maximum(X, 0) or shift it to start at zero"
+        f"{_name_counts(X) if is_anndata(X) else ''}"
     )
+
+
+def _name_counts(adata: Any) -> str:
+    """Where the counts are that the matrix of an AnnData was made of, if they have been kept."""
+    places = [f"X.layers[{name!r}] (layer={name!r} in annotate)" for name in adata.layers]
+    places += ["X.raw.to_adata()"] if adata.raw is not None else []
+    return f"; what X was made of may be there: {', '.join(places[:5])}" if places else ""
 
 
 def _place(row: int, column: int) -> str:
@@ -256,24 +276,3 @@ def as_directions(directions: Any, k: int, n_features: int) -> Array:
     if len(empty):
         raise InvalidInputError(f"init[{int(empty[0])}] is zero everywhere")
     return rows
-
-
-def names_of(X: Any) -> tuple[Names, Names]:
-    """Names of the samples and of the features of a frame; None where rows or columns have none.
-
-    An index that only counts from 0 holds no names, and neither do columns that do.
-    """
-    columns = getattr(X, "column_names", None)  # of Arrow
-    if columns is None:
-        columns = getattr(X, "columns", None)
-    if columns is None or not hasattr(columns, "__len__"):
-        return None, None
-    return _unless_counted(getattr(X, "index", None)), _unless_counted(columns)
-
-
-def _unless_counted(names: Any) -> Names:
-    if names is None or callable(names):
-        return None
-    if getattr(names, "dtype", None) is not None and names.dtype.kind in "iu":
-        return None if (names == range(len(names))).all() else tuple(map(str, names))
-    return tuple(map(str, names))

@@ -16,6 +16,7 @@ import numpy as np
 
 from orthonmf.certificate import CERTIFICATE_SECONDS, CERTIFICATES, FORMER
 from orthonmf.errors import InvalidInputError, InvalidTypeError
+from orthonmf.inputs.tensors import as_host_array
 from orthonmf.numerics.arrays import Array
 
 ALIKE = 0.5  # share of letters in common, from which on one name may have been meant for another
@@ -108,21 +109,6 @@ def as_sizes(n_components: Any, orthogonal: str) -> int | tuple[int, int]:
     return rows, columns
 
 
-def check_dimensions(shape: tuple[int, ...]) -> None:
-    """Refuse what is not a matrix with rows and columns."""
-    if len(shape) != 2:
-        raise InvalidInputError(
-            f"Expected a 2-D matrix, got {len(shape)} dimension(s). Reshape your data with "
-            "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one sample"
-        )
-    for count, name in zip(shape, ("sample", "feature"), strict=True):
-        if count == 0:
-            # In scikit-learn's words.
-            raise InvalidInputError(
-                f"Found array with 0 {name}(s) (shape={shape}) while a minimum of 1 is required."
-            )
-
-
 def as_n_init(n_init: Any) -> int | str:
     """A positive integer, or "auto"."""
     if isinstance(n_init, str):
@@ -165,12 +151,18 @@ def as_bytes(size: Any, name: str = "max_memory") -> int | None:
 
 
 def as_weights(weights: Any, n: int, name: str) -> Array | None:
-    """Finite non-negative weights (n,) in float64, at least one of them positive."""
+    """Finite non-negative weights (n,) in float64, at least one of them positive.
+
+    One number is the weight of all; a tensor may lie on a device.
+    """
     if weights is None:
         return None
     if isinstance(weights, numbers.Real):
         weights = np.full(n, float(weights))
-    array = np.asarray(weights)
+    try:
+        array = as_host_array(weights)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise InvalidInputError(f"{name} cannot be read as {n} numbers: {error}") from error
     if array.dtype.kind not in "biuf" or array.ndim != 1 or len(array) != n:
         raise InvalidInputError(
             f"{name} must hold {n} real numbers in one dimension; got shape {array.shape} of "

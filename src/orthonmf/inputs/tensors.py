@@ -10,7 +10,8 @@ import numpy as np
 from orthonmf.engine.sources import ArraySource, Source
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.extras import import_extra
-from orthonmf.inputs.parameters import check_dimensions
+from orthonmf.inputs.conversion import check_dimensions
+from orthonmf.numerics.arrays import Array
 
 # The numbers that DLPack has for memory of CUDA, and for what CUDA and the host share.
 CUDA = (2, 13)
@@ -34,13 +35,27 @@ def source_of_tensor(X: Any) -> Source:
     _refuse_kind(tensor)
     check_dimensions(tuple(tensor.shape))
     if tensor.device.type == "cpu":
-        plain = tensor.detach()
-        # The one real type that NumPy does not have.
-        plain = plain.double() if plain.dtype == torch.bfloat16 else plain
-        return ArraySource(plain.numpy())
+        return ArraySource(_on_host(tensor))
     from orthonmf.engine.tensors import TensorSource
 
     return TensorSource(tensor)
+
+
+def as_host_array(values: Any) -> Array:
+    """Numbers in an array of NumPy, wherever they lie; copied only where they must be."""
+    if is_tensor(values):
+        return _on_host(values)
+    if is_on_device(values):
+        return _on_host(import_extra("torch", "gpu").from_dlpack(values))
+    return np.asarray(values)
+
+
+def _on_host(tensor: Any) -> Array:
+    plain = tensor.detach().cpu()
+    # The one real type that NumPy does not have.
+    return (
+        plain.double() if plain.dtype == import_extra("torch", "gpu").bfloat16 else plain
+    ).numpy()
 
 
 def _refuse_kind(tensor: Any) -> None:

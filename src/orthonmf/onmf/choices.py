@@ -256,7 +256,9 @@ def refuse_large_result(X: Any, asked: int | tuple[int, int], orthogonal: str) -
     if not (isinstance(shape, tuple) and [isinstance(n, Integral) for n in shape] == [True, True]):
         return  # a list, or lengths that Dask has yet to find out
     k, _ = usable(asked, shape, orthogonal)
-    itemsize = 4 if getattr(X, "dtype", None) == np.float32 else FLOAT
+    # The class is asked first: a frame answers with its column of that name.
+    dtype = X.dtype if hasattr(type(X), "dtype") else None
+    itemsize = 4 if dtype == np.float32 else FLOAT
     needed = result_bytes(shape, k, orthogonal, itemsize)
     if needed > SMALL:
         what = f"the result with {k:,} components for {shape[0]:,} x {shape[1]:,} entries"
