@@ -37,10 +37,10 @@ LEVELS = [
     {"factorization", "certification", "views"},
     {"preparation"},
     {"inputs", "measures", "chi_square"},
-    {"steps", "kmeans", "bounds"},
+    {"steps", "kmeans", "bounds", "alternation"},
     {"engine"},
     {"files", "certificate", "progress", "extras"},
-    {"numerics"},
+    {"numerics", "checkpoint"},
     {"errors", "version"},
 ]
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}

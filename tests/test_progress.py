@@ -9,8 +9,7 @@ import pytest
 
 import orthonmf
 from orthonmf import progress
-from orthonmf.numerics.descent import announce
-from orthonmf.progress import count_progress, follow, progress_lines
+from orthonmf.progress import announce, count_progress, follow, progress_lines
 
 
 def test_verbose_prints_plain_lines(capsys):

@@ -36,7 +36,7 @@ from orthonmf.inputs.parameters import (
     as_tolerance,
     as_weights,
 )
-from orthonmf.kmeans.solve import SUBROUTINES
+from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.numerics.digest import digest
 from orthonmf.onmf.choices import (
     COMPLETE,

@@ -1,15 +1,59 @@
-"""Progress, shown: a line for every step of a fit, a bar or lines for many runs."""
+"""Progress: steps are announced where they happen, and heard by whoever listens.
+
+Without a listener that costs one lookup. Listeners belong to the calling thread (or task), so two
+fits in two threads do not hear each other. What is heard is shown as a line for every step of a
+fit, and of many runs as a bar or lines.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from time import monotonic
 
-from orthonmf.numerics.descent import listening
-
 SECONDS_BETWEEN_LINES = 10.0
+Listener = Callable[[str, float | None], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("orthonmf_progress", default=None)
+
+
+def announce(step: str, error: float | None = None) -> None:
+    """Say that a step is done, and the relative squared error it left where that is known."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(step, error)
+
+
+@contextmanager
+def listening(listener: Listener | None) -> Iterator[None]:
+    """Pass what is announced inside to ``listener``, and to whoever listened before."""
+    if listener is None:
+        yield
+        return
+    outer = _listener.get()
+
+    def both(step: str, error: float | None) -> None:
+        listener(step, error)
+        if outer is not None:
+            outer(step, error)
+
+    token = _listener.set(both)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Let nobody hear what is announced inside: steps of a part, whose errors are not the fit's."""
+    token = _listener.set(None)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 @contextmanager

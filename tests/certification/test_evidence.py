@@ -21,7 +21,7 @@ from orthonmf.bounds import table, tight
 from orthonmf.certificate import CERTIFICATES
 from orthonmf.certification import certify
 from orthonmf.errors import SourceChangedError, TooLargeError
-from orthonmf.numerics.descent import listening
+from orthonmf.progress import listening
 from tests.quick_cases import mostly_slow
 
 SETTINGS = ["samples", "features", "both"]

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, save_npz
 
 import orthonmf
 from orthonmf.cli.commands import COMMANDS
-from orthonmf.kmeans.solve import SUBROUTINES
+from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.choices import INITS, NAMES, SETTINGS
 from tests.cli.running import orthonmf as fresh
 

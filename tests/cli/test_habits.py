@@ -10,7 +10,7 @@ import pytest
 
 from orthonmf.cli import terminal
 from orthonmf.cli.commands import COMMANDS, help_of
-from orthonmf.numerics.descent import announce
+from orthonmf.progress import announce
 from tests.cli.running import COMMAND, ENVIRONMENT
 
 

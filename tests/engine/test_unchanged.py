@@ -10,7 +10,7 @@ from orthonmf.engine.executors import COPIES_OF_A_BLOCK
 from orthonmf.engine.kernels.sparse import SPARSE
 from orthonmf.engine.unchanged import Unchanged
 from orthonmf.errors import SourceChangedError
-from orthonmf.numerics.descent import listening
+from orthonmf.progress import listening
 from tests.quick_cases import mostly_slow
 
 N, M, ROW = 3000, 40, 1204

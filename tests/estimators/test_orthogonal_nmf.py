@@ -23,7 +23,7 @@ import orthonmf
 from orthonmf.datasets import make_planted
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
-from orthonmf.numerics.descent import listening
+from orthonmf.progress import listening
 from tests.quick_cases import mostly_slow
 
 SETTINGS = ["samples", "features", "both"]

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf import fitting
 from orthonmf.files.archive import open_archive, write_archive
-from orthonmf.numerics.descent import listening
+from orthonmf.progress import listening
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 

@@ -15,7 +15,7 @@ import orthonmf
 from orthonmf.certification.evidence import Evidence
 from orthonmf.cli.folder import MODEL, SELECTION, SUMMARY
 from orthonmf.engine.sources import digest_rows
-from orthonmf.numerics.descent import listening
+from orthonmf.progress import listening
 from orthonmf.selection.journal import TITLE, VERSION
 from orthonmf.selection.trial import Trial
 

@@ -9,20 +9,16 @@ from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans import local_search
-from orthonmf.kmeans.local_search import (
-    Exchange,
-    best_exchange,
-    random_exchanges,
-    stability_promise,
-)
-from orthonmf.kmeans.seeding import (
+from orthonmf.kmeans.exchanges import (
     WORTHWHILE,
+    Exchange,
     Nearest,
     best_exchanges,
-    lines,
     most_exchanges,
-    plain,
+    random_exchanges,
 )
+from orthonmf.kmeans.local_search import best_exchange, stability_promise
+from orthonmf.kmeans.seeding import lines, plain
 
 
 def cost_of(points, form, distance):

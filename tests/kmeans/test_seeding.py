@@ -8,14 +8,8 @@ from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.engine.vectors import draw, draw_distinct
 from orthonmf.inputs.data import as_matrix
-from orthonmf.kmeans.seeding import (
-    choose_columns,
-    greedy_candidates,
-    lines,
-    plain,
-    seed,
-    seeding_promise,
-)
+from orthonmf.kmeans.exchanges import choose_columns
+from orthonmf.kmeans.seeding import greedy_candidates, lines, plain, seed, seeding_promise
 
 X = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.1, 1.0], [0.0] * 3])
 

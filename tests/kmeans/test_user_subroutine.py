@@ -12,7 +12,7 @@ from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
-from orthonmf.kmeans.solve import weighted_kmeans
+from orthonmf.kmeans.subroutines import weighted_kmeans
 from orthonmf.kmeans.user_subroutine import call_subroutine, cluster_by_labels
 from tests.oracles.weighted_kmeans import kmeans_cost
 

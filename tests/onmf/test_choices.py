@@ -20,7 +20,7 @@ from orthonmf.engine.memory import available_memory, in_words, memory_limit
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import as_bytes
-from orthonmf.kmeans.solve import SUBROUTINES
+from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.choices import (
     ALGORITHMS,
     COMPLETE,

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 import orthonmf
-from orthonmf.kmeans.solve import SUBROUTINES
+from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.choices import INITS, NAMES, SETTINGS
 from orthonmf.onmf.options import DEFAULTS
 from tests.onmf.small_points import some_options

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import orthonmf
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError, InvalidTypeError
-from orthonmf.numerics.descent import listening
+from orthonmf.progress import listening
 from tests.quick_cases import mostly_slow
 
 

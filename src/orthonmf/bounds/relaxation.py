@@ -27,7 +27,7 @@ from orthonmf.bounds.allowance import Allowance
 from orthonmf.bounds.eigenpairs import new_directions
 from orthonmf.bounds.operands import Operand
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.descent import announce
+from orthonmf.progress import announce
 
 OVER_RELAXATION = 1.6
 CHECK_EVERY = 10

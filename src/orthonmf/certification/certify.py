@@ -29,7 +29,6 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.memory import SMALL, refuse_beyond_memory
 from orthonmf.factorization import Factorization
 from orthonmf.inputs.data import Data
-from orthonmf.numerics.descent import announce
 from orthonmf.numerics.rounding import (
     WEIGHT_ROUNDINGS,
     captured_error_upper_bound,
@@ -37,6 +36,7 @@ from orthonmf.numerics.rounding import (
     round_down,
     round_up,
 )
+from orthonmf.progress import announce
 
 # A norm of the residual below so many roundings of each entry is at the level of rounding.
 ROUNDING_LEVEL = 2**10

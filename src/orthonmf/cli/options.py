@@ -15,7 +15,7 @@ from orthonmf.certificate import CERTIFICATES, FORMER
 from orthonmf.errors import OrthoNMFError
 from orthonmf.files.readers import FORMATS
 from orthonmf.inputs.parameters import as_n_init, name_nearest
-from orthonmf.kmeans.solve import SUBROUTINES
+from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.choices import INITS, NAMES, SETTINGS
 from orthonmf.onmf.options import DEFAULTS
 

@@ -25,7 +25,7 @@ from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import may_be_missing
 from orthonmf.inputs.sparse_structure import as_checked_csr
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.descent import listening
+from orthonmf.progress import listening
 
 
 def _assigns_samples(model: OrthogonalNMF) -> bool:

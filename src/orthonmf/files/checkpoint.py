@@ -4,7 +4,7 @@ A fit is a sequence of steps: directions are drawn, a descent is run, points are
 is finished is never repeated, an unfinished descent goes on where it stood, and everything
 between steps is cheap and comes out the same again. So a fit that goes on ends with the bits of
 one that was never broken off. What is kept is small: some k x m arrays, not the data.
-Steps say what they keep by `Step.keep` and `finish` (`numerics/descent.py`); what must agree for a
+Steps say what they keep by `Step.keep` and `finish` (`checkpoint.py`); what must agree for a
 fit to go on is said by `open_checkpoint` (`fitting.py`).
 """
 
@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.errors import InvalidInputError
 from orthonmf.files.archive import open_archive, write_archive
 from orthonmf.files.whole_files import is_special
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.descent import Checkpoint, Step
 
 FORMAT = "orthonmf checkpoint 3"
 MOST_BYTES = 2**34

@@ -1,69 +1,70 @@
-"""Exchanging one center for one point: random exchanges (LS++), and all of them."""
+"""Local search: the best of all exchanges, until none helps, which proves a ratio."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from orthonmf.certificate import Promise
-from orthonmf.engine.points import Distance, Points
-from orthonmf.engine.vectors import draw, on_host
-from orthonmf.kmeans.seeding import Nearest, distance_rounding, plain
-from orthonmf.numerics.arrays import Array
+from orthonmf.engine.points import Points
+from orthonmf.kmeans.exchanges import Exchange
+from orthonmf.kmeans.lloyd import Clustering, cluster_weights, lloyd, means, point_costs
+from orthonmf.kmeans.seeding import distance_rounding
 from orthonmf.numerics.rounding import UNIT_ROUNDOFF
 
 # Distances from all points to a batch of candidates are held at once.
 BATCH_BYTES = 2**26
-# A gain below this share of the cost is rounding.
-NEGLIGIBLE = 1e-12
 
 
-class Exchange(Nearest):
-    """Centers that may be exchanged for points, with the distances that tell what it gains."""
+def exchange_until_stable(
+    points: Points, clustering: Clustering, *, max_iter: int, tol: float
+) -> Clustering:
+    """Exchange centers for points, Lloyd after each, until no exchange helps; then claim it.
 
-    def __init__(self, points: Points, centers: Array, distance: Distance = plain) -> None:
-        self.points, self.centers, self._distance = points, centers.copy(), distance
-        super().__init__(points.weights, self.distances_to(centers))
-
-    def distances_to(self, centers: Array) -> Array:
-        """(N, c) squared distances of all points to centers (c, m)."""
-        return on_host(self._distance(*self.points.cosines_with(centers)))
-
-    def to_points(self, candidates: Array) -> Array:
-        """(N, c) squared distances of all points to the points at these positions."""
-        distances = self.distances_to(self.points.at(candidates))
-        distances[candidates, np.arange(len(candidates))] = 0.0
-        return distances
-
-    def apply(self, center: int, point: int, distances: Array) -> None:
-        """Put a point, to which the distances (N,) are known, in the place of a center."""
-        self.centers[center] = self.points.at(np.array([point]))[0]
-        self.replace(center, distances)
-
-
-def random_exchanges(
-    exchange: Exchange, n_steps: int, rng: np.random.Generator, batch: int = 5
-) -> int:
-    """LS++: draw points like seeding does and exchange the best center when that helps.
-
-    Candidates are drawn a few at a time and tried in turn. Returns how many were accepted.
+    The test reads all pairs of points, so the time grows with their number squared.
     """
-    accepted = 0
-    for start in range(0, n_steps, batch):
-        chances = exchange.points.weights * exchange.nearest
-        if not chances.sum() > 0:
-            break
-        candidates = draw(chances, min(batch, n_steps - start), rng)
-        new = exchange.to_points(candidates)  # one read for the whole batch
-        for number in range(len(candidates)):
-            gains = exchange.gains(new[:, [number]])[:, 0]
-            center = int(gains.argmax())
-            if gains[center] > NEGLIGIBLE * exchange.cost:
-                exchange.apply(center, int(candidates[number]), new[:, number])
-                accepted += 1
-    return accepted
+    lowest = np.inf
+    while True:
+        exchange = Exchange(points, clustering.centers)
+        best = best_exchange(exchange)
+        # Gains below this are not worth a round, and the claim accounts for what is left. At the
+        # level of rounding, or in float32, Lloyd may undo an exchange: then this is the end too.
+        enough = max(1e-7 * exchange.cost / len(exchange.centers), 2 * cost_rounding(exchange))
+        if best.gain <= enough or exchange.cost >= lowest:
+            return _stable(points, clustering, stability_promise(exchange, best.gain))
+        lowest = exchange.cost
+        new = exchange.to_points(np.array([best.point]))
+        exchange.apply(best.center, best.point, new[:, 0])
+        improved = lloyd(points, exchange.centers, max_iter=max_iter, tol=tol)
+        clustering = replace(
+            improved,
+            n_sweeps=clustering.n_sweeps + improved.n_sweeps,
+            history=clustering.history + improved.history,
+        )
+
+
+def _stable(points: Points, clustering: Clustering, promise: Promise) -> Clustering:
+    """The clustering by centers that no exchange improves, with the ratio that they have.
+
+    Stability bounds what the points pay to their nearest of these centers. Labels on which
+    Lloyd was stopped may cost more than that, so they are made again: means and weights of the
+    new ones cost no more, and the ratio is theirs.
+    """
+    sweep = points.sweep_centers(clustering.centers)
+    weights = cluster_weights(points, sweep.labels, len(clustering.centers))
+    cost = min(float(point_costs(points, sweep).sum()), clustering.cost)
+    return replace(
+        clustering,
+        labels=np.where(points.weights > 0, sweep.labels, np.int32(-1)),
+        centers=means(sweep.sums, weights),
+        weights=weights,
+        cost=cost,
+        promise=promise,
+        n_sweeps=clustering.n_sweeps + 1,
+        history=(*clustering.history, cost),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 from orthonmf.certificate import KINDS, Promise
 from orthonmf.engine.points import Points
 from orthonmf.errors import InvalidInputError
-from orthonmf.kmeans.solve import Clustering, cluster_weights, means
+from orthonmf.kmeans.lloyd import Clustering, cluster_weights, means
 from orthonmf.numerics.arrays import Array
 
 

@@ -18,7 +18,7 @@ from orthonmf.certificate import CERTIFICATES
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.memory import SMALL, refuse_beyond_memory
 from orthonmf.errors import InvalidInputError
-from orthonmf.kmeans.solve import SUBROUTINES
+from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.blocks import factorize_blocks
 from orthonmf.onmf.double_factor import factorize_double
 from orthonmf.onmf.full_rank import factorize_without_limit

@@ -10,16 +10,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.compressed import as_points, compress_columns
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.vectors import divide
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.descent import Checkpoint, silence
 from orthonmf.onmf.core_descent import descend_core, group_points, pack, unpack
 from orthonmf.onmf.core_starts import core_starts
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search import Search
 from orthonmf.onmf.solution import Escape, Solution
+from orthonmf.progress import silence
 
 RECOMBINATIONS = 3
 SMALL_STARTS = 6  # rows first and columns first each

@@ -16,19 +16,20 @@ from dataclasses import replace
 import numpy as np
 
 from orthonmf.certificate import Promise
+from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.compressed import compress_columns, compress_swept
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points
 from orthonmf.engine.samples import Samples, columns_of
 from orthonmf.engine.vectors import unit_lengths, winners_only
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.descent import Checkpoint, silence
 from orthonmf.onmf.blocks import factorize_blocks
 from orthonmf.onmf.core_descent import Grouped, group_points, pack
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search import Search, search_lines
 from orthonmf.onmf.solution import Solution, Start
 from orthonmf.onmf.starts import GIVEN
+from orthonmf.progress import silence
 
 
 def core_starts(matrix: Matrix, options: Options, search: Search) -> Iterator[Start]:

@@ -11,10 +11,10 @@ from functools import cached_property
 
 import numpy as np
 
+from orthonmf.alternation import errors_of
 from orthonmf.engine.points import Points, SinglePoints
 from orthonmf.engine.vectors import divide, unit_lengths
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.descent import errors_of
 from orthonmf.onmf.solution import Solution
 from orthonmf.onmf.tournament import net_gains
 

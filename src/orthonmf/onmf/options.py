@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from orthonmf.checkpoint import Checkpoint
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.descent import Checkpoint
 
 # What leaving an option out means; the doors of the library give these as defaults.
 DEFAULTS: dict[str, Any] = {"n_init": "auto", "max_iter": 300, "tol": 3e-5, "checkpoint": None}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from orthonmf.alternation import errors_of
 from orthonmf.engine.compressed import compress_columns, compress_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points
@@ -15,7 +16,6 @@ from orthonmf.engine.samples import Samples, columns_of
 from orthonmf.engine.vectors import divide, unit_lengths
 from orthonmf.factorization import Factorization
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.descent import errors_of
 from orthonmf.onmf.core_descent import Grouped, pack
 from orthonmf.onmf.exact_directions import find_top_directions
 from orthonmf.onmf.options import Options

@@ -15,7 +15,8 @@ from orthonmf.engine.points import Points
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.factorization import Factorization
-from orthonmf.kmeans.solve import Clustering, weighted_kmeans
+from orthonmf.kmeans.lloyd import Clustering
+from orthonmf.kmeans.subroutines import weighted_kmeans
 from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import Solution

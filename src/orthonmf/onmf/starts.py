@@ -17,15 +17,9 @@ from orthonmf.certificate import Promise
 from orthonmf.engine.points import Points, SinglePoints
 from orthonmf.engine.samples import DENSE_PER_SECOND, Products
 from orthonmf.engine.vectors import draw_distinct, unit_lengths
-from orthonmf.kmeans.seeding import (
-    Nearest,
-    best_exchanges,
-    choose_columns,
-    lines,
-    seed,
-    seeding_promise,
-)
-from orthonmf.kmeans.seeding_in_rounds import draw_candidates, seed_in_rounds
+from orthonmf.kmeans.exchanges import Nearest, best_exchanges, choose_columns
+from orthonmf.kmeans.rounds import draw_candidates, seed_in_rounds
+from orthonmf.kmeans.seeding import lines, seed, seeding_promise
 from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import Start

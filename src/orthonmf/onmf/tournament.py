@@ -17,7 +17,7 @@ import numpy as np
 
 from orthonmf.engine.samples import Products
 from orthonmf.engine.vectors import divide, draw, draw_distinct
-from orthonmf.kmeans.seeding import choose_columns
+from orthonmf.kmeans.exchanges import choose_columns
 from orthonmf.numerics.arrays import Array
 
 SWEEPS_BEFORE_HALVING = 2

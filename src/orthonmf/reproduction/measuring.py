@@ -20,8 +20,8 @@ from orthonmf.measures import (
     recovery_error,
     relative_squared_error,
 )
-from orthonmf.numerics.descent import listening
 from orthonmf.onmf.single_factor import published_error
+from orthonmf.progress import listening
 from orthonmf.reproduction.data import Data, data_of, method_generator
 from orthonmf.reproduction.definition import PLANTED, Run, Setting
 from orthonmf.reproduction.rows import FAILED, NOT_MEASURED, Row

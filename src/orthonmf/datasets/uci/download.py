@@ -15,7 +15,7 @@ from orthonmf.datasets.uci.catalog import Entry, Original
 from orthonmf.errors import OrthoNMFError
 from orthonmf.extras import import_extra
 from orthonmf.files.archive import DAMAGE
-from orthonmf.numerics.descent import announce
+from orthonmf.progress import announce
 
 
 class DownloadError(OrthoNMFError, OSError):

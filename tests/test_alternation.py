@@ -7,16 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orthonmf.numerics.descent import (
-    Checkpoint,
-    Step,
-    Update,
-    alternate,
-    announce,
-    errors_of,
-    listening,
-    silence,
-)
+from orthonmf.alternation import Update, alternate, errors_of
+from orthonmf.checkpoint import Checkpoint, Step
+from orthonmf.progress import announce, listening, silence
 
 
 class Known:

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.inputs.data import as_matrix
-from orthonmf.kmeans.local_search import Exchange, stability_promise
-from orthonmf.kmeans.solve import lloyd, weighted_kmeans
+from orthonmf.kmeans.exchanges import Exchange
+from orthonmf.kmeans.lloyd import lloyd
+from orthonmf.kmeans.local_search import stability_promise
+from orthonmf.kmeans.subroutines import weighted_kmeans
 from tests.oracles.weighted_kmeans import exact_kmeans, kmeans_cost
 
 
@@ -60,7 +62,7 @@ def test_labels_of_a_stopped_lloyd_do_not_take_the_ratio_of_better_centers(monke
         tested.append(exchange.cost)
         return stability_promise(exchange, gain_left)
 
-    monkeypatch.setattr("orthonmf.kmeans.solve.stability_promise", noted)
+    monkeypatch.setattr("orthonmf.kmeans.local_search.stability_promise", noted)
     for seed in range(60):
         rng = np.random.default_rng(seed)
         points = Samples(as_matrix(rng.exponential(size=(30, 5)) ** 2))

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.inputs.data import as_matrix
+from orthonmf.kmeans.rounds import ROUNDS, draw_candidates, seed_in_rounds
 from orthonmf.kmeans.seeding import lines, plain
-from orthonmf.kmeans.seeding_in_rounds import ROUNDS, draw_candidates, seed_in_rounds
 
 
 def some_rows(seed=0, n=40, m=5):

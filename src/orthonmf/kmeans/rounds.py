@@ -14,7 +14,8 @@ import numpy as np
 
 from orthonmf.engine.points import Distance, Points
 from orthonmf.engine.vectors import draw
-from orthonmf.kmeans.seeding import choose_columns, lines
+from orthonmf.kmeans.exchanges import choose_columns
+from orthonmf.kmeans.seeding import lines
 from orthonmf.numerics.arrays import Array
 
 ROUNDS = 3
