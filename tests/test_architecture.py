@@ -16,7 +16,7 @@ from orthonmf.engine.kernels.sparse import SPARSE
 SOURCE = Path(orthonmf.__file__).parent
 KERNELS = [type(DENSE), type(SPARSE)]
 if find_spec("torch") is not None:
-    from orthonmf.engine.kernels.tensors import TensorKernel
+    from orthonmf.engine.gpu.kernel import TensorKernel
 
     KERNELS.append(TensorKernel)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from orthonmf.factorization import Factorization
     from orthonmf.files.saving import load, save
     from orthonmf.fitting import factorize
-    from orthonmf.inputs.tensors import on_device
+    from orthonmf.inputs.tensors import stream_to_device
     from orthonmf.report.writing import write_report
     from orthonmf.selection import Selection, select_n_components
 
@@ -42,10 +42,10 @@ __all__ = [
     "factorize",
     "load",
     "measures",
-    "on_device",
     "preparation",
     "save",
     "select_n_components",
+    "stream_to_device",
     "write_report",
 ]
 
@@ -66,7 +66,7 @@ _HOMES = {
     "chi_square_weights": "chi_square",
     "factorize": "fitting",
     "load": "files.saving",
-    "on_device": "inputs.tensors",
+    "stream_to_device": "inputs.tensors",
     "save": "files.saving",
     "select_n_components": "selection",
     "write_report": "report.writing",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.vectors import on_host
+from orthonmf.engine.placement import on_host
 from orthonmf.factorization import Factorization
 from orthonmf.numerics.arrays import Array
 

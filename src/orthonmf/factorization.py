@@ -11,10 +11,11 @@ from scipy.sparse import csc_array
 from orthonmf import views
 from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certificate, Promise
 from orthonmf.certification.evidence import Evidence
-from orthonmf.engine.vectors import divide, one_per_row
+from orthonmf.engine.loadings import one_per_row
 from orthonmf.inputs.data import Data, as_matrix
 from orthonmf.inputs.parameters import as_certificate
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide
 from orthonmf.preparation import Preparation
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orthonmf.engine.vectors import divide
 from orthonmf.extras import import_extra
 from orthonmf.inputs.data import as_source
 from orthonmf.inputs.parameters import as_choice, as_n_components
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.distinctive import distinctive_features
+from orthonmf.numerics.vectors import divide
 
 if TYPE_CHECKING:
     from orthonmf.factorization import Factorization

@@ -3,22 +3,16 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine.vectors import (
-    by_label,
-    divide,
-    draw,
-    draw_evenly,
-    find_largest,
-    look_up,
-    on_host,
-    one_per_row,
-)
+from orthonmf.engine.loadings import by_label, one_per_row
+from orthonmf.engine.placement import find_largest, look_up, on_host
+from orthonmf.engine.sampling import draw, draw_evenly
 from orthonmf.kmeans.seeding import lines, plain
+from orthonmf.numerics.vectors import divide
 
 torch = pytest.importorskip("torch")
 
-from orthonmf.engine.device_arrays import DeviceArray  # noqa: E402
-from orthonmf.engine.tensor_functions import SLAB  # noqa: E402
+from orthonmf.engine.gpu.arrays import DeviceArray  # noqa: E402
+from orthonmf.engine.gpu.functions import SLAB  # noqa: E402
 
 RNG = np.random.default_rng(0)
 V = RNG.exponential(size=3 * SLAB + 77)

@@ -7,7 +7,7 @@ import pytest
 
 from orthonmf.engine import geometry, sources
 from orthonmf.engine.geometry import refuse_overflow, scales_are_accurate
-from orthonmf.engine.vectors import ByLabel, Projection, one_per_row
+from orthonmf.engine.loadings import ByLabel, Projection, one_per_row
 from orthonmf.errors import InvalidInputError, ScaleOverflowError
 from orthonmf.inputs.data import as_matrix
 from tests.engine.weighted import CASES, STORES, Case, make, some_numbers

@@ -110,10 +110,10 @@ def test_arrays_of_other_libraries_come_in_by_dlpack():
 
 @pytest.mark.parametrize("locked", [True, False])
 def test_streamed_rows_give_the_bits_of_a_tensor(locked, monkeypatch):
-    from orthonmf.engine import streaming, tensors
+    from orthonmf.engine.gpu import source, streaming
 
-    small = tensors.device_boundaries
-    for module in (streaming, tensors):
+    small = source.device_boundaries
+    for module in (streaming, source):
         monkeypatch.setattr(module, "device_boundaries", lambda n, m, *size: small(n, m, 2**21))
     X = uniform(200_000, 50)
     held = X.cpu().pin_memory() if locked else X.cpu().numpy()
@@ -121,7 +121,7 @@ def test_streamed_rows_give_the_bits_of_a_tensor(locked, monkeypatch):
     resident = orthonmf.factorize(X, 7, **options)
     for kept in (True, False):
         monkeypatch.setattr(streaming._Line, "has_room", lambda self, tensor, kept=kept: kept)
-        streamed = orthonmf.factorize(orthonmf.on_device(held), 7, **options)
+        streamed = orthonmf.factorize(orthonmf.stream_to_device(held), 7, **options)
         np.testing.assert_array_equal(streamed.labels, resident.labels)
         np.testing.assert_array_equal(streamed.scales, resident.scales)
         assert streamed.error == resident.error
@@ -133,7 +133,7 @@ def test_too_little_memory_is_an_error_of_ours():
     _, total = torch.cuda.mem_get_info()
     torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + 2**20) / total)
     try:
-        with pytest.raises(TooLargeError, match="on_device"):
+        with pytest.raises(TooLargeError, match="stream_to_device"):
             orthonmf.factorize(X, 5)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)

@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from orthonmf.engine.kept import KeptBlocks
+from orthonmf.engine.sources import KeptBlocks
 
 
 def test_nothing_is_kept_before_room_is_allowed():

@@ -5,9 +5,9 @@ import pytest
 
 from orthonmf.engine import sources
 from orthonmf.engine.executors import Serial, Work
+from orthonmf.engine.loadings import one_per_row
 from orthonmf.engine.masked import FilledSource, MaskedMatrix, has_missing
 from orthonmf.engine.sources import ArraySource, in_memory
-from orthonmf.engine.vectors import one_per_row
 from orthonmf.errors import ScaleOverflowError
 from orthonmf.inputs.data import as_matrix
 from tests.engine.weighted import CASES, STORES, make, some_numbers

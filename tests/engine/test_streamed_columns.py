@@ -7,9 +7,9 @@ from scipy.sparse import csr_array
 from orthonmf.engine import sources
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
-from orthonmf.engine.vectors import divide
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import lines
+from orthonmf.numerics.vectors import divide
 from tests.engine.weighted import CASES, STORES, make, some_numbers
 
 RNG = np.random.default_rng(8)

@@ -8,9 +8,9 @@ from orthonmf.inputs import data
 
 torch = pytest.importorskip("torch")
 
+from orthonmf.engine.gpu.source import ALIGNED_ROWS, TensorSource, kernel_on  # noqa: E402
+from orthonmf.engine.gpu.streaming import DeviceBlocks  # noqa: E402
 from orthonmf.engine.sources import ArraySource, SlicedSource  # noqa: E402
-from orthonmf.engine.streaming import DeviceBlocks  # noqa: E402
-from orthonmf.engine.tensors import ALIGNED_ROWS, TensorSource, kernel_on  # noqa: E402
 from tests.engine.test_tensors import CPU, X, fit, with_small_blocks  # noqa: E402
 
 HOSTS = {

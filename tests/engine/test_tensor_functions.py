@@ -5,8 +5,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from orthonmf.engine import tensor_functions  # noqa: E402
-from orthonmf.engine.tensor_functions import (  # noqa: E402
+from orthonmf.engine.gpu import functions as tensor_functions  # noqa: E402
+from orthonmf.engine.gpu.functions import (  # noqa: E402
     DTYPES,
     OF_TORCH,
     SLAB,
@@ -77,7 +77,7 @@ def test_a_tensor_comes_to_the_host_as_a_copy_of_the_same_type(dtype):
 
 def test_a_device_without_room_is_told_with_a_remedy_and_other_errors_stay():
     with (
-        pytest.raises(TooLargeError, match=r"no room for this fit: full.*on_device\(X.cpu\(\)\)"),
+        pytest.raises(TooLargeError, match=r"full.*stream_to_device\(X.cpu\(\)\)"),
         told_when_full(),
     ):
         raise torch.OutOfMemoryError("full\nand a long story")

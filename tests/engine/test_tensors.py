@@ -12,7 +12,7 @@ from orthonmf.inputs import data
 
 torch = pytest.importorskip("torch")
 
-from orthonmf.engine.tensors import (  # noqa: E402
+from orthonmf.engine.gpu.source import (  # noqa: E402
     ALIGNED_ROWS,
     TensorSource,
     device_boundaries,

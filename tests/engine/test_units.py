@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from orthonmf.engine.loadings import ByLabel, by_label
 from orthonmf.engine.units import (
     AT_REST,
     SAFE_EXPONENT,
@@ -19,7 +20,6 @@ from orthonmf.engine.units import (
     metric_of,
     split_weights,
 )
-from orthonmf.engine.vectors import ByLabel, by_label
 
 ROWS = np.array([900, -3, 0], np.int32)
 COLUMNS = np.array([5, -700], np.int32)

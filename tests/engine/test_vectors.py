@@ -4,25 +4,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthonmf.engine import vectors
-from orthonmf.engine.vectors import (
-    ByLabel,
-    Projection,
-    by_label,
-    by_value,
-    count_equal,
-    divide,
-    draw,
-    draw_distinct,
-    draw_evenly,
-    draw_sample,
-    find_largest,
-    move_idle,
-    one_per_row,
-    slices,
-    unit_lengths,
-    winners_only,
-)
+from orthonmf.engine import loadings as expressed
+from orthonmf.engine.loadings import ByLabel, Projection, by_label, one_per_row
+from orthonmf.engine.placement import find_largest
+from orthonmf.engine.points import count_equal, move_idle
+from orthonmf.engine.sampling import draw, draw_distinct, draw_evenly, draw_sample
+from orthonmf.numerics.segments import slices
+from orthonmf.numerics.vectors import by_value, divide, unit_lengths, winners_only
 
 LABELS = np.array([2, -1, 0, 2, 1, -1], dtype=np.int32)
 SCALES = np.array([1.5, 0.0, 2.0, 0.25, 3.0, 0.0])
@@ -174,7 +162,7 @@ def test_scales_are_shifted_by_the_powers_of_component_matrix_and_row(rows):
 
 @pytest.mark.parametrize("entries", [1, 2**20])
 def test_components_in_another_order_have_their_loadings_in_that_order(entries, monkeypatch):
-    monkeypatch.setattr(vectors, "ENTRIES_AT_ONCE", entries)
+    monkeypatch.setattr(expressed, "ENTRIES_AT_ONCE", entries)
     loadings, order = loadings_of(LABELS, SCALES, 3), np.array([1, 2, 0])
     labelled = Projection(by_label=ByLabel(LABELS, SCALES, 3)).in_order(order)
     np.testing.assert_array_equal(labelled.loadings.toarray(), loadings[:, order])

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.engine.kernels.missing import fit_by_own_scale
-from orthonmf.engine.vectors import divide
+from orthonmf.numerics.vectors import divide
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 from tests.quick_cases import mostly_slow

@@ -83,4 +83,4 @@ def test_nothing_is_streamed_without_a_gpu():
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     with pytest.raises(InvalidInputError, match="pass X itself"):
-        orthonmf.on_device(X)
+        orthonmf.stream_to_device(X)

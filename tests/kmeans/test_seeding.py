@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.engine.samples import Samples
+from orthonmf.engine.sampling import draw, draw_distinct
 from orthonmf.engine.streamed_columns import StreamedColumns
-from orthonmf.engine.vectors import draw, draw_distinct
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.exchanges import choose_columns
 from orthonmf.kmeans.seeding import greedy_candidates, lines, plain, seed, seeding_promise

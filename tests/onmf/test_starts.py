@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf.datasets import make_planted
 from orthonmf.engine.samples import Samples, columns_of
-from orthonmf.engine.vectors import unit_lengths
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import seeding_promise
+from orthonmf.numerics.vectors import unit_lengths
 from orthonmf.onmf.search import descend, search_lines
 from orthonmf.onmf.starts import Pool, play_on_sample
 from tests.onmf.small_points import some_options

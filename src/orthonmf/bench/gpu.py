@@ -23,10 +23,10 @@ from orthonmf.bench.rows import Goal, Row
 from orthonmf.bench.tasks import Step, Task
 from orthonmf.engine.executors import executor_for, one_blas_thread
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.placement import on_host
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.scan import Scan, scan
 from orthonmf.engine.sources import ArraySource
-from orthonmf.engine.vectors import on_host
 from orthonmf.errors import MissingExtraError
 from orthonmf.extras import import_extra
 from orthonmf.factorization import Factorization
@@ -137,8 +137,8 @@ def _device_seconds(source: Any, directions: Any, n_repeats: int = 9) -> float:
 
 def _plain(X: Any) -> Any:
     """The matrix of a tensor that no fused kernel reads."""
-    from orthonmf.engine.kernels.tensors import TensorKernel
-    from orthonmf.engine.tensors import TensorSource
+    from orthonmf.engine.gpu.kernel import TensorKernel
+    from orthonmf.engine.gpu.source import TensorSource
 
     source = TensorSource(X, TensorKernel(X.device))
     executor = executor_for(source, None)
@@ -193,7 +193,7 @@ def _time_fit(data: Data, orthogonal: str) -> dict[str, Any]:
 def time_gpu_stream(data: Data) -> dict[str, Any]:
     """Seconds of a sweep of rows in page-locked memory, and of the copy alone."""
     torch, (n, m, k) = _torch(), data.sizes
-    from orthonmf.engine.streaming import DeviceBlocks
+    from orthonmf.engine.gpu.streaming import DeviceBlocks
 
     X = torch.empty((n, m), pin_memory=True)
     X.copy_(plant(data))

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from orthonmf.bounds.eigenpairs import leading_eigenpairs
-from orthonmf.engine.vectors import divide
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import growth
+from orthonmf.numerics.vectors import divide
 
 DIRECTIONS = 30  # leading singular directions in which points are compared
 EXTRA = 20  # of these, how many a search keeps next to the groups: what groups cannot see

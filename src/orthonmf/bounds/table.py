@@ -18,9 +18,9 @@ from orthonmf.certificate import CERTIFICATE_SECONDS
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.other_passes import short_sums
+from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import SinglePoints
 from orthonmf.engine.samples import Samples, columns_of
-from orthonmf.engine.vectors import on_host
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import WEIGHT_ROUNDINGS
 

@@ -26,7 +26,7 @@ from orthonmf.certification.exact_fit import fits_exactly
 from orthonmf.certification.same_data import Measured, measure_again, read_again, read_given
 from orthonmf.engine.geometry import CANCELLATION, scales_are_accurate
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.memory import SMALL, refuse_beyond_memory
+from orthonmf.engine.memory import refuse_beyond_memory
 from orthonmf.factorization import Factorization
 from orthonmf.inputs.data import Data
 from orthonmf.numerics.rounding import (
@@ -147,8 +147,7 @@ def squared_error_from_above(matrix: Matrix, result: Factorization, measured: Me
 def refuse_large_certificate(shape: tuple[int, int]) -> None:
     """Refuse a certificate whose Gram matrix cannot be held."""
     needed = certificate_bytes(shape)
-    if needed > SMALL:
-        refuse_beyond_memory(needed, "the certificate", "the factorization stands without it")
+    refuse_beyond_memory(needed, "the certificate", "the factorization stands without it")
 
 
 def certificate_bytes(shape: tuple[int, int]) -> int:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthonmf.certification.evidence import Held
+from orthonmf.engine.loadings import Projection
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.unchanged import RowLengths
-from orthonmf.engine.vectors import Projection
 from orthonmf.errors import InvalidInputError, InvalidTypeError, OrthoNMFError, SourceChangedError
 from orthonmf.factorization import Factorization
 from orthonmf.inputs.data import Data

@@ -9,12 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import DirectionSweep
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.scan import Scan
 from orthonmf.engine.sources import in_memory
-from orthonmf.engine.vectors import divide, on_host, square_lengths
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide, square_lengths
 
 
 def compress_columns(matrix: Matrix, groups: Array) -> Samples:

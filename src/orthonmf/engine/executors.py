@@ -18,9 +18,8 @@ import numpy as np
 import scipy.linalg  # noqa: F401  (loads SciPy's own BLAS, so that the limit finds it)
 from threadpoolctl import ThreadpoolController
 
-from orthonmf.engine.kept import KeptBlocks
 from orthonmf.engine.memory import available_memory
-from orthonmf.engine.sources import Source, block_rows
+from orthonmf.engine.sources import KeptBlocks, Source, block_rows
 from orthonmf.engine.units import Units, UnitsByRow
 from orthonmf.errors import InvalidInputError
 
@@ -220,7 +219,7 @@ def bytes_at_work(source: Source) -> int:
 
 def _room_to_keep(source: Source, n_threads: int, max_memory: int | None) -> int:
     if max_memory is None:
-        return (available_memory() or 0) // PART_OF_MEMORY
+        return available_memory() // PART_OF_MEMORY
     return max_memory - n_threads * bytes_at_work(source)
 
 

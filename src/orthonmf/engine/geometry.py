@@ -24,13 +24,15 @@ from scipy.sparse import issparse
 from orthonmf.engine.executors import Absorb, Executor, Work, with_units
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import Kernel, Rows, dtype_of
+from orthonmf.engine.loadings import ByLabel, Projection, by_label
 from orthonmf.engine.other_passes import residual_block, square_residuals
+from orthonmf.engine.placement import look_up
 from orthonmf.engine.scan import Scan
 from orthonmf.engine.sources import Source
 from orthonmf.engine.units import NO_ENTRIES, Metric, Units, fold_components, metric_of
-from orthonmf.engine.vectors import ByLabel, Projection, by_label, by_value, divide, look_up
 from orthonmf.errors import InvalidInputError, ScaleOverflowError
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import by_value, divide
 
 # Below this share of the squared norm the difference "norm minus captured" has lost its digits.
 CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}

@@ -29,8 +29,9 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.scan import Scan, missing_block
 from orthonmf.engine.sources import Source
 from orthonmf.engine.units import Units
-from orthonmf.engine.vectors import by_value, divide, slices
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.segments import slices
+from orthonmf.numerics.vectors import by_value, divide
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,12 +32,13 @@ from orthonmf.engine.kernels.interface import (
     update_block,
 )
 from orthonmf.engine.other_passes import FirstRow, Stacked, draw_block
+from orthonmf.engine.placement import look_up, on_host
 from orthonmf.engine.scan import Scan
 from orthonmf.engine.sources import Source, in_memory
 from orthonmf.engine.units import Units
-from orthonmf.engine.vectors import by_value, look_up, on_host
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.digest import digest
+from orthonmf.numerics.vectors import by_value
 
 
 class Matrix(Geometry):

@@ -19,13 +19,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.vectors import Weighted
+from orthonmf.engine.placement import find_largest
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide
 
 if TYPE_CHECKING:
     from orthonmf.engine.samples import Products
@@ -56,6 +58,33 @@ class DirectionSweep(Sweep):
 
     captured: Array  # (k,) weighted sum of squared products over the points of each label
     unit: Array | None = None  # (k, m) over rows: the unit vectors of what was swept
+
+
+class Weighted:
+    """Points known by their weights alone, and what follows from these."""
+
+    weights: Array  # (N,) squared length of each point in Y; zero points take part in no sum
+
+    @cached_property
+    def total(self) -> float:
+        """The energy of all points."""
+        return float(self.weights.sum())
+
+    @cached_property
+    def equal_count(self) -> float:
+        """How many points of equal weight these are worth."""
+        return count_equal(self.weights)
+
+    def find_missed(self, sweep: Any) -> Array:
+        """(N,) energy of every point that its direction in a sweep does not capture."""
+        cosines = np.minimum(divide(sweep.products, sweep.lengths), 1.0)
+        return self.weights * (1.0 - np.square(cosines))
+
+
+def count_equal(weights: Array) -> float:
+    """How many equal points weights (N,) are worth: ``(sum w)^2 / sum w^2``."""
+    squares = float(weights @ weights)
+    return float(weights.sum()) ** 2 / squares if squares > 0 else 0.0
 
 
 class Points(Weighted, ABC):
@@ -208,3 +237,28 @@ class SinglePoints(Points):
     @abstractmethod
     def whole(self) -> Array:
         """All points with their weights, (N, m) dense float64: for small data."""
+
+
+def move_idle(
+    vectors: Array, idle: Array, missed: Array, least: Array | float, at: Callable[[Array], Array]
+) -> bool:
+    """Put vectors that no point went to where most is missed: what is unused cannot be lost.
+
+    Parameters
+    ----------
+    vectors
+        (k, m), changed in place.
+    idle
+        Numbers of the vectors to move.
+    missed, least
+        (N,) what every point misses, and from which on it is more than rounding.
+    at
+        Vectors (c, m) for the points at c positions.
+
+    Returns
+    -------
+    Whether any point was worth moving to.
+    """
+    chosen = find_largest(missed, least, len(idle))
+    vectors[idle[: len(chosen)]] = at(chosen)
+    return len(chosen) > 0

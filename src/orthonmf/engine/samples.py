@@ -11,10 +11,12 @@ import numpy as np
 
 from orthonmf.engine.kernels.interface import Kernel, Penalty
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import DirectionSweep, Distance, Points, SinglePoints, Sweep
+from orthonmf.engine.sampling import draw_sample
 from orthonmf.engine.streamed_columns import StreamedColumns
-from orthonmf.engine.vectors import divide, draw_sample, on_host, square_lengths, unit_lengths
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide, square_lengths, unit_lengths
 
 # Products per second of one core, to the factor of two that a choice needs.
 DENSE_PER_SECOND = 1.2e10

@@ -9,6 +9,7 @@ import numpy as np
 
 from orthonmf.engine.executors import Executor, Work, with_units
 from orthonmf.engine.kernels.interface import BlockLook, Kernel, Rows
+from orthonmf.engine.placement import on_host
 from orthonmf.engine.sources import Source
 from orthonmf.engine.units import (
     AT_REST,
@@ -20,7 +21,6 @@ from orthonmf.engine.units import (
     largest_power,
     split_weights,
 )
-from orthonmf.engine.vectors import on_host
 from orthonmf.numerics.arrays import Array
 
 # The smallest number that has all its digits.

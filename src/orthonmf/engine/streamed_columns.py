@@ -8,8 +8,8 @@ import numpy as np
 
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import DirectionSweep, Distance, Points, Sweep
-from orthonmf.engine.vectors import divide, square_lengths, winners_only
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide, square_lengths, winners_only
 
 
 class StreamedColumns(Points):

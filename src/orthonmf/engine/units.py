@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from orthonmf.engine.vectors import ByLabel
+from orthonmf.engine.loadings import ByLabel
 from orthonmf.numerics.arrays import Array
 
 # Within these powers of two the largest entry, products of two entries summed over a block, and

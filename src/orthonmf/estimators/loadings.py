@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, sparray, spmatrix
 
+from orthonmf.engine.loadings import Projection
 from orthonmf.engine.masked import MaskedMatrix
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.vectors import Projection
 from orthonmf.inputs.data import is_of_dask
 from orthonmf.numerics.arrays import Array
 

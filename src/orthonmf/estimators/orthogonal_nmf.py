@@ -12,8 +12,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from orthonmf.certificate import CERTIFICATE_SECONDS, Certificate
+from orthonmf.engine.loadings import Projection
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.vectors import Projection
 from orthonmf.errors import InvalidInputError
 from orthonmf.estimators.callbacks import CallbackSupport, FitTasks, with_callbacks
 from orthonmf.estimators.certified import Certified

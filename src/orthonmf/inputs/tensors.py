@@ -36,7 +36,7 @@ def source_of_tensor(X: Any) -> Source:
     check_dimensions(tuple(tensor.shape))
     if tensor.device.type == "cpu":
         return ArraySource(_on_host(tensor))
-    from orthonmf.engine.tensors import TensorSource
+    from orthonmf.engine.gpu.source import TensorSource
 
     return TensorSource(tensor)
 
@@ -75,7 +75,7 @@ def _refuse_kind(tensor: Any) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamedMatrix:
-    """A matrix on the host that is to be computed with on a GPU; see :func:`on_device`."""
+    """A matrix on the host that is to be computed with on a GPU; see :func:`stream_to_device`."""
 
     X: Any
     device: str
@@ -96,7 +96,7 @@ class StreamedMatrix:
         return len(self.shape)
 
 
-def on_device(X: Any, device: str = "cuda") -> StreamedMatrix:
+def stream_to_device(X: Any, device: str = "cuda") -> StreamedMatrix:
     """A matrix on the host whose rows are streamed through a GPU when it is fitted.
 
     For what is larger than the memory there: pass the result wherever X is taken. Rows are copied
@@ -116,7 +116,7 @@ def on_device(X: Any, device: str = "cuda") -> StreamedMatrix:
     >>> import numpy as np
     >>> import orthonmf
     >>> X = np.load("large.npy", mmap_mode="r")  # doctest: +SKIP
-    >>> result = orthonmf.factorize(orthonmf.on_device(X), 10)  # doctest: +SKIP
+    >>> result = orthonmf.factorize(orthonmf.stream_to_device(X), 10)  # doctest: +SKIP
     """
     torch = import_extra("torch", "gpu")
     if torch.device(device).type != "cuda" or not torch.cuda.is_available():
@@ -131,7 +131,7 @@ def on_device(X: Any, device: str = "cuda") -> StreamedMatrix:
 def streamed_source(X: StreamedMatrix, host: Source) -> Source:
     """The source of a matrix that is streamed, from that of its rows on the host."""
     torch = import_extra("torch", "gpu")
-    from orthonmf.engine.streaming import DeviceBlocks
+    from orthonmf.engine.gpu.streaming import DeviceBlocks
 
     if host.kernel.sparse or host.kernel.on_device or host.elsewhere:
         raise InvalidTypeError("only dense rows on the host can be streamed; pass X itself")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csc_array
 
+from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import Distance, Points
-from orthonmf.engine.vectors import draw, on_host
+from orthonmf.engine.sampling import draw
 from orthonmf.kmeans.seeding import plain
 from orthonmf.numerics.arrays import Array
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthonmf.engine.points import Distance, Points
-from orthonmf.engine.vectors import draw
+from orthonmf.engine.sampling import draw
 from orthonmf.kmeans.exchanges import choose_columns
 from orthonmf.kmeans.seeding import lines
 from orthonmf.numerics.arrays import Array

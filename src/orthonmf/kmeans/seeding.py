@@ -15,7 +15,7 @@ import numpy as np
 
 from orthonmf.certificate import Promise
 from orthonmf.engine.points import Distance, Points
-from orthonmf.engine.vectors import draw
+from orthonmf.engine.sampling import draw
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import UNIT_ROUNDOFF
 

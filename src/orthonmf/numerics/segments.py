@@ -1,6 +1,8 @@
-"""Reductions over the segments of a compressed (CSR or CSC) array."""
+"""Segments of a compressed (CSR or CSC) array, and slices of anything with rows."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -33,3 +35,9 @@ def spread(starts: Array, lengths: Array) -> Array:
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
+
+
+def slices(n: int, size: int) -> Iterator[slice]:
+    """Slices of what has n rows, so many at a time, at least one."""
+    size = max(1, size)
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))

@@ -21,10 +21,11 @@ from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points, SinglePoints
 from orthonmf.engine.samples import Samples, columns_of
-from orthonmf.engine.vectors import divide, draw, unit_lengths, winners_only
+from orthonmf.engine.sampling import draw
 from orthonmf.kmeans.lloyd import Clustering
 from orthonmf.kmeans.subroutines import TOL, weighted_kmeans
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide, unit_lengths, winners_only
 from orthonmf.onmf.double_factor import double_from_means, separate_centers
 from orthonmf.onmf.full_rank import solve_full_rank
 from orthonmf.onmf.options import Options

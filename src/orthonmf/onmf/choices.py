@@ -16,7 +16,7 @@ import numpy as np
 
 from orthonmf.certificate import CERTIFICATES
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.memory import SMALL, refuse_beyond_memory
+from orthonmf.engine.memory import refuse_beyond_memory
 from orthonmf.errors import InvalidInputError
 from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.blocks import factorize_blocks
@@ -260,9 +260,8 @@ def refuse_large_result(X: Any, asked: int | tuple[int, int], orthogonal: str) -
     dtype = X.dtype if hasattr(type(X), "dtype") else None
     itemsize = 4 if dtype == np.float32 else FLOAT
     needed = result_bytes(shape, k, orthogonal, itemsize)
-    if needed > SMALL:
-        what = f"the result with {k:,} components for {shape[0]:,} x {shape[1]:,} entries"
-        refuse_beyond_memory(needed, what, FEWER)
+    what = f"the result with {k:,} components for {shape[0]:,} x {shape[1]:,} entries"
+    refuse_beyond_memory(needed, what, FEWER)
 
 
 def refuse_large_fit(
@@ -270,10 +269,9 @@ def refuse_large_fit(
 ) -> None:
     """Refuse a fit that cannot be held while it is at work."""
     needed = fit_bytes(matrix, algorithm, k, orthogonal, n_groups)
-    if needed > SMALL:
-        n, m = matrix.shape
-        what = f"the fit of {k:,} components to {n:,} x {m:,} entries"
-        refuse_beyond_memory(needed, what, FEWER)
+    n, m = matrix.shape
+    what = f"the fit of {k:,} components to {n:,} x {m:,} entries"
+    refuse_beyond_memory(needed, what, FEWER)
 
 
 def result_bytes(shape: tuple[int, int], k: int, orthogonal: str, itemsize: int) -> int:

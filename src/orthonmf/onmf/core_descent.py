@@ -17,8 +17,8 @@ from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.compressed import compress_columns, compress_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.samples import Samples
-from orthonmf.engine.vectors import divide, unit_lengths, winners_only
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide, unit_lengths, winners_only
 from orthonmf.onmf.search import descend
 from orthonmf.onmf.solution import Solution
 from orthonmf.progress import silence

@@ -13,8 +13,8 @@ import numpy as np
 from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.compressed import as_points, compress_columns
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.vectors import divide
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide
 from orthonmf.onmf.core_descent import descend_core, group_points, pack, unpack
 from orthonmf.onmf.core_starts import core_starts
 from orthonmf.onmf.options import Options

@@ -21,8 +21,8 @@ from orthonmf.engine.compressed import compress_columns, compress_swept
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points
 from orthonmf.engine.samples import Samples, columns_of
-from orthonmf.engine.vectors import unit_lengths, winners_only
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import unit_lengths, winners_only
 from orthonmf.onmf.blocks import factorize_blocks
 from orthonmf.onmf.core_descent import Grouped, group_points, pack
 from orthonmf.onmf.options import Options

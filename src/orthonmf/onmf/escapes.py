@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from orthonmf.engine.points import SinglePoints
-from orthonmf.engine.vectors import draw, unit_lengths
+from orthonmf.engine.sampling import draw
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import unit_lengths
 from orthonmf.onmf.solution import Escape, Solution
 
 BREATH_SWEEPS = 3

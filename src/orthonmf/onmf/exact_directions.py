@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from orthonmf.engine.points import Points
-from orthonmf.engine.vectors import unit_lengths
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import unit_lengths
 
 ROUNDS = 10
 

@@ -17,13 +17,14 @@ from orthonmf.alternation import Update, alternate, errors_of
 from orthonmf.certificate import Promise
 from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.masked import MaskedMatrix, MaskedSweep
-from orthonmf.engine.points import Points
+from orthonmf.engine.points import Points, move_idle
 from orthonmf.engine.samples import Samples
+from orthonmf.engine.sampling import draw
 from orthonmf.engine.streamed_columns import StreamedColumns
-from orthonmf.engine.vectors import divide, draw, move_idle
 from orthonmf.kmeans.seeding import distance_rounding, draw_far
 from orthonmf.kmeans.subroutines import weighted_kmeans
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import unit_rows
 from orthonmf.onmf.search import Search

@@ -13,8 +13,8 @@ import numpy as np
 
 from orthonmf.alternation import errors_of
 from orthonmf.engine.points import Points, SinglePoints
-from orthonmf.engine.vectors import divide, unit_lengths
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide, unit_lengths
 from orthonmf.onmf.solution import Solution
 from orthonmf.onmf.tournament import net_gains
 

@@ -13,9 +13,9 @@ from orthonmf.engine.compressed import compress_columns, compress_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points
 from orthonmf.engine.samples import Samples, columns_of
-from orthonmf.engine.vectors import divide, unit_lengths
 from orthonmf.factorization import Factorization
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide, unit_lengths
 from orthonmf.onmf.core_descent import Grouped, pack
 from orthonmf.onmf.exact_directions import find_top_directions
 from orthonmf.onmf.options import Options

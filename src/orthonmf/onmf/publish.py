@@ -15,13 +15,15 @@ from itertools import accumulate
 import numpy as np
 
 from orthonmf.certificate import NOTHING_PROMISED, Promise
+from orthonmf.engine.loadings import ByLabel, Projection
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import DirectionSweep
-from orthonmf.engine.vectors import ByLabel, Projection, divide, on_host, winners_only
 from orthonmf.factorization import Factorization
 from orthonmf.kmeans.seeding import distance_rounding
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import UNIT_ROUNDOFF
+from orthonmf.numerics.vectors import divide, winners_only
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import Solution
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from orthonmf.engine.points import SinglePoints
 from orthonmf.engine.samples import Products
-from orthonmf.engine.vectors import unit_lengths
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import unit_lengths
 from orthonmf.onmf.escapes import recombine
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import Escape, Solution

@@ -17,10 +17,10 @@ from orthonmf.alternation import Update, alternate, errors_of
 from orthonmf.certificate import NOTHING_PROMISED, Promise
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.points import DirectionSweep, Points, SinglePoints
+from orthonmf.engine.points import DirectionSweep, Points, SinglePoints, move_idle
 from orthonmf.engine.samples import Samples, columns_of
-from orthonmf.engine.vectors import divide, move_idle, square_lengths
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide, square_lengths
 from orthonmf.onmf.escapes import line_escapes
 from orthonmf.onmf.exact_directions import find_exact_directions
 from orthonmf.onmf.moves import MoveBlocks, move_points

@@ -16,11 +16,12 @@ import numpy as np
 from orthonmf.certificate import Promise
 from orthonmf.engine.points import Points, SinglePoints
 from orthonmf.engine.samples import DENSE_PER_SECOND, Products
-from orthonmf.engine.vectors import draw_distinct, unit_lengths
+from orthonmf.engine.sampling import draw_distinct
 from orthonmf.kmeans.exchanges import Nearest, best_exchanges, choose_columns
 from orthonmf.kmeans.rounds import draw_candidates, seed_in_rounds
 from orthonmf.kmeans.seeding import lines, seed, seeding_promise
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import unit_lengths
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import Start
 from orthonmf.onmf.tournament import (

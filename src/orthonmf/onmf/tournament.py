@@ -16,9 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from orthonmf.engine.samples import Products
-from orthonmf.engine.vectors import divide, draw, draw_distinct
+from orthonmf.engine.sampling import draw, draw_distinct
 from orthonmf.kmeans.exchanges import choose_columns
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide
 
 SWEEPS_BEFORE_HALVING = 2
 FINALISTS = 3

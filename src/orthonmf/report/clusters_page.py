@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from orthonmf.certificate import Certificate
-from orthonmf.engine.vectors import one_per_row
+from orthonmf.engine.loadings import one_per_row
 from orthonmf.factorization import Factorization
 from orthonmf.numerics.arrays import Array
 from orthonmf.report.colors import own_color

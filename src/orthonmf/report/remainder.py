@@ -13,9 +13,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.vectors import divide
 from orthonmf.factorization import Factorization
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import divide
 
 # So many numbers of sums or products are held at once.
 MOST_NUMBERS = 2**23

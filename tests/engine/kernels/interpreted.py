@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from orthonmf.engine.kernels import triton_launch as fused
+from orthonmf.engine.gpu import triton_launch as fused
 
 SHAPES = {
     "fused halves": (130, 36, 10),

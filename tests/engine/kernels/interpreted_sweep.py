@@ -7,8 +7,8 @@ and the last of each is cut short: what a kernel does at such borders shows in s
 import numpy as np
 import torch
 
-from orthonmf.engine.kernels import triton_launch as fused
-from orthonmf.engine.kernels.triton_table import Plan, Tiles
+from orthonmf.engine.gpu import triton_launch as fused
+from orthonmf.engine.gpu.triton_table import Plan, Tiles
 
 N, M, K = 75, 20, 5
 SMALL, WHOLE = Tiles(16, 16, 4, 1), Tiles(16, 32, 4, 1)  # the latter holds all columns

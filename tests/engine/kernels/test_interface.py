@@ -12,7 +12,7 @@ from orthonmf.engine.units import NO_ENTRIES, Units
 try:
     import torch
 
-    from orthonmf.engine.kernels.tensors import TensorKernel
+    from orthonmf.engine.gpu.kernel import TensorKernel
 except ImportError:  # tensors are an extra
     torch = None
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.engine.kernels.missing import ObservedArray, ObservedCsr, fit_by_own_scale
-from orthonmf.engine.vectors import divide
+from orthonmf.numerics.vectors import divide
 
 RNG = np.random.default_rng(2)
 X = RNG.exponential(size=(25, 8)) * (RNG.random((25, 8)) < 0.6)

@@ -5,14 +5,14 @@ import pytest
 
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import Penalty
+from orthonmf.engine.loadings import ByLabel
 from orthonmf.engine.units import Units
-from orthonmf.engine.vectors import ByLabel
 from orthonmf.errors import InvalidInputError
 
 torch = pytest.importorskip("torch")
 
-from orthonmf.engine.device_arrays import DeviceArray  # noqa: E402
-from orthonmf.engine.kernels import tensors  # noqa: E402
+from orthonmf.engine.gpu import kernel as tensors  # noqa: E402
+from orthonmf.engine.gpu.arrays import DeviceArray  # noqa: E402
 
 KERNEL = tensors.TensorKernel(torch.device("cpu"))
 RNG = np.random.default_rng(3)

@@ -6,8 +6,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from orthonmf.engine.kernels import triton_launch  # noqa: E402
-from orthonmf.engine.kernels.triton_table import CHUNK  # noqa: E402
+from orthonmf.engine.gpu import triton_launch  # noqa: E402
+from orthonmf.engine.gpu.triton_table import CHUNK  # noqa: E402
 
 RNG = np.random.default_rng(0)
 

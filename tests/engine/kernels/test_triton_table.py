@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthonmf.engine.kernels.triton_table import (
+from orthonmf.engine.gpu.triton_table import (
     WIDEST,
     assign_tiles,
     look_tiles,

@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from orthonmf.engine.placement import look_up
 from orthonmf.engine.units import Units
-from orthonmf.engine.vectors import look_up, slices
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.segments import slices
 
 Rows = Any  # a (b, m) block, of the kind that the kernel knows
 # Entries of a block that are copied to float64 at once.

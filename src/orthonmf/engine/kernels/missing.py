@@ -7,8 +7,9 @@ from scipy.sparse import csr_array
 
 from orthonmf.engine.kernels.interface import ObservedBlock
 from orthonmf.engine.units import NO_ENTRIES
-from orthonmf.engine.vectors import divide, slices
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.segments import slices
+from orthonmf.numerics.vectors import divide
 
 # A difference below this share of what it was taken from has lost digits: it is summed instead.
 CANCELLED = 1e-2

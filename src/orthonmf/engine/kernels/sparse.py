@@ -20,8 +20,8 @@ from orthonmf.engine.kernels.interface import (
 from orthonmf.engine.kernels.missing import ObservedCsr
 from orthonmf.engine.unchanged import add_bits
 from orthonmf.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
-from orthonmf.engine.vectors import slices
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.segments import slices
 from orthonmf.numerics.short_products import exact_in_float32
 
 # What one multiplication of a sparse product costs, in multiplications of a dense one.

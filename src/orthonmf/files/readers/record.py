@@ -19,8 +19,6 @@ from orthonmf.numerics.arrays import Array
 
 # No fair file unpacks to more times its size than this; gzip cannot do much more.
 MOST_UNPACKED = 1000
-# What a machine is taken to have that does not say how much memory it has.
-WITHOUT_KNOWLEDGE = 2**33
 # Kinds of dtypes: real numbers, and what holds text.
 NUMBERS, TEXTS = "biuf", "SOU"
 Names = tuple[str, ...] | None
@@ -199,4 +197,4 @@ class StoredRows:
 
 def default_max_bytes() -> int:
     """Half of the memory that this process may use."""
-    return (memory_limit() or WITHOUT_KNOWLEDGE) // 2
+    return memory_limit() // 2

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthonmf.certification.evidence import Evidence
-from orthonmf.engine.vectors import one_per_row
+from orthonmf.engine.loadings import one_per_row
 from orthonmf.errors import InvalidTypeError
 from orthonmf.factorization import Factorization, scales_of_columns
 from orthonmf.files.saving.content import UNIT_LENGTH, Content, plain, unplain

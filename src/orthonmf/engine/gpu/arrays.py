@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from orthonmf.engine.tensor_functions import (
+from orthonmf.engine.gpu.functions import (
     DTYPES,
     OF_TORCH,
     SLAB,
@@ -29,7 +29,7 @@ from orthonmf.engine.tensor_functions import (
     sum_by_label,
     told_when_full,
 )
-from orthonmf.engine.vectors import OnDevice
+from orthonmf.engine.placement import OnDevice
 from orthonmf.numerics.arrays import Array
 
 
@@ -184,7 +184,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         return fetch(tensor) if axis == 0 else DeviceArray(tensor)
 
     def find_places(self, steps: Array, parts: int) -> Array:
-        """Where the cumulated entries pass some steps; see `engine/vectors.py`.
+        """Where the cumulated entries pass some steps.
 
         Totals of slabs are cumulated on the host, in order, then the slabs that hold a place.
         """
@@ -203,7 +203,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         return numbers * SLAB + np.minimum(inside, last[order])
 
     def find_largest(self, least: Any, count: int) -> Array:
-        """Positions of the largest entries above the least; see `engine/vectors.py`."""
+        """Positions of the largest entries above the least."""
         above = as_tensor(least, self.tensor.device)
         values = torch.where(self.tensor > above, self.tensor, -torch.inf)
         values, order = torch.sort(values, descending=True, stable=True)
@@ -211,13 +211,13 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         return order[np.isfinite(values)]
 
     def look_up(self, table: Array) -> DeviceArray:
-        """The entries of a table at these labels; see `engine/vectors.py`."""
+        """The entries of a table at these labels."""
         entries = as_tensor(table, self.tensor.device)
         numbers = self.tensor.long()
         return DeviceArray(entries[torch.where(numbers < 0, numbers + len(entries), numbers)])
 
     def find_starts(self) -> Array:
-        """Where the entries of every row begin; see `engine/vectors.py`. Integers add exactly."""
+        """Where the entries of every row begin. Integers add exactly."""
         dtype = torch.int32 if len(self) < 2**31 else torch.int64
         starts = torch.zeros(len(self) + 1, dtype=dtype, device=self.tensor.device)
         torch.cumsum(self.tensor >= 0, dim=0, dtype=dtype, out=starts[1:])

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 import triton
 
-from orthonmf.engine.kernels import triton_sweep as kernels
-from orthonmf.engine.kernels.triton_table import (
+from orthonmf.engine.gpu import triton_sweep as kernels
+from orthonmf.engine.gpu.triton_table import (
     CHUNK,
     MOST_SCALED,
     WIDEST,

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from orthonmf.engine.device_arrays import DeviceArray, as_tensor
+from orthonmf.engine.gpu.arrays import DeviceArray, as_tensor
+from orthonmf.engine.gpu.functions import DTYPES, fetch, first_of, ldexp, told_when_full
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import (
     BlockColumns,
@@ -29,12 +30,12 @@ from orthonmf.engine.kernels.interface import (
     Penalty,
 )
 from orthonmf.engine.kernels.missing import ObservedArray
-from orthonmf.engine.tensor_functions import DTYPES, fetch, first_of, ldexp, told_when_full
+from orthonmf.engine.loadings import ByLabel
 from orthonmf.engine.unchanged import add_bits
 from orthonmf.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
-from orthonmf.engine.vectors import ByLabel, slices
 from orthonmf.errors import InvalidInputError
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.segments import slices
 
 # Entries of temporary copies: at most 128 MB of float64.
 CHUNK_ENTRIES = 2**24

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.engine.device_arrays import as_tensor
 from orthonmf.engine.executors import Absorb, Executor, Serial, Work
+from orthonmf.engine.gpu.arrays import as_tensor
+from orthonmf.engine.gpu.functions import DTYPES, OF_TORCH, fetch, told_when_full
+from orthonmf.engine.gpu.kernel import TensorKernel
 from orthonmf.engine.kernels.interface import Kernel
-from orthonmf.engine.kernels.tensors import TensorKernel
 from orthonmf.engine.sources import ArraySource, Source, block_rows, working_dtype
-from orthonmf.engine.tensor_functions import DTYPES, OF_TORCH, fetch, told_when_full
 from orthonmf.numerics.arrays import Array
 
 # Large blocks: what is done once for each takes as long as reading many entries. Boundaries are
@@ -36,7 +36,7 @@ def kernel_on(device: Any) -> TensorKernel:
     """What reads blocks on a device: fused kernels where it has them."""
     if device.type != "cuda" or find_spec("triton") is None:
         return TensorKernel(device)
-    return TensorKernel(device, import_module("orthonmf.engine.kernels.triton_launch"))
+    return TensorKernel(device, import_module("orthonmf.engine.gpu.triton_launch"))
 
 
 class DeviceExecutor:

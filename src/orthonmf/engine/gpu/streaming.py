@@ -14,10 +14,10 @@ import numpy as np
 import torch
 
 from orthonmf.engine.executors import Executor, Threads, Work, available_cores
+from orthonmf.engine.gpu.functions import DTYPES
+from orthonmf.engine.gpu.source import DeviceExecutor, device_boundaries, kernel_on
 from orthonmf.engine.kernels.interface import Kernel, Rows
 from orthonmf.engine.sources import Source, block_rows
-from orthonmf.engine.tensor_functions import DTYPES
-from orthonmf.engine.tensors import DeviceExecutor, device_boundaries, kernel_on
 from orthonmf.numerics.arrays import Array
 
 # Entries of a block: a few of them are on the way or at work at a time.

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from orthonmf.engine.vectors import slices
 from orthonmf.errors import TooLargeError
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.segments import slices
 
 # Entries whose totals are cumulated on the host.
 SLAB = 512
@@ -39,7 +39,7 @@ def told_when_full() -> Iterator[None]:
     except torch.OutOfMemoryError as error:
         raise TooLargeError(
             f"the device has no room for this fit: {str(error).splitlines()[0]} Free memory there, "
-            "or stream X from the host with orthonmf.on_device(X.cpu())"
+            "or stream X from the host with orthonmf.stream_to_device(X.cpu())"
         ) from error
 
 

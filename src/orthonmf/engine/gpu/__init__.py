@@ -1,0 +1,1 @@
+"""Rows on a device: tensors as a source, their kernel (fused by Triton), streaming."""

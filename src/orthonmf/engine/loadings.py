@@ -1,0 +1,126 @@
+"""Rows expressed by components: loadings (n, k), or a label and a scale for every row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthonmf.engine.placement import OnDevice, look_up, on_host
+from orthonmf.numerics.arrays import Array
+
+# Entries of a large array that are copied at once.
+ENTRIES_AT_ONCE = 2**20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByLabel:
+    """Loadings (n, k) with at most one entry per row, wherever labels and scales lie."""
+
+    labels: Any  # (n,) int32, -1 for none
+    scales: Any  # (n,)
+    k: int
+    starts: Array | None = None  # where the entries of every row begin, if that is known
+
+    def __getitem__(self, rows: slice) -> ByLabel:
+        """Those of some rows."""
+        return ByLabel(self.labels[rows], self.scales[rows], self.k)
+
+    def astype(self, dtype: Any) -> ByLabel:
+        """The same with scales of another dtype."""
+        return ByLabel(self.labels, self.scales.astype(dtype), self.k)
+
+    def shift(self, powers: Array, exponent: int, rows: Array | None) -> ByLabel:
+        """Scales times ``2**(powers[label] - exponent - rows)``."""
+        shifts = look_up(powers, self.labels) - exponent
+        if rows is not None:
+            shifts = shifts - rows
+        return ByLabel(self.labels, np.ldexp(self.scales, shifts), self.k)
+
+    def on_host(self) -> ByLabel:
+        """The same on the host."""
+        if not isinstance(self.labels, OnDevice):
+            return self
+        starts = find_starts(self.labels)
+        return ByLabel(on_host(self.labels), on_host(self.scales), self.k, starts)
+
+    def csr(self) -> csr_array:
+        """The same on the host, as a CSR array."""
+        held = self.on_host()
+        return one_per_row(held.labels, held.scales, held.k, held.starts)
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Rows expressed by given components: loadings (n, k), or labels and scales.
+
+    They lie where the rows do.
+    """
+
+    dense: Any = None  # (n, k) over features, else None
+    by_label: ByLabel | None = None  # over samples and both, else None
+
+    @property
+    def labels(self) -> Any:
+        """(n,) over samples and both, else None."""
+        return None if self.by_label is None else self.by_label.labels
+
+    @property
+    def scales(self) -> Any:
+        """(n,) over samples and both, else None."""
+        return None if self.by_label is None else self.by_label.scales
+
+    @property
+    def loadings(self) -> Any:
+        """On the host: CSR with at most one entry per row, or dense."""
+        return on_host(self.dense) if self.by_label is None else self.by_label.csr()
+
+    def on_host(self) -> Projection:
+        """The same, on the host."""
+        if self.by_label is None:
+            return Projection(on_host(self.dense))
+        return Projection(by_label=self.by_label.on_host())
+
+    def in_order(self, order: Array) -> Projection:
+        """The same for the same components in another order (k,); dense loadings are moved."""
+        if self.by_label is None:
+            size = max(1, ENTRIES_AT_ONCE // max(1, len(order)))
+            for start in range(0, len(self.dense), size):
+                part = slice(start, start + size)
+                self.dense[part] = self.dense[part][:, order]
+            return self
+        numbers = np.full(len(order) + 1, -1, dtype=np.int32)  # the last one for label -1
+        numbers[order] = np.arange(len(order))
+        labels = look_up(numbers, self.by_label.labels)
+        return Projection(by_label=ByLabel(labels, self.by_label.scales, len(order)))
+
+
+def by_label(loadings: csr_array) -> ByLabel:
+    """The labels and scales of a CSR array that has at most one entry in a row."""
+    counts = np.diff(loadings.indptr)
+    assert counts.max(initial=0) <= 1
+    used = counts > 0
+    labels = np.full(len(counts), -1, dtype=np.int32)
+    scales = np.zeros(len(counts), dtype=loadings.dtype)
+    labels[used], scales[used] = loadings.indices, loadings.data
+    return ByLabel(labels, scales, loadings.shape[1])
+
+
+def find_starts(labels: Any) -> Array:
+    """(n + 1,) where the entries of every row begin, if label -1 (n,) means none."""
+    if isinstance(labels, OnDevice):
+        return labels.find_starts()
+    starts = np.zeros(len(labels) + 1, dtype=np.int32 if len(labels) < 2**31 else np.int64)
+    np.cumsum(labels >= 0, out=starts[1:])
+    return starts
+
+
+def one_per_row(labels: Array, scales: Array, k: int, starts: Array | None = None) -> csr_array:
+    """CSR array with ``scales[i]`` in column ``labels[i]`` of row i; nothing where it is -1."""
+    starts = find_starts(labels) if starts is None else starts
+    if starts[-1] < len(labels):  # otherwise the arrays serve as they are
+        used = labels >= 0
+        labels, scales = labels[used], scales[used]
+    return csr_array((scales, labels, starts), shape=(len(starts) - 1, k))
