@@ -12,7 +12,7 @@ too, and proves how far from the best it can be.
 # %%
 # The graph
 # ---------
-# It comes with networkx. A 0/1 matrix, a list of edges (:func:`orthonmf.biadjacency_from_edges`)
+# It comes with networkx. A 0/1 matrix, a list of edges (:func:`orthonmf.Biadjacency.from_edges`)
 # or a sparse matrix would do as well.
 
 import sys

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from orthonmf.annotation import annotate
     from orthonmf.certificate import Certificate
     from orthonmf.chi_square import chi_square_weights
-    from orthonmf.correlation_clustering.edge_lists import biadjacency_from_edges
     from orthonmf.correlation_clustering.graph import Biadjacency
     from orthonmf.errors import FewerComponentsWarning, OrthoNMFError
     from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
@@ -35,7 +34,6 @@ __all__ = [
     "__version__",
     "annotate",
     "baselines",
-    "biadjacency_from_edges",
     "certify",
     "chi_square_weights",
     "datasets",
@@ -61,7 +59,6 @@ _HOMES = {
     "OrthogonalNMF": "estimators.orthogonal_nmf",
     "Selection": "selection",
     "annotate": "annotation",
-    "biadjacency_from_edges": "correlation_clustering.edge_lists",
     "certify": "partitions",
     "chi_square_weights": "chi_square",
     "factorize": "fitting",

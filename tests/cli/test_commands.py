@@ -126,7 +126,7 @@ def test_an_option_that_would_be_ignored_is_refused_in_one_line(table, run):
     assert done.code == 2
     assert "init='lines' would be ignored" in done.err
     assert done.err.count("\n") == 1
-    done = run("bicluster", table, "--binarize", 0.5, "--method", "paper", "--n-init", 9)
+    done = run("bicluster", table, "--binarize", 0.5, "--algorithm", "paper", "--n-init", 9)
     assert done.code == 2
     assert "n_init=9 would be ignored" in done.err
 

@@ -19,5 +19,5 @@ def planted_graph(seed, n=40, m=40, n_clusters=4, flipped=0.05):
     return ((rows[:, None] == columns) ^ flips).astype(np.uint8), int(flips.sum())
 
 
-def cluster(M, method="best", seed=0):
-    return cluster_graph(csr_array(M), method, rng=np.random.default_rng(seed))
+def cluster(M, algorithm="best", seed=0):
+    return cluster_graph(csr_array(M), algorithm, rng=np.random.default_rng(seed))

@@ -7,8 +7,8 @@ from scipy.sparse import csr_array
 from orthonmf.correlation_clustering.blocks import count_disagreements, transpose
 from orthonmf.correlation_clustering.local_search import improve_blocks
 from orthonmf.correlation_clustering.solve import (
+    ALGORITHMS,
     CORRELATION_CLUSTERING_RATIO,
-    METHODS,
     cluster_as_published,
     cluster_best,
 )
@@ -16,14 +16,14 @@ from tests.correlation_clustering.graphs import cluster, planted_graph, random_g
 from tests.oracles.correlation_clustering import disagreements, fewest_disagreements
 
 
-@pytest.mark.parametrize("method", ["paper", "best"])
+@pytest.mark.parametrize("algorithm", ["paper", "best"])
 @pytest.mark.parametrize("seed", range(5))
-def test_noiseless_clusters_are_recovered_with_empty_rows_and_columns(method, seed):
+def test_noiseless_clusters_are_recovered_with_empty_rows_and_columns(algorithm, seed):
     rng = np.random.default_rng(seed)
     rows = np.r_[rng.integers(0, 4, size=26), 0, 1, 2, 3, [-1] * 3]
     columns = np.r_[rng.integers(0, 4, size=11), 0, 1, 2, 3, [-2] * 2]
     rows, columns = rng.permutation(rows), rng.permutation(columns)
-    result = cluster(rows[:, None] == columns, method)
+    result = cluster(rows[:, None] == columns, algorithm)
     assert result.disagreements == 0
     assert result.n_clusters == 4
     assert result.certificate.optimal
@@ -45,8 +45,8 @@ def test_labels_run_from_the_largest_cluster_to_lone_rows_and_lone_columns():
     "M", [np.zeros((3, 2)), np.ones((3, 2)), np.ones((1, 1)), np.zeros((1, 4))]
 )
 def test_trivial_graphs_have_no_disagreements(M):
-    for method in ("paper", "best"):
-        result = cluster(M.astype(np.uint8), method)
+    for algorithm in ("paper", "best"):
+        result = cluster(M.astype(np.uint8), algorithm)
         assert result.disagreements == 0
         assert result.certificate.ratio == 1.0
         assert result.certificate.lower_bound == 0
@@ -62,12 +62,12 @@ def test_the_same_seed_gives_the_same_answer_and_the_transpose_the_same_cost():
     assert np.array_equal(together.T, first.row_labels[:, None] == first.column_labels)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_counted_is_what_the_labels_say_and_the_bound_is_below_the_optimum(method, seed):
+def test_what_is_counted_is_what_the_labels_say_and_the_bound_is_below_the_optimum(algorithm, seed):
     M = random_graph(seed, 6, 6)  # on some of these the paper is not at the optimum
     M[1], M[:, 3] = M[1] * (seed > 1), M[:, 3] * (seed > 1)
-    found = cluster(M, method)
+    found = cluster(M, algorithm)
     optimum = fewest_disagreements(M)
     assert found.disagreements == disagreements(M, found.row_labels, found.column_labels)
     assert found.certificate.lower_bound <= optimum <= found.disagreements

@@ -5,7 +5,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
-from orthonmf.correlation_clustering.edge_lists import biadjacency_from_edges
+from orthonmf.correlation_clustering.graph import Biadjacency
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 
@@ -21,9 +21,9 @@ def test_every_check_of_scikit_learn_passes():
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
-@pytest.mark.parametrize("method", ["best", "paper"])
-def test_clusters_are_published_as_labels_and_as_biclusters(form, method):
-    model = BipartiteCorrelationClustering(method, random_state=0).fit(form(M))
+@pytest.mark.parametrize("algorithm", ["best", "paper"])
+def test_clusters_are_published_as_labels_and_as_biclusters(form, algorithm):
+    model = BipartiteCorrelationClustering(algorithm, random_state=0).fit(form(M))
     assert model.disagreements_ == 1
     assert model.certificate_.optimal
     assert model.certificate_.lower_bound == 1
@@ -62,7 +62,7 @@ def test_weighted_matrices_need_a_threshold():
 
 
 def test_names_of_vertices_are_kept():
-    graph = biadjacency_from_edges([("ann", "tea"), ("bob", "tea"), ("eve", "milk")])
+    graph = Biadjacency.from_edges([("ann", "tea"), ("bob", "tea"), ("eve", "milk")])
     model = BipartiteCorrelationClustering(random_state=0).fit(graph)
     assert model.n_features_in_ == 2
     assert model.row_names_[model.rows_[0]].tolist() == ["ann", "bob"]
@@ -88,11 +88,11 @@ def test_frames_give_feature_names():
 @pytest.mark.parametrize(
     ("parameters", "error"),
     [
-        ({"method": "fast"}, InvalidInputError),
+        ({"algorithm": "fast"}, InvalidInputError),
         ({"n_init": -1}, InvalidInputError),
         ({"n_init": 1.5}, InvalidTypeError),
         ({"n_init": True}, InvalidTypeError),
-        ({"n_init": 9, "method": "paper"}, InvalidInputError),
+        ({"n_init": 9, "algorithm": "paper"}, InvalidInputError),
         ({"binarize": "yes"}, InvalidTypeError),
     ],
 )

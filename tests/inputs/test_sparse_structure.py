@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array, dok_array, lil_array
 
-from orthonmf.correlation_clustering.graph import as_biadjacency
+from orthonmf.correlation_clustering.graph import as_graph
 from orthonmf.errors import InvalidInputError, OrthoNMFError
 from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
 from orthonmf.inputs.data import as_matrix
@@ -106,7 +106,7 @@ CORRUPT = {
 @pytest.mark.parametrize("name", CORRUPT)
 def test_corrupt_parts_are_refused_before_anything_follows_them(name):
     model = OrthogonalNMF(4, random_state=0).fit(np.eye(4))
-    for door in (as_matrix, as_biadjacency, non_orthogonality, model.inverse_transform):
+    for door in (as_matrix, as_graph, non_orthogonality, model.inverse_transform):
         with pytest.raises(InvalidInputError, match="the sparse structure of X is corrupt"):
             door(CORRUPT[name]())
 

@@ -17,8 +17,8 @@ from orthonmf.cli.folder import MODEL, PAGE, SUMMARY, names_or_numbers, write_ro
 from orthonmf.cli.proving import plain_certificate
 from orthonmf.cli.terminal import line, object_line, progress, prose, table, write_json
 from orthonmf.cli.writing import Replacing, check_own
-from orthonmf.correlation_clustering.graph import Biadjacency, as_biadjacency
-from orthonmf.correlation_clustering.solve import DEFAULT_N_INIT, METHODS
+from orthonmf.correlation_clustering.graph import Biadjacency
+from orthonmf.correlation_clustering.solve import ALGORITHMS, DEFAULT_N_INIT
 from orthonmf.errors import InvalidInputError
 from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 from orthonmf.files.readers import NamedMatrix
@@ -62,9 +62,11 @@ def bicluster(
             show_default=False,
         ),
     ] = None,
-    method: Annotated[
+    algorithm: Annotated[
         str,
-        o.choice("--method", "best: fewest disagreements found; paper: as published.", METHODS),
+        o.choice(
+            "--algorithm", "best: fewest disagreements found; paper: as published.", ALGORITHMS
+        ),
     ] = "best",
     n_init: Annotated[
         int, o.solver(None, "best: random starts from each side.", min=0)
@@ -88,7 +90,7 @@ def bicluster(
     names = (data.row_names, data.column_names)
     named = Biadjacency(graph.edges, *(None if one is None else np.array(one) for one in names))
     with progress(f"clustering {Path(data.source).name}", quiet):
-        model = BipartiteCorrelationClustering(method, n_init=n_init, random_state=seed)
+        model = BipartiteCorrelationClustering(algorithm, n_init=n_init, random_state=seed)
         model.fit(named)
     summary = _summary(data, model)
     if output is not None:
@@ -120,7 +122,7 @@ def _read(file: str, reading: Reading, edges: bool | None) -> tuple[NamedMatrix,
 def _as_graph(data: NamedMatrix, threshold: float | None) -> Biadjacency:
     """The 0/1 matrix; what is none may be a list of edges that was not recognized."""
     try:
-        return as_biadjacency(data.X, threshold)
+        return Biadjacency.from_matrix(data.X, threshold)
     except InvalidInputError as error:
         if data.X.shape[1] != 3:
             raise

@@ -1,17 +1,18 @@
-"""The one door for bipartite graphs: whatever the user brings -> Biadjacency."""
+"""The one door for bipartite graphs: matrices, lists of edges, networkx graphs -> Biadjacency."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 
 from orthonmf.errors import InvalidInputError, InvalidTypeError
+from orthonmf.inputs.conversion import as_frame
 from orthonmf.inputs.data import as_array, as_csr
 from orthonmf.numerics.arrays import Array
 
@@ -23,7 +24,7 @@ class Biadjacency:
     Examples
     --------
     >>> import orthonmf
-    >>> graph = orthonmf.biadjacency_from_edges([("ann", "monday"), ("bob", "monday")])
+    >>> graph = orthonmf.Biadjacency.from_edges([("ann", "monday"), ("bob", "monday")])
     >>> graph.edges.toarray()
     array([[1],
            [1]], dtype=uint8)
@@ -35,37 +36,197 @@ class Biadjacency:
     row_names: Array | None = None  # (n,)
     column_names: Array | None = None  # (m,)
 
+    @classmethod
+    def from_matrix(cls, X: Any, binarize: float | None = None) -> Biadjacency:
+        """The graph of a matrix of zeros and ones, or of the entries above ``binarize``."""
+        _check_threshold(binarize)
+        return cls(edges_above(as_csr(X) if issparse(X) else as_array(X), binarize))
 
-def as_biadjacency(graph: Any, binarize: float | None = None) -> Biadjacency:
-    """Turn a matrix or a bipartite networkx graph into a 0/1 matrix.
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Any,
+        *,
+        row_names: Iterable[Any] | None = None,
+        column_names: Iterable[Any] | None = None,
+        directed: bool = False,
+        binarize: float | None = None,
+    ) -> Biadjacency:
+        """Turn a list of edges into a 0/1 matrix whose rows and columns carry the labels.
+
+        Parameters
+        ----------
+        edges
+            Pairs (row label, column label), or triples with a weight: an array or a data frame with
+            two or three columns, or any iterable of pairs or triples. Labels may be numbers, texts
+            or anything hashable. An edge that is listed twice is one edge, with the larger weight.
+        row_names, column_names
+            All labels of a side, in the order wanted. Needed to include vertices without edges.
+            Otherwise the labels of a side stand in the order in which they first appear.
+        directed
+            Whether a name that is on the left of one edge and on the right of another stands for
+            two vertices, as those of a directed graph. If not, such a name is refused: it tells
+            that the ends of some edges are the wrong way around. Numbers count each side by itself.
+        binarize
+            A weight is an entry of the matrix, as with networkx graphs: None accepts nothing but 0
+            and 1, a number t makes every edge with a weight above t an edge. Weights are no
+            evidence: above the threshold all edges count the same.
+
+        Examples
+        --------
+        >>> import orthonmf
+        >>> graph = orthonmf.Biadjacency.from_edges(
+        ...     [("ann", 1), ("ann", 2), ("bob", 2)], column_names=[1, 2, 3]
+        ... )
+        >>> graph.edges.toarray()
+        array([[1, 1, 0],
+               [0, 1, 0]], dtype=uint8)
+        """
+        _check_threshold(binarize)
+        triples = _list_triples(edges)
+        left, right = [edge[0] for edge in triples], [edge[1] for edge in triples]
+        if not directed:
+            _refuse_mixed_sides(left, right)
+        rows, row_labels = _number(left, row_names, "row_names")
+        columns, column_labels = _number(right, column_names, "column_names")
+        shape = (len(row_labels), len(column_labels))
+        if 0 in shape:
+            raise InvalidInputError("The list of edges is empty; a graph needs at least one edge.")
+        heaviest: dict[tuple[int, int], float] = {}
+        for place, (_, _, weight) in zip(zip(rows, columns, strict=True), triples, strict=True):
+            heaviest[place] = max(weight, heaviest.get(place, weight))
+        entries = edges_above(matrix_of(heaviest, heaviest.values(), shape), binarize)
+        return cls(entries, as_names(row_labels), as_names(column_labels))
+
+
+def as_graph(X: Any, binarize: float | None = None) -> Biadjacency:
+    """Turn whatever holds a bipartite graph into a 0/1 matrix.
 
     Entry (i, h) of a matrix (n, m), dense or sparse of any format, tells whether row i and column h
     are joined; entries stored twice are added up, and the input is left as it is. Rows of a
     networkx graph are the nodes with the attribute ``bipartite`` 0, columns those with 1; without
     that attribute each connected component is colored, its first node becoming a row. Entries are
-    the edge attribute ``weight``, 1 if absent. A `Biadjacency` is returned as it is. Lists of edges
-    look like matrices with two columns: `edge_lists.as_graph` takes them too.
+    the edge attribute ``weight``, 1 if absent. A `Biadjacency` is returned as it is.
+
+    Two or three columns whose first two hold labels that are no numbers are edges, as
+    :meth:`Biadjacency.from_edges` takes them, and so is a list of pairs (tuples) of whole numbers;
+    all other numbers are a matrix.
 
     Without ``binarize`` nothing but 0 and 1 is accepted; a number t makes every entry above t an
-    edge.
+    edge, and numbers are a matrix in any form.
     """
     _check_threshold(binarize)
-    if isinstance(graph, Biadjacency):
-        return graph
-    if is_networkx(graph):
-        return _from_networkx(graph, binarize)
-    return Biadjacency(edges_above(_check_matrix(graph), binarize))
-
-
-def _check_matrix(graph: Any) -> Array | csr_array:
-    """A matrix of real numbers, dense or CSR, not yet checked for its values."""
+    if isinstance(X, Biadjacency):
+        return X
+    if _is_networkx(X):
+        return _from_networkx(X, binarize)
+    if isinstance(X, set | frozenset) or (isinstance(X, Iterable) and not hasattr(X, "__len__")):
+        X = list(X)
+    if _lists_edges(X, binarize):
+        return Biadjacency.from_edges(X, binarize=binarize)
+    matrix = as_csr(X) if issparse(X) else as_array(X)
     try:
-        return as_csr(graph) if issparse(graph) else as_array(graph)
-    except InvalidTypeError as error:
-        if "text" not in str(error):
+        return Biadjacency(edges_above(matrix, binarize))
+    except InvalidInputError as error:
+        if binarize is not None or matrix.shape[1] not in (2, 3):
             raise
-        hint = "a list of edges goes through orthonmf.biadjacency_from_edges"
-        raise InvalidInputError(f"{error}; {hint}") from error
+        hint = "If every row is an edge, pass orthonmf.Biadjacency.from_edges(X)."
+        raise InvalidInputError(f"{error} {hint}") from error
+
+
+def _lists_edges(X: Any, binarize: float | None) -> bool:
+    """Whether X is a list of edges, and no matrix."""
+    frame = as_frame(X)
+    if frame is not None:
+        return frame.shape[1] in (2, 3) and _names_any(
+            value for place in (0, 1) for value in frame[:, place].to_list()
+        )
+    if isinstance(X, np.ndarray):
+        labeled = X.ndim == 2 and X.shape[1] in (2, 3) and X.dtype.kind in "USOT"
+        return labeled and _names_any(X[:, :2].flat)
+    if not isinstance(X, list | tuple) or not X:
+        return False
+    if not all(isinstance(edge, tuple | list) and len(edge) in (2, 3) for edge in X):
+        return False
+    if _names_any(label for edge in X for label in edge[:2]):
+        return True
+    return binarize is None and all(
+        isinstance(edge, tuple) and len(edge) == 2 and all(map(_is_whole, edge)) for edge in X
+    )
+
+
+def _names_any(labels: Iterable[Any]) -> bool:
+    """Whether a label is no number; one that is missing does not tell."""
+    return any(not isinstance(label, Number | np.bool_ | None) for label in labels)
+
+
+def _is_whole(label: Any) -> bool:
+    return isinstance(label, Integral) and not isinstance(label, bool)
+
+
+def _list_triples(edges: Any) -> list[tuple[Any, Any, float]]:
+    """The edges of an array, a data frame or an iterable, of weight 1 where they have none."""
+    frame = as_frame(edges)
+    if frame is not None:
+        edges = frame.rows()
+    elif isinstance(edges, np.ndarray):
+        edges = edges.tolist()
+    triples = []
+    for position, edge in enumerate(edges):
+        if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) not in (2, 3):
+            raise InvalidInputError(
+                f"Edge {position} is {edge!r}; every edge is a pair (row label, column label), or "
+                "a triple with a weight."
+            )
+        if any(map(_is_missing, edge[:2])):
+            raise InvalidInputError(f"Edge {position} is {edge!r}: a label is missing.")
+        triples.append((edge[0], edge[1], _weight(edge, position)))
+    return triples
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
+
+
+def _weight(edge: Any, position: int) -> float:
+    if len(edge) == 2:
+        return 1.0
+    try:
+        weight = float(edge[2])
+    except (TypeError, ValueError):
+        weight = np.nan
+    if not (np.isfinite(weight) and weight >= 0):
+        raise InvalidInputError(
+            f"Edge {position} is {tuple(edge)!r}: the third is its weight, a number that is finite "
+            "and not negative."
+        )
+    return weight
+
+
+def _refuse_mixed_sides(left: list[Any], right: list[Any]) -> None:
+    """Refuse a name that is on the left of one edge and on the right of another."""
+    columns = set(right)
+    mixed = next((name for name in left if _names_any([name]) and name in columns), None)
+    if mixed is not None:
+        raise InvalidInputError(
+            f"{mixed!r} is on the left of edge {left.index(mixed)} and on the right of edge "
+            f"{right.index(mixed)}; the left ends of edges are rows, the right ends are columns. "
+            "Of a networkx graph pass the graph itself, or sort the ends of its edges with "
+            "networkx.bipartite.sets(G); where the two are different vertices, pass "
+            "orthonmf.Biadjacency.from_edges(edges, directed=True)."
+        )
+
+
+def _number(labels: list[Any], names: Iterable[Any] | None, what: str) -> tuple[Array, list[Any]]:
+    """The number of every label, and the labels in order of their numbers."""
+    ordered = list(dict.fromkeys(labels) if names is None else names)
+    numbers = {label: number for number, label in enumerate(ordered)}
+    if len(numbers) < len(ordered):
+        raise InvalidInputError(f"{what} holds the same label twice.")
+    unknown = next((label for label in labels if label not in numbers), None)
+    if unknown is not None:
+        raise InvalidInputError(f"The label {unknown!r} is in an edge but not in {what}.")
+    return np.array([numbers[label] for label in labels], dtype=np.int64), ordered
 
 
 def edges_above(matrix: Array | csr_array, binarize: float | None) -> csr_array:
@@ -141,9 +302,17 @@ def as_names(labels: list[Any]) -> Array:
     return names
 
 
-def is_networkx(graph: Any) -> bool:
-    """Whether this is a networkx graph, found out without importing networkx."""
-    return any(base.__module__.partition(".")[0] == "networkx" for base in type(graph).__mro__)
+def _is_networkx(X: Any) -> bool:
+    """Whether this is a networkx graph, without importing networkx; its views are refused."""
+    if all(base.__module__.partition(".")[0] != "networkx" for base in type(X).__mro__):
+        return False
+    if not hasattr(type(X), "nodes"):
+        raise InvalidTypeError(
+            f"X is a {type(X).__name__} of networkx, which does not tell rows from columns; pass "
+            "the graph itself, with the attribute bipartite of its nodes where it has more than "
+            "one way to be split"
+        )
+    return True
 
 
 def _from_networkx(graph: Any, binarize: float | None) -> Biadjacency:

@@ -58,7 +58,7 @@ class CorrelationClustering:
 
 def cluster_graph(
     edges: csr_array,
-    method: str = "best",
+    algorithm: str = "best",
     *,
     n_init: int = DEFAULT_N_INIT,
     rng: np.random.Generator,
@@ -67,15 +67,15 @@ def cluster_graph(
 
     ``edges`` (n, m) is a 0/1 matrix, CSR with sorted indices and no stored zeros. The number of
     disagreements is at most 8 / sin^2(15 degrees) = 119.43 times the smallest possible, whatever
-    the graph; the certificate usually proves a far smaller ratio. The method "paper" is Theorem 9
-    and Lemma 1 as published; "best" also makes other roundings and ``n_init`` random starts from
-    each side, improves all by local search and keeps the fewest disagreements, so that the
-    guarantee of the paper holds for it.
+    the graph; the certificate usually proves a far smaller ratio. "paper" is Theorem 9 and Lemma 1
+    as published; "best" also makes other roundings and ``n_init`` random starts from each side,
+    improves all by local search and keeps the fewest disagreements, so that the guarantee of the
+    paper holds for it.
     """
     # Theorem 9 compares all pairs of one side: let it be the smaller.
     flipped = edges.shape[0] > edges.shape[1]
     matrix = transpose(edges) if flipped else edges
-    blocks = METHODS[method](matrix, n_init, rng)
+    blocks = ALGORITHMS[algorithm](matrix, n_init, rng)
     disagreements = count_disagreements(matrix, blocks)
     certificate = _certify(matrix, blocks, disagreements, rng)
     rows, columns, n_clusters = _number_clusters(blocks.transposed if flipped else blocks)
@@ -104,7 +104,7 @@ def cluster_best(matrix: csr_array, n_init: int, rng: np.random.Generator) -> Bl
     return best
 
 
-METHODS: dict[str, Callable[[csr_array, int, np.random.Generator], Blocks]] = {
+ALGORITHMS: dict[str, Callable[[csr_array, int, np.random.Generator], Blocks]] = {
     "best": cluster_best,
     "paper": cluster_as_published,
 }

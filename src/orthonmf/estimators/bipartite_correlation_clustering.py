@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orthonmf.correlation_clustering.edge_lists import as_graph
-from orthonmf.correlation_clustering.graph import Biadjacency
-from orthonmf.correlation_clustering.solve import DEFAULT_N_INIT, METHODS, cluster_graph
+from orthonmf.correlation_clustering.graph import Biadjacency, as_graph
+from orthonmf.correlation_clustering.solve import ALGORITHMS, DEFAULT_N_INIT, cluster_graph
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.parameters import as_choice, as_generator, as_n_components
@@ -27,7 +26,7 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    method : {"best", "paper"}, default="best"
+    algorithm : {"best", "paper"}, default="best"
         "paper" is Theorem 9 and Lemma 1 of Charikar & Hu (2021). "best" adds other roundings,
         random starts and local search and keeps the fewest disagreements.
     binarize : float or None, default=None
@@ -70,13 +69,13 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        method: str = "best",
+        algorithm: str = "best",
         *,
         binarize: float | None = None,
         n_init: int = DEFAULT_N_INIT,
         random_state: Any = None,
     ) -> None:
-        self.method = method
+        self.algorithm = algorithm
         self.binarize = binarize
         self.n_init = n_init
         self.random_state = random_state
@@ -88,10 +87,9 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
         ----------
         X : matrix of shape (n_rows, n_columns), networkx graph, list of edges, or Biadjacency
             Edges are pairs (row label, column label), or triples with a weight: a list of tuples,
-            an array of text or whole numbers, or a frame of two or three columns. Two columns of
-            whole zeros and ones could be either: they are refused, with what to do. Three columns
-            of numbers are a matrix; edges of that form go through
-            `orthonmf.biadjacency_from_edges`.
+            or an array or frame of two or three columns that holds names. Arrays and frames of
+            numbers are matrices; edges of that form go through
+            `orthonmf.Biadjacency.from_edges`.
         y : ignored
         """
         self._check_parameters()
@@ -102,7 +100,7 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
             validate_data(self, X, skip_check_array=True)
         rng = as_generator(self.random_state)
         with one_blas_thread():
-            result = cluster_graph(graph.edges, self.method, n_init=self.n_init, rng=rng)
+            result = cluster_graph(graph.edges, self.algorithm, n_init=self.n_init, rng=rng)
         self.row_labels_, self.column_labels_ = result.row_labels, result.column_labels
         self.disagreements_, self.certificate_ = result.disagreements, result.certificate
         self.row_names_, self.column_names_ = graph.row_names, graph.column_names
@@ -123,12 +121,12 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense; the threshold is checked with the data."""
-        as_choice(self.method, tuple(METHODS), "method")
+        as_choice(self.algorithm, tuple(ALGORITHMS), "algorithm")
         n_init = as_n_components(self.n_init, "n_init", least=0)
-        if self.method == "paper" and n_init != DEFAULT_N_INIT:
+        if self.algorithm == "paper" and n_init != DEFAULT_N_INIT:
             raise InvalidInputError(
-                f"n_init={n_init} would be ignored with method='paper', which has one start; leave "
-                "it out, or use method='best'"
+                f"n_init={n_init} would be ignored with algorithm='paper', which has one start; "
+                "leave it out, or use algorithm='best'"
             )
 
     def __sklearn_tags__(self) -> Any:

@@ -52,7 +52,7 @@ def test_missing_values_and_array_parameters_are_kept(tmp_path):
 
 
 def test_a_correlation_clustering_comes_back(tmp_path):
-    graph = orthonmf.biadjacency_from_edges([("ann", "tea"), ("bob", "tea"), ("eve", "milk")])
+    graph = orthonmf.Biadjacency.from_edges([("ann", "tea"), ("bob", "tea"), ("eve", "milk")])
     for X in (graph, np.kron(np.eye(2, dtype=int), np.ones((3, 2), dtype=int))):
         model = BipartiteCorrelationClustering(random_state=0).fit(X)
         save(model, tmp_path / "graph.npz")
@@ -218,8 +218,8 @@ def test_clusters_that_cannot_be_are_refused(values, arrays):
 
 
 def test_names_that_are_neither_texts_nor_numbers_cannot_be_written():
-    model = clustered(orthonmf.biadjacency_from_edges([(("a", 1), "tea"), (("b", 2), "tea")]))
+    model = clustered(orthonmf.Biadjacency.from_edges([(("a", 1), "tea"), (("b", 2), "tea")]))
     with pytest.raises(InvalidTypeError, match="row_names_ cannot be written"):
         packed(model)
-    numbered = clustered(orthonmf.biadjacency_from_edges([(7, "tea"), (8, "milk")]))
+    numbered = clustered(orthonmf.Biadjacency.from_edges([(7, "tea"), (8, "milk")]))
     assert unpacked(*packed(numbered)).row_names_.tolist() == [7, 8]
