@@ -22,8 +22,8 @@ from orthonmf.correlation_clustering.solve import ALGORITHMS, DEFAULT_N_INIT
 from orthonmf.errors import InvalidInputError
 from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 from orthonmf.files.readers import NamedMatrix
-from orthonmf.files.readers.packed import open_text
-from orthonmf.files.readers.text import as_number, delimiter_of
+from orthonmf.files.readers.opening import open_text
+from orthonmf.files.readers.text import as_number, find_delimiter
 from orthonmf.files.saving import save
 from orthonmf.report.clusters_page import Clusters, clusters_page
 
@@ -138,7 +138,7 @@ def _lists_edges(path: Path) -> bool:
         return False
     with open_text(path, errors="replace") as file:
         first, second = file.readline(100_000), file.readline(100_000)
-    delimiter = delimiter_of(first, path)
+    delimiter = find_delimiter([first, second])
     cells = [cell.strip() for cell in second.split(delimiter)]
     n_columns = first.count(delimiter) + 1
     return n_columns == 2 or (n_columns == len(cells) == 3 and as_number(cells[1]) is None)

@@ -29,7 +29,13 @@ STREAM_ABOVE = 2**30
 SHARE_TO_READ = 0.25
 SIDES = ("rows", "columns")
 NAMES = dict(zip(("row_names", "feature_names"), SIDES, strict=True))  # in files of their own
-FOUND_OUT = ("format", "key", "header", "index")  # how a file is laid out, where it is not said
+FOUND_OUT = (
+    "format",
+    "key",
+    "header",
+    "index",
+    "encoding",
+)  # how a file is laid out, where it is not said
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 PREPARING = ("normalize", "log1p", "tfidf", "scale_features")
 
@@ -49,6 +55,7 @@ class Reading:
     feature_names: o.FeatureNames = None
     columns: o.Columns = None
     drop: o.Drop = None
+    encoding: o.Encoding = None
     normalize: o.Normalize = None
     log1p: o.Log1p = False
     tfidf: o.Tfidf = False

@@ -128,6 +128,9 @@ Transpose = Annotated[
 Missing = Annotated[
     bool, flag("--missing", "NaN and empty cells are missing and left out of the error.", READING)
 ]
+Encoding = Annotated[
+    str | None, _reading("NAME", "Of text that is not UTF-8, such as cp1252 or utf-16.")
+]
 MaxBytes = Annotated[
     str | None,
     _reading(
@@ -137,7 +140,9 @@ MaxBytes = Annotated[
 ]
 RowNames = Annotated[Path | None, _reading("FILE", "Names of the rows, one per line.")]
 FeatureNames = Annotated[Path | None, _reading("FILE", "Names of the columns, one per line.")]
-Columns = Annotated[str | None, _reading("NAMES", "Only these columns of the file: name,name.")]
+Columns = Annotated[
+    str | None, _reading("NAMES", "Only these columns: name,name; of edges: row,column,weight.")
+]
 Drop = Annotated[str | None, _reading("NAMES", "All columns of the file but these.")]
 Normalize = Annotated[
     str | None,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthonmf.files.readers import read_matrix
+from orthonmf.files.readers import FileError, read_matrix
 
 NAMES = (("ann", "bob", "eva"), ("e1", "e2"))
 WORDS = "ann,e1\nbob,e1\nbob,e2\neva,e2\n"
@@ -63,3 +63,32 @@ def test_a_header_that_was_asked_for_needs_no_note(tmp_path):
 def test_a_semicolon_splits_where_names_hold_commas(tmp_path):
     held = read("Ann, Dr.;e1\nBob, Dr.;e1\n", tmp_path)
     assert held.row_names == ("Ann, Dr.", "Bob, Dr.")
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("user,item,weight,when\nann,tea,3,9\nbob,tea,1,8\n", "user,item,weight"),
+        ("when;weight;item;user\n9;3;tea;ann\n8;1;tea;bob\n", "user,item,weight"),
+        ("9,3,tea,ann\n8,1,tea,bob\n", "3,2,1"),
+        ('user,note,item,weight\nann,"a\nb",tea,3\nbob,,tea,1\n', "user,item,weight"),
+    ],
+)
+def test_columns_of_a_longer_table_are_chosen_in_their_order(text, columns, tmp_path):
+    data = read(text, tmp_path, columns=columns.split(","))
+    assert (data.row_names, data.column_names) == (("ann", "bob"), ("tea",))
+    assert np.array_equal(data.X.toarray(), [[3], [1]])
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        (None, "line 1: .*found 4 cells; say which .*--columns ROW,COLUMN,WEIGHT, of user, item"),
+        (("user", "itme"), "no column 'itme'; did you mean item"),
+        (("user",), "found 1 cells; say which"),
+        (("user", "item", "when"), "line 3: .*found 3 cells"),
+    ],
+)
+def test_columns_that_cannot_be_chosen(columns, why, tmp_path):
+    with pytest.raises(FileError, match=why):
+        read("user,item,weight,when\nann,tea,3,9\nbob,tea,1\n", tmp_path, columns=columns)

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from orthonmf.datasets.uci.record import Content, Shape
-from orthonmf.files.readers.packed import DAMAGED_TEXT, bound_lines, open_text
+from orthonmf.files.readers.opening import DAMAGED_TEXT, bound_lines, open_text
 from orthonmf.files.readers.record import Request
 from orthonmf.files.readers.text import as_number
 from orthonmf.numerics.arrays import Array

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from orthonmf.files.readers.formats import FORMATS, format_by_name, format_of
 from orthonmf.files.readers.names import read_names, tenx_matrix
-from orthonmf.files.readers.place import STDIN, readable
+from orthonmf.files.readers.opening import STDIN, readable
 from orthonmf.files.readers.record import FileError, NamedMatrix, Request, default_max_bytes
 from orthonmf.inputs.parameters import as_choice
 
@@ -43,6 +43,7 @@ def read_matrix(
     stream_above: int | None = None,
     columns: Iterable[str] | None = None,
     drop: Iterable[str] = (),
+    encoding: str | None = None,
 ) -> NamedMatrix:
     """Read a matrix and the names of its rows and columns.
 
@@ -50,8 +51,9 @@ def read_matrix(
     ----------
     path
         ``.npy``, ``.npz`` (dense or SciPy sparse), ``.mtx`` (10x names next to it are used; the
-        folder of all three does as well), ``.csv`` and ``.tsv``, all text also as ``.gz``,
-        ``.parquet``, ``.h5ad``, ``.h5``, ``.zarr``, ``.edges``; ``-`` for standard input.
+        folder of all three does as well), ``.csv``, ``.tsv`` and ``.edges``, all text also
+        as ``.gz``, ``.xlsx``, ``.parquet``, ``.h5ad``, ``.h5``, ``.zarr``; ``-`` for standard
+        input.
     format
         One of `FORMATS`, when the ending of the name does not tell.
     key
@@ -68,7 +70,10 @@ def read_matrix(
         the file open until :meth:`NamedMatrix.close`; None reads all of any.
     columns, drop
         Only these columns of the file, all but these; by name, or by number from 0 where they
-        have no names. In text the others need hold no numbers.
+        have no names. In text the others need hold no numbers. In a list of edges: the columns of
+        rows, of columns and of weights, in this order.
+    encoding
+        Of text, when it is not UTF-8: "cp1252", "utf-16" and all else that Python knows.
 
     Content that is damaged, hostile or no matrix is a `FileError` that names file and line; a file
     that cannot be opened the usual OSError.
@@ -92,5 +97,6 @@ def read_matrix(
             stream_above=None if passing else stream_above,
             columns=None if columns is None else tuple(columns),
             drop=tuple(drop),
+            encoding=encoding,
         )
         return FORMATS[format or format_of(place)](request)

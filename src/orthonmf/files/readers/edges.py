@@ -1,21 +1,20 @@
-"""Lists of edges: two names per line, and a weight if there is a third cell."""
+"""Lists of edges: a row, a column and maybe a weight per line, found by place or by name."""
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array
 
-from orthonmf.correlation_clustering.graph import matrix_of
 from orthonmf.files.readers.names import unshield
-from orthonmf.files.readers.packed import open_lines
+from orthonmf.files.readers.opening import open_lines
 from orthonmf.files.readers.record import NamedMatrix, Request
-from orthonmf.files.readers.text import LOOK_AHEAD, Line, as_number
+from orthonmf.files.readers.text import LOOK_AHEAD, Line, as_number, split_lines
+from orthonmf.inputs.parameters import name_nearest
 
 COMMENTS = ("#", "%")
 DELIMITERS = "\t;,"
@@ -23,7 +22,7 @@ BYTES_PER_EDGE = 200
 # So many lines below a first one tell whether it is one of them.
 FEWEST_TO_TELL = 3
 TAKEN = "first line taken as header; --no-header to keep it"
-Places = dict[tuple[int, int], float]
+Weights = dict[tuple[int, int], float]  # by row and column
 
 
 def read_edges(request: Request) -> NamedMatrix:
@@ -33,58 +32,97 @@ def read_edges(request: Request) -> NamedMatrix:
     the larger weight. The sides are apart: the same name left and right is two vertices. A first
     line that names the columns is left out, and a note says so.
     """
-    places: Places = {}
+    weights: Weights = {}
     left: dict[str, int] = {}
     right: dict[str, int] = {}
     with open_lines(request) as lines:
         rows = _cells(lines, request)
         ahead = list(islice(rows, LOOK_AHEAD))
-        skipped = _has_header(ahead) if request.header is None else request.header
-        first = ahead[0][1] if ahead else []
-        for number, cells in chain(ahead[int(skipped) :], rows):
-            row = left.setdefault(unshield(cells[0]), len(left))
-            column = right.setdefault(unshield(cells[1]), len(right))
-            weight = _weight(cells, number, request)
-            places[row, column] = max(weight, places.get((row, column), 0.0))
+        if not ahead:
+            raise request.error("the list of edges is empty")
+        has_header = _has_header(ahead, request) if request.header is None else request.header
+        places = _find_columns(ahead[0], has_header, request)
+        for number, cells in chain(ahead[int(has_header) :], rows):
+            row, column, *weight = _edge(cells, places, len(ahead[0][1]), number, request)
+            edge = left.setdefault(row, len(left)), right.setdefault(column, len(right))
+            value = _weight(weight[0], number, request) if weight else 1.0
+            weights[edge] = max(value, weights.get(edge, 0.0))
             if not number % 65536:
-                request.check_size(BYTES_PER_EDGE * len(places), "the list of edges so far")
-    if not places:
+                request.check_size(BYTES_PER_EDGE * len(weights), "the list of edges so far")
+    if not weights:
         raise request.error("the list of edges is empty")
-    edges = matrix_of(places, places.values(), (len(left), len(right)))
+    numbers = np.array(list(weights), dtype=np.int64).T
+    shape = (len(left), len(right))
+    X = coo_array((np.array(list(weights.values())), tuple(numbers)), shape=shape).tocsr()
     row_names, column_names = tuple(left), tuple(right)
-    if request.header is None and not skipped and _stands_apart(first, places):
-        edges, row_names, column_names = edges[1:, 1:], row_names[1:], column_names[1:]
-        skipped = True
-    notes = (TAKEN,) if skipped and request.header is None else ()
-    return request.matrix(edges, row_names, column_names, notes=notes)
+    if request.header is None and not has_header and _stands_apart(ahead[0][1], weights):
+        X, row_names, column_names = X[1:, 1:], row_names[1:], column_names[1:]
+        has_header = True
+    told = request.header is not None or request.columns is not None
+    notes = (TAKEN,) if has_header and not told else ()
+    return request.matrix(X, row_names, column_names, notes=notes, chosen=True)
 
 
-def _cells(text: Iterator[str], request: Request) -> Iterator[Line]:
+def _cells(lines: Iterator[str], request: Request) -> Iterator[Line]:
     """Lines split at tabs, semicolons or commas if the first has them, at blanks otherwise."""
-    numbered = enumerate(text, start=1)
-    telling = (one for one in numbered if one[1].strip() and not one[1].startswith(COMMENTS))
-    number, first = next(telling, (0, ""))
-    delimiter = next((one for one in DELIMITERS if one in first), None)
-    lines = chain([first], text)
-    rows: Any = csv.reader(lines, delimiter=delimiter) if delimiter else map(str.split, lines)
-    for line, cells in enumerate(rows, start=number):
-        cells = [cell.strip() for cell in cells]
-        if not any(cells) or cells[0].startswith(COMMENTS):
-            continue
-        if len(cells) not in (2, 3) or not cells[0] or not cells[1]:
-            raise request.error(
-                f"an edge is two names and maybe a weight, found {len(cells)} cells; keep those, "
-                "for instance with cut -d, -f1-3",
-                line,
-            )
-        yield line, cells
+    numbered = (
+        (number, line)
+        for number, line in enumerate(lines, start=1)
+        if line.strip() and not line.lstrip().startswith(COMMENTS)
+    )
+    begins, first = next(numbered, (0, ""))
+    if not first:
+        return
+    delimiter = next((character for character in DELIMITERS if character in first), None)
+    if delimiter is None:
+        yield from ((number, line.split()) for number, line in chain([(begins, first)], numbered))
+        return
+    for number, cells in split_lines(chain([first], lines), begins, delimiter, request):
+        if not cells[0].lstrip().startswith(COMMENTS):
+            yield number, [cell.strip() for cell in cells]
 
 
-def _has_header(ahead: list[Line]) -> bool:
-    """Whether a cell of the first line is no number where all below it are, as in tables."""
-    if not ahead:
-        return False
+def _find_columns(first: Line, has_header: bool, request: Request) -> list[int]:
+    """The places of rows, columns and weights: the first ones, or those that were named."""
+    number, header = first
+    labels = header if has_header else [str(place) for place in range(len(header))]
+    chosen = request.columns or labels
+    for name in chosen:
+        if name not in labels:
+            raise request.error(f"there is no column {name!r}{name_nearest(name, labels)}", number)
+    places = [labels.index(name) for name in chosen if name not in request.drop]
+    if len(places) not in (2, 3):
+        raise request.error(
+            f"an edge is two names and maybe a weight, found {len(places)} cells; say which they "
+            f"are: --columns ROW,COLUMN,WEIGHT, of {', '.join(labels[:12])}",
+            number,
+        )
+    return places
+
+
+def _edge(
+    cells: list[str], places: list[int], width: int, number: int, request: Request
+) -> list[str]:
+    """The names of row and column, and the text of the weight if there is one."""
+    chosen = [cells[place] for place in places if place < len(cells)]
+    # Without a choice of columns a weight may be left out, or be there in some lines alone.
+    fits = len(cells) in (2, 3) if request.columns is None and width < 4 else len(cells) == width
+    if not fits or len(chosen) < 2 or not all(chosen[:2]):
+        raise request.error(
+            f"an edge is two names and maybe a weight, found {len(cells)} cells: "
+            f"{' '.join(cells)[:40]!r}",
+            number,
+        )
+    if request.columns is None and len(cells) == 3 and width == 2:
+        chosen.append(cells[2])
+    return [unshield(chosen[0]), unshield(chosen[1]), *chosen[2:]]
+
+
+def _has_header(ahead: list[Line], request: Request) -> bool:
+    """Whether the first line has the names asked for, or a word where others have numbers."""
     (_, first), below = ahead[0], [cells for _, cells in ahead[1:]]
+    if request.columns is not None and set(request.columns) <= set(first):
+        return True
     if len(first) == 3 and as_number(first[2]) is None:
         return True
     return bool(below) and any(
@@ -94,23 +132,21 @@ def _has_header(ahead: list[Line]) -> bool:
     )
 
 
-def _stands_apart(first: list[str], places: Places) -> bool:
+def _stands_apart(first: list[str], weights: Weights) -> bool:
     """Whether the first line, two words, is the only one that shares no name with another.
 
     The names of columns join nothing; an edge between two vertices that have no other is as
     lonely, so where there are more of them nothing follows.
     """
-    if len(first) != 2 or len(places) <= FEWEST_TO_TELL or re.search(r"\d", "".join(first)):
+    if len(first) != 2 or len(weights) <= FEWEST_TO_TELL or re.search(r"\d", "".join(first)):
         return False
-    rows, columns = (Counter(one) for one in zip(*places, strict=True))
-    alone = [edge for edge in places if rows[edge[0]] == columns[edge[1]] == 1]
+    rows, columns = (Counter(side) for side in zip(*weights, strict=True))
+    alone = [edge for edge in weights if rows[edge[0]] == columns[edge[1]] == 1]
     return alone == [(0, 0)]
 
 
-def _weight(cells: list[str], line: int, request: Request) -> float:
-    if len(cells) == 2:
-        return 1.0
-    weight = as_number(cells[2])
+def _weight(text: str, line: int, request: Request) -> float:
+    weight = as_number(text)
     if weight is None or not (np.isfinite(weight) and weight >= 0):
-        raise request.error(f"the weight {cells[2][:40]!r} must be finite and not negative", line)
+        raise request.error(f"the weight {text[:40]!r} must be finite and not negative", line)
     return weight

@@ -10,9 +10,10 @@ from orthonmf.files.readers.hdf5 import read_h5, read_h5ad
 from orthonmf.files.readers.mtx import read_mtx
 from orthonmf.files.readers.npy import read_npy
 from orthonmf.files.readers.npz import read_npz
-from orthonmf.files.readers.packed import first_bytes
+from orthonmf.files.readers.opening import first_bytes
 from orthonmf.files.readers.parquet import read_parquet
 from orthonmf.files.readers.record import FileError, NamedMatrix, Request
+from orthonmf.files.readers.sheet import read_sheet
 from orthonmf.files.readers.text import read_text
 from orthonmf.files.readers.zarr_folder import read_zarr
 
@@ -22,6 +23,7 @@ FORMATS: dict[str, Callable[[Request], NamedMatrix]] = {
     "mtx": read_mtx,
     "csv": read_text,
     "tsv": read_text,
+    "xlsx": read_sheet,
     "parquet": read_parquet,
     "h5ad": read_h5ad,
     "h5": read_h5,
@@ -34,10 +36,11 @@ ENDINGS = {f".{name}": name for name in FORMATS} | {
     ".edgelist": "edges",
     ".pq": "parquet",
     ".tab": "tsv",
+    ".xlsm": "xlsx",
 }
 # Endings that people bring and what to do with such files.
 ELSEWHERE = {
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as .csv"),
+    **dict.fromkeys((".xls", ".ods"), "save the sheet as .xlsx or .csv"),
     **dict.fromkeys((".pkl", ".pickle", ".joblib"), "it could run code; numpy.save makes a .npy"),
     **dict.fromkeys((".rds", ".rda", ".rdata"), "in R, Matrix::writeMM or write.csv"),
     ".mat": "numpy.save(scipy.io.loadmat(FILE)[NAME]) makes a .npy",

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from orthonmf.files.readers.names import tenx_neighbors
-from orthonmf.files.readers.packed import DAMAGED_TEXT, is_packed, open_text
+from orthonmf.files.readers.opening import DAMAGED_TEXT, is_packed, open_text
 from orthonmf.files.readers.record import NamedMatrix, Request
 from orthonmf.numerics.arrays import Array
 

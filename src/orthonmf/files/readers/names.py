@@ -7,8 +7,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from orthonmf.files.readers.packed import DAMAGED_TEXT, open_text
-from orthonmf.files.readers.place import readable
+from orthonmf.files.readers.opening import DAMAGED_TEXT, open_text, readable
 from orthonmf.files.readers.record import FileError
 
 Names = tuple[str, ...]

@@ -69,6 +69,7 @@ class Request:
     stream_above: int | None = None
     columns: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
+    encoding: str | None = None  # of text; None for UTF-8
 
     def choose(self, names: Names, count: int) -> list[int] | None:
         """Which of so many columns are wanted, in the order of the file; None for all."""

@@ -1,84 +1,400 @@
-"""``.csv`` and ``.tsv``, packed or not: header and index are recognized, errors have a line."""
+"""Tables of numbers as text, packed or not, with the names in their first line and column.
+
+pandas reads the numbers, some megabytes of lines at a time. Lines in which it meets anything else
+are read again cell by cell, which is what decides: the error then names line, column and remedy.
+"""
 
 from __future__ import annotations
 
 import csv
 import math
 import re
-from collections.abc import Iterator
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
-from pathlib import Path
+from io import StringIO
+from itertools import chain, islice, pairwise
 
 import numpy as np
 
 from orthonmf.files.readers.names import unshield
-from orthonmf.files.readers.packed import open_lines
+from orthonmf.files.readers.opening import open_lines
 from orthonmf.files.readers.record import NamedMatrix, Names, Request
 from orthonmf.numerics.arrays import Array
 
-ROWS_AT_ONCE = 1024
-MISSING = {"", "na", "nan", "n/a", "null", "none"}
-DELIMITERS = "\t,;|"
-DECIMAL_COMMAS = re.compile(r"-?\d+(,\d+)?(;-?\d+(,\d+)?)+")
+CHARACTERS_AT_ONCE, FEWEST_LINES = 2**22, 200
+MISSING = ("", "na", "nan", "n/a", "#n/a", "null", "none", "-", "--", "?")
+DELIMITERS = ",\t;|"
 LOOK_AHEAD = 20
+CELLS_LOOKED_AT = 50  # in a line
+MOST_TITLES = 10
 FEWEST_ENTRIES = 10
+WORDS_OF_A_TEXT = 3
+COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
+POINT = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?", re.IGNORECASE)
+MAY_BE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+THOUSANDS = re.compile(r"[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d{3})+(,\d+)?|([ '\u00a0]\d{3})+)")
+SIGNS = {"%": "a percentage", "$": "money", "€": "money", "£": "money", "¥": "money"}
+TRUTHS = ("true", "false")
+DECIMAL_COMMAS = "numbers have a decimal comma: 1,5 was read as 1.5"
 LONG_TABLE = (
     "the lines look like row, column and value, and were taken as rows of a matrix; if they are, "
-    "keep these three columns and read them with --format edges"
+    "read them with --format edges"
 )
-Line = tuple[int, list[str]]
+Line = tuple[int, list[str]]  # its number in the file, its cells
 
 
 def read_text(request: Request) -> NamedMatrix:
     """A table of numbers; names in its first line and first column are kept."""
+    delimiter = "\t" if ".tsv" in request.path.suffixes else None
     with open_lines(request) as lines:
-        return _table(_rows(lines, request), request)
+        return read_table(lines, request, delimiter)
 
 
-def _rows(lines: Iterator[str], request: Request) -> Iterator[Line]:
-    """Lines with their numbers, split into cells; lines without anything are left out."""
-    numbered = ((skipped, line) for skipped, line in enumerate(lines) if line.strip())
-    skipped, first = next(numbered, (0, ""))
-    reader = csv.reader(chain([first], lines), delimiter=delimiter_of(first, request.path))
-    return ((skipped + reader.line_num, cells) for cells in reader if any(map(str.strip, cells)))
-
-
-def delimiter_of(line: str, path: Path) -> str:
-    """Tabs in a ``.tsv``; otherwise what stands in the first line most often."""
-    if ".tsv" in path.suffixes:
-        return "\t"
-    if DECIMAL_COMMAS.fullmatch(line.strip()):
-        return ";"
-    return max(DELIMITERS, key=lambda one: (line.count(one), one == ","))
-
-
-def _table(rows: Iterator[Line], request: Request) -> NamedMatrix:
-    ahead = list(islice(rows, LOOK_AHEAD))
-    if not ahead:
+def read_table(lines: Iterator[str], request: Request, delimiter: str | None) -> NamedMatrix:
+    """The (n, m) matrix of a table in float64; None to find the delimiter out."""
+    blocks = _blocks(lines, request)
+    _, ahead = next(blocks, (1, []))
+    delimiter = delimiter or find_delimiter(ahead)
+    records = list(split_lines(ahead, 1, delimiter, request))
+    if not records:
         raise request.error("the file is empty")
-    has_header = _has_header(ahead) if request.header is None else request.header
-    header = ahead.pop(0)[1] if has_header else None
-    if not ahead:
-        raise request.error("there is a header and nothing below it", 1)
-    has_index = _has_index(header, ahead) if request.index is None else request.index
-    width = len(ahead[0][1])
-    column_names = _column_names(header, width, has_index, request)
-    layout = _lay_out(column_names, width, has_index, request)
-    blocks: list[Array] = []
-    row_names: list[str] = []
+    layout, body, notes = _lay_out(records, delimiter, request)
+    first = body[0][0]
+    names: list[str] = []
+    parts: list[Array] = []
     n_cells = 0
-    body = chain(ahead, rows)
-    while lines := list(islice(body, ROWS_AT_ONCE)):
-        blocks.append(_block(lines, layout, request))
-        if has_index:
-            row_names.extend(unshield(cells[0].strip()) for _, cells in lines)
-        n_cells += blocks[-1].size
+    for number, block in chain([(first, ahead[first - 1 :])], blocks):
+        here, values = _read_block(number, block, layout, request)
+        names += here
+        parts.append(values)
+        n_cells += values.size
         request.check_size(16 * n_cells, "the table so far")
-    X = np.concatenate(blocks)
-    notes = (LONG_TABLE,) if not has_index and _lists_entries(X) else ()
-    names = tuple(row_names) if has_index else None
-    return request.matrix(X, names, layout.names, notes=notes, chosen=True)
+    X = np.ascontiguousarray(np.concatenate(parts))
+    if not layout.has_index and _lists_entries(X):
+        notes = (*notes, LONG_TABLE)
+    row_names = tuple(names) if layout.has_index else None
+    return request.matrix(X, row_names, layout.names, notes=notes, chosen=True)
+
+
+def _blocks(lines: Iterator[str], request: Request) -> Iterator[tuple[int, list[str]]]:
+    """Many lines at a time, with the number of the first; no cell in quotes is cut."""
+    start, block, size, quotes = 1, list[str](), 0, 0
+    for line in lines:
+        block.append(line)
+        size += len(line)
+        quotes += line.count('"')
+        if size > CHARACTERS_AT_ONCE:
+            request.check_size(size, "the text of a block of lines", start)
+        if size > CHARACTERS_AT_ONCE and len(block) >= FEWEST_LINES and quotes % 2 == 0:
+            yield start, block
+            start, block, size, quotes = start + len(block), [], 0, 0
+    if block:
+        yield start, block
+
+
+def split_lines(
+    lines: Iterable[str], number: int, delimiter: str, request: Request | None = None
+) -> Iterator[Line]:
+    """Lines split into cells, each with the number of its first line; empty ones are left out.
+
+    With a request quotes must be in order.
+    """
+    reader = csv.reader(lines, delimiter=delimiter, strict=request is not None)
+    begins = number
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                yield begins, cells
+            begins = number + reader.line_num
+    except csv.Error as error:
+        if request is None:
+            raise
+        raise request.error(f"it cannot be split into cells: {error}", begins) from error
+
+
+def find_delimiter(lines: Sequence[str]) -> str:
+    """What splits most lines into as many cells, and into the most numbers."""
+    ahead = list(islice((line for line in lines if line.strip()), LOOK_AHEAD))
+
+    def fitness(delimiter: str) -> tuple[bool, float, float, int]:
+        split = [cells for _, cells in split_lines(ahead, 1, delimiter)]
+        width, agreeing = Counter(map(len, split)).most_common(1)[0] if split else (1, 0)
+        cells = [cell.strip() for line in split for cell in line[:CELLS_LOOKED_AT]]
+        values = sum(map(looks_like_number, cells))
+        return width > 1, agreeing / max(1, len(split)), values / max(1, len(cells)), width
+
+    return max(DELIMITERS, key=fitness)
+
+
+def as_number(cell: str, decimal: str = ".") -> float | None:
+    """The number that a cell holds; None if it holds something else."""
+    if decimal == ",":
+        cell = "?" if "." in cell else cell.replace(",", ".", 1)
+    try:
+        return None if "_" in cell else float(cell)
+    except ValueError:
+        return None
+
+
+def is_value(cell: str, decimal: str = ".") -> bool:
+    """Whether a cell holds a number, or says that one is missing."""
+    return cell.strip().lower() in MISSING or as_number(cell, decimal) is not None
+
+
+def looks_like_number(cell: str) -> bool:
+    """Whether people take a cell for a number, or for a missing one, however it is written."""
+    text = cell.strip().strip(f"{''.join(SIGNS)} \u00a0")
+    patterns = (COMMA, THOUSANDS)
+    written = any(pattern.fullmatch(text) for pattern in patterns) or text.lower() in TRUTHS
+    return is_value(text) or written
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How the lines of a table are made: cells, which of them are numbers, and their names."""
+
+    delimiter: str
+    decimal: str
+    width: int
+    has_index: bool
+    places: list[int]  # of the cells that are wanted as numbers
+    names: Names  # of these
+    labels: list[str]  # of all cells, as --columns and --drop call them
+    words: list[int]  # places of cells that hold words in all lines looked at
+
+
+def _lay_out(
+    records: list[Line], delimiter: str, request: Request
+) -> tuple[_Layout, list[Line], tuple[str, ...]]:
+    """The layout, the lines below the header among those given, and what the user is told."""
+    decimal = _find_decimal(records)
+    notes = [DECIMAL_COMMAS] if decimal == "," else []
+    n_titles = _count_titles(records) if request.header is None else 0
+    if n_titles:
+        notes.append(f"left out above the table: {' '.join(records[0][1]).strip()[:60]!r}")
+    body = records[n_titles : n_titles + LOOK_AHEAD]
+    has_header = _has_header(body) if request.header is None else request.header
+    header = body.pop(0) if has_header else None
+    if not body:
+        raise request.error("there is a header and nothing below it", records[n_titles][0])
+    width = len(body[0][1])
+    has_index = request.index
+    if has_index is None:
+        has_index = _has_index(header, body, delimiter, request)
+    first = int(has_index)
+    names = _column_names(header, width, has_index, request)
+    index_label = [header[1][0] if header and len(header[1]) == width else ""][:first]
+    labels = [*index_label, *(names or map(str, range(width - first)))]
+    words = [
+        place
+        for place in range(first, width)
+        if not any(looks_like_number(cells[place]) for _, cells in body if len(cells) == width)
+    ]
+    chosen = request.choose(names, width - first)
+    places = list(range(first, width)) if chosen is None else [first + i for i in chosen]
+    kept = names if chosen is None or names is None else tuple(names[i] for i in chosen)
+    layout = _Layout(delimiter, decimal, width, has_index, places, kept, labels, words)
+    return layout, body, tuple(notes)
+
+
+def _find_decimal(records: list[Line]) -> str:
+    """A comma where some cells have one, none has a point, and thousands cannot be meant."""
+    cells = [cell.strip() for _, line in records for cell in line if "," in cell or "." in cell]
+    commas = [cell for cell in cells if COMMA.fullmatch(cell)]
+    clear = not all(map(MAY_BE_THOUSANDS.fullmatch, commas))
+    return "," if clear and not any(map(POINT.fullmatch, cells)) else "."
+
+
+def _count_titles(records: list[Line]) -> int:
+    """How many lines on top are no part of the table: words, in fewer cells than its lines have."""
+    ahead = [cells for _, cells in records[: MOST_TITLES + LOOK_AHEAD]]
+    width = Counter(map(len, ahead)).most_common(1)[0][0]
+    for count, (cells, below) in enumerate(pairwise(ahead)):
+        filled = [cell for cell in cells if cell.strip()]
+        shorter = len(cells) < width or (len(filled) == 1 and bool(cells[0].strip()))
+        if not shorter or any(map(looks_like_number, filled)):
+            return count
+        # R leaves the name of the first column out, which makes a header short.
+        nearly_whole = len(cells) >= width - 1
+        if nearly_whole and any(cell.strip() and looks_like_number(cell) for cell in below):
+            return count
+    return 0
+
+
+def _has_header(ahead: list[Line]) -> bool:
+    """The first line is a header if a cell after the first is no number where others are."""
+    values = [looks_like_number(cell) for cell in ahead[0][1]]
+    below = [looks_like_number(cell) for cell in ahead[1][1]] if len(ahead) > 1 else []
+    if len(values) == 1:
+        return bool(below) and not values[0] and below[-1]
+    words = [place for place, value in enumerate(values) if place and not value]
+    if not words:
+        return False
+    if below and not values[0] and below[0]:
+        return True
+    same_below = [place for place in words if place < len(below) and not below[place]]
+    return len(ahead) == 1 or len(same_below) < len(words)
+
+
+def _has_index(header: Line | None, ahead: list[Line], delimiter: str, request: Request) -> bool:
+    """The first column holds names: words, or an unnamed column as pandas and R write it."""
+    number, cells = ahead[0]
+    if len(cells) < 2:
+        return False
+    if header is not None and not header[1][0].strip():
+        return True
+    named = [cells[0] for _, cells in ahead if cells[0].strip().lower() not in MISSING]
+    words = bool(named) and not any(map(looks_like_number, named))
+    if header is not None and len(header[1]) + 1 == len(cells):
+        if len(cells) == 2 and delimiter == "," and not words:
+            raise request.error(
+                f"{','.join(cells)!r} may be a number with a decimal comma, or a name and a number;"
+                " write decimal points, or say --index",
+                number,
+            )
+        return True
+    return words
+
+
+def _column_names(header: Line | None, width: int, has_index: bool, request: Request) -> Names:
+    if header is None:
+        return None
+    names = [unshield(name.strip()) for name in header[1]]
+    if has_index and len(names) == width:
+        names = names[1:]
+    if len(names) != width - has_index:
+        raise request.error(
+            f"the header has {len(header[1])} cells, the line below it {width}; if it is none, "
+            "delete the lines above the table",
+            header[0],
+        )
+    return tuple(names)
+
+
+def _read_block(
+    number: int, lines: list[str], layout: _Layout, request: Request
+) -> tuple[list[str], Array]:
+    """Names of rows and (rows, columns) numbers, all of them finite and not negative."""
+    numbers = _parse(lines, layout, request)
+    if numbers is not None and not request.find_unusable(numbers[1]).any():
+        return numbers
+    names, values = [], []
+    for line, cells in split_lines(lines, number, layout.delimiter, request):
+        if len(cells) != layout.width:
+            raise request.error(f"it has {len(cells)} cells, the lines above {layout.width}", line)
+        values.append([_read_cell(cells, place, line, layout, request) for place in layout.places])
+        names.append(unshield(cells[0].strip()))
+    return names, np.array(values, dtype=np.float64).reshape(-1, len(layout.places))
+
+
+def _parse(lines: list[str], layout: _Layout, request: Request) -> tuple[list[str], Array] | None:
+    """The same by pandas; None where something must be looked at cell by cell."""
+    import pandas as pd  # slow to import
+
+    empty = f"{layout.delimiter} \t\r\n"
+    if not any('"' in line for line in lines):
+        lines = [line for line in lines if line.strip(empty)]
+        agree = all(line.count(layout.delimiter) == layout.width - 1 for line in lines)
+    else:
+        agree = all(
+            len(cells) == layout.width and any(cells)
+            for cells in csv.reader(lines, delimiter=layout.delimiter)
+        )
+    text = "".join(lines)
+    if not agree or "\0" in text:
+        return None
+    missing = {place: [*MISSING, "NA", "NaN", "N/A", "#N/A"] for place in layout.places}
+    try:
+        frame = pd.read_csv(
+            StringIO(text),
+            sep=layout.delimiter,
+            decimal=layout.decimal,
+            header=None,
+            names=range(layout.width),
+            index_col=False,
+            usecols=[*range(layout.has_index), *layout.places],
+            dtype={0: str} if layout.has_index else None,
+            na_filter=request.allow_missing,
+            na_values=missing if request.allow_missing else None,
+            keep_default_na=False,
+            float_precision="round_trip",
+            low_memory=False,
+        )
+    except (ValueError, OverflowError):
+        return None
+    numbers = frame[layout.places]
+    if not all(dtype.kind in "iuf" for dtype in numbers.dtypes):
+        return None
+    names = [unshield(name.strip()) for name in frame[0]] if layout.has_index else []
+    return names, numbers.to_numpy(np.float64)
+
+
+def _read_cell(cells: list[str], place: int, line: int, layout: _Layout, request: Request) -> float:
+    text = cells[place].strip()
+    if request.allow_missing and text.lower() in MISSING:
+        return math.nan
+    value = as_number(text, layout.decimal)
+    if value is not None and 0 <= value < math.inf:
+        return value
+    name = f" ({layout.labels[place][:40]!r})" if layout.names is not None else ""
+    where = f"column {place + 1}{name}"
+    if text.lower() in MISSING:
+        what = f"{text!r} is" if text else "the cell is empty, which is"
+        raise request.error(f"{where}: {what} no number; --missing leaves such cells out", line)
+    if value is not None:
+        raise request.error(f"{where}: {text} must be finite and not negative", line)
+    advice = "; ".join(("", *_advise(text, place, layout)))
+    raise request.error(f"{where}: {text[:40]!r} is no number{advice}", line)
+
+
+def _advise(text: str, place: int, layout: _Layout) -> Iterator[str]:
+    """What may be done about a cell that is no number."""
+    sign = next((sign for sign in SIGNS if sign in text), None)
+    if "\0" in text:
+        yield "this is no text, or one in UTF-16: save it as 'CSV UTF-8'"
+    elif is_value(text.replace("_", ""), layout.decimal):
+        yield "write it without underscores"
+    elif text.lower() in TRUTHS:
+        yield "write 1 and 0"
+    elif sign is not None and looks_like_number(text):
+        yield f"it is {SIGNS[sign]}: write the plain number, without {sign}"
+    elif MAY_BE_THOUSANDS.fullmatch(text):
+        yield "its comma may be decimal or of thousands: write decimal points, and no thousands"
+    elif COMMA.fullmatch(text):
+        yield "it has a decimal comma where others have a point: write decimal points"
+    elif POINT.fullmatch(text):
+        yield "it has a decimal point where others have a comma: write decimal points"
+    elif THOUSANDS.fullmatch(text):
+        yield "write it without separators of thousands"
+    elif layout.width == 1 and all(map(looks_like_number, text.split())):
+        yield "there is one column: put commas, semicolons or tabs between cells"
+    else:
+        if place in layout.words and len(text.split()) >= WORDS_OF_A_TEXT:
+            yield "texts become numbers with sklearn.feature_extraction.text.TfidfVectorizer"
+        yield from _advise_columns(place, layout)
+
+
+def _advise_columns(place: int, layout: _Layout) -> Iterator[str]:
+    """Which columns to leave out, and how to read what may be a list of edges."""
+    if layout.width == 1:
+        return
+    words = layout.words if place in layout.words else [place]
+    if len(words) < layout.width - layout.has_index:
+        listed = [layout.labels[word] for word in words]
+        what = "columns of words" if place in layout.words else "the column"
+        named = not any("," in label or not label for label in listed)
+        yield f"{_option('--drop', listed) if named else '--drop'} leaves {what} out"
+    if words == [1] and layout.has_index:
+        chosen = [label or "0" for label in layout.labels[:3]]
+        columns = f" {_option('--columns', chosen)}" if layout.width > 3 else ""
+        line = "a row and a column" if layout.width == 2 else "a row, a column and a value"
+        yield f"if every line is {line}, --format edges{columns} reads it"
+
+
+def _option(name: str, values: list[str]) -> str:
+    return f"{name} {shlex.quote(','.join(values))}"
 
 
 def _lists_entries(X: Array) -> bool:
@@ -91,152 +407,3 @@ def _lists_entries(X: Array) -> bool:
         return False
     repeat = all(len(np.unique(side)) <= n // 2 for side in places.T)
     return repeat and len(np.unique(places, axis=0)) == n
-
-
-def _has_header(ahead: list[Line]) -> bool:
-    """The first line is a header if a cell after the first is no number where others are."""
-    cells = ahead[0][1]
-    if len(cells) == 1:
-        return len(ahead) > 1 and not _is_value(cells[0]) and _is_value(ahead[1][1][-1])
-    words = [i for i, cell in enumerate(cells) if i and not _is_value(cell)]
-    if not words:
-        return False
-    below = ahead[1][1] if len(ahead) > 1 else []
-    if below and not _is_value(cells[0]) and _is_value(below[0]):
-        return True
-    same_below = [i for i in words if i < len(below) and not _is_value(below[i])]
-    return len(ahead) == 1 or len(same_below) < len(words)
-
-
-def _has_index(header: list[str] | None, ahead: list[Line]) -> bool:
-    """The first column holds names: words, or an unnamed column as pandas and R write it."""
-    if len(ahead[0][1]) < 2:
-        return False
-    if header is not None and (len(header) + 1 == len(ahead[0][1]) or not header[0].strip()):
-        return True
-    return not any(_is_value(cells[0]) for _, cells in ahead)
-
-
-def _is_value(cell: str) -> bool:
-    return cell.strip().lower() in MISSING or as_number(cell) is not None
-
-
-def as_number(cell: str) -> float | None:
-    """The number that a cell holds; None if it holds something else."""
-    try:
-        return None if "_" in cell else float(cell)
-    except ValueError:
-        return None
-
-
-def _column_names(header: list[str] | None, width: int, has_index: bool, request: Request) -> Names:
-    if header is None:
-        return None
-    names = [unshield(name.strip()) for name in header]
-    if has_index and len(names) == width:
-        names = names[1:]
-    if len(names) != width - has_index:
-        raise request.error(f"the header has {len(header)} cells, the line below it {width}", 1)
-    return tuple(names)
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """What the lines of a table hold: how many cells, which are numbers, and their names."""
-
-    width: int
-    places: list[int]
-    names: Names
-    whole: bool  # whether all cells but the first few are numbers, which is quicker
-
-    def numbers(self, cells: list[str]) -> list[str]:
-        """The cells that hold numbers."""
-        return cells[self.places[0] :] if self.whole else [cells[i] for i in self.places]
-
-
-def _lay_out(names: Names, width: int, has_index: bool, request: Request) -> _Layout:
-    first = int(has_index)
-    chosen = request.choose(names, width - first)
-    if chosen is None:
-        return _Layout(width, list(range(first, width)), names, True)
-    kept = None if names is None else tuple(names[i] for i in chosen)
-    return _Layout(width, [first + i for i in chosen], kept, False)
-
-
-def _block(lines: list[Line], layout: _Layout, request: Request) -> Array:
-    """Some lines as numbers, all of them finite and not negative."""
-    values = []
-    for number, cells in lines:
-        if len(cells) != layout.width:
-            raise request.error(
-                f"it has {len(cells)} cells, the lines above {layout.width}", number
-            )
-        held = layout.numbers(cells)
-        try:
-            row = [float(cell) for cell in held]
-            plain = "_" not in "".join(held)  # Python reads 1_000 as a number
-        except ValueError:
-            plain = False
-        values.append(row if plain else _slowly(number, cells, layout, request))
-    block = np.array(values, dtype=np.float64)
-    bad = request.find_unusable(block)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        number, cells = lines[row]
-        raise _bad_cell(cells, number, int(column), layout, request)
-    return block
-
-
-def _slowly(number: int, cells: list[str], layout: _Layout, request: Request) -> list[float]:
-    """Cell by cell, for a line that holds something else than numbers."""
-    values = []
-    for column, cell in enumerate(layout.numbers(cells)):
-        if request.allow_missing and cell.strip().lower() in MISSING:
-            values.append(math.nan)
-            continue
-        value = as_number(cell)
-        if value is None:
-            raise _bad_cell(cells, number, column, layout, request)
-        values.append(value)
-    return values
-
-
-def _bad_cell(
-    cells: list[str], number: int, column: int, layout: _Layout, request: Request
-) -> Exception:
-    name = "" if layout.names is None else f" ({layout.names[column][:40]!r})"
-    where = f"column {layout.places[column] + 1}{name}"
-    text = cells[layout.places[column]].strip()
-    if text.lower() in MISSING:
-        found = f"{text!r} is" if text else "the cell is empty, which is"
-        return request.error(f"{where}: {found} no number; --missing leaves such cells out", number)
-    if _is_value(text):
-        return request.error(f"{where}: {text} must be finite and not negative", number)
-    advice = _advise(text, len(cells))
-    return request.error(f"{where}: {text[:40]!r} is no number{advice}", number)
-
-
-def _advise(text: str, width: int) -> str:
-    """What may be done about a cell that is no number."""
-    if _is_value(text.replace("_", "")):
-        return "; write it without underscores"
-    if _is_value(text.replace(",", ".", 1)):
-        return (
-            "; numbers need a decimal point: save the file with points, or "
-            "pandas.read_csv(FILE, sep=';', decimal=',').to_csv(OTHER) writes one"
-        )
-    if len(text.split()) > 1:
-        return (
-            "; texts become numbers with sklearn.feature_extraction.text.TfidfVectorizer; "
-            "--drop leaves columns out"
-        )
-    if width == 2:
-        return "; if every line is a row and a column, --format edges reads it"
-    if width == 3:
-        return "; if every line is a row, a column and a value, --format edges reads it"
-    if width == 4:
-        return (
-            "; if every line is a row, a column, a value and more, keep the first three "
-            "(cut -d, -f1-3), which --format edges reads"
-        )
-    return "; --drop leaves columns out" if width > 1 else ""
