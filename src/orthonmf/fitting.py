@@ -38,7 +38,7 @@ from orthonmf.inputs.parameters import (
 )
 from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.numerics.digest import digest
-from orthonmf.onmf.choices import (
+from orthonmf.onmf.algorithms import (
     COMPLETE,
     CORE,
     FULL_RANK,
@@ -49,13 +49,12 @@ from orthonmf.onmf.choices import (
     Algorithm,
     Problem,
     algorithm_for,
-    refuse_large_fit,
-    refuse_large_result,
-    usable,
 )
 from orthonmf.onmf.masked import NO_PROMISE
+from orthonmf.onmf.memory import refuse_large_fit, refuse_large_result, usable
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.publish import promise_for, publish
+from orthonmf.onmf.promises import promise_for
+from orthonmf.onmf.publish import publish
 from orthonmf.onmf.solution import Solution, solve_zero
 from orthonmf.progress import progress_lines
 from orthonmf.version import __version__

@@ -25,8 +25,8 @@ from orthonmf.inputs.parameters import (
 )
 from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.options import DEFAULTS, Options
-from orthonmf.onmf.partition import refit_groups, refit_partition
 from orthonmf.onmf.publish import publish_labels
+from orthonmf.onmf.refit import refit_groups, refit_partition
 from orthonmf.onmf.solution import solve_zero
 
 # Texts that mean no group: a negative number, and what missing labels become as texts.

@@ -5,7 +5,7 @@ import pytest
 
 import orthonmf.fitting
 import orthonmf.inputs.data
-import orthonmf.onmf.search
+import orthonmf.onmf.search.one_side
 from orthonmf.bench import phases
 from orthonmf.bench.data import Data
 from orthonmf.bench.phases import PHASE_NAMES, REST, Stopwatch, time_phases, watch
@@ -24,10 +24,10 @@ def test_phases_add_up_to_the_whole_and_the_known_ones_appear(kind):
 
 
 def test_every_function_is_put_back():
-    before = dict(vars(orthonmf.fitting)), dict(vars(orthonmf.onmf.search))
+    before = dict(vars(orthonmf.fitting)), dict(vars(orthonmf.onmf.search.one_side))
     with watch(Stopwatch()):
         assert vars(orthonmf.fitting)["publish"] is not before[0]["publish"]
-    assert (vars(orthonmf.fitting), vars(orthonmf.onmf.search)) == before
+    assert (vars(orthonmf.fitting), vars(orthonmf.onmf.search.one_side)) == before
 
 
 def test_watching_does_not_change_the_answer():

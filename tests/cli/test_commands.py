@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, save_npz
 import orthonmf
 from orthonmf.cli.commands import COMMANDS
 from orthonmf.kmeans.subroutines import SUBROUTINES
-from orthonmf.onmf.choices import INITS, NAMES, SETTINGS
+from orthonmf.onmf.algorithms import INITS, NAMES, SETTINGS
 from tests.cli.running import orthonmf as fresh
 
 FILES = {"model.npz", "assignments.csv", "features.csv", "components.csv", "summary.json"}

@@ -6,16 +6,11 @@ from hypothesis import given
 
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.blocks import (
-    block_starts,
-    descend_disjoint,
-    explain_fewer,
-    factorize_blocks,
-    replace_block,
-    spectral_components,
-    split_by_energy,
-)
-from orthonmf.onmf.search import Search
+from orthonmf.onmf.blocks.both_sides import explain_fewer, factorize_blocks
+from orthonmf.onmf.blocks.descent import descend_disjoint, split_by_energy
+from orthonmf.onmf.blocks.escapes import replace_block
+from orthonmf.onmf.blocks.starts import block_starts, spectral_components
+from orthonmf.onmf.search.loop import Search
 from tests.onmf.small_points import CASES, drawn, never_rises, some_options, some_points
 from tests.oracles.double_factor import best_double_factor_error
 

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.core_descent import descend_core, group_points, pack, unpack
+from orthonmf.onmf.core.descent import descend_core, group_points, pack, unpack
 from tests.onmf.small_points import never_rises
 from tests.oracles.three_factors import best_three_factor_error
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.core_descent import descend_core, pack, unpack
-from orthonmf.onmf.core_escapes import core_escapes, recombine
+from orthonmf.onmf.core.descent import descend_core, pack, unpack
+from orthonmf.onmf.core.escapes import core_escapes, recombine
 from orthonmf.onmf.solution import Solution
 from tests.onmf.small_points import some_options
 

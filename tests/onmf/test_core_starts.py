@@ -8,9 +8,10 @@ import pytest
 from orthonmf.certificate import Promise
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import seeding_promise
-from orthonmf.onmf.core_descent import descend_core, unpack
-from orthonmf.onmf.core_starts import CoreStarts, core_starts, in_sequence, pad
-from orthonmf.onmf.search import Search
+from orthonmf.onmf.core.descent import descend_core, unpack
+from orthonmf.onmf.core.starts import CoreStarts, core_starts, pad
+from orthonmf.onmf.promises import in_sequence
+from orthonmf.onmf.search.loop import Search
 from tests.onmf.small_points import some_options
 
 

@@ -8,7 +8,8 @@ import pytest
 import orthonmf
 from orthonmf.certificate import Promise
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.double_factor import double_from_means, factorize_double, separate_centers
+from orthonmf.onmf.double_factor import factorize_double, separate_centers
+from orthonmf.onmf.promises import double_from_means
 from orthonmf.onmf.single_factor import published_error
 from tests.onmf.small_points import some_options
 

@@ -5,8 +5,8 @@ import pytest
 
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.escapes import breathe, line_escapes, prune, recombine
-from orthonmf.onmf.search import descend
+from orthonmf.onmf.search.descent import descend
+from orthonmf.onmf.search.escapes import breathe, line_escapes, prune, recombine
 from orthonmf.onmf.solution import Solution
 from tests.onmf.small_points import drawn, some_points
 

@@ -6,7 +6,7 @@ import pytest
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.exact_directions import find_exact_directions, find_top_directions
-from orthonmf.onmf.search import descend
+from orthonmf.onmf.search.descent import descend
 from tests.onmf.small_points import drawn, some_points
 from tests.oracles.single_factor import squared_error_of_partition
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.exact_directions import find_exact_directions
-from orthonmf.onmf.moves import Components, MoveBlocks, move_points, promised_gain, refit
-from orthonmf.onmf.search import descend
+from orthonmf.onmf.search.descent import descend
+from orthonmf.onmf.search.moves import Components, MoveBlocks, move_points, promised_gain, refit
 from orthonmf.onmf.solution import Solution
 from tests.onmf.small_points import CASES, drawn, never_rises, some_points
 from tests.oracles.single_factor import best_single_factor_error, squared_error_of_partition

@@ -7,7 +7,7 @@ import pytest
 
 import orthonmf
 from orthonmf.kmeans.subroutines import SUBROUTINES
-from orthonmf.onmf.choices import INITS, NAMES, SETTINGS
+from orthonmf.onmf.algorithms import INITS, NAMES, SETTINGS
 from orthonmf.onmf.options import DEFAULTS
 from tests.onmf.small_points import some_options
 

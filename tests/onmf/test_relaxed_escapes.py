@@ -9,7 +9,7 @@ from orthonmf.bounds import primal, relaxation
 from orthonmf.bounds.primal import relaxed_rows
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.relaxed_escapes import STEP
+from orthonmf.onmf.search.escapes import RELAXATION_STEP
 from tests.quick_cases import mostly_slow
 
 X = np.random.default_rng(0).exponential(size=(40, 12))
@@ -22,16 +22,16 @@ def fit(X, k=3, certificate="tight", n_init=2, **options):
 @pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_a_fit_with_several_starts_and_a_tight_certificate_says_that_it_has_them(orthogonal):
-    assert STEP in fit(X, orthogonal=orthogonal).steps_run
-    assert STEP not in fit(X, orthogonal=orthogonal, certificate="svd").steps_run
-    assert STEP not in fit(X, orthogonal=orthogonal, n_init="auto").steps_run
-    assert STEP not in fit(X, orthogonal=orthogonal, algorithm="paper").steps_run
+    assert RELAXATION_STEP in fit(X, orthogonal=orthogonal).steps_run
+    assert RELAXATION_STEP not in fit(X, orthogonal=orthogonal, certificate="svd").steps_run
+    assert RELAXATION_STEP not in fit(X, orthogonal=orthogonal, n_init="auto").steps_run
+    assert RELAXATION_STEP not in fit(X, orthogonal=orthogonal, algorithm="paper").steps_run
 
 
 def test_data_that_are_read_from_elsewhere_have_none(tmp_path):
     np.save(tmp_path / "X.npy", X)
     result = fit(np.load(tmp_path / "X.npy", mmap_mode="r"))
-    assert STEP not in result.steps_run
+    assert RELAXATION_STEP not in result.steps_run
 
 
 @pytest.mark.parametrize("orthogonal", mostly_slow(["samples", "features"], quick=1))
@@ -120,4 +120,4 @@ def test_rows_of_one_part_lie_on_one_axis(n, m, make):
 @pytest.mark.parametrize(("k", "seconds"), [(1, 10.0), (40, 10.0), (3, 1e-6)])
 def test_where_there_is_nothing_to_solve_or_no_time_there_are_no_rows(k, seconds):
     assert relaxed_rows(Samples(as_matrix(X)), k, seconds) is None
-    assert STEP not in fit(X, 3, certificate_seconds=1e-6).steps_run
+    assert RELAXATION_STEP not in fit(X, 3, certificate_seconds=1e-6).steps_run

@@ -13,7 +13,8 @@ from orthonmf.datasets import make_planted
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.search import descend, strongest
+from orthonmf.onmf.promises import strongest
+from orthonmf.onmf.search.descent import descend
 from tests.onmf.small_points import CASES, drawn, never_rises, some_points
 
 

@@ -9,12 +9,12 @@ import orthonmf
 from orthonmf.certificate import Promise
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
+from orthonmf.onmf.promises import single_from_means
 from orthonmf.onmf.single_factor import (
     cluster,
     error_as_published,
     factorize_single,
     published_error,
-    single_from_means,
 )
 from tests.onmf.small_points import some_options
 from tests.oracles.weighted_kmeans import exact_kmeans

@@ -12,8 +12,9 @@ from orthonmf.engine.samples import Samples, columns_of
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import seeding_promise
 from orthonmf.numerics.vectors import unit_lengths
-from orthonmf.onmf.search import descend, search_lines
-from orthonmf.onmf.starts import Pool, play_on_sample
+from orthonmf.onmf.search.descent import descend
+from orthonmf.onmf.search.one_side import search_lines
+from orthonmf.onmf.search.starts import Pool, play_on_sample
 from tests.onmf.small_points import some_options
 
 

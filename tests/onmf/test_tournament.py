@@ -8,8 +8,8 @@ import orthonmf
 from orthonmf.datasets import make_planted
 from orthonmf.engine.samples import Products, Samples
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.starts import play_on_all, play_on_candidates, play_on_sample
-from orthonmf.onmf.tournament import Field, Tournament
+from orthonmf.onmf.search.starts import play_on_all, play_on_candidates, play_on_sample
+from orthonmf.onmf.search.tournament import Field, Tournament
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 
@@ -174,8 +174,8 @@ def test_points_whose_products_are_dear_do_not_play_and_are_moved_at_the_end(mon
     assert (
         "single moves" not in orthonmf.factorize(X, 4, certificate=None, random_state=0).steps_run
     )
-    monkeypatch.setattr("orthonmf.onmf.starts.ALWAYS_SECONDS", 0.0)
-    monkeypatch.setattr("orthonmf.onmf.starts.SWEEPS_OF_A_FIT", 0)
+    monkeypatch.setattr("orthonmf.onmf.search.starts.ALWAYS_SECONDS", 0.0)
+    monkeypatch.setattr("orthonmf.onmf.search.starts.SWEEPS_OF_A_FIT", 0)
     steps = orthonmf.factorize(X, 4, certificate=None, random_state=0).steps_run
     assert steps[0] == "tournament of a sample"
     assert "single moves" in steps

@@ -26,7 +26,7 @@ from orthonmf.bench.rivals import BASELINES
 from orthonmf.bench.sweep import SweepTask
 from orthonmf.bench.tasks import Task
 from orthonmf.inputs.parameters import as_choice
-from orthonmf.onmf.choices import SETTINGS
+from orthonmf.onmf.algorithms import SETTINGS
 
 EXPERIMENT_ONE = Data("planted", 5_000, 100, 10)
 LARGE = (

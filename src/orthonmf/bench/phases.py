@@ -29,12 +29,12 @@ REST = "the rest"
 # The functions of each phase as module:name, or module:class.method.
 PHASES: dict[str, tuple[str, ...]] = {
     "validation": ("orthonmf.inputs.data:as_matrix",),
-    "seeding": ("orthonmf.onmf.starts:make_start",),
-    "sweeps": ("orthonmf.onmf.search:descend",),
+    "seeding": ("orthonmf.onmf.search.starts:make_start",),
+    "sweeps": ("orthonmf.onmf.search.descent:descend",),
     "moves and escapes": (
-        "orthonmf.onmf.moves:move_points",
-        "orthonmf.onmf.escapes:recombine",
-        "orthonmf.onmf.escapes:breathe",
+        "orthonmf.onmf.search.moves:move_points",
+        "orthonmf.onmf.search.escapes:recombine",
+        "orthonmf.onmf.search.escapes:breathe",
     ),
     "exact directions": ("orthonmf.onmf.exact_directions:find_exact_directions",),
     "final assignment": ("orthonmf.onmf.publish:publish",),

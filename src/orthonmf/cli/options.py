@@ -16,7 +16,7 @@ from orthonmf.errors import OrthoNMFError
 from orthonmf.files.readers import FORMATS
 from orthonmf.inputs.parameters import as_n_init, name_nearest
 from orthonmf.kmeans.subroutines import SUBROUTINES
-from orthonmf.onmf.choices import INITS, NAMES, SETTINGS
+from orthonmf.onmf.algorithms import INITS, NAMES, SETTINGS
 from orthonmf.onmf.options import DEFAULTS
 
 READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"

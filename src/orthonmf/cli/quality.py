@@ -24,7 +24,7 @@ from orthonmf.cli.failures import BAD_INPUT, about, leave_interrupted, say
 from orthonmf.cli.lists import as_names, as_numbers
 from orthonmf.cli.terminal import line, prose
 from orthonmf.errors import InvalidInputError
-from orthonmf.onmf.choices import SETTINGS
+from orthonmf.onmf.algorithms import SETTINGS
 from orthonmf.progress import Show, count_progress
 
 OUTPUT, EVERY = Path("orthonmf-quality"), ",".join(SETTINGS)

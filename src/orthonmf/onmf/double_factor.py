@@ -7,23 +7,21 @@ promised follows from the ratio r of the clustering: that of the draws or of a s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from orthonmf.certificate import Promise
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.samples import Samples
 from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.options import Options
+from orthonmf.onmf.promises import double_from_means
 from orthonmf.onmf.single_factor import cluster, error_as_published
 from orthonmf.onmf.solution import MERGED, SEPARATION, Solution
 from orthonmf.steps.coordinate_split import split_coordinates
 from orthonmf.steps.grouping import group_alone, group_by_angle
 from orthonmf.steps.weight_reduction import (
-    BAND_RATIO,
     cosine_slack,
     pairs_above_band,
     pairs_in_band,
@@ -75,16 +73,3 @@ def separate_centers(
         return SeparateCenters(split_coordinates(centers, weights, groups), groups)
     groups = group_by_angle(reduced, pairs_above_band(cosines, slack))
     return SeparateCenters(split_coordinates(centers, reduced, groups), groups)
-
-
-def double_from_means(promise: Promise) -> Promise:
-    """Theorem 8 on cluster means: k-means within r gives ``2r + 2 c (1 + sqrt r)^2``.
-
-    c is 1 / sin^2(15 degrees). The paper states ``2r + (8r + 8) c`` for the same steps; splitting
-    every cluster between its group and zero, and weighting the two triangle inequalities by
-    sqrt(r), gives the smaller number.
-    """
-    if promise.ratio is None:
-        return promise
-    r = promise.ratio
-    return replace(promise, ratio=2.0 * r + 2.0 * BAND_RATIO * (1.0 + math.sqrt(r)) ** 2)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
 from orthonmf.engine.points import Points
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import unit_lengths
+from orthonmf.onmf.solution import Solution
 
 ROUNDS = 10
 
@@ -58,3 +62,18 @@ def _top_vector(block: Array, near: Array) -> Array:
     chosen = right @ (right.T @ near) if right.shape[1] > 1 else right[:, 0]
     # Non-negative data have a non-negative top vector; signs are arbitrary or rounding.
     return np.abs(chosen)
+
+
+def may_be_exact(points: Points, most_entries: int = 2**14) -> bool:
+    """Whether the data are so few that exact directions cost next to nothing.
+
+    With more data a descent to the tolerance is enough.
+    """
+    return points.access is not None and math.prod(points.matrix.shape) <= most_entries
+
+
+def with_exact_directions(points: Points, solution: Solution, disjoint: bool = False) -> Solution:
+    """The solution with the top singular vectors of the blocks that its directions win."""
+    exact = find_exact_directions(points, solution.directions, disjoint=disjoint)
+    steps = (*solution.steps, "exact directions")
+    return replace(solution, directions=exact, sweep=None, steps=steps)

@@ -27,8 +27,8 @@ from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import divide
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import unit_rows
-from orthonmf.onmf.search import Search
-from orthonmf.onmf.solution import Escape, Solution, Start
+from orthonmf.onmf.search.loop import Escape, Search, Start
+from orthonmf.onmf.solution import Solution
 
 NO_PROMISE = Promise(
     reason="entries are missing, and no algorithm with a proven ratio is known for that; "

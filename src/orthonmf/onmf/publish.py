@@ -2,7 +2,7 @@
 
 Labels, scales and error are those of one assignment by the published components, so projecting
 the same data again gives the same bits. That assignment can only lower the error. It is also said
-why components are missing, and what a promise is worth after rounding.
+why components are missing.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from itertools import accumulate
 
 import numpy as np
 
-from orthonmf.certificate import NOTHING_PROMISED, Promise
 from orthonmf.engine.loadings import ByLabel, Projection
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import DirectionSweep
 from orthonmf.factorization import Factorization
-from orthonmf.kmeans.seeding import distance_rounding
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import UNIT_ROUNDOFF
 from orthonmf.numerics.vectors import divide, winners_only
@@ -207,60 +205,3 @@ def shortage(found: int, n_components: int, reason: str) -> str:
     if found >= n_components:
         return ""
     return f"{found} of the {n_components} components asked for are in use: {reason}"
-
-
-def promise_for(matrix: Matrix, result: Factorization, promise: Promise) -> Promise:
-    """What a promise of exact arithmetic is worth for this result; none for a zero matrix."""
-    if not matrix.complete or promise.ratio is None:
-        return promise
-    if not matrix.total > 0:
-        return NOTHING_PROMISED
-    if matrix.dtype != np.float64:
-        return Promise(reason="the promise covers float64 data; these are float32")
-    if scales_may_vanish(matrix, result):
-        return Promise(reason="scales are rounded to subnormal numbers; multiply X by 2.0**600")
-    error, asked = result.relative_squared_error, result.n_components
-    # With a core two sides are solved in sequence: what rounding adds to each adds up.
-    sizes = asked if isinstance(asked, tuple) else (asked,)
-    return in_floating_point(promise, error, matrix.shape, max(sizes), len(sizes))
-
-
-def scales_may_vanish(matrix: Matrix, result: Factorization) -> bool:
-    """Whether storing the scales as doubles may have cost more than their own rounding.
-
-    Next to the smallest doubles a scale is off by 2**-1074, not by a share of itself, so that N
-    of them are off by sqrt(N) times that: beyond the 53rd digit of a norm above 2**-1000 for every
-    N there is memory for. Weights, which span 2**400 at most on either side, may count that more.
-    """
-    values = result.loadings if result.scales is None else result.scales
-    weighted = matrix.row_weights is not None or matrix.column_factors is not None
-    return float(values.max(initial=0.0)) < 2.0 ** (-600 if weighted else -1000)
-
-
-def in_floating_point(
-    promise: Promise,
-    relative_squared_error: float,
-    shape: tuple[int, int],
-    k: int,
-    n_sides: int = 1,
-) -> Promise:
-    """The promise with what rounding adds: error <= ratio * optimum + share * |X|^2.
-
-    With that share far below the error it is a slightly larger ratio; otherwise nothing can be
-    said but that the error is as small as rounding. Each of ``n_sides`` adds that share. Draws by
-    rounded probabilities need every total they were drawn from to be a thousand k times the
-    rounding of a distance.
-    """
-    if promise.ratio is None:
-        return promise
-    share = n_sides * 128.0 * (sum(shape) + k + 16) * UNIT_ROUNDOFF
-    least = 1e4 * share
-    if promise.kind == "expected":
-        rounding = distance_rounding(max(shape))
-        drawn = (1000 * k + 5 * (1 + math.log(k)) + 7) * rounding + k * max(shape) * 2.0**-52
-        share += n_sides * drawn
-        least = max(least, 100 * share)
-    if not relative_squared_error > least:
-        return Promise(reason="the error is at the level of rounding")
-    ratio = promise.ratio / (1.0 - 2.0 * share / relative_squared_error)
-    return Promise(math.nextafter(ratio * (1 + 1e-12), math.inf), promise.kind, promise.reason)

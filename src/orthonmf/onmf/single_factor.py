@@ -7,9 +7,6 @@ in the paper; the error before it is the last but one of the history, and it can
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from orthonmf.certificate import Promise
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points
 from orthonmf.engine.samples import Samples
@@ -19,6 +16,7 @@ from orthonmf.kmeans.lloyd import Clustering
 from orthonmf.kmeans.subroutines import weighted_kmeans
 from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.options import Options
+from orthonmf.onmf.promises import single_from_means
 from orthonmf.onmf.solution import Solution
 
 
@@ -56,11 +54,6 @@ def cluster(points: Points, options: Options) -> Clustering:
         tol=options.tol,
         checkpoint=options.checkpoint,
     )
-
-
-def single_from_means(promise: Promise) -> Promise:
-    """Theorem 3: k-means within r gives a squared error within 2r."""
-    return promise if promise.ratio is None else replace(promise, ratio=2.0 * promise.ratio)
 
 
 def error_as_published(points: Points, directions: Array, labels: Array) -> float:

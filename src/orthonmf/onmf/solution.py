@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -46,23 +45,3 @@ def solve_zero(matrix: Matrix, promise: Promise) -> Solution:
     return Solution(
         nothing, steps=("zero matrix",), promise=promise, unused=why, components=nothing
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """First directions, the step that made them, and what starting from them promises."""
-
-    step: str
-    directions: Array  # (k, m)
-    promise: Promise = NOTHING_PROMISED
-
-
-@dataclass(frozen=True, slots=True)
-class Escape:
-    """A way out of a local optimum: other directions to refine.
-
-    They are made from the best solution so far and from those of all starts, best first.
-    """
-
-    step: str
-    propose: Callable[[Solution, list[Solution]], Array]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from orthonmf.files.readers import FileError
 from orthonmf.files.whole_files import replacing
-from orthonmf.onmf.choices import SETTINGS
+from orthonmf.onmf.algorithms import SETTINGS
 
 LAYOUT = '{"set": {"samples": {"6": 0.0756}}}'
 NUMBER = re.compile("[1-9][0-9]{0,8}")

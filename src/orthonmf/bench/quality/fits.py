@@ -25,7 +25,7 @@ from orthonmf.engine.sources import digest_rows
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
 from orthonmf.measures import relative_squared_error
-from orthonmf.onmf.choices import SETTINGS
+from orthonmf.onmf.algorithms import SETTINGS
 from orthonmf.reproduction.environment import THREADS_PER_RUN
 
 OURS, THREE_LINES, TEN = "orthonmf", "three lines", "n_init=10"

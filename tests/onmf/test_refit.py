@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.partition import STEP, refit_groups, refit_partition
+from orthonmf.onmf.refit import STEP, refit_groups, refit_partition
 from tests.onmf.small_points import some_options
 from tests.oracles.single_factor import squared_error_of_partition
 from tests.oracles.three_factors import captured_by_groups

@@ -20,6 +20,7 @@ from orthonmf.engine.sampling import draw, draw_distinct
 from orthonmf.kmeans.exchanges import choose_columns
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import divide
+from orthonmf.onmf.search.moves import net_gains
 
 SWEEPS_BEFORE_HALVING = 2
 FINALISTS = 3
@@ -343,29 +344,3 @@ def _share_no_component(labels: Array, targets: Array, net: Array, least: float)
             used |= touched
             moving.append(point)
     return np.array(moving, dtype=np.intp)
-
-
-def net_gains(alpha: Array, weights: Array, labels: Array, energies: Array) -> tuple[Array, Array]:
-    """Where every point had best go, and what all components then capture more, at the least.
-
-    Parameters
-    ----------
-    alpha
-        (b, k) energy of every point along the direction of each component.
-    weights, labels
-        (b,) energy of every point, and the component it belongs to.
-    energies
-        (k,) what the components capture.
-    """
-    everyone = np.arange(len(labels))
-    beta = np.maximum(weights[:, None] - alpha, 0.0)
-    # Gain of entering: top eigenvalue of [[e + a, sqrt(ab)], [sqrt(ab), b]] less e.
-    half = (energies + alpha + beta) / 2
-    gains = half + np.sqrt(np.square((energies + alpha - beta) / 2) + alpha * beta) - energies
-    # Loss of leaving: e less the top eigenvalue of [[e - a, -sqrt(ab)], [-sqrt(ab), 0]].
-    own_alpha, own_beta = alpha[everyone, labels], beta[everyone, labels]
-    rest = np.maximum(energies[labels] - own_alpha, 0.0)
-    losses = energies[labels] - (rest + np.sqrt(np.square(rest) + 4 * own_alpha * own_beta)) / 2
-    gains[everyone, labels] = -np.inf
-    targets = gains.argmax(axis=1)
-    return targets, gains[everyone, targets] - losses

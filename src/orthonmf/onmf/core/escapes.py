@@ -15,11 +15,11 @@ from orthonmf.engine.compressed import as_points, compress_columns
 from orthonmf.engine.matrix import Matrix
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import divide
-from orthonmf.onmf.core_descent import descend_core, group_points, pack, unpack
-from orthonmf.onmf.core_starts import core_starts
+from orthonmf.onmf.core.descent import descend_core, group_points, pack, unpack
+from orthonmf.onmf.core.starts import core_starts
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.search import Search
-from orthonmf.onmf.solution import Escape, Solution
+from orthonmf.onmf.search.loop import Escape, Search
+from orthonmf.onmf.solution import Solution
 from orthonmf.progress import silence
 
 RECOMBINATIONS = 3

@@ -16,7 +16,6 @@ from orthonmf.engine.points import Points, SinglePoints
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import divide, unit_lengths
 from orthonmf.onmf.solution import Solution
-from orthonmf.onmf.tournament import net_gains
 
 # Within a block all moves are judged by the same directions. They stay right as long as little of
 # a component comes or goes at once.
@@ -27,6 +26,32 @@ MOVE_BLOCKS = 8
 WORTH_A_PASS = 3.0
 FEWEST_POINTS_IN_A_BLOCK = 32
 REFITS = 3
+
+
+def net_gains(alpha: Array, weights: Array, labels: Array, energies: Array) -> tuple[Array, Array]:
+    """Where every point had best go, and what all components then capture more, at the least.
+
+    Parameters
+    ----------
+    alpha
+        (b, k) energy of every point along the direction of each component.
+    weights, labels
+        (b,) energy of every point, and the component it belongs to.
+    energies
+        (k,) what the components capture.
+    """
+    everyone = np.arange(len(labels))
+    beta = np.maximum(weights[:, None] - alpha, 0.0)
+    # Gain of entering: top eigenvalue of [[e + a, sqrt(ab)], [sqrt(ab), b]] less e.
+    half = (energies + alpha + beta) / 2
+    gains = half + np.sqrt(np.square((energies + alpha - beta) / 2) + alpha * beta) - energies
+    # Loss of leaving: e less the top eigenvalue of [[e - a, -sqrt(ab)], [-sqrt(ab), 0]].
+    own_alpha, own_beta = alpha[everyone, labels], beta[everyone, labels]
+    rest = np.maximum(energies[labels] - own_alpha, 0.0)
+    losses = energies[labels] - (rest + np.sqrt(np.square(rest) + 4 * own_alpha * own_beta)) / 2
+    gains[everyone, labels] = -np.inf
+    targets = gains.argmax(axis=1)
+    return targets, gains[everyone, targets] - losses
 
 
 class MoveBlocks:

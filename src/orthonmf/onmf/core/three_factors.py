@@ -12,12 +12,12 @@ from orthonmf.engine.compressed import compress_columns
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.samples import Samples
 from orthonmf.numerics.arrays import Array
-from orthonmf.onmf.core_descent import descend_core, pack, unpack
-from orthonmf.onmf.core_escapes import core_escapes
-from orthonmf.onmf.core_starts import core_starts
-from orthonmf.onmf.exact_directions import find_exact_directions
+from orthonmf.onmf.core.descent import descend_core, pack, unpack
+from orthonmf.onmf.core.escapes import core_escapes
+from orthonmf.onmf.core.starts import core_starts
+from orthonmf.onmf.exact_directions import find_exact_directions, may_be_exact
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.search import Search, may_be_exact
+from orthonmf.onmf.search.loop import Search
 from orthonmf.onmf.solution import Solution
 
 # Rows times groups of columns up to which the last directions are exact: that costs one sweep.

@@ -1,9 +1,9 @@
-"""The default over both: many starts, descent with disjoint supports, and escapes.
+"""Starts of disjoint blocks.
 
-Starts: the steps of the paper, the same without weight reduction and with pairs in other orders,
-from the answer of each side, one block, and spectral. The start of the published algorithm is
-always among them, so what its clustering promises holds for the answer: in memory that of
-k-means++; in rounds, for data far away, nothing.
+The steps of the paper, the same without weight reduction and with pairs in other orders, from the
+answer of each side, one block, and spectral. The start of the published algorithm is always among
+them, so what its clustering promises holds for the answer: in memory that of k-means++; in rounds,
+for data far away, nothing.
 """
 
 from __future__ import annotations
@@ -16,141 +16,25 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse.linalg import ArpackError, svds
 
-from orthonmf.alternation import Update, alternate
-from orthonmf.checkpoint import Checkpoint, Step
-from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.points import Points, SinglePoints
-from orthonmf.engine.samples import Samples, columns_of
-from orthonmf.engine.sampling import draw
+from orthonmf.engine.points import Points
+from orthonmf.engine.samples import columns_of
 from orthonmf.kmeans.lloyd import Clustering
 from orthonmf.kmeans.subroutines import TOL, weighted_kmeans
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide, unit_lengths, winners_only
-from orthonmf.onmf.double_factor import double_from_means, separate_centers
-from orthonmf.onmf.full_rank import solve_full_rank
+from orthonmf.numerics.vectors import divide, unit_lengths
+from orthonmf.onmf.double_factor import separate_centers
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.search import (
-    Search,
-    may_be_exact,
-    search_lines,
-    solution_of,
-    with_exact_directions,
-)
-from orthonmf.onmf.solution import Escape, Solution, Start
+from orthonmf.onmf.promises import double_from_means
+from orthonmf.onmf.search.loop import Search, Start
+from orthonmf.onmf.search.one_side import search_lines
+from orthonmf.onmf.solution import Solution
 from orthonmf.steps.coordinate_split import split_coordinates
 
-ESCAPES_PER_START = 24
-PATIENCE = 12
 # The balanced matrix is a copy; beyond this many entries it is not worth one.
 MOST_ENTRIES = 2**27
 # As many rows tell which columns belong together; a device would wait for the host with more.
 SPECTRAL_ROWS = 20_000
 LLOYD_ITERATIONS = 30
-
-
-def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
-    """Disjoint blocks of samples and features, with as small an error as we can."""
-    points, k = Samples(matrix), options.n_components
-    published = solve_full_rank(matrix) if k >= min(matrix.shape) else None
-
-    def refine(directions: Array) -> Solution:
-        return descend_disjoint(
-            points,
-            directions,
-            max_iter=options.max_iter,
-            tol=options.tol,
-            step=options.checkpoint.next_step(),
-        )
-
-    def look(directions: Array, n_sweeps: int) -> Solution:
-        return descend_disjoint(points, directions, max_iter=n_sweeps, tol=0.0)
-
-    search = Search(refine, look)
-    escapes = []
-    if points.access is not None and k > 1:
-        count = ESCAPES_PER_START * options.n_init
-        escapes = block_escapes(points.access, k, count, options.rng)
-    solution = search.run(block_starts(points, options, search, published), escapes, PATIENCE)
-    if may_be_exact(points):
-        solution = with_exact_directions(points, solution, disjoint=True)
-    return replace(
-        solution,
-        unused=explain_fewer(options.asked),
-        packed=0.0 if published is None else published.packed,
-        components=points.components(solution.directions),
-    )
-
-
-def descend_disjoint(
-    points: Points, directions: Array, *, max_iter: int, tol: float, step: Step | None = None
-) -> Solution:
-    """Improve directions (k, m) with disjoint supports until a sweep gains less than ``tol``.
-
-    One sweep gives every row to the direction that captures most of it; then every coordinate
-    goes to the direction for which it matters most, with its best value. Each half is the exact
-    minimizer given the other, so the error never rises and supports stay disjoint.
-
-    The directions passed in may overlap; the first sweep separates them, and every later one
-    reads the data once whatever their number.
-    """
-    step = step or Checkpoint().next_step()
-    if not step.finished:
-        splits = _Splits(points, separate=step.begun)
-        found = alternate(splits, directions, max_iter=max_iter, tol=tol, step=step)
-        step.finish(found.history, vectors=found.last.vectors)
-    return solution_of(points, step)
-
-
-class _Splits:
-    """Directions that share no coordinate."""
-
-    name = "sweep"
-
-    def __init__(self, points: Points, separate: bool) -> None:
-        self._points, self.total = points, points.total
-        self._separate = separate  # whether the next directions share no coordinate
-
-    def update(self, vectors: Array) -> Update:
-        sweep = self._points.sweep_directions(vectors, by_point=False, disjoint=self._separate)
-        self._separate = True
-        directions, captured = split_by_energy(sweep.sums, sweep.captured)
-        return Update(captured=captured, vectors=directions)
-
-    def reuse_idle(self, swept: Array, update: Update) -> bool:
-        """Fewer blocks may be better: nothing is moved."""
-        return False
-
-    def mark(self, update: Update) -> str:
-        return ""
-
-
-def split_by_energy(sums: Array, squares: Array) -> tuple[Array, float]:
-    """Give every coordinate to one direction, and how much energy all then capture.
-
-    Parameters
-    ----------
-    sums
-        (k, m) sum over the rows of each direction of scale times row.
-    squares
-        (k,) sum of the squared scales. With these scales coordinate h of direction s is best at
-        ``sums / squares`` and then captures ``sums^2 / squares``.
-    """
-    roots = winners_only(divide(sums, np.sqrt(squares)[:, None]))
-    return divide(roots, np.sqrt(squares)[:, None]), float(np.square(roots).sum())
-
-
-def explain_fewer(k: object) -> str:
-    """Why fewer blocks are in use: what the search knows, no more, and what may be tried next.
-
-    Answers with further blocks may exist that are better; none was found.
-    """
-    return (
-        "no answer with more blocks was found that is better. "
-        f"Try three factors, n_components=({k}, {k}), in which every group of rows may use every "
-        "group of columns; orthogonal='samples' or 'features', which ask for less; or rows "
-        "normalized to one length (orthonmf.preparation.normalize_rows), where a few large ones "
-        "outweigh the others"
-    )
 
 
 def block_starts(
@@ -298,45 +182,3 @@ def _cluster_signed(vectors: Array, k: int, rng: np.random.Generator) -> Array:
         warnings.simplefilter("ignore", UserWarning)  # fewer blocks than asked for are fine
         _, labels = kmeans2(vectors, vectors[chosen], minit="matrix", iter=LLOYD_ITERATIONS)
     return labels
-
-
-def block_escapes(
-    points: SinglePoints, k: int, count: int, rng: np.random.Generator
-) -> list[Escape]:
-    """Each replaces one block: mostly the weakest, every third time any."""
-
-    def make_replacement(number: int) -> Escape:
-        def propose(best: Solution, found: list[Solution]) -> Array:
-            return replace_block(points, best.directions, k, number, rng)
-
-        return Escape("block replacement", propose)
-
-    return [make_replacement(number) for number in range(count)]
-
-
-def replace_block(
-    points: Points, directions: Array, k: int, number: int, rng: np.random.Generator
-) -> Array:
-    """Directions (k, m) with one replaced by a row that is captured badly.
-
-    The weakest (or an unused) direction gives way two times of three, any other the third.
-    Directions may overlap now; the first sweep of the descent separates them.
-    """
-    everyone = np.zeros((k, directions.shape[1]))
-    everyone[: len(directions)] = directions
-    sweep = points.sweep_directions(everyone)
-    weakest = int(sweep.captured.argmin())
-    leaving = weakest if number % 3 else int(rng.integers(k))
-    kept = unit_lengths(everyone)
-    missed = points.find_missed(sweep)
-    if not missed.any():
-        return kept
-    row = points.at(draw(missed, 1, rng))[0]
-    labels = np.flatnonzero(kept.any(axis=1))
-    if number % 2 and len(labels) > 1:
-        # One block only: what the row has in common with a direction.
-        inside = kept[rng.choice(labels)] > 0
-        if (row * inside).any():
-            row = row * inside
-    kept[leaving] = row
-    return kept

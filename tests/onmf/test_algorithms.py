@@ -21,15 +21,8 @@ from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import as_bytes
 from orthonmf.kmeans.subroutines import SUBROUTINES
-from orthonmf.onmf.choices import (
-    ALGORITHMS,
-    COMPLETE,
-    INITS,
-    NAMES,
-    SETTINGS,
-    Problem,
-    fit_bytes,
-)
+from orthonmf.onmf.algorithms import ALGORITHMS, COMPLETE, INITS, NAMES, SETTINGS, Problem
+from orthonmf.onmf.memory import fit_bytes
 
 # More rows than a sample holds, so that every way to draw first directions is another one.
 MANY = make_planted(620, 12, 4, 1.0, random_state=0).X

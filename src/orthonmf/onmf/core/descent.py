@@ -19,7 +19,7 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.samples import Samples
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import divide, unit_lengths, winners_only
-from orthonmf.onmf.search import descend
+from orthonmf.onmf.search.descent import descend
 from orthonmf.onmf.solution import Solution
 from orthonmf.progress import silence
 

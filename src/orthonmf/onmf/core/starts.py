@@ -9,7 +9,6 @@ more than the columns themselves do.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -23,12 +22,14 @@ from orthonmf.engine.points import Points
 from orthonmf.engine.samples import Samples, columns_of
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import unit_lengths, winners_only
-from orthonmf.onmf.blocks import factorize_blocks
-from orthonmf.onmf.core_descent import Grouped, group_points, pack
+from orthonmf.onmf.blocks.both_sides import factorize_blocks
+from orthonmf.onmf.core.descent import Grouped, group_points, pack
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.search import Search, search_lines
-from orthonmf.onmf.solution import Solution, Start
-from orthonmf.onmf.starts import GIVEN
+from orthonmf.onmf.promises import in_sequence
+from orthonmf.onmf.search.loop import Search, Start
+from orthonmf.onmf.search.one_side import search_lines
+from orthonmf.onmf.search.starts import GIVEN
+from orthonmf.onmf.solution import Solution
 from orthonmf.progress import silence
 
 
@@ -158,14 +159,3 @@ class CoreStarts:
 def pad(vectors: Array, count: int) -> Array:
     """Vectors with as many rows as wanted, the last ones zero: groups that are empty so far."""
     return np.concatenate([vectors, np.zeros((count - len(vectors), vectors.shape[1]))])
-
-
-def in_sequence(first: Promise, second: Promise) -> Promise:
-    """One side, then the other as the first sees it: the ratios of the two add up.
-
-    What groups of one side see costs the other no more than all of X does, whatever the groups.
-    """
-    if first.ratio is None or second.ratio is None:
-        return first if first.ratio is None else second
-    kind = "expected" if "expected" in (first.kind, second.kind) else "always"
-    return Promise(math.nextafter(first.ratio + second.ratio, math.inf), kind)

@@ -16,7 +16,7 @@ from orthonmf.engine.samples import Samples, columns_of
 from orthonmf.factorization import Factorization
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import divide, unit_lengths
-from orthonmf.onmf.core_descent import Grouped, pack
+from orthonmf.onmf.core.descent import Grouped, pack
 from orthonmf.onmf.exact_directions import find_top_directions
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import publish_labels

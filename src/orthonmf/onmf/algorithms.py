@@ -1,4 +1,4 @@
-"""What may be chosen: every algorithm by name and setting, with the options and memory it takes.
+"""What may be chosen: every algorithm by name and setting, with the options it takes.
 
 An option that would be ignored is refused, with what to use instead read off the table. The
 choices and help texts of the command line come from here too.
@@ -8,27 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from orthonmf.certificate import CERTIFICATES
-from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.memory import refuse_beyond_memory
 from orthonmf.errors import InvalidInputError
 from orthonmf.kmeans.subroutines import SUBROUTINES
-from orthonmf.onmf.blocks import factorize_blocks
+from orthonmf.onmf.blocks.both_sides import factorize_blocks
+from orthonmf.onmf.core.three_factors import factorize_core
 from orthonmf.onmf.double_factor import factorize_double
 from orthonmf.onmf.full_rank import factorize_without_limit
 from orthonmf.onmf.masked import factorize_masked
 from orthonmf.onmf.options import DEFAULTS, Options
-from orthonmf.onmf.search import factorize_lines
+from orthonmf.onmf.search.one_side import factorize_lines
+from orthonmf.onmf.search.starts import sample_size
 from orthonmf.onmf.single_factor import factorize_single
 from orthonmf.onmf.solution import Solution
-from orthonmf.onmf.starts import sample_size
-from orthonmf.onmf.three_factors import factorize_core
 
 SETTINGS = {
     "samples": "every row belongs to one part",
@@ -45,13 +40,6 @@ INITS = {
     "k-means||": "drawn by the same in a few rounds",
 }
 COMPLETE, MISSING, FULL_RANK, CORE = "complete", "missing values", "full rank", "core"
-
-FLOAT = 8
-# Normalized, in float64 and in float32.
-COPIES_OF_A_SAMPLE = 2.5
-# As it is computed, and what a sweep takes of it.
-COPIES_OF_WHAT_IS_SEEN = 2
-FEWER = "ask for fewer components, or leave out columns that hold nothing"
 
 
 class Problem(NamedTuple):
@@ -233,72 +221,3 @@ def _way(problem: Problem, others: Iterable[Problem]) -> str:
     fewest = min(len(changes(one)) for one in reachable)
     ways = [" and ".join(changes(one)) for one in reachable if len(changes(one)) == fewest]
     return " or ".join(dict.fromkeys(ways))
-
-
-def most_components(shape: tuple[int, int], orthogonal: str) -> int:
-    """How many components can be in use at most: each has a row or a column of its own."""
-    n, m = shape
-    return {"samples": n, "features": m, "both": min(n, m)}[orthogonal]
-
-
-def usable(
-    asked: int | tuple[int, int], shape: tuple[int, int], orthogonal: str
-) -> tuple[int, int]:
-    """How many components, and with a core how many groups of columns (else 0), can be in use."""
-    if isinstance(asked, tuple):
-        return min(asked[0], shape[0]), min(asked[1], shape[1])
-    return min(asked, most_components(shape, orthogonal)), 0
-
-
-def refuse_large_result(X: Any, asked: int | tuple[int, int], orthogonal: str) -> None:
-    """Refuse a result that cannot be held, as far as the shape of X is known before it is read."""
-    shape = getattr(X, "shape", None)
-    if not (isinstance(shape, tuple) and [isinstance(n, Integral) for n in shape] == [True, True]):
-        return  # a list, or lengths that Dask has yet to find out
-    k, _ = usable(asked, shape, orthogonal)
-    # The class is asked first: a frame answers with its column of that name.
-    dtype = X.dtype if hasattr(type(X), "dtype") else None
-    itemsize = 4 if dtype == np.float32 else FLOAT
-    needed = result_bytes(shape, k, orthogonal, itemsize)
-    what = f"the result with {k:,} components for {shape[0]:,} x {shape[1]:,} entries"
-    refuse_beyond_memory(needed, what, FEWER)
-
-
-def refuse_large_fit(
-    matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str, n_groups: int = 0
-) -> None:
-    """Refuse a fit that cannot be held while it is at work."""
-    needed = fit_bytes(matrix, algorithm, k, orthogonal, n_groups)
-    n, m = matrix.shape
-    what = f"the fit of {k:,} components to {n:,} x {m:,} entries"
-    refuse_beyond_memory(needed, what, FEWER)
-
-
-def result_bytes(shape: tuple[int, int], k: int, orthogonal: str, itemsize: int) -> int:
-    """Bytes of components (k, m) and of loadings: (n, k) over features, else one per row."""
-    n, m = shape
-    loadings = n * k if orthogonal == "features" else 2 * n
-    return (k * m + loadings) * itemsize
-
-
-def fit_bytes(
-    matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str, n_groups: int = 0
-) -> int:
-    """About how many bytes a fit takes at its peak, next to the data themselves.
-
-    Dense vectors of k components and of the points that may become one, whichever side they are
-    on, then the result; and a few numbers for every row and column. With a core, what each side
-    sees of the groups of the other.
-    """
-    n, m = matrix.shape
-    seen = COPIES_OF_WHAT_IS_SEEN * (n * n_groups + m * k) if n_groups else 0
-    most = max(k, n_groups)
-    sides = ("samples", "features") if orthogonal == "both" else (orthogonal,)
-    points = {"samples": n, "features": m}
-    vectors = max(
-        algorithm.widest(points[side], most) * matrix.vector_length(side) for side in sides
-    )
-    sample = algorithm.sample(most)
-    copied = int(COPIES_OF_A_SAMPLE * max(matrix.entries_of(sample, side) for side in sides))
-    kept = result_bytes(matrix.shape, k, orthogonal, matrix.dtype.itemsize)
-    return FLOAT * (vectors + copied + seen + 4 * (n + m)) + kept

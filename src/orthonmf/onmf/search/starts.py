@@ -19,12 +19,13 @@ from orthonmf.engine.samples import DENSE_PER_SECOND, Products
 from orthonmf.engine.sampling import draw_distinct
 from orthonmf.kmeans.exchanges import Nearest, best_exchanges, choose_columns
 from orthonmf.kmeans.rounds import draw_candidates, seed_in_rounds
-from orthonmf.kmeans.seeding import lines, seed, seeding_promise
+from orthonmf.kmeans.seeding import lines, seed
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import unit_lengths
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.solution import Start
-from orthonmf.onmf.tournament import (
+from orthonmf.onmf.promises import single_from_lines
+from orthonmf.onmf.search.loop import Start
+from orthonmf.onmf.search.tournament import (
     POOL_PER_COMPONENT,
     POOL_ROUNDS,
     WIDE_POOL,
@@ -122,15 +123,6 @@ def choose_seeding(
     if exchanges and access is not None and may_exchange(points, k):
         return Seeding("line seeding", partial(draw_and_exchange, access, k, rng), promise)
     return Seeding("line seeding", partial(draw_directions, points, k, rng), promise)
-
-
-def single_from_lines(k: int) -> Promise:
-    """Plain draws in the geometry of lines, from all points, and whatever only improves them.
-
-    Lines compare with the error itself, so the ratio of the draws is not doubled.
-    """
-    # With one direction, a drawn point costs twice the optimum on average.
-    return seeding_promise(k) if k > 1 else Promise(2.004, "expected")
 
 
 def sample_size(k: int, per_component: int = SAMPLE_PER_COMPONENT) -> int:

@@ -1,0 +1,1 @@
+"""The search over both sides: disjoint blocks."""

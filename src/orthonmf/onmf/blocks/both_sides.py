@@ -1,0 +1,67 @@
+"""The default over both: many starts, descent with disjoint supports, and escapes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.samples import Samples
+from orthonmf.numerics.arrays import Array
+from orthonmf.onmf.blocks.descent import descend_disjoint
+from orthonmf.onmf.blocks.escapes import block_escapes
+from orthonmf.onmf.blocks.starts import block_starts
+from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
+from orthonmf.onmf.full_rank import solve_full_rank
+from orthonmf.onmf.options import Options
+from orthonmf.onmf.search.loop import Search
+from orthonmf.onmf.solution import Solution
+
+ESCAPES_PER_START = 24
+PATIENCE = 12
+
+
+def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
+    """Disjoint blocks of samples and features, with as small an error as we can."""
+    points, k = Samples(matrix), options.n_components
+    published = solve_full_rank(matrix) if k >= min(matrix.shape) else None
+
+    def refine(directions: Array) -> Solution:
+        return descend_disjoint(
+            points,
+            directions,
+            max_iter=options.max_iter,
+            tol=options.tol,
+            step=options.checkpoint.next_step(),
+        )
+
+    def look(directions: Array, n_sweeps: int) -> Solution:
+        return descend_disjoint(points, directions, max_iter=n_sweeps, tol=0.0)
+
+    search = Search(refine, look)
+    escapes = []
+    if points.access is not None and k > 1:
+        count = ESCAPES_PER_START * options.n_init
+        escapes = block_escapes(points.access, k, count, options.rng)
+    solution = search.run(block_starts(points, options, search, published), escapes, PATIENCE)
+    if may_be_exact(points):
+        solution = with_exact_directions(points, solution, disjoint=True)
+    return replace(
+        solution,
+        unused=explain_fewer(options.asked),
+        packed=0.0 if published is None else published.packed,
+        components=points.components(solution.directions),
+    )
+
+
+def explain_fewer(k: object) -> str:
+    """Why fewer blocks are in use: what the search knows, no more, and what may be tried next.
+
+    Answers with further blocks may exist that are better; none was found.
+    """
+    return (
+        "no answer with more blocks was found that is better. "
+        f"Try three factors, n_components=({k}, {k}), in which every group of rows may use every "
+        "group of columns; orthogonal='samples' or 'features', which ask for less; or rows "
+        "normalized to one length (orthonmf.preparation.normalize_rows), where a few large ones "
+        "outweigh the others"
+    )

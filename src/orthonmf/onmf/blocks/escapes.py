@@ -1,0 +1,54 @@
+"""Escapes from disjoint blocks: one of them is replaced."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthonmf.engine.points import Points, SinglePoints
+from orthonmf.engine.sampling import draw
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.vectors import unit_lengths
+from orthonmf.onmf.search.loop import Escape
+from orthonmf.onmf.solution import Solution
+
+
+def block_escapes(
+    points: SinglePoints, k: int, count: int, rng: np.random.Generator
+) -> list[Escape]:
+    """Each replaces one block: mostly the weakest, every third time any."""
+
+    def make_replacement(number: int) -> Escape:
+        def propose(best: Solution, found: list[Solution]) -> Array:
+            return replace_block(points, best.directions, k, number, rng)
+
+        return Escape("block replacement", propose)
+
+    return [make_replacement(number) for number in range(count)]
+
+
+def replace_block(
+    points: Points, directions: Array, k: int, number: int, rng: np.random.Generator
+) -> Array:
+    """Directions (k, m) with one replaced by a row that is captured badly.
+
+    The weakest (or an unused) direction gives way two times of three, any other the third.
+    Directions may overlap now; the first sweep of the descent separates them.
+    """
+    everyone = np.zeros((k, directions.shape[1]))
+    everyone[: len(directions)] = directions
+    sweep = points.sweep_directions(everyone)
+    weakest = int(sweep.captured.argmin())
+    leaving = weakest if number % 3 else int(rng.integers(k))
+    kept = unit_lengths(everyone)
+    missed = points.find_missed(sweep)
+    if not missed.any():
+        return kept
+    row = points.at(draw(missed, 1, rng))[0]
+    labels = np.flatnonzero(kept.any(axis=1))
+    if number % 2 and len(labels) > 1:
+        # One block only: what the row has in common with a direction.
+        inside = kept[rng.choice(labels)] > 0
+        if (row * inside).any():
+            row = row * inside
+    kept[leaving] = row
+    return kept

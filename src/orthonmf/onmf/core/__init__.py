@@ -1,0 +1,1 @@
+"""Three factors: groups of both sides, and a core between them."""

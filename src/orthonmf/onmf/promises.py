@@ -1,0 +1,126 @@
+"""Which ratio follows from which, and what it is worth in floating point.
+
+What the draws of k-means promise stands in `kmeans/seeding.py`, what a stable local search does in
+`kmeans/local_search.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from orthonmf.certificate import NOTHING_PROMISED, Promise
+from orthonmf.engine.matrix import Matrix
+from orthonmf.factorization import Factorization
+from orthonmf.kmeans.seeding import distance_rounding, seeding_promise
+from orthonmf.numerics.rounding import UNIT_ROUNDOFF
+from orthonmf.steps.weight_reduction import BAND_RATIO
+
+
+def single_from_means(promise: Promise) -> Promise:
+    """Theorem 3: k-means within r gives a squared error within 2r."""
+    return promise if promise.ratio is None else replace(promise, ratio=2.0 * promise.ratio)
+
+
+def single_from_lines(k: int) -> Promise:
+    """Plain draws in the geometry of lines, from all points, and whatever only improves them.
+
+    Lines compare with the error itself, so the ratio of the draws is not doubled.
+    """
+    # With one direction, a drawn point costs twice the optimum on average.
+    return seeding_promise(k) if k > 1 else Promise(2.004, "expected")
+
+
+def double_from_means(promise: Promise) -> Promise:
+    """Theorem 8 on cluster means: k-means within r gives ``2r + 2 c (1 + sqrt r)^2``.
+
+    c is 1 / sin^2(15 degrees). The paper states ``2r + (8r + 8) c`` for the same steps; splitting
+    every cluster between its group and zero, and weighting the two triangle inequalities by
+    sqrt(r), gives the smaller number.
+    """
+    if promise.ratio is None:
+        return promise
+    r = promise.ratio
+    return replace(promise, ratio=2.0 * r + 2.0 * BAND_RATIO * (1.0 + math.sqrt(r)) ** 2)
+
+
+def in_sequence(first: Promise, second: Promise) -> Promise:
+    """One side, then the other as the first sees it: the ratios of the two add up.
+
+    What groups of one side see costs the other no more than all of X does, whatever the groups.
+    """
+    if first.ratio is None or second.ratio is None:
+        return first if first.ratio is None else second
+    kind = "expected" if "expected" in (first.kind, second.kind) else "always"
+    return Promise(math.nextafter(first.ratio + second.ratio, math.inf), kind)
+
+
+def strongest(promises: Sequence[Promise]) -> Promise:
+    """What holds for the best of several answers: what is promised for any one of them.
+
+    Without any promise, why the first that says so promises nothing.
+    """
+    made = [(one.ratio, one) for one in promises if one.ratio is not None]
+    if made:
+        return min(made, key=lambda pair: pair[0])[1]
+    return next((one for one in promises if one.reason), NOTHING_PROMISED)
+
+
+def promise_for(matrix: Matrix, result: Factorization, promise: Promise) -> Promise:
+    """What a promise of exact arithmetic is worth for this result; none for a zero matrix."""
+    if not matrix.complete or promise.ratio is None:
+        return promise
+    if not matrix.total > 0:
+        return NOTHING_PROMISED
+    if matrix.dtype != np.float64:
+        return Promise(reason="the promise covers float64 data; these are float32")
+    if scales_may_vanish(matrix, result):
+        return Promise(reason="scales are rounded to subnormal numbers; multiply X by 2.0**600")
+    error, asked = result.relative_squared_error, result.n_components
+    # With a core two sides are solved in sequence: what rounding adds to each adds up.
+    sizes = asked if isinstance(asked, tuple) else (asked,)
+    return in_floating_point(promise, error, matrix.shape, max(sizes), len(sizes))
+
+
+def scales_may_vanish(matrix: Matrix, result: Factorization) -> bool:
+    """Whether storing the scales as doubles may have cost more than their own rounding.
+
+    Next to the smallest doubles a scale is off by 2**-1074, not by a share of itself, so that N
+    of them are off by sqrt(N) times that: beyond the 53rd digit of a norm above 2**-1000 for every
+    N there is memory for. Weights, which span 2**400 at most on either side, may count that more.
+    """
+    values = result.loadings if result.scales is None else result.scales
+    weighted = matrix.row_weights is not None or matrix.column_factors is not None
+    return float(values.max(initial=0.0)) < 2.0 ** (-600 if weighted else -1000)
+
+
+def in_floating_point(
+    promise: Promise,
+    relative_squared_error: float,
+    shape: tuple[int, int],
+    k: int,
+    n_sides: int = 1,
+) -> Promise:
+    """The promise with what rounding adds: error <= ratio * optimum + share * |X|^2.
+
+    With that share far below the error it is a slightly larger ratio; otherwise nothing can be
+    said but that the error is as small as rounding. Each of ``n_sides`` adds that share. Draws by
+    rounded probabilities need every total they were drawn from to be a thousand k times the
+    rounding of a distance.
+    """
+    if promise.ratio is None:
+        return promise
+    share = n_sides * 128.0 * (sum(shape) + k + 16) * UNIT_ROUNDOFF
+    least = 1e4 * share
+    if promise.kind == "expected":
+        rounding = distance_rounding(max(shape))
+        drawn = (1000 * k + 5 * (1 + math.log(k)) + 7) * rounding + k * max(shape) * 2.0**-52
+        share += n_sides * drawn
+        least = max(least, 100 * share)
+    if not relative_squared_error > least:
+        return Promise(reason="the error is at the level of rounding")
+    ratio = promise.ratio / (1.0 - 2.0 * share / relative_squared_error)
+    return Promise(math.nextafter(ratio * (1 + 1e-12), math.inf), promise.kind, promise.reason)

@@ -1,0 +1,1 @@
+"""The search over one side, and the loop that every search shares."""

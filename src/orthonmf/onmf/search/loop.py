@@ -1,0 +1,128 @@
+"""The loop of every search: refine the starts, try escapes from the best, keep the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from orthonmf.certificate import NOTHING_PROMISED, Promise
+from orthonmf.numerics.arrays import Array
+from orthonmf.onmf.promises import strongest
+from orthonmf.onmf.solution import Solution
+
+# With a quick look first: sweeps from every start, and how many of them are then refined; sweeps
+# after an escape, and how far from the best error it may be to be refined.
+FIRST_SWEEPS, REFINED_STARTS = 2, 2
+ESCAPE_SWEEPS, ESCAPE_SLACK = 3, 0.004
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """First directions, the step that made them, and what starting from them promises."""
+
+    step: str
+    directions: Array  # (k, m)
+    promise: Promise = NOTHING_PROMISED
+
+
+@dataclass(frozen=True, slots=True)
+class Escape:
+    """A way out of a local optimum: other directions to refine.
+
+    They are made from the best solution so far and from those of all starts, best first.
+    """
+
+    step: str
+    propose: Callable[[Solution, list[Solution]], Array]
+
+
+class Search:
+    """The loop of a search: refine the starts, then try escapes from the best.
+
+    Settings bring their own starts, escapes and refinement.
+    With ``look``, a function of directions and a number of sweeps, only what looks best after a
+    few sweeps is refined. No sweep loses, so the best of the starts keeps the promise of any.
+    """
+
+    def __init__(
+        self,
+        refine: Callable[[Array], Solution],
+        look: Callable[[Array, int], Solution] | None = None,
+    ) -> None:
+        self._refine, self._look = refine, look
+        self.found: list[Solution] = []  # from every start, the best first once all are run
+        self.promises: list[Promise] = []
+        self.steps: list[str] = []
+        self.n_sweeps = 0
+
+    def run(
+        self,
+        starts: Iterable[Start],
+        escapes: Iterable[Escape],
+        patience: float = math.inf,
+        least_gain: float = 0.0,
+    ) -> Solution:
+        """The best of all starts and of what the escapes make of it.
+
+        After ``patience`` escapes in a row that lower the error by less than ``least_gain`` of
+        itself it ends.
+        """
+        self.found = self._try_starts(starts)
+        best, fruitless = self.found[0], 0
+        for escape in escapes:
+            found = self._try_escape(escape, best)
+            fruitless += 1
+            if found is not None and found.captured > best.captured:
+                gained = best.history[-1] - found.history[-1]
+                fruitless = 0 if gained >= least_gain * best.history[-1] else fruitless
+                best = replace(found, history=(*best.history, found.history[-1]))
+            if fruitless >= patience:
+                break
+        return replace(
+            best,
+            n_sweeps=self.n_sweeps,
+            steps=tuple(self.steps),
+            promise=strongest(self.promises),
+        )
+
+    def _try_starts(self, starts: Iterable[Start]) -> list[Solution]:
+        """What becomes of the starts, the best first."""
+        found: list[Solution] = []
+        for start in starts:
+            self.promises.append(start.promise)
+            if not start.directions.any():
+                continue
+            if self._look is None:
+                found.append(self.refine(start.step, start.directions))
+            else:
+                found.append(self._look(start.directions, FIRST_SWEEPS))
+                self.count(found[-1], start.step)
+        found.sort(key=lambda solution: -solution.captured)
+        if self._look is None:
+            return found
+        refined = [self.refine("descent", one.directions) for one in found[:REFINED_STARTS]]
+        return sorted(refined, key=lambda solution: -solution.captured)
+
+    def _try_escape(self, escape: Escape, best: Solution) -> Solution | None:
+        """What becomes of an escape; None if it does not look like a way to something better."""
+        directions = escape.propose(best, self.found)
+        if self._look is not None:
+            seen = self._look(directions, ESCAPE_SWEEPS)
+            self.count(seen, escape.step)
+            if seen.history[-1] > (1 + ESCAPE_SLACK) * best.history[-1]:
+                return None
+            directions = seen.directions
+        return self.refine(escape.step, directions)
+
+    def refine(self, step: str, directions: Array) -> Solution:
+        """What the refinement makes of directions (k, m)."""
+        found = self._refine(directions)
+        self.count(found, step)
+        return found
+
+    def count(self, found: Solution, *steps: str) -> None:
+        """Add the sweeps of a solution, and remember its steps, each once."""
+        self.n_sweeps += found.n_sweeps
+        new = (step for step in (*steps, *found.steps) if step not in self.steps)
+        self.steps += dict.fromkeys(new)

@@ -1,0 +1,110 @@
+"""The default over samples, or over features: starts on lines, descent and single moves.
+
+Of several starts, escapes from the best are tried too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.points import Points, SinglePoints
+from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.numerics.arrays import Array
+from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
+from orthonmf.onmf.options import Options
+from orthonmf.onmf.search.descent import descend
+from orthonmf.onmf.search.escapes import line_escapes, relaxed_escapes
+from orthonmf.onmf.search.loop import Escape, Search
+from orthonmf.onmf.search.moves import MoveBlocks, move_points
+from orthonmf.onmf.search.starts import all_may_play, line_starts, single_points_matter
+from orthonmf.onmf.solution import Solution
+
+MAX_MOVE_PASSES = 20
+# Single moves and escapes look at all products of points and directions at once.
+MOST_PRODUCTS = 2**24
+
+
+def factorize_lines(matrix: Matrix, options: Options) -> Solution:
+    """Give every sample, or every feature, to one component, with as small an error as we can."""
+    samples = options.orthogonal == "samples"
+    points: Points = Samples(matrix) if samples else columns_of(matrix)
+    solution = search_lines(points, options)
+    if may_be_exact(points):
+        solution = with_exact_directions(points, solution)
+    elif solution.swept_last and points.sweeps_are_final:
+        # The last sweep is the final assignment, which is counted by itself.
+        n_sweeps, history = solution.n_sweeps - 1, solution.history[:-1]
+        solution = replace(solution, n_sweeps=n_sweeps, history=history)
+    return replace(solution, components=points.components(solution.directions))
+
+
+def search_lines(points: Points, options: Options) -> Solution:
+    """The best of all starts and of what the escapes make of them."""
+    k = options.n_components
+    n_init = options.n_init if isinstance(options.init, str) else 1
+    small = len(points.weights) * k <= MOST_PRODUCTS
+    single = points.access if small and k > 1 else None
+    search = Search(_Refinement(points, single, options, n_init))
+    several = n_init > 1 and single is not None
+    escapes: Iterable[Escape] = ()
+    if single is not None and several:
+        escapes = _line_escapes(single, options, n_init)
+    return search.run(line_starts(points, options), escapes)
+
+
+def _line_escapes(points: SinglePoints, options: Options, n_init: int) -> Iterator[Escape]:
+    """Those of every search with several starts, then those that the relaxation gives."""
+    yield from line_escapes(points, options.n_components, n_init, options.rng)
+    if options.relaxation_seconds > 0.0:
+        yield from relaxed_escapes(points, options)
+
+
+class _Refinement:
+    """Descend, then move single points, then descend again if that moved anything."""
+
+    def __init__(
+        self, points: Points, single: SinglePoints | None, options: Options, n_init: int
+    ) -> None:
+        self._points, self._options, self._n_init = points, options, n_init
+        moves = n_init > 1 or single_points_matter(points, options.n_components)
+        # Where all points have played, single ones have been moved already.
+        if n_init == 1 and isinstance(options.init, str) and options.init == "auto":
+            moves = moves and not all_may_play(points, options.n_components)
+        self._single = single if moves else None
+        self._blocks: MoveBlocks | None = None
+
+    def __call__(self, directions: Array) -> Solution:
+        solution = replace(self._descend(directions), steps=("descent",))
+        if self._single is None:
+            return solution
+        solution = replace(solution, steps=("descent", "single moves"))
+        moved = self._move(self._single, solution)
+        if moved.captured <= solution.captured:
+            return solution
+        again = self._descend(moved.directions)
+        history = moved.history + again.history
+        return replace(again, history=history, n_sweeps=len(history), steps=solution.steps)
+
+    def _descend(self, directions: Array) -> Solution:
+        options = self._options
+        step = options.checkpoint.next_step()
+        found = descend(
+            self._points, directions, max_iter=options.max_iter, tol=options.tol, step=step
+        )
+        # Of several starts no labels are kept: the best one is assigned once more.
+        return found if self._n_init == 1 else replace(found, swept_last=False, sweep=None)
+
+    def _move(self, points: SinglePoints, solution: Solution) -> Solution:
+        """What moving single points makes of a solution."""
+        step = self._options.checkpoint.next_step()
+        if not step.finished:
+            self._blocks = self._blocks or MoveBlocks(points)
+            tol = self._options.tol
+            found = move_points(self._blocks, solution, max_passes=MAX_MOVE_PASSES, tol=tol)
+            captured = np.array([found.captured])
+            step.finish(found.history, vectors=found.directions, captured=captured)
+        return Solution(step.arrays["vectors"], float(step.arrays["captured"][0]), step.history)
