@@ -34,7 +34,7 @@ LEVELS = [
     {"files.readers"},
     {"correlation_clustering"},
     {"onmf", "cautions"},
-    {"factorization", "certification", "views"},
+    {"factorization", "certifying", "exact_fit", "views"},
     {"preparation"},
     {"inputs", "measures", "chi_square"},
     {"steps", "kmeans", "bounds", "alternation"},

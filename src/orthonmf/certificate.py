@@ -76,7 +76,7 @@ class Certificate:
     >>> certificate.lower_bound < certificate.upper_bound
     True
     >>> print(certificate)  # doctest: +ELLIPSIS
-    squared error at most 1.1... times the smallest possible; proven by its singular values; ...
+    squared error at most 1.1... times the smallest possible; proven by its singular ...
     """
 
     lower_bound: float | None = None

@@ -10,7 +10,7 @@ from scipy.sparse import csc_array
 
 from orthonmf import views
 from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certificate, Promise
-from orthonmf.certification.evidence import Evidence
+from orthonmf.certifying import Evidence
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.inputs.data import Data, as_matrix
 from orthonmf.inputs.parameters import as_certificate
@@ -166,12 +166,14 @@ class Factorization:
     def certificate(self) -> Certificate:
         """What is proven about the error: computed when it is first looked at, and kept.
 
-        The data that were fitted are read again, and let go once it is computed.
+        The data that were fitted are read again, for the error and the bound, and let go once it
+        is computed: what it claims is true of the data as they are now.
 
         Raises
         ------
         SourceChangedError
-            When they changed since the fit, or can no longer be read.
+            When the error on them is not that of the fit, up to rounding, or they can no longer
+            be read.
         TooLargeError
             When computing it would take more memory than there is.
         """

@@ -15,10 +15,9 @@ import numpy as np
 
 from orthonmf.cautions import find_cautions
 from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED
-from orthonmf.certification.evidence import ZERO, Evidence, Held
+from orthonmf.certifying import ZERO, Evidence, Held, prove_by_packing
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.unchanged import RowLengths
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.factorization import Factorization
 from orthonmf.files.checkpoint import FileCheckpoint
@@ -269,8 +268,7 @@ def factorize(
         data = replace(data, feature_weight=result.feature_weight)
         evidence = evidence_for(matrix, result, solution.packed)
         if certificate is not None and matrix.complete and matrix.total > 0:
-            lengths = RowLengths(matrix.row_squares, matrix.units)
-            evidence.held = Held(data, certificate, lengths, verbose, seconds)
+            evidence.held = Held(data, certificate, verbose, seconds)
     if result.shortage:
         warnings.warn(result.shortage, FewerComponentsWarning, stacklevel=2)
     return replace(result, evidence=evidence)
@@ -281,9 +279,7 @@ def evidence_for(matrix: Matrix, result: Factorization, packed: float) -> Eviden
     if matrix.complete and not matrix.total > 0:
         return Evidence(ZERO)
     if packed > 0:
-        from orthonmf.certification.certify import certify_packing
-
-        return Evidence(certify_packing(matrix, result, packed))
+        return Evidence(prove_by_packing(matrix, result, packed))
     return Evidence(promise=result.promise)
 
 

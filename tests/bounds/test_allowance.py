@@ -53,21 +53,15 @@ def test_the_limit_of_a_share_ends_that_share_alone():
 
 
 def test_an_interrupt_ends_all_that_shares_the_time():
-    whole = Allowance(AMPLE)
+    interrupts = []
+    whole = Allowance(AMPLE, lambda: bool(interrupts))
     middle = whole.share(0.5)
     inner = middle.share(0.5)
-    inner.interrupt()
-    for one in (inner, middle, whole):
-        assert one.cut == INTERRUPTED
-        assert one.ends()
-        assert one.tell("x") == "x, interrupted"
+    assert not inner.ends()
+    interrupts.append("now")
+    for allowance in (inner, middle, whole):
+        assert allowance.cut == INTERRUPTED
+        assert allowance.ends()
+        assert allowance.tell("x") == "x, interrupted"
     later = whole.share(0.5)
     assert later.ends(), "nothing is left to share"
-
-
-def test_the_first_reason_is_the_one_that_is_told():
-    whole = Allowance(AMPLE)
-    whole.share(0.0).ends()
-    whole.share(0.5).interrupt()
-    assert whole.cut == INTERRUPTED
-    assert whole.tell("x") == "x, stopped by its time limit"

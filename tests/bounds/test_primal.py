@@ -5,7 +5,6 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.bounds import primal
-from orthonmf.bounds.allowance import Allowance
 from orthonmf.bounds.primal import relaxed_rows
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
@@ -85,13 +84,3 @@ def test_where_there_is_nothing_to_solve_or_no_time_there_is_none(k, seconds):
 def test_where_there_is_no_room_there_is_none(monkeypatch):
     monkeypatch.setattr(primal, "has_room", lambda needed: False)
     assert rows_of(parts()[0]) is None
-
-
-def test_an_interrupt_goes_on_to_the_caller(monkeypatch):
-    def interrupted(operand, k, aim, allowance):
-        assert isinstance(allowance, Allowance)
-        allowance.interrupt()
-
-    monkeypatch.setattr(primal, "search", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        rows_of(parts()[0])

@@ -5,7 +5,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from orthonmf.bounds import relaxation
-from orthonmf.bounds.allowance import INTERRUPTED, STOPPED, Allowance
+from orthonmf.bounds.allowance import STOPPED, Allowance
 from orthonmf.bounds.operands import ProductsOfRows, Stored
 from orthonmf.bounds.relaxation import Aim, Multiplier, fantope_shift, search
 from tests.oracles.single_factor import best_single_factor_error
@@ -103,22 +103,6 @@ def test_without_time_nothing_is_added_and_the_reason_is_kept():
     assert not entries(found).any()
     assert found.top == pytest.approx(top_sum(B, 2), rel=1e-6)
     assert allowance.cut == STOPPED
-
-
-def test_an_interrupt_ends_with_what_there_is(monkeypatch):
-    honest, calls = relaxation._Search.iterate, []
-
-    def interrupted(self, residuals=False):
-        calls.append(residuals)
-        if len(calls) == 25:
-            raise KeyboardInterrupt
-        honest(self, residuals)
-
-    monkeypatch.setattr(relaxation._Search, "iterate", interrupted)
-    B, allowance = gram(6), Allowance()
-    found = search(Stored(B.copy()), 2, AIM, allowance)
-    assert allowance.cut == INTERRUPTED
-    assert top_sum(B + entries(found), 2) < top_sum(B, 2)
 
 
 def test_a_multiplier_that_only_harms_is_left_out(monkeypatch):

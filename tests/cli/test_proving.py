@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 
 import orthonmf
-from orthonmf.certification import certify
+from orthonmf.bounds import table
 from orthonmf.cli.proving import prove, times_of
 
 
@@ -25,7 +25,7 @@ def test_both_times_are_named():
 
 
 def test_a_fit_is_kept_when_there_is_no_room_for_its_certificate(monkeypatch):
-    monkeypatch.setattr(certify, "GRAM_COPIES", 10**18)
+    monkeypatch.setattr(table, "GRAM_COPIES", 10**18)
     result = fitted()
     proven = prove(result)
     assert proven.components is result.components

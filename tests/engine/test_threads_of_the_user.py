@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import orthonmf
-from orthonmf.certification import certify
+from orthonmf.bounds import table
 from orthonmf.engine import executors
 from orthonmf.engine.executors import one_blas_thread
 from tests.quick_cases import mostly_slow
@@ -115,13 +115,13 @@ def test_a_limit_of_the_user_around_a_fit_is_given_back(X):
 @pytest.mark.parametrize("certificate", ["svd", "tight"])
 def test_a_certificate_is_computed_inside_the_limit(certificate, monkeypatch):
     seen = []
-    compute = certify.find_bounds
+    compute = table.find_bounds
 
     def watched(*arguments, **keywords):
         seen.extend(blas_counts())
         return compute(*arguments, **keywords)
 
-    monkeypatch.setattr(certify, "find_bounds", watched)
+    monkeypatch.setattr(table, "find_bounds", watched)
     X = np.random.default_rng(1).exponential(size=(40, 12))
     assert orthonmf.factorize(X, 3, random_state=0, certificate=certificate).certificate.ratio
     assert seen

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import orthonmf
-from orthonmf.certification.evidence import Evidence
+from orthonmf.certifying import Evidence
 from orthonmf.cli.folder import MODEL, SELECTION, SUMMARY
 from orthonmf.engine.sources import digest_rows
 from orthonmf.progress import listening

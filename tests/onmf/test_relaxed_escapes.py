@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf import factorize
-from orthonmf.bounds import primal, relaxation
+from orthonmf.bounds import primal
 from orthonmf.bounds.primal import relaxed_rows
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
@@ -85,15 +85,6 @@ def test_a_fit_that_goes_on_from_a_checkpoint_ends_with_the_same_bits(tmp_path, 
     again = fit(X, checkpoint=path)
     np.testing.assert_array_equal(again.components, whole.components)
     assert again.steps_run == whole.steps_run
-
-
-def test_an_interrupt_of_the_relaxation_ends_the_fit(monkeypatch):
-    def interrupted(self, residuals):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(relaxation._Search, "iterate", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        fit(X)
 
 
 def parts(n, m, k):

@@ -38,7 +38,7 @@ PHASES: dict[str, tuple[str, ...]] = {
     ),
     "exact directions": ("orthonmf.onmf.exact_directions:find_exact_directions",),
     "final assignment": ("orthonmf.onmf.publish:publish",),
-    "certificate": ("orthonmf.certification.evidence:Evidence.look",),
+    "certificate": ("orthonmf.certifying:Evidence.look",),
 }
 PHASE_NAMES = (*PHASES, REST)
 

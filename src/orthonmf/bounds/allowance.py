@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
 STOPPED, INTERRUPTED = "stopped by its time limit", "interrupted"
 
 
 class Allowance:
-    """So many seconds from now on, for all that shares them.
+    """So many seconds from now on, for all that shares them, unless the user interrupts.
 
     Nobody asks the clock what to do, only whether to go on, and choices are made by ``seconds``: a
     search that was not cut short has the same bits again. Once cut short, all that follows is too.
     """
 
-    def __init__(self, seconds: float = math.inf, whole: Allowance | None = None) -> None:
+    def __init__(
+        self,
+        seconds: float = math.inf,
+        interrupted: Callable[[], bool] = lambda: False,
+        whole: Allowance | None = None,
+    ) -> None:
         self.seconds = seconds
+        self._interrupted = interrupted
         self._whole = whole
         self._cut = ""
         self._told = ""
@@ -25,6 +32,8 @@ class Allowance:
     @property
     def cut(self) -> str:
         """Why a search was ended before it was done; empty while none was."""
+        if self._cut != INTERRUPTED and self._interrupted():
+            self._end(INTERRUPTED)
         return self._cut
 
     @property
@@ -33,11 +42,12 @@ class Allowance:
         return 0.0 if self.cut else self._deadline - time.perf_counter()
 
     def share(self, part: float, seconds: float | None = None) -> Allowance:
-        """A part of the time that is left; what cuts it short is known here, too.
+        """A part of the time that is left; what cuts it short is told here, too.
 
         ``seconds`` are those that choices may count on: that part of all, unless given.
         """
-        share = Allowance(self.seconds * part if seconds is None else seconds, self)
+        seconds = self.seconds * part if seconds is None else seconds
+        share = Allowance(seconds, self._interrupted, self)
         share._deadline = time.perf_counter() + max(0.0, self.left) * part
         return share
 
@@ -47,22 +57,12 @@ class Allowance:
             self._end(STOPPED)
         return bool(self.cut)
 
-    def interrupt(self) -> None:
-        """End this search and all to come: the user asked for it."""
-        self._end(INTERRUPTED)
-
     def _end(self, why: str) -> None:
         self._cut = why
         if self._whole is not None:
-            self._whole.note(why)
-
-    def note(self, why: str) -> None:
-        """A share was cut short: an interrupt ends all, a limit of a share only that."""
-        self._told = self._told or why
-        if why == INTERRUPTED:
-            self._end(why)
+            self._whole._told = self._whole._told or why
 
     def tell(self, method: str) -> str:
         """A method with the reason why its search was cut short, if it was."""
-        why = self._told or self.cut
+        why = self.cut or self._told
         return f"{method}, {why}" if why else method

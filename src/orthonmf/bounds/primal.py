@@ -72,9 +72,6 @@ def _rows_of_groups(points: SinglePoints, k: int, largest: float) -> Array | Non
 
 
 def _solve(operand: Operand, k: int) -> Array:
-    """W (p, r) of the last Z; an interrupt goes on to the caller."""
-    allowance = Allowance()
-    found = search(operand, k, Aim(1.0, PRECISION, max_iter=ITERATIONS), allowance)
-    if allowance.cut:
-        raise KeyboardInterrupt
-    return found.root.astype(np.float64)
+    """W (p, r) of the last Z."""
+    aim = Aim(1.0, PRECISION, max_iter=ITERATIONS)
+    return search(operand, k, aim, Allowance()).root.astype(np.float64)

@@ -113,27 +113,24 @@ def search(
 
     Only pairs of the first ``signed`` coordinates (all, if not given) have a multiplier. With
     ``at_most`` the trace of Z may be below k, so that only positive eigenvalues count. It ends by
-    its aim, or with what it has when the allowance less ``reserve`` seconds is spent and when the
-    user interrupts. The matrix is used up.
+    its aim, or with what it has when the allowance less ``reserve`` seconds is spent. The
+    matrix is used up.
     """
     signed = len(matrix) if signed is None else signed
     state = _Search(matrix, k, signed, at_most, aim.pace)
     checks = [state.top]
-    try:
-        for iteration in range(1, aim.max_iter + 1):
-            if allowance.ends(reserve):
-                break
-            check = iteration % CHECK_EVERY == 0 or iteration == aim.max_iter
-            state.iterate(residuals=check)
-            if not check:
-                continue
-            checks.append(state.check())
-            announce("lower bound")
-            if aim.met(checks):
-                break
-            state.balance()
-    except KeyboardInterrupt:
-        allowance.interrupt()
+    for iteration in range(1, aim.max_iter + 1):
+        if allowance.ends(reserve):
+            break
+        check = iteration % CHECK_EVERY == 0 or iteration == aim.max_iter
+        state.iterate(residuals=check)
+        if not check:
+            continue
+        checks.append(state.check())
+        announce("lower bound")
+        if aim.met(checks):
+            break
+        state.balance()
     return state.finish()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.allowance import INTERRUPTED, Allowance
 from orthonmf.bounds.lower_bound import LowerBound
 from orthonmf.bounds.pair_packing import pair_packing_bound
 from orthonmf.bounds.rough_gram import tail_from_rough_gram
@@ -41,6 +41,8 @@ GROUP_WORK = 2**38
 # What a product of a sparse matrix costs at most, and what of a proof, in those of a dense one.
 PRICE_OF_ENTRY = 14
 PRICE_OF_PROOF = 8
+# The Gram matrix of the smaller side, its eigenvectors and what finding them takes, in doubles.
+GRAM_COPIES, FLOAT = 7, 8
 # For blocks, the part of the time that is theirs; the sides have the rest.
 SHARE_OF_BLOCKS = 0.7
 # For blocks all points are compared with each other (points times entries at most this), and
@@ -69,6 +71,7 @@ class Case:
     rng: np.random.Generator
     best: float = 0.0  # the largest bound so far
     seconds: float = CERTIFICATE_SECONDS  # for what takes as long as it is given
+    interrupted: Callable[[], bool] = lambda: False  # whether the user wants no more
 
     @property
     def rank(self) -> int:
@@ -122,11 +125,26 @@ def find_bounds(case: Case, certificate: str) -> Found:
     reasons = []
     with one_blas_thread():
         for find in BOUNDS[certificate]:
+            if bounds and case.interrupted():
+                bounds = [replace(bound, method=tell_interrupted(bound.method)) for bound in bounds]
+                break
             found, reason = find(case)
             bounds += found
             reasons.append(reason)
             case = replace(case, best=max((bound.value for bound in bounds), default=0.0))
     return bounds, "" if bounds else "; ".join(filter(None, reasons))
+
+
+def tell_interrupted(method: str) -> str:
+    """A method that says that more was to be tried."""
+    return method if method.endswith(INTERRUPTED) else f"{method}; the search was interrupted"
+
+
+def certificate_bytes(shape: tuple[int, int]) -> int:
+    """About how many bytes the Gram matrix of the smaller side and its eigenvalues take."""
+    side = min(shape)
+    side = side if side <= LARGEST_SIDE else LARGEST_GROUP
+    return GRAM_COPIES * FLOAT * side**2
 
 
 def bound_by_singular_values(case: Case) -> Found:
@@ -195,7 +213,7 @@ def _bound_by_groups(case: Case) -> Found:
 
 def bound_by_multipliers(case: Case) -> Found:
     """Multipliers for blocks, and over each side, within the seconds there are."""
-    allowance = Allowance(case.seconds)
+    allowance = Allowance(case.seconds, case.interrupted)
     bounds: list[LowerBound | None] = []
     rest = 1.0
     if case.disjoint_blocks:

@@ -18,7 +18,7 @@ from orthonmf.bounds.all_pairs import (
     pairs_proof_seconds,
     proof_seconds,
 )
-from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.allowance import INTERRUPTED, Allowance
 from orthonmf.bounds.blocks import blocks_bound
 from orthonmf.bounds.eigenvalue_sums import SINGLE_SIDE
 from orthonmf.bounds.grouped import grouped_bound
@@ -128,6 +128,8 @@ def sum_of_batches(
     """The sum of the bounds from the Gram matrices of batches, each made when its turn comes."""
     values = [0.0]
     for done, gram in enumerate(grams):
+        if done and allowance.cut == INTERRUPTED:
+            break  # the sum over some batches is a bound, too
         share = allowance.share(1.0 / (n_batches - done))
         values.append(all_pairs_bound(gram(), k, inner_length, share).value)
     return LowerBound(round_down(math.fsum(values), 1), allowance.tell(METHOD_IN_BATCHES))

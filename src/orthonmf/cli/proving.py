@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from orthonmf.certificate import Certificate, state_promise
-from orthonmf.certification.evidence import Evidence
+from orthonmf.certifying import Evidence
 from orthonmf.cli.terminal import line, prose
 from orthonmf.errors import TooLargeError
 from orthonmf.factorization import Factorization

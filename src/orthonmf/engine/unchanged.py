@@ -1,26 +1,19 @@
 """Telling that a source is not what it was: sums of the bits of its rows, compared at every read.
 
 Sums of integers are exact whoever adds them in what order, so an unchanged row is never blamed.
-After a fit the lengths of the rows tell, up to rounding: they are there for free.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from orthonmf.engine.units import Units
 from orthonmf.errors import SourceChangedError
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.rounding import growth
 
 REMEDY = "keep X as it is while it is fitted, or fit a copy of it"
 
 LANES = 1021
 FACTORS = np.arange(1, 2 * LANES, 2, dtype=np.uint64)
-# Lengths whose units differ by more than this power of two differ, whatever they are.
-LARGEST_SHIFT = 2**7
 
 
 class Unchanged:
@@ -71,24 +64,3 @@ def add_bits(values: Array) -> int:
 
 def _by_row(rows: Array) -> Array:
     return rows.view(f"u{rows.itemsize}").sum(axis=1, dtype=np.uint64)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RowLengths:
-    """Squared lengths (n,) of the rows of a matrix, and the units they are in."""
-
-    squares: Array
-    units: Units
-
-    def first_change(self, now: RowLengths, operations: int) -> int | None:
-        """The first row whose squared length is off by more than so many roundings; else None."""
-        powers = (_powers(self.units) - _powers(now.units)).clip(-LARGEST_SHIFT, LARGEST_SHIFT)
-        before = np.ldexp(self.squares, 2 * powers)
-        rounding = 2.0 * growth(operations)
-        changed = np.abs(before - now.squares) > rounding * np.maximum(before, now.squares)
-        return int(changed.argmax()) if changed.any() else None
-
-
-def _powers(units: Units) -> Array:
-    """The powers of two that rows are divided by, as an array that goes with them."""
-    return np.asarray(units.exponent if units.rows is None else units.exponent + units.rows)

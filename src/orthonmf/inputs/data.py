@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from orthonmf.errors import (
     InvalidTypeError,
     MissingEntryError,
     NegativeEntryError,
+    SourceChangedError,
 )
 from orthonmf.inputs.conversion import (
     PLAIN_NUMBERS,
@@ -121,6 +123,8 @@ def as_source(X: Any) -> Source:
     if is_sparse_on_disk(X):
         X = X.to_memory()
     if issparse(X):
+        for part in ("data", "indices", "indptr"):
+            refuse_cut_map(getattr(X, part, None))
         return CsrSource(as_csr(X))
     if is_of_dask(X):
         return _dask_source(X)
@@ -212,7 +216,29 @@ def as_array(X: Any) -> Array:
         X = X.data
     array = X if is_plain(X) else as_real_array(X)
     check_dimensions(array.shape)
+    refuse_cut_map(array)
     return array
+
+
+def refuse_cut_map(array: Any) -> None:
+    """Refuse a memory map whose file was cut since: reading beyond its end kills the process.
+
+    A file that is cut while it is read cannot be protected from.
+    """
+    base = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if not isinstance(base, mmap):
+        return
+    try:
+        size = base.size()
+    except OSError:  # it has no file
+        return
+    if size < len(base):
+        raise SourceChangedError(
+            f"the file of the memory map X holds {size:,} bytes now, fewer than the {len(base):,} "
+            "that were mapped: it was cut or replaced; map it again, or read it into memory"
+        )
 
 
 def as_csr(X: Any) -> csr_array:

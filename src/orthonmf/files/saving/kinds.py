@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orthonmf.certification.evidence import Evidence
+from orthonmf.certifying import Evidence
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.errors import InvalidTypeError
 from orthonmf.factorization import Factorization, scales_of_columns

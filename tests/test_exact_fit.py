@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import orthonmf
-from orthonmf.certification.exact_fit import equals_product, fits_exactly
+from orthonmf.exact_fit import equals_product, fits_exactly
 from orthonmf.inputs.data import as_matrix
 from tests.quick_cases import mostly_slow
 

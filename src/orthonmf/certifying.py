@@ -1,0 +1,353 @@
+"""Certificates on demand: the data of a fit are held, and read when its certificate is looked at.
+
+The error of the published result and the lower bounds come from the same reading, so that what is
+said is true of the numbers that were read then, whatever was fitted. What computes a bound is
+imported when one is computed.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from orthonmf.certificate import (
+    CERTIFICATE_SECONDS,
+    EXACT,
+    NOTHING_PROMISED,
+    Certificate,
+    Promise,
+    round_ratio_up,
+    state_promise,
+)
+from orthonmf.engine.executors import one_blas_thread
+from orthonmf.engine.geometry import CANCELLATION, scales_are_accurate
+from orthonmf.engine.loadings import Projection
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.memory import refuse_beyond_memory
+from orthonmf.errors import InvalidInputError, InvalidTypeError, OrthoNMFError, SourceChangedError
+from orthonmf.inputs.data import Data
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.interrupts import note_interrupts
+from orthonmf.numerics.rounding import (
+    LIGHT,
+    WEIGHT_ROUNDINGS,
+    captured_error_upper_bound,
+    error_upper_bound,
+    growth,
+    round_down,
+    round_up,
+)
+from orthonmf.progress import announce, progress_lines
+
+if TYPE_CHECKING:
+    from orthonmf.bounds.lower_bound import LowerBound
+    from orthonmf.factorization import Factorization
+
+# A norm of the residual below so many roundings of each entry is at the level of rounding.
+ROUNDING_LEVEL = 2**10
+# Groups and batches of points are drawn from this seed: the same data give the same bound.
+BATCHES = 0
+
+NO_DATA = "no data are held here; certify(X, method='svd') computes a certificate from them"
+NOTHING = "every lower bound tried is zero, so that no ratio can be claimed"
+AT_ROUNDING = "the error is at the level of rounding"
+REMEDY = "fit again, or call certify(X, method='svd') with the data that were fitted"
+ZERO = replace(EXACT, method="X being zero wherever it has weight")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """Data that a certificate of this method is still to be computed from."""
+
+    data: Data
+    method: str
+    verbose: int = 0
+    seconds: float = CERTIFICATE_SECONDS
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Evidence:
+    """The certificate of one result: there, or computed from data that are held until then.
+
+    Threads that look at the same time compute it once. If that fails or is interrupted, all stays
+    as it was. A pickle or a deep copy takes no data along, only what is known without them.
+
+    Attributes
+    ----------
+    known
+        What the fit itself has proven; None where it is no more than what was promised.
+    held
+        The data, where more is to be computed from them; None where nothing is.
+    promise
+        What the algorithm promised.
+    """
+
+    known: Certificate | None = None
+    held: Held | None = None
+    promise: Promise = NOTHING_PROMISED
+    _lock: Any = field(default_factory=Lock, init=False)
+    _process: int = field(default_factory=os.getpid, init=False)
+
+    @property
+    def settled(self) -> Certificate | None:
+        """The certificate, if nothing is left to compute."""
+        return self._certificate() if self.held is None else None
+
+    def without_data(self) -> Certificate:
+        """What can be said without looking at the data; it computes nothing."""
+        known = self._certificate()
+        if self.held is None or known.ratio is not None:
+            return known
+        return replace(known, reason=NO_DATA)
+
+    def look(self, result: Factorization) -> Certificate:
+        """The certificate of a result, computed now if it was not looked at before."""
+        if self.held is not None:
+            with self._lock_of_this_process():
+                held = self.held
+                if held is not None:
+                    found = prove_from_data(held, result, read_again)
+                    known = self._certificate()
+                    if known.ratio is not None and known.ratio < (found.ratio or math.inf):
+                        found = replace(known, seconds=found.seconds)
+                    self.known = found
+                    self.held = None  # last: who sees no data finds the certificate
+        return self._certificate()
+
+    def compute(
+        self, result: Factorization, data: Data, method: str, seconds: float
+    ) -> Certificate:
+        """The certificate of a result, computed from data given now, and kept."""
+        found = prove_from_data(Held(data, method, seconds=seconds), result, read_given)
+        with self._lock_of_this_process():
+            self.known, self.held = found, None
+        return found
+
+    def _lock_of_this_process(self) -> Any:
+        """A lock: one that was taken when the process was forked is never released in the child."""
+        if self._process != os.getpid():
+            self._lock, self._process = Lock(), os.getpid()
+        return self._lock
+
+    def _certificate(self) -> Certificate:
+        return state_promise(self.promise) if self.known is None else self.known
+
+    def __reduce__(self) -> tuple[type[Evidence], tuple[Certificate]]:
+        return Evidence, (self.without_data(),)
+
+
+def prove_from_data(
+    held: Held, result: Factorization, read: Callable[[Data, Factorization], Matrix]
+) -> Certificate:
+    """What is proven about a result from data that are read now.
+
+    An interrupt ends a search, and what was found until then is proven; a second one ends all.
+    """
+    started = time.perf_counter()
+    with ExitStack() as around:
+        if held.verbose:
+            around.enter_context(progress_lines())
+        interrupted = never
+        if held.method == "tight":
+            interrupted = around.enter_context(note_interrupts())
+        around.enter_context(one_blas_thread())
+        proven = prove(read(held.data, result), result, held.method, held.seconds, interrupted)
+    return replace(proven, seconds=time.perf_counter() - started)
+
+
+def never() -> bool:
+    """No interrupt was noted."""
+    return False
+
+
+def read_again(data: Data, result: Factorization) -> Matrix:
+    """The data that a result holds, refused if they changed shape or can no longer be read."""
+    try:
+        matrix = data.read(result.orthogonal)
+    except (InvalidInputError, InvalidTypeError) as error:
+        raise SourceChangedError(f"X changed since it was fitted: {error}; {REMEDY}") from error
+    except (OrthoNMFError, MemoryError):
+        raise
+    except Exception as error:  # whatever a closed file or a lost connection raises
+        why = f"{type(error).__name__}: {error}"
+        raise SourceChangedError(f"X can no longer be read ({why}); {REMEDY}") from error
+    if matrix.shape != result_shape(result):
+        raise SourceChangedError(
+            f"X has shape {matrix.shape} now, and had {result_shape(result)} when it was fitted; "
+            f"{REMEDY}"
+        )
+    return matrix
+
+
+def read_given(data: Data, result: Factorization) -> Matrix:
+    """Data that are given for a result, refused if their shape is another."""
+    matrix = data.read(result.orthogonal)
+    if matrix.shape != result_shape(result):
+        raise InvalidInputError(
+            f"X has shape {matrix.shape}, but a matrix of shape {result_shape(result)} was fitted"
+        )
+    return matrix
+
+
+def result_shape(result: Factorization) -> tuple[int, int]:
+    """The shape of the matrix that a result approximates."""
+    return result.loadings.shape[0], result.components.shape[1]
+
+
+def prove(
+    matrix: Matrix,
+    result: Factorization,
+    method: str,
+    seconds: float = CERTIFICATE_SECONDS,
+    interrupted: Callable[[], bool] = never,
+) -> Certificate:
+    """What is proven about a factorization of a matrix.
+
+    ``ratio`` compares an upper bound on its error, rounding included, with the best lower bound
+    on the error of every factorization.
+
+    Raises
+    ------
+    SourceChangedError
+        When the error on this matrix is not that of the fit, up to rounding.
+    """
+    from orthonmf.bounds.table import Case, certificate_bytes, find_bounds
+    from orthonmf.exact_fit import fits_exactly
+
+    announce("lower bound")
+    needed = certificate_bytes(matrix.shape)
+    refuse_beyond_memory(needed, "the certificate", "the factorization stands without it")
+    measured = measure_error(matrix, result)
+    refuse_other_error(matrix, result, measured.squared)
+    if not matrix.complete:  # the bounds hold for complete matrices only
+        return state_promise(result.promise)
+    # The units bring the largest entry that has weight near 1, so only a zero matrix has no norm.
+    if not matrix.total > 0:
+        return ZERO
+    if measured.squared == 0 and fits_exactly(matrix, result):
+        return replace(EXACT, method="an exact fit")
+    case = Case(
+        matrix,
+        result.orthogonal,
+        result.n_components,
+        measured.squared,
+        np.random.default_rng(BATCHES),
+        seconds=seconds,
+        interrupted=interrupted,
+    )
+    return conclude(matrix, result, measured, *find_bounds(case, method))
+
+
+def prove_by_packing(matrix: Matrix, result: Factorization, packed: float) -> Certificate:
+    """What a packing of pairs proves that came with the fit, of the numbers that were fitted."""
+    from orthonmf.bounds.lower_bound import LowerBound
+
+    measured = Measured(result.relative_squared_error * matrix.total, direct=False)
+    return conclude(matrix, result, measured, [LowerBound(packed, "a packing of pairs")])
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The squared error of a result, from numbers that were just read, in the units of Y."""
+
+    squared: float
+    direct: bool  # summed over all entries, else the total less what is captured
+
+
+def measure_error(matrix: Matrix, result: Factorization) -> Measured:
+    """The squared error of the stored factors on what is read now.
+
+    Where the components still give the same loadings, bit by bit, what they capture tells the
+    error; else all entries are compared with the product.
+    """
+    expressed = matrix.express(result.components, result.orthogonal)
+    if _same_loadings(expressed, result):
+        energies = matrix.energies_of(result.components, expressed)
+        return Measured(*matrix.squared_error(result.components, expressed, energies))
+    return Measured(matrix.residual(result.loadings, result.components), direct=True)
+
+
+def _same_loadings(expressed: Projection, result: Factorization) -> bool:
+    pairs: list[tuple[Array | None, Array | None]] = [(expressed.dense, result.loadings)]
+    if result.labels is not None:
+        pairs = [(expressed.labels, result.labels), (expressed.scales, result.scales)]
+    return all(np.array_equal(now, before) for now, before in pairs)  # type: ignore[arg-type]
+
+
+def refuse_other_error(matrix: Matrix, result: Factorization, squared: float) -> None:
+    """Refuse a matrix on which the result has another error than in its fit, or another norm.
+
+    A change that rounding could have made goes unnoticed, and so does one that leaves the error
+    as it is; a claim that is made then is still about the numbers that were read now.
+    """
+    n, m = matrix.shape
+    total, fitted = matrix.total, result.relative_squared_error
+    if not total > 0:
+        same = len(result.components) == 0 and result.error == 0
+        error = 0.0
+    else:
+        # Scales are products of m numbers of this dtype; the sum over all entries is in float64.
+        rounding = 8.0 * (m + 16) * float(np.finfo(result.components.dtype).eps) + growth(n * m)
+        error = squared / total
+        same = abs(error - fitted) <= rounding
+        # With next to no error the norm cannot be told from it, and a claim says no more.
+        if same and min(fitted, fitted * total, result.error) > LIGHT:
+            norm = matrix.in_units_of_x(math.sqrt(fitted * total))
+            same = abs(norm / result.error - 1.0) <= rounding
+    if not same:
+        raise SourceChangedError(
+            f"the error of the result on X, or the norm of X, is not what it was in the fit "
+            f"(relative squared error {error:.6g}, then {fitted:.6g}): X or its weights "
+            f"(sample_weight must be given again) are others, or have changed; {REMEDY}"
+        )
+
+
+def conclude(
+    matrix: Matrix,
+    result: Factorization,
+    measured: Measured,
+    bounds: Sequence[LowerBound],
+    reason: str = "",
+) -> Certificate:
+    """What follows from lower bounds in the units of Y, and from an error of the same numbers."""
+    total, promised = matrix.total, state_promise(result.promise)
+    best = max(bounds, key=lambda bound: bound.value, default=None)
+    proven = best is not None and best.value > 0
+    level = (ROUNDING_LEVEL * float(np.finfo(matrix.dtype).eps) / 2) ** 2
+    if not proven and measured.squared > level * total:
+        return replace(promised, reason=reason or NOTHING)
+    squared, roundings = bound_error(matrix, result, measured), sum(matrix.shape)
+    promised = replace(
+        promised, upper_bound=round_up(squared / total, roundings + WEIGHT_ROUNDINGS)
+    )
+    if best is None or not proven:
+        return replace(promised, reason=AT_ROUNDING)
+    return replace(
+        promised,
+        lower_bound=round_down(best.value / total, roundings + WEIGHT_ROUNDINGS),
+        ratio=round_ratio_up(squared, best.value),
+        method=best.method,
+    )
+
+
+def bound_error(matrix: Matrix, result: Factorization, measured: Measured) -> float:
+    """An upper bound on the exact squared error of the stored factors, in the units of Y."""
+    total, squared = matrix.total, measured.squared
+    n, m = matrix.shape
+    exact = matrix.dtype == np.float64 and scales_are_accurate(
+        result.loadings if result.scales is None else result.scales
+    )
+    if not measured.direct and (not exact or squared < CANCELLATION[matrix.dtype] * total * 1.01):
+        squared = matrix.residual(result.loadings, result.components)
+    elif not measured.direct and matrix.column_factors is None:
+        lengths = np.einsum("sh,sh->s", result.components, result.components)
+        return captured_error_upper_bound(squared, total, matrix.shape, lengths)
+    return error_upper_bound(squared, total, n * m)
