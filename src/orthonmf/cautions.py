@@ -64,16 +64,16 @@ def compare_with_chance(
     """
     if n_components < 2:
         return ()
-    told = f"Of shuffled data as many components capture {_percent(chance)}"
+    told = f"As many components capture {_percent(chance)} of shuffled data"
     if min(captured, chance) > TELLS_NOTHING:
         return (
-            f"{told}, of these {_percent(captured)}: such shares tell nothing about the "
+            f"{told} and {_percent(captured)} of these: such shares tell nothing about the "
             "components. Something that all rows have in common may outweigh the rest; try "
             "--normalize columns.",
         )
     if captured - chance < LITTLE_MORE * (1 - chance) and captured < (1 + LITTLE_MORE) * chance:
         return (
-            f"{told}, of these {_percent(captured)}: hardly more than chance, so the components "
+            f"{told} and {_percent(captured)} of these: hardly more than chance, so the components "
             "may be accidents. Try another --orthogonal, or --normalize rows.",
         )
     shares = row_shares[~np.isnan(row_shares)]

@@ -15,7 +15,15 @@ from orthonmf.cli.data import PREPARING, Reading, read_data, takes_reading
 from orthonmf.cli.failures import about, say
 from orthonmf.cli.folder import MODEL, PAGE, SUMMARY, names_or_numbers, write_rows
 from orthonmf.cli.proving import plain_certificate
-from orthonmf.cli.terminal import line, object_line, progress, prose, table, write_json
+from orthonmf.cli.terminal import (
+    line,
+    object_line,
+    progress,
+    prose,
+    table,
+    tell_seed,
+    write_json,
+)
 from orthonmf.cli.writing import Replacing, check_own
 from orthonmf.correlation_clustering.graph import Biadjacency
 from orthonmf.correlation_clustering.solve import ALGORITHMS, DEFAULT_N_INIT
@@ -25,6 +33,7 @@ from orthonmf.files.readers import NamedMatrix
 from orthonmf.files.readers.opening import open_text
 from orthonmf.files.readers.text import as_number, find_delimiter
 from orthonmf.files.saving import save
+from orthonmf.inputs.parameters import as_seed
 from orthonmf.report.clusters_page import Clusters, clusters_page
 
 ROWS, COLUMNS = "rows.csv", "columns.csv"
@@ -73,10 +82,12 @@ def bicluster(
     ] = DEFAULT_N_INIT,
     seed: o.Seed = None,
 ) -> None:
-    """Cluster rows and columns of a 0/1 matrix or a list of edges together.
+    """Cluster a bipartite graph with the fewest disagreements (correlation clustering).
 
-    The number of clusters follows from the data. A disagreement is an edge between clusters or
-    a missing edge inside one.
+    FILE holds a 0/1 matrix or a list of edges. A disagreement is an edge between clusters or a
+    missing edge inside one, so clusters are nearly complete blocks, and their number follows from
+    the data. For k communities whose edges are not nearly complete use
+    orthonmf fit FILE --format edges --orthogonal both -k K.
     """
     if report and output is None:
         raise InvalidInputError("--report writes into a folder; name one with -o DIR")
@@ -89,8 +100,9 @@ def bicluster(
     graph = _as_graph(data, threshold)
     names = (data.row_names, data.column_names)
     named = Biadjacency(graph.edges, *(None if one is None else np.array(one) for one in names))
+    drawn = as_seed(seed)
     with progress(f"clustering {Path(data.source).name}", quiet):
-        model = BipartiteCorrelationClustering(algorithm, n_init=n_init, random_state=seed)
+        model = BipartiteCorrelationClustering(algorithm, n_init=n_init, random_state=drawn)
         model.fit(named)
     summary = _summary(data, model)
     if output is not None:
@@ -100,10 +112,14 @@ def bicluster(
         object_line(summary)
         return
     _tell(data, model, summary)
-    if output is not None:
-        line(f"wrote {output}/: {' '.join(written)}")
-        if PAGE in written:
-            line(f"look at {(output / PAGE).resolve()}")
+    if seed is None:
+        tell_seed(drawn)
+    if output is None:
+        line("-o DIR keeps the cluster of every row and column; --report adds a page")
+        return
+    line(f"wrote {output}/: {' '.join(written)}")
+    if PAGE in written:
+        line(f"look at {(output / PAGE).resolve()}")
 
 
 def _read(file: str, reading: Reading, edges: bool | None) -> tuple[NamedMatrix, bool]:
@@ -147,6 +163,7 @@ def _lists_edges(path: Path) -> bool:
 def _summary(data: NamedMatrix, model: Any) -> dict[str, Any]:
     return {
         "orthonmf": orthonmf.__version__,
+        "seed": model.random_state,
         "input": {"file": data.source, "shape": list(data.X.shape)},
         "clusters": [
             {"cluster": number, "rows": int(rows.sum()), "columns": int(columns.sum())}
@@ -208,3 +225,7 @@ def _tell(data: NamedMatrix, model: Any, summary: dict[str, Any]) -> None:
     line(f"clusters: {len(clusters)}; in none: {alone[0]:,} rows and {alone[1]:,} columns")
     line(f"disagreements: {model.disagreements_:,}")
     prose(f"{model.certificate_}")
+    prose(
+        "clusters are nearly complete blocks; for K looser communities: orthonmf fit FILE "
+        "--format edges --orthogonal both -k K"
+    )

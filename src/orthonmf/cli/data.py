@@ -70,9 +70,10 @@ class Reading:
     @property
     def steps(self) -> tuple[str, ...]:
         """How the matrix is prepared, in the words of `preparation.STEPS`."""
-        flags = (name for name in PREPARING[1:] if getattr(self, name))
-        chosen = () if self.normalize is None else (self.normalize,)
-        return (*(name.replace("_", "-") for name in flags), *chosen)
+        flags = [name.replace("_", "-") for name in PREPARING[1:] if getattr(self, name)]
+        chosen = [] if self.normalize is None else [self.normalize]
+        wanted = ["scale-features" if name == "columns" else name for name in (*flags, *chosen)]
+        return tuple(dict.fromkeys(wanted))
 
     def plain(self) -> dict[str, Any]:
         """The same as JSON has it, with paths that hold from anywhere."""

@@ -13,7 +13,7 @@ import shlex
 import signal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import typer
@@ -71,7 +71,8 @@ def guard(command: Callable[..., None]) -> Callable[..., None]:
                 warnings.showwarning = _show_warning
                 warnings.simplefilter("always", FewerComponentsWarning)
                 command(*args, **kwargs)
-                sys.stdout.flush()
+                with writing_stdout():
+                    sys.stdout.flush()
         except BrokenPipeError:
             close_stdout()
             raise typer.Exit(PIPE_CLOSED) from None
@@ -88,6 +89,17 @@ def guard(command: Callable[..., None]) -> Callable[..., None]:
             signal.signal(signal.SIGINT, earlier)
 
     return run
+
+
+@contextlib.contextmanager
+def writing_stdout() -> Iterator[None]:
+    """Have what cannot be written blamed on stdout, not on the file a command works on."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "<stdout>") from error
 
 
 def leave_interrupted(safe: str) -> NoReturn:

@@ -16,7 +16,7 @@ from orthonmf.cli.failures import about
 from orthonmf.cli.folder import PAGE, check_folder, summary_of, tell_story, write_folder
 from orthonmf.cli.known import as_written, read_known
 from orthonmf.cli.proving import prove, tell_proof
-from orthonmf.cli.terminal import line, object_line, progress, prose, table
+from orthonmf.cli.terminal import line, object_line, progress, prose, table, tell_seed
 from orthonmf.errors import InvalidInputError
 from orthonmf.fitting import INITS, factorize
 from orthonmf.report import Story, find
@@ -103,20 +103,19 @@ def fit(
         about(data.source)
         with progress(f"factorizing {name}", quiet):
             options = {**given, "init": start, "checkpoint": checkpoint}
-            result = factorize(data.X, **options, **weighted)
-            result = replace(
-                result,
-                sample_names=data.row_names,
-                feature_names=data.column_names,
-                preparation=data.preparation,
-            )
+            named: dict[str, Any] = {
+                "sample_names": data.row_names,
+                "feature_names": data.column_names,
+            }
+            result = factorize(data.X, **options, **weighted, **named)
+            result = replace(result, preparation=data.preparation)
         with progress(f"proving {name}", quiet):
             result = prove(result)
         chance = None
         if report:
             with progress("fitting shuffled data", quiet):
                 fitted = {**weighted, "n_jobs": jobs, "orthogonal": orthogonal}
-                chance = captured_by_chance(data.X, components, seed=seed, **fitted)
+                chance = captured_by_chance(data.X, components, seed=result.random_state, **fitted)
         with progress("writing", quiet):
             found = find(
                 data.X, result, missing=reading.missing, n_jobs=jobs, max_memory=max_memory
@@ -133,7 +132,11 @@ def fit(
     if json:
         object_line({**summary, "folder": str(folder), "files": names})
         return
+    for caution in summary["cautions"]:
+        prose(f"caution: {caution}")
     _tell(story, summary, folder, names)
+    if seed is None:
+        tell_seed(result.random_state)
 
 
 def _read_init(init: str) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 import numpy as np
 
 import orthonmf
+from orthonmf.cautions import compare_sizes, compare_with_chance
 from orthonmf.cli.failures import about
 from orthonmf.cli.proving import plain_certificate
 from orthonmf.cli.terminal import write_json
@@ -77,8 +78,23 @@ def tell_story(
 ) -> Story:
     """What the page of a folder tells, with the curve over k if ``select-k`` wrote into it."""
     names = (Path(held.source).name, held.row_names, held.column_names)
-    more["selection"] = read_selection(folder)
+    selection = more["selection"] = read_selection(folder)
+    more["cautions"] = _compare(result, found, more.get("chance"), selection)
     return Story(result, found, *names, version=orthonmf.__version__, **more)
+
+
+def _compare(
+    result: Factorization, found: Findings, chance: float | None, selection: dict[str, Any] | None
+) -> tuple[str, ...]:
+    """Cautions that follow from shuffled data and from ``select-k``, where there are any."""
+    cautions: tuple[str, ...] = ()
+    if chance is not None:
+        cautions += compare_with_chance(
+            found.captured, chance, result.n_components_found, found.row_shares
+        )
+    if selection is not None and selection.get("orthogonal") == result.orthogonal:
+        cautions += compare_sizes(result.n_components, selection["suggestion"])
+    return cautions
 
 
 def assignments(story: Story) -> Table:
@@ -178,7 +194,9 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
             "row_names": story.row_names is not None,
             "feature_names": story.column_names is not None,
         },
+        "cautions": [*result.cautions, *story.cautions],
         "options": options,
+        "seed": result.random_state,
         "orthogonal": result.orthogonal,
         "n_components": result.n_components,
         "n_components_found": result.n_components_found,

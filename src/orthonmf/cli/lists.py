@@ -14,12 +14,12 @@ MOST_NUMBERS = 1000
 
 def as_numbers(text: str, option: str, least: int = 1) -> list[int]:
     """The numbers of 2:20 (20 included), 2:40:2 or 3,5,8."""
-    found = re.fullmatch(r"(\d{1,9}):(\d{1,9})(?::(\d{1,9}))?", text.strip())
+    found = re.fullmatch(r"(\d{1,18}):(\d{1,18})(?::(\d{1,18}))?", text.strip())
     numbers: Sequence[int]
     if found:
         first, last, step = int(found[1]), int(found[2]), int(found[3] or 1)
         numbers = range(first, last + 1, step) if step else range(0)
-    elif re.fullmatch(r"\d{1,9}(,\s*\d{1,9})*", text.strip()):
+    elif re.fullmatch(r"\d{1,18}(,\s*\d{1,18})*", text.strip()):
         numbers = list(dict.fromkeys(int(one) for one in text.split(",")))
     else:
         raise InvalidInputError(f"{option}: {text!r} is no range; write for instance 2:20 or 3,5,8")

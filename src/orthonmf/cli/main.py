@@ -12,11 +12,17 @@ import sys
 from typing import Any
 
 INTERRUPTED = 130
+STDOUT_CLOSED = "orthonmf: error: stdout is closed; point it somewhere, such as >/dev/null\n"
 
 
 def main() -> None:
     """Load the commands, run the one that was asked for, and leave with its exit code."""
     signal.signal(signal.SIGINT, _leave)
+    if sys.stderr is None:  # closed: notes and progress have nowhere to go, the work is done
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stderr.write(STDOUT_CLOSED)
+        sys.exit(1)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names that a terminal cannot show are no error
             stream.reconfigure(errors="backslashreplace")

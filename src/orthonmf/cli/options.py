@@ -36,7 +36,7 @@ def parse_n_init(text: str) -> Any:
 
 def parse_sizes(text: str) -> Any:
     """A positive integer, or two of them with a comma between."""
-    found = re.fullmatch(r"\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?", str(text))
+    found = re.fullmatch(r"\s*(\d{1,18})\s*(?:,\s*(\d{1,18})\s*)?", str(text))
     sizes = [int(one) for one in found.groups() if one is not None] if found else []
     if not sizes or min(sizes) < 1:
         raise typer.BadParameter(f"{text!r} is no positive integer, nor two such as 6,4")
@@ -148,8 +148,9 @@ Normalize = Annotated[
     str | None,
     choice(
         "--normalize",
-        "rows: every row at length 1; totals: at the median total, before all else.",
-        ("rows", "totals"),
+        "rows: every row at length 1; columns: as --scale-features; totals: every row at the "
+        "median total, before all else.",
+        ("rows", "columns", "totals"),
         PREPARING,
     ),
 ]
@@ -190,7 +191,10 @@ ProofSeconds = Annotated[float, solver(None, "What the search of a tight one may
 NInit = Annotated[
     str, solver("N|auto", "Tournaments of starts; paper: starts.", parser=parse_n_init)
 ]
-Seed = Annotated[int | None, solver(None, "Seed: same seed, same bits.", min=0)]
+Seed = Annotated[
+    int | None,
+    solver(None, "Same seed, same bits (default: one is drawn and printed).", min=0),
+]
 Jobs = Annotated[int | None, solver(None, "Threads (default: all cores).", "--jobs", "-j")]
 MaxMemory = Annotated[
     str | None,

@@ -11,7 +11,15 @@ from orthonmf.cli.data import Reading, read_data, takes_reading
 from orthonmf.cli.failures import about
 from orthonmf.cli.folder import SELECTION
 from orthonmf.cli.lists import as_sizes
-from orthonmf.cli.terminal import line, object_line, progress, prose, table, write_json
+from orthonmf.cli.terminal import (
+    line,
+    object_line,
+    progress,
+    prose,
+    table,
+    tell_seed,
+    write_json,
+)
 from orthonmf.cli.writing import Replacing
 from orthonmf.selection import Selection, select_n_components
 
@@ -67,6 +75,7 @@ def select_k(
     values = {
         "suggestion": found.suggestion,
         "reason": found.reason,
+        "seed": found.random_state,
         "orthogonal": orthogonal,
         "candidates": [asdict(one) for one in found.candidates],
     }
@@ -78,6 +87,8 @@ def select_k(
         object_line(values)
         return
     _tell(found)
+    if seed is None:
+        tell_seed(found.random_state)
     if output is not None:
         line(f"wrote {output}/: {SELECTION} {TRIALS}")
 

@@ -15,13 +15,14 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.markup import escape
 
-from orthonmf.cli.failures import printable
+from orthonmf.cli.failures import printable, writing_stdout
 from orthonmf.progress import SECONDS_BETWEEN_LINES, follow
 
 
 def line(text: str = "") -> None:
     """One line on stdout; names in it cannot make the terminal do anything."""
-    sys.stdout.write(printable(text) + "\n")
+    with writing_stdout():
+        sys.stdout.write(printable(text) + "\n")
 
 
 def prose(text: str) -> None:
@@ -29,6 +30,11 @@ def prose(text: str) -> None:
     width = min(100, shutil.get_terminal_size().columns)
     for part in textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False):
         line(part)
+
+
+def tell_seed(seed: int | None) -> None:
+    """The seed that was drawn because none was given."""
+    line(f"seed {seed}; the same command with --seed {seed} gives the same answer")
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -49,7 +55,8 @@ def show(drawn: Any) -> None:
     console = Console()
     with console.capture() as captured:
         console.print(drawn)
-    sys.stdout.write(captured.get())
+    with writing_stdout():
+        sys.stdout.write(captured.get())
 
 
 def write_json(file: TextIO, values: Any) -> None:
@@ -59,7 +66,8 @@ def write_json(file: TextIO, values: Any) -> None:
 
 def object_line(values: Any) -> None:
     """One JSON object on stdout."""
-    write_json(sys.stdout, values)
+    with writing_stdout():
+        write_json(sys.stdout, values)
 
 
 def plain(value: Any) -> Any:

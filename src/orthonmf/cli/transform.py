@@ -12,7 +12,7 @@ import numpy as np
 
 from orthonmf.cli import options as o
 from orthonmf.cli.data import PREPARING, Reading, most_bytes, read_data, takes_reading
-from orthonmf.cli.failures import about
+from orthonmf.cli.failures import about, writing_stdout
 from orthonmf.cli.folder import (
     FEATURES,
     MODEL,
@@ -62,7 +62,8 @@ def transform(
         with replacing(output, encoding="utf-8", newline="") as written:
             _write(written, story)
     elif not json:
-        _write(sys.stdout, story)
+        with writing_stdout():
+            _write(sys.stdout, story)
 
 
 def _transform(data: NamedMatrix, held: Factorization, missing: bool) -> Story:

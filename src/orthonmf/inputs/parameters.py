@@ -194,10 +194,15 @@ def may_be_missing(missing_values: Any) -> bool:
     raise InvalidInputError(f"missing_values must be None or numpy.nan; got {missing_values!r}")
 
 
+def draw_seed() -> int:
+    """A seed that nobody chose, short enough to be typed."""
+    return int(np.random.SeedSequence().generate_state(1)[0])
+
+
 def as_seed(random_state: Any) -> int | None:
     """The seed that an integer is; for None one that is drawn now; None for other sources."""
     if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1)[0])
+        return draw_seed()
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         return int(random_state)
     return None

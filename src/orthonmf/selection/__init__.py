@@ -9,12 +9,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from typing import Any
 
-import numpy as np
-
 from orthonmf.engine.executors import available_cores
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError
 from orthonmf.inputs.data import as_matrix
-from orthonmf.inputs.parameters import as_generator, as_n_components, as_n_jobs, as_sizes
+from orthonmf.inputs.parameters import as_generator, as_n_components, as_n_jobs, as_seed, as_sizes
 from orthonmf.progress import count_progress
 from orthonmf.selection.choice import Selection, suggest, sum_up
 from orthonmf.selection.journal import TrialJournal
@@ -87,6 +85,8 @@ def select_n_components(
         raise InvalidInputError(
             f"X has {matrix.shape[0]} samples; comparing halves needs {FEWEST_SAMPLES} or more"
         )
+    if not matrix.total > 0:
+        raise InvalidInputError("X is zero everywhere: there are no components to choose between")
     data = matrix.whole(None, None)
     options = {"orthogonal": orthogonal, "algorithm": algorithm, "n_init": n_init}
     journal = TrialJournal(results)
@@ -105,7 +105,7 @@ def select_n_components(
     trials = tuple(journal.trials[place] for place in sorted(wanted, key=Place.order))
     summary = sum_up(trials)
     suggestion, reason = suggest(summary)
-    return Selection(suggestion, reason, summary, trials)
+    return Selection(suggestion, reason, summary, trials, entropy)
 
 
 def _as_candidates(candidates: Iterable[Any], orthogonal: str) -> list[Any]:
@@ -126,10 +126,9 @@ def _as_candidates(candidates: Iterable[Any], orthogonal: str) -> list[Any]:
 def _entropy(random_state: Any) -> int | None:
     if random_state is None:
         return None
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        as_generator(random_state)  # refuses negative seeds
-        return int(random_state)
-    return int(as_generator(random_state).integers(2**63))
+    generator = as_generator(random_state)  # refuses negative seeds
+    seed = as_seed(random_state)
+    return int(generator.integers(2**63)) if seed is None else seed
 
 
 def _in_parallel(

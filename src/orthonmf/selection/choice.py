@@ -16,6 +16,7 @@ from orthonmf.views import html_table
 # Halves that agree this closely to the best are taken to agree as well.
 LEEWAY = 0.05
 MOST_LINES = 8
+EXACT = 1e-12  # relative squared error of an answer that leaves nothing
 SHOWN = ("n_components", "relative_squared_error", "lower_bound", "null_error", "stability")
 
 
@@ -58,6 +59,8 @@ class Selection:
         One record per number of components, ascending.
     trials
         All repetitions.
+    random_state
+        The seed that gives the same again.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class Selection:
     reason: str
     candidates: tuple[Candidate, ...]
     trials: tuple[Trial, ...]
+    random_state: int | None = None
 
     @property
     def table(self) -> Any:
@@ -118,8 +122,9 @@ class Selection:
         axes.set_xticks(range(len(columns)), columns)
         axes.set_yticks(range(len(rows)), rows)
         chosen: Any = self.suggestion
-        place = columns.index(chosen[1]), rows.index(chosen[0])
-        axes.plot(*place, "s", mfc="none", mec="C3", ms=14)
+        if chosen in found:
+            place = columns.index(chosen[1]), rows.index(chosen[0])
+            axes.plot(*place, "s", mfc="none", mec="C3", ms=14)
         axes.set(xlabel="groups of features", ylabel="groups of samples", title=label)
         figure.colorbar(drawn, ax=axes)
 
@@ -206,6 +211,17 @@ def _standard_error(values: list[float]) -> float:
     return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
 
 
+def _is_last(chosen: Size, candidates: tuple[Candidate, ...]) -> bool:
+    """Whether no larger number was tried, or no larger one on a side of a pair."""
+    tried = [_sides(one.n_components) for one in candidates]
+    largest = [max(sides) for sides in zip(*tried, strict=True)]
+    return any(size == most for size, most in zip(_sides(chosen), largest, strict=True))
+
+
+def _sides(size: Size) -> tuple[int, ...]:
+    return size if isinstance(size, tuple) else (size,)
+
+
 def suggest(candidates: tuple[Candidate, ...]) -> tuple[Size, str]:
     """The largest number whose halves agree as well as any while the error still gains.
 
@@ -213,6 +229,10 @@ def suggest(candidates: tuple[Candidate, ...]) -> tuple[Size, str]:
     split parts by chance, so that halves disagree and the error falls no faster than in data
     whose columns were permuted.
     """
+    errors = [one.relative_squared_error for one in candidates]
+    if max(errors) < EXACT and all(one.n_components_found == 1 for one in candidates):
+        only = (1, 1) if isinstance(candidates[0].n_components, tuple) else 1
+        return only, "a single component explains all of X: there is nothing to choose between"
     gaining = [one for one in candidates if one.gains]
     if not gaining:
         best = max(candidates, key=lambda one: one.stability)
@@ -223,9 +243,12 @@ def suggest(candidates: tuple[Candidate, ...]) -> tuple[Size, str]:
     best = max(gaining, key=lambda one: one.stability)
     enough = best.stability - max(LEEWAY, best.stability_error)
     chosen = [one for one in gaining if one.stability >= enough][-1]
+    more = ""
+    if _is_last(chosen.n_components, candidates):
+        more = "; it is the end of the range that was tried: try more"
     return chosen.n_components, (
         f"the largest number whose two halves agree as well as any (adjusted Rand index "
         f"{chosen.adjusted_rand:.2f}, matched cosine {chosen.matched_cosine:.2f}) while the "
         f"error still falls faster than in permuted data (by {chosen.gain:.0%} of itself "
-        f"against {chosen.null_gain:.0%})"
+        f"against {chosen.null_gain:.0%}){more}"
     )

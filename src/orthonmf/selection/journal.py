@@ -9,11 +9,10 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from orthonmf.engine.sources import digest_rows
 from orthonmf.errors import InvalidInputError
 from orthonmf.files.journal import Journal, parse_object
+from orthonmf.inputs.parameters import draw_seed
 from orthonmf.selection.trial import Place, Trial
 
 TITLE = "orthonmf select_n_components"
@@ -41,9 +40,7 @@ class TrialJournal:
         if self._journal.lines:
             return self._resume(self._journal.lines, about, entropy, foreign)
         if entropy is None:
-            fresh = np.random.SeedSequence().entropy
-            assert isinstance(fresh, int)
-            entropy = fresh
+            entropy = draw_seed()
         self._journal.append(json.dumps({**about, "entropy": entropy}))
         return entropy
 

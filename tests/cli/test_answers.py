@@ -1,0 +1,158 @@
+"""What commands say of an answer: its cautions first, its seed last; and where it can be said."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+from tests.cli.running import COMMAND, ENVIRONMENT
+
+FIRST_FILES = ("assignments.csv", "components.csv", "features.csv")
+
+
+def write(path, X, names):
+    lines = [",".join(names), *(",".join(map(repr, row)) for row in np.asarray(X).tolist())]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def in_one_line(text):
+    return " ".join(text.split())
+
+
+@pytest.fixture
+def numbered(blocks, tmp_path):
+    """A table whose first column counts the rows."""
+    names = ["ID", *(f"f{j}" for j in range(12))]
+    write(tmp_path / "numbered.csv", np.column_stack([np.arange(1, 31), blocks]), names)
+
+
+def test_a_fit_without_a_seed_can_be_made_again(run, table):
+    first = json.loads(run("fit", table, "-k", 3, "-o", "first", "--json").out)
+    run("fit", table, "-k", 3, "-o", "second", "--seed", first["seed"])
+    for name in FIRST_FILES:
+        assert (table.parent / "first" / name).read_bytes() == (
+            table.parent / "second" / name
+        ).read_bytes()
+    written = json.loads((table.parent / "second" / "summary.json").read_text())
+    assert written["seed"] == first["seed"]
+
+
+@pytest.mark.parametrize("command", ["fit", "select-k", "bicluster"])
+def test_a_seed_that_was_drawn_is_printed(run, table, blocks, command, tmp_path):
+    write(tmp_path / "graph.csv", (blocks > 1).astype(int), [f"f{j}" for j in range(12)])
+    arguments = {"fit": (table,), "select-k": (table, "--k", "2,3"), "bicluster": ("graph.csv",)}
+    drawn = run(command, *arguments[command])
+    told = [line for line in drawn.out.splitlines() if line.startswith("seed ")]
+    seed = told[0].split(";")[0].removeprefix("seed ")
+    assert told == [f"seed {seed}; the same command with --seed {seed} gives the same answer"]
+    given = run(command, *arguments[command], "--seed", seed)
+    kept = [line for line in drawn.out.splitlines() if not line.startswith(("seed ", "the fit"))]
+    assert kept == [line for line in given.out.splitlines() if not line.startswith("the fit")]
+
+
+def test_cautions_come_first_and_are_kept(run, numbered, tmp_path):
+    done = run("fit", "numbered.csv", "-k", 3, "-o", "out", "--report")
+    assert done.out.startswith("caution: Column ID counts by ones")
+    assert "--drop ID" in done.out
+    (told,) = json.loads((tmp_path / "out" / "summary.json").read_text())["cautions"]
+    assert told.startswith("Column ID counts by ones")
+    dropped = run("fit", "numbered.csv", "-k", 3, "-o", "out", "--drop", "ID", "--report")
+    assert "caution: " not in dropped.out
+
+
+def test_columns_brought_to_one_scale_are_no_caution(run, blocks, tmp_path):
+    blocks[:, 0] = 1000 * (blocks[:, 0] + 1)
+    write(tmp_path / "units.csv", blocks, [f"f{j}" for j in range(12)])
+    assert "Column f0 holds" in run("fit", "units.csv", "-k", 3).out
+    scaled = run("fit", "units.csv", "-k", 3, "--normalize", "columns")
+    assert "caution: " not in scaled.out
+    as_before = run("fit", "units.csv", "-k", 3, "--scale-features", "--seed", 0, "-o", "b")
+    same = run("fit", "units.csv", "-k", 3, "--normalize", "columns", "--seed", 0, "-o", "a")
+    assert same.code == as_before.code == 0
+    for name in FIRST_FILES:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_noise_is_hardly_more_than_chance(run, tmp_path):
+    noise = np.random.default_rng(0).random((80, 12)).round(3)
+    write(tmp_path / "noise.csv", noise, [f"f{j}" for j in range(12)])
+    done = run("fit", "noise.csv", "-k", 3, "--report", "--seed", 0)
+    assert "hardly more than chance" in in_one_line(done.out)
+    assert "caution: " not in run("fit", "noise.csv", "-k", 3, "--seed", 0, "-o", "quick").out
+
+
+def test_another_k_than_the_suggested_one_is_a_caution(run, table):
+    run("select-k", table, "--k", "2:4", "-o", "out", "--seed", 0)
+    other = in_one_line(run("fit", table, "-k", 2, "-o", "out", "--seed", 0).out)
+    assert "caution: select-k suggested 3 components for these data, not 2" in other
+    assert "caution: " not in run("fit", table, "-k", 3, "-o", "out", "--seed", 0).out
+
+
+def test_a_suggestion_at_the_end_of_the_range_says_so(run, table):
+    last = in_one_line(run("select-k", table, "--k", "2:3", "--seed", 0).out)
+    assert "it is the end of the range that was tried: try more" in last
+    assert "end of the range" not in in_one_line(run("select-k", table, "--k", "2:5").out)
+
+
+@pytest.mark.parametrize("command", ["fit", "select-k"])
+def test_tables_without_parts_end_in_one_honest_sentence(run, tmp_path, command):
+    for name, value in (("zero", 0.0), ("equal", 3.0)):
+        write(tmp_path / f"{name}.csv", np.full((12, 4), value), list("abcd"))
+    zero, equal = (run(command, f"{name}.csv", "--seed", 0) for name in ("zero", "equal"))
+    assert "X is zero everywhere: there" in in_one_line(zero.out + zero.err)
+    said = {"fit": "All entries of X are equal", "select-k": "a single component explains all of X"}
+    assert said[command] in in_one_line(equal.out)
+
+
+def test_bicluster_says_how_to_keep_its_answer_and_what_it_is_for(run, blocks, tmp_path):
+    write(tmp_path / "graph.csv", (blocks > 1).astype(int), [f"f{j}" for j in range(12)])
+    done = in_one_line(run("bicluster", "graph.csv").out)
+    assert "-o DIR keeps the cluster of every row and column" in done
+    assert "--format edges --orthogonal both -k K" in done
+    assert "-o DIR" not in run("bicluster", "graph.csv", "-o", "out").out
+
+
+def test_a_number_of_components_of_any_length_is_a_number(run, table):
+    assert run("fit", table, "-k", 1000000000).code == 0
+    assert run("fit", table, "-k", "1000000000,2", "--orthogonal", "both").code == 0
+
+
+def in_shell(line, cwd):
+    return subprocess.run(
+        ["sh", "-c", f'exec "$@" {line}', "sh", *COMMAND],
+        cwd=cwd, capture_output=True, env=ENVIRONMENT, text=True,
+    )  # fmt: skip
+
+
+COMMANDS = ("fit table.csv -o out", "select-k table.csv --k 2,3", "transform out table.csv")
+COMMANDS += ("bicluster table.csv --binarize 1", "certify out", "report out", "--help", "fit -h")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_closed_stdout_is_told_in_one_line(command, run, table):
+    run("fit", table, "-k", 3, "-o", "out")
+    done = in_shell(f"{command} >&-", table.parent)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "orthonmf: error: stdout is closed; point it somewhere, such as >/dev/null\n"
+    )
+
+
+def test_a_closed_stderr_is_no_reason_to_do_nothing(table):
+    done = in_shell("fit table.csv -k 3 -o out 2>&-", table.parent)
+    assert done.returncode == 0
+    assert (table.parent / "out" / "summary.json").exists()
+    assert "relative squared error" in done.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "command", [f"{one} {json}" for one in COMMANDS[:-2] for json in ("", "--json")]
+)
+def test_a_full_stdout_is_blamed_itself(command, run, table):
+    run("fit", table, "-k", 3, "-o", "out")
+    done = in_shell(f"{command} -q > /dev/full", table.parent)
+    assert done.returncode == 1
+    assert done.stderr == "orthonmf: error: <stdout>: No space left on device\n"
