@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, issparse
 
 from orthonmf.datasets import make_planted
 from orthonmf.errors import SourceChangedError
-from orthonmf.factorization import Factorization, group_lengths, scales_of_columns
+from orthonmf.factorization import Factorization, group_lengths
 from tests.published_fits import fit, quiet_fit
 
 SETTINGS = ["samples", "features"]
@@ -57,15 +57,6 @@ def test_lengths_of_groups_do_not_overflow_and_empty_groups_have_none(dtype):
         np.testing.assert_allclose(np.ldexp(found, -power), [5.0, 0.0, 2.0, 0.0], rtol=1e-15)
     assert group_lengths(np.zeros(0, int), np.zeros(0), 0).shape == (0,)
     assert group_lengths(np.array([0, 1]), np.array([0.0, 3.0]), 2).tolist() == [0.0, 3.0]
-
-
-def test_scales_of_columns_come_back_from_what_components_are_made_of():
-    components = (MADE_OF @ GROUPS).astype(np.float32)
-    found = scales_of_columns(components, FEATURE_LABELS)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, FEATURE_SCALES, rtol=1e-6)
-    nobody = scales_of_columns(components, np.full(4, -1))
-    assert not nobody.any()
 
 
 def test_the_factors_of_the_paper_are_sparse_where_they_are_orthogonal():

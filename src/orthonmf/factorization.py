@@ -276,14 +276,3 @@ def group_lengths(labels: Array, scales: Array, k: int) -> Array:
     np.maximum.at(largest, labels, scales)
     shares = np.bincount(labels, np.square(divide(scales, largest[labels])), minlength=k)
     return largest * np.sqrt(shares)
-
-
-def scales_of_columns(components: Array, labels: Array) -> Array:
-    """(m,) the scales of columns in their groups, at unit length, from what components are made of.
-
-    The columns of a group are proportional, so their lengths are the scales.
-    """
-    lengths = np.linalg.norm(components.astype(np.float64), axis=0)
-    n_groups = int(labels.max(initial=-1)) + 1
-    whole = np.append(group_lengths(labels, lengths, n_groups), 1.0)  # the last one for label -1
-    return np.where(labels >= 0, lengths / whole[labels], 0.0).astype(components.dtype)

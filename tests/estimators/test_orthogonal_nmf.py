@@ -9,10 +9,11 @@ import joblib
 import numpy as np
 import pytest
 from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix, issparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -276,6 +277,65 @@ def test_counted_words_go_straight_in():
     assert len(set(labels[:3])) == len(set(labels[3:])) == 1
     assert labels[0] != labels[3]
     assert issparse(model.transform(texts))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.parametrize("where", ["model", "clone", "config"])
+def test_frames_are_given_after_a_sparse_step(kind, where):
+    pytest.importorskip(kind)
+    texts = ["red apple", "green apple", "red green apple", "fast car", "slow car", "fast slow car"]
+    model = OrthogonalNMF(2, random_state=0)
+    pipeline = make_pipeline(TfidfVectorizer(), model)
+    if where == "model":
+        model.set_output(transform=kind)
+    elif where == "clone":
+        pipeline = clone(make_pipeline(TfidfVectorizer(), model.set_output(transform=kind)))
+    with config_context(transform_output="default"):
+        plain = make_pipeline(TfidfVectorizer(), OrthogonalNMF(2, random_state=0))
+        expected = plain.fit_transform(texts)
+    assert issparse(expected)
+    X = TfidfVectorizer().fit_transform(texts)
+    with config_context(transform_output=kind if where == "config" else "default"):
+        last = pipeline[-1]
+        frames = last.fit_transform(X), last.transform(X)
+    for frame in frames:
+        assert type(frame).__module__.startswith(kind)
+        assert list(frame.columns) == ["orthogonalnmf0", "orthogonalnmf1"]
+        np.testing.assert_array_equal(frame.to_numpy(), expected.toarray())
+
+
+def test_the_whole_result_and_its_names_are_at_hand():
+    vectorizer = TfidfVectorizer()
+    X = vectorizer.fit_transform(["red apple", "red green apple", "fast car", "fast slow car"])
+    model = OrthogonalNMF(2, random_state=0).fit(X)
+    assert isinstance(model.result_, orthonmf.Factorization)
+    assert model.components_ is model.result_.components
+    names = vectorizer.get_feature_names_out()
+    tops = model.top_features(1, feature_names=names)
+    assert tops == [[names[place]] for (place,) in model.top_features(1)]
+    with pytest.raises(InvalidInputError, match="feature_names must hold 6 names; got 2"):
+        model.top_features(1, feature_names=["a", "b"])
+    with pytest.raises(NotFittedError):
+        OrthogonalNMF().top_features()
+
+
+@pytest.mark.parametrize("n_components", [3, (3, 4)])
+def test_biclusters_are_those_of_scikit_learn(n_components):
+    X = planted("both") + 0.01
+    model = OrthogonalNMF(n_components, orthogonal="both", random_state=0).fit(X)
+    np.testing.assert_array_equal(model.row_labels_, model.labels_)
+    np.testing.assert_array_equal(model.column_labels_, model.feature_labels_)
+    rows, columns = model.biclusters_
+    blocks = [(a, a) for a in range(3)]
+    if isinstance(n_components, tuple):
+        blocks = [(a, b) for a in range(3) for b in range(4)]
+    assert len(rows) == len(columns) == len(blocks)
+    for place, (a, b) in enumerate(blocks):
+        np.testing.assert_array_equal(rows[place], model.labels_ == a)
+        np.testing.assert_array_equal(columns[place], model.feature_labels_ == b)
+    submatrix = X[model.labels_ == blocks[1][0]][:, model.feature_labels_ == blocks[1][1]]
+    np.testing.assert_array_equal(model.get_submatrix(1, X), submatrix)
+    assert not hasattr(OrthogonalNMF(2, random_state=0).fit(X), "biclusters_")
 
 
 def test_it_has_a_picture_and_a_text():

@@ -252,17 +252,6 @@ class TestEstimator:
         assert loaded.certify(X).ratio == model.certificate_.ratio
         assert "packing" not in loaded.certify(X).method
 
-    def test_a_model_that_does_not_know_what_was_asked_for_is_saved_again(self, tmp_path):
-        X, _, _ = planted(3, noise=0.3)
-        model = orthonmf.OrthogonalNMF(1, orthogonal="both", random_state=0).fit(X)
-        ratio = model.certificate_.ratio
-        model._asked, model.core_ = None, None  # as files of older versions leave them
-        for _ in range(2):
-            orthonmf.save(model, tmp_path / "kept.npz")
-            model = orthonmf.load(tmp_path / "kept.npz")
-        assert model.core_ is None
-        assert model.certify(X).ratio == ratio
-
 
 def test_errors_that_are_announced_are_those_of_the_fit():
     X, _, _ = planted(4, noise=1.0)

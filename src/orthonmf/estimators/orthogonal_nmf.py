@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import sparray, spmatrix
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from scipy.sparse import csr_matrix, issparse, spmatrix
+from sklearn import get_config
+from sklearn.base import (
+    BaseEstimator,
+    BiclusterMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from orthonmf.certificate import CERTIFICATE_SECONDS, Certificate
 from orthonmf.engine.loadings import Projection
+from orthonmf.engine.masked import MaskedMatrix
 from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import InvalidInputError
 from orthonmf.estimators.callbacks import CallbackSupport, FitTasks, with_callbacks
-from orthonmf.estimators.certified import Certified
 from orthonmf.estimators.documentation import document_parameters_of
-from orthonmf.estimators.loadings import relative_squared_error, shape_like
-from orthonmf.factorization import Factorization, scales_of_columns
+from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
-from orthonmf.inputs.data import as_matrix
+from orthonmf.inputs.data import as_csr, as_matrix, is_of_dask
+from orthonmf.inputs.names import as_names
 from orthonmf.inputs.parameters import may_be_missing
-from orthonmf.inputs.sparse_structure import as_checked_csr
 from orthonmf.numerics.arrays import Array
 from orthonmf.progress import listening
 
@@ -37,9 +43,18 @@ def _assigns_samples(model: OrthogonalNMF) -> bool:
     return True
 
 
+def _part_of_result(name: str) -> Any:
+    """An attribute that is part of the result of the fit, as the class describes it."""
+    return property(lambda model: getattr(model.result_, name))
+
+
 @document_parameters_of(factorize)
 class OrthogonalNMF(
-    CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Certified
+    CallbackSupport,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BiclusterMixin,
+    BaseEstimator,
 ):
     """Split a non-negative matrix into parts that do not overlap.
 
@@ -50,6 +65,8 @@ class OrthogonalNMF(
 
     Attributes
     ----------
+    result_ : Factorization
+        The whole answer; the attributes that follow are parts of it.
     components_ : ndarray of shape ``(n_components_, n_features)``
         Unit rows, ordered by the energy they capture. Disjoint supports over features, and over
         both unless ``n_components`` is a pair.
@@ -58,6 +75,11 @@ class OrthogonalNMF(
     feature_labels_ : ndarray of shape (n_features,) or None
         The component of every feature, -1 for an unused one; None over samples. If
         ``n_components`` is a pair, its group: a column of ``core_``.
+    row_labels_, column_labels_ : ndarray of shape (n_samples,) and (n_features,)
+        Over both, ``labels_`` and ``feature_labels_`` under the names of scikit-learn's biclusters.
+    rows_, columns_ : ndarray of shape (n_biclusters, n_samples) and (n_biclusters, n_features)
+        Over both, the members of every block, or if ``n_components`` is a pair, of every group of
+        samples with every group of features; built on every access.
     core_ : ndarray of shape (n_components_, n_feature_groups) or None
         What groups of samples and groups of features have to do with each other, over both;
         diagonal unless ``n_components`` is a pair.
@@ -98,7 +120,7 @@ class OrthogonalNMF(
     1.0
     """
 
-    _asked: int | tuple[int, int] | None = None  # by the last fit; None where that is not known
+    _output: str | None = None  # what set_output chose for transform
 
     def __init__(
         self,
@@ -159,7 +181,7 @@ class OrthogonalNMF(
         self, X: Any, y: Any = None, sample_weight: Any = None, feature_weight: Any = None
     ) -> Any:
         """Learn components and return the loadings of X, the same bits as ``transform(X)``."""
-        return shape_like(X, self._fit(X, sample_weight, feature_weight).loadings)
+        return self._contain(self._fit(X, sample_weight, feature_weight).loadings, X)
 
     @with_callbacks
     def _fit(self, X: Any, sample_weight: Any, feature_weight: Any) -> Factorization:
@@ -169,21 +191,69 @@ class OrthogonalNMF(
         with listening(tasks.step):
             result = factorize(X, **self.get_params(deep=False), **weights)
         validate_data(self, X, skip_check_array=True)
-        self._publish(result)
+        self.result_ = result
         tasks.end()
         return result
 
-    def _publish(self, result: Factorization) -> None:
-        self.components_ = result.components
-        self.feature_weight_ = result.feature_weight
-        self.labels_, self.feature_labels_ = result.labels, result.feature_labels
-        self.core_, self._asked = result.core, result.n_components
-        self.reconstruction_err_ = result.error
-        self.relative_squared_error_ = result.relative_squared_error
-        self.promise_ = result.promise
-        self._proof = result.evidence.settled or result
-        self.n_components_ = result.n_components_found
-        self.n_iter_ = result.n_sweeps
+    components_ = _part_of_result("components")
+    labels_ = _part_of_result("labels")
+    feature_labels_ = _part_of_result("feature_labels")
+    core_ = _part_of_result("core")
+    reconstruction_err_ = _part_of_result("error")
+    relative_squared_error_ = _part_of_result("relative_squared_error")
+    promise_ = _part_of_result("promise")
+    feature_weight_ = _part_of_result("feature_weight")
+    n_components_ = _part_of_result("n_components_found")
+    n_iter_ = _part_of_result("n_sweeps")
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What is proven about the error, computed when it is first looked at."""
+        check_is_fitted(self)
+        return self.result_.certificate
+
+    @property
+    def row_labels_(self) -> Array:
+        """Over both, the component of every sample."""
+        self._refuse_one_side()
+        return self.labels_
+
+    @property
+    def column_labels_(self) -> Array:
+        """Over both, the component or group of every feature."""
+        self._refuse_one_side()
+        return self.feature_labels_
+
+    @property
+    def rows_(self) -> Array:
+        """Which samples are in each bicluster (n_biclusters, n_samples), boolean."""
+        return self.row_labels_ == self._list_biclusters()[0][:, None]
+
+    @property
+    def columns_(self) -> Array:
+        """Which features are in each bicluster (n_biclusters, n_features), boolean."""
+        return self.column_labels_ == self._list_biclusters()[1][:, None]
+
+    def _list_biclusters(self) -> tuple[Array, Array]:
+        """The labels of the samples and of the features of every bicluster."""
+        components = np.arange(self.n_components_)
+        if not isinstance(self.result_.n_components, tuple):
+            return components, components
+        groups = np.arange(self.core_.shape[1])
+        return np.repeat(components, len(groups)), np.tile(groups, len(components))
+
+    def _refuse_one_side(self) -> None:
+        if self.result_.orthogonal != "both":
+            raise AttributeError("biclusters need orthogonal='both'")
+
+    def __dir__(self) -> Iterable[str]:
+        """All attributes there are, less a certificate that is not computed.
+
+        scikit-learn looks at each of them to show a model.
+        """
+        pending = "result_" in vars(self) and self.result_.evidence.settled is None
+        names = (name for name in object.__dir__(self) if not pending or name != "certificate_")
+        return [name for name in names if hasattr(self, name)]
 
     def certify(
         self,
@@ -205,51 +275,64 @@ class OrthogonalNMF(
             As ``certificate_seconds``.
         """
         check_is_fitted(self)
-        result = self._proof
-        if not isinstance(result, Factorization):
-            result = self._as_factorization(X)
-        self._proof = result.certify(
+        return self.result_.certify(
             X, method, seconds=seconds, sample_weight=sample_weight, **self._list_reading()
         )
-        return self._proof
 
-    def _as_factorization(self, X: Any) -> Factorization:
-        """The result of the fit, made again from X: the same data give the same loadings."""
-        projection = self._project(X)[1].on_host()
-        labels, asked = self.feature_labels_, self._asked
-        scales = None if labels is None else scales_of_columns(self.components_, labels)
-        if asked is None:  # of an older version; a claim about fewer would be too much
-            asked = max(self.n_components, self.n_components_)
-        return Factorization(
-            orthogonal=self._setting,
-            n_components=asked,
-            components=self.components_,
-            loadings=projection.loadings,
-            labels=projection.labels,
-            scales=projection.scales,
-            feature_labels=labels,
-            feature_scales=scales,
-            error=self.reconstruction_err_,
-            relative_squared_error=self.relative_squared_error_,
-            feature_weight=self.feature_weight_,
-            promise=self.promise_,
-        )
+    def top_features(
+        self, n: int = 10, by: str = "weight", feature_names: Any = None
+    ) -> list[list[Any]]:
+        """For every component the names of its n heaviest features.
 
-    @property
-    def _setting(self) -> str:
-        """What the components of the fit share none of."""
-        if self.labels_ is None:
-            return "features"
-        return "samples" if self.feature_labels_ is None else "both"
+        Parameters
+        ----------
+        n, by
+            As for :meth:`Factorization.top_features`.
+        feature_names : array-like of shape (n_features,)
+            The names, such as ``vectorizer.get_feature_names_out()``; by default those that X had,
+            or numbers.
+        """
+        check_is_fitted(self)
+        result = self.result_
+        if feature_names is not None:
+            names = as_names(feature_names, self.n_features_in_, "feature_names")
+            result = replace(result, feature_names=names)
+        return result.top_features(n, by)
 
     def transform(self, X: Any) -> Any:
         """Loadings of X on the components, in closed form.
 
         Over samples and both every row is given to the component that captures most of it, so a
-        row has one entry: a CSR array (or matrix) for sparse X, an array else. Over features the
-        loadings are dense.
+        row has one entry: a CSR array (or matrix) for sparse X, unless ``set_output`` asks for a
+        frame; an array else. Over features the loadings are dense.
         """
-        return shape_like(X, self._project(X)[1].loadings)
+        return self._contain(self._project(X)[1].loadings, X)
+
+    def _contain(self, loadings: Any, X: Any) -> Any:
+        """Loadings in the kind of container that X is; dense where a frame is asked for.
+
+        Of a Dask array, which may have more rows than memory would hold, they stay sparse.
+        """
+        framed = (self._output or get_config()["transform_output"]) != "default"
+        if isinstance(loadings, np.ndarray) or (is_of_dask(X) and not framed):
+            return loadings
+        if framed or not issparse(X):
+            return loadings.toarray()
+        return csr_matrix(loadings) if isinstance(X, spmatrix) else loadings
+
+    def set_output(self, *, transform: str | None = None) -> OrthogonalNMF:
+        """Choose what ``transform`` gives: "default", "pandas" or "polars".
+
+        Frames are dense, also of sparse X.
+        """
+        super().set_output(transform=transform)
+        self._output = transform or self._output
+        return self
+
+    def __sklearn_clone__(self) -> OrthogonalNMF:
+        copied: OrthogonalNMF = super().__sklearn_clone__()
+        copied._output = self._output
+        return copied
 
     @available_if(_assigns_samples)
     def predict(self, X: Any) -> Array:
@@ -262,9 +345,11 @@ class OrthogonalNMF(
     def inverse_transform(self, X: Any) -> Array:
         """The matrix (n_samples, n_features) that loadings X stand for."""
         check_is_fitted(self)
-        given = as_checked_csr(X) if isinstance(X, sparray | spmatrix) else X
         loadings = check_array(
-            given, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_features=0
+            as_csr(X) if issparse(X) else X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_min_features=0,
         )
         if loadings.shape[1] != self.n_components_:
             raise InvalidInputError(
@@ -276,16 +361,20 @@ class OrthogonalNMF(
     def score(self, X: Any, y: Any = None) -> float:
         """1 minus the relative squared error of X expressed by the components, at most 1."""
         matrix, projection = self._project(X)
-        return 1.0 - relative_squared_error(matrix, self.components_, projection)
+        if not matrix.total > 0:
+            return 1.0
+        if isinstance(matrix, MaskedMatrix):
+            error = matrix.residual(projection.loadings, self.components_)
+        else:
+            energies = matrix.energies_of(self.components_, projection)
+            error, _ = matrix.squared_error(self.components_, projection, energies)
+        return 1.0 - error / matrix.total
 
     def _project(self, X: Any) -> tuple[Matrix, Projection]:
         check_is_fitted(self)
-        matrix = self._as_matrix(X, feature_weight=self.feature_weight_)
+        matrix = as_matrix(X, feature_weight=self.feature_weight_, **self._list_reading())
         validate_data(self, X, reset=False, skip_check_array=True)
-        return matrix, matrix.express(self.components_, self._setting)
-
-    def _as_matrix(self, X: Any, **weights: Any) -> Matrix:
-        return as_matrix(X, **weights, **self._list_reading())
+        return matrix, matrix.express(self.components_, self.result_.orthogonal)
 
     def _list_reading(self) -> dict[str, Any]:
         """The parameters that say how a matrix is read."""

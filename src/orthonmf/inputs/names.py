@@ -25,7 +25,7 @@ def names_for(
     given = (sample_names, feature_names)
     titles = ("sample_names", "feature_names")
     rows, columns = (
-        own[side] if given[side] is None else _as_names(given[side], shape[side], titles[side])
+        own[side] if given[side] is None else as_names(given[side], shape[side], titles[side])
         for side in (0, 1)
     )
     return rows, columns
@@ -52,7 +52,7 @@ def _unless_counted(names: Any) -> Names:
     return None if counted else tuple(map(str, names))
 
 
-def _as_names(names: Any, count: int, title: str) -> tuple[str, ...]:
+def as_names(names: Any, count: int, title: str) -> tuple[str, ...]:
     """As many texts as there are rows or columns; what is no text is written as one."""
     if isinstance(names, str | bytes) or not hasattr(names, "__iter__"):
         raise InvalidInputError(f"{title} must hold {count} names; got {names!r}")

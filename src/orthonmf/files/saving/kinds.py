@@ -11,7 +11,7 @@ import numpy as np
 from orthonmf.certifying import Evidence
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.errors import InvalidTypeError
-from orthonmf.factorization import Factorization, scales_of_columns
+from orthonmf.factorization import Factorization
 from orthonmf.files.saving.content import UNIT_LENGTH, Content, plain, unplain
 from orthonmf.numerics.arrays import Array
 from orthonmf.preparation import STEPS, Preparation
@@ -36,12 +36,6 @@ FACTORIZATION: Fields = {
     "shortage": Content.text,
     "random_state": Content.seed,
     "cautions": Content.texts,
-    **PROMISE,
-}
-NMF: Fields = {
-    "reconstruction_err": Content.number,
-    "relative_squared_error": Content.number,
-    "n_iter": Content.count,
     **PROMISE,
 }
 CLUSTERING: Fields = {"disagreements": Content.count, "certificate": Content.certificate}
@@ -163,44 +157,17 @@ def _check_groups(content: Content, components: Array, labels: Array, scales: Ar
 
 def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
     parameters, arrays = _pack_parameters(model)
-    content = {
-        "parameters": parameters,
-        "orthogonal": model._setting,
-        "asked": plain(model._asked),
-        **_values(model, NMF, "_"),
-        "certificate": plain(model._tell_without_data()),
-        "feature_names": _list_names(getattr(model, NAMES, None), NAMES),
-    }
-    names = ("components", "labels", "feature_labels", "feature_weight", "core")
-    return content, arrays | _arrays(model, *names, suffix="_")
+    content, parts = _pack_factorization(model.result_)
+    names = _list_names(getattr(model, NAMES, None), NAMES)
+    return {"parameters": parameters, "names_in": names, **content}, arrays | parts
 
 
 def _unpack_nmf(content: Content) -> OrthogonalNMF:
     from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
 
-    setting, components = content.read_setting(), content.components()
-    k, m = components.shape
-    labels = None if setting == "features" else content.labels("labels", None, k)
-    feature_labels, core = None, None
-    # Files of older versions do not say what was asked for.
-    asked = None if content.items().get("asked") is None else content.sizes("asked")
-    if content.has_array("core"):
-        core = content.amounts("core", (k, None))
-    if setting != "samples":
-        n_groups = k if core is None else core.shape[1]
-        feature_labels = content.labels("feature_labels", m, n_groups)
-        if isinstance(asked, tuple):
-            scales = scales_of_columns(components, feature_labels)
-            _check_groups(content, components, feature_labels, scales)
-        else:
-            _check_columns(content, components, feature_labels, components.max(axis=0, initial=0.0))
-    model: OrthogonalNMF = _make(OrthogonalNMF, content, NMF)
-    model._asked, model.core_ = asked, core
-    model.components_, model.labels_, model.feature_labels_ = components, labels, feature_labels
-    model.feature_weight_ = _feature_weight(content, m)
-    model.n_components_ = k
-    model._proof = content.certificate("certificate")
-    _set_names(model, content, m)
+    model: OrthogonalNMF = _make(OrthogonalNMF, content, {})
+    model.result_ = _unpack_factorization(content)
+    _set_names(model, content, model.components_.shape[1], "names_in")
     return model
 
 
@@ -275,9 +242,9 @@ def _make(kind: type, content: Content, fields: Fields) -> Any:
     return model.set_params(**given)
 
 
-def _set_names(model: Any, content: Content, size: int) -> None:
+def _set_names(model: Any, content: Content, size: int, key: str = "feature_names") -> None:
     model.n_features_in_ = size
-    names = content.scalars("feature_names", size)
+    names = content.scalars(key, size)
     if names is not None:
         setattr(model, NAMES, _objects(names))
 
