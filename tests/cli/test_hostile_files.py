@@ -235,7 +235,7 @@ def test_hdf5_that_lacks_or_claims_too_much_is_refused(tmp_path, run):
     with h5py.File(tmp_path / "two.h5", "w") as file:
         file["a"], file["b/c"] = np.ones((2, 2)), np.ones((2, 2))
     with h5py.File(tmp_path / "no-x.h5ad", "w") as file:
-        file["obs"] = np.ones(3)
+        file["layers/counts"] = np.ones((3, 3))
     with h5py.File(tmp_path / "chunk.h5", "w") as file:
         file.create_dataset(
             "x", (2, 2), "f8", chunks=(20_000, 20_000), maxshape=(None, None), compression="gzip"
@@ -245,7 +245,7 @@ def test_hdf5_that_lacks_or_claims_too_much_is_refused(tmp_path, run):
     refused(run("fit", "dangling.h5"), "dangling.h5", "soft link")
     refused(run("fit", "two.h5"), "two.h5", "/a")
     refused(run("fit", "two.h5", "--key", "nowhere"), "two.h5", "no 'nowhere'")
-    refused(run("fit", "no-x.h5ad"), "no-x.h5ad", "no 'X'")
+    refused(run("fit", "no-x.h5ad"), "no-x.h5ad", "no 'X' in it; it has layers")
     assert run("fit", "two.h5", "--key", "b/c", "-k", 1).code == 0
 
 

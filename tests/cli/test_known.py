@@ -46,14 +46,15 @@ def test_wrong_groups_are_refused_with_the_reason(matrix, run):
 @pytest.mark.slow
 def test_cells_bring_groups_and_a_map(matrix, run, blocks):
     h5py = pytest.importorskip("h5py")
+    anndata = pytest.importorskip("anndata")
+    pandas = pytest.importorskip("pandas")
     with h5py.File(matrix / "x.h5ad", "w") as file:
         file["X"] = blocks
         obs = file.create_group("obs")
         obs["_index"] = np.array([f"c{i}" for i in range(30)], dtype="S")
         obs.attrs["_index"] = "_index"
-        kind = obs.create_group("kind")
-        kind["categories"] = np.array(["B", "T"], dtype="S")
-        kind["codes"] = np.array([-1, *([0, 1] * 15)][:30], dtype=np.int8)
+        kinds = pandas.Categorical.from_codes([-1, *([0, 1] * 15)][:30], ["B", "T"])
+        anndata.io.write_elem(obs, "kind", kinds)
         obs["plain"] = np.array(GROUPS, dtype="S")
         file.create_group("obsm")["X_umap"] = np.random.default_rng(0).random((30, 2))
     given = ("-k", 3, "-o", "out", "--h5ad", "none", "--report", "--groups")

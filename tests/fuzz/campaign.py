@@ -58,7 +58,9 @@ class Cases:
         for name, content in chosen.files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(mutated(content, others, rng) if name == changed else content)
+            if name == changed:
+                content = mutated(content, others, rng, chosen.format)
+            path.write_bytes(content)
         return chosen, folder / chosen.place
 
 

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import tempfile
 import zipfile
 from dataclasses import dataclass, replace
@@ -118,6 +119,20 @@ def text_seeds():
         yield one("edges", listed.encode())
     yield one("edges", b"# two names\na b\nb c\nc a\n")
     yield one("names", "".join(f"{name}\n" for name in NAMES).encode(), "x.txt", "names")
+
+
+def sheet_seeds():
+    import openpyxl
+
+    book, buffer = openpyxl.Workbook(), io.BytesIO()
+    for name, row in zip(["", *NAMES], [NAMES[:5], *X.tolist()], strict=False):
+        book.active.append([name, *row])
+    book.save(buffer)
+    with zipfile.ZipFile(buffer) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    told = members["docProps/core.xml"]
+    members["docProps/core.xml"] = re.sub(rb"\d{4}-[^<]*Z", b"2024-01-01T00:00:00Z", told)
+    yield one("xlsx", packed(members))
 
 
 def h5_bytes(fill, **options):
@@ -302,6 +317,7 @@ def all_seeds():
         return [
             *array_seeds(),
             *text_seeds(),
+            *sheet_seeds(),
             *hdf5_seeds(),
             *zarr_seeds(folder),
             *parquet_seeds(),

@@ -60,7 +60,7 @@ def contents(folder):
 def test_damaged_files_are_read_or_refused(tmp_path):
     found = campaign(Cases(0), range(COUNT), keep=tmp_path / "failures")
     assert found.failures == [], found.table()
-    assert len(found.counts) == 16
+    assert len(found.counts) == 17
     for format, ended in found.counts.items():
         assert set(ended) <= set(FINE)
         assert ended["refused"], f"no damaged {format} file was refused"

@@ -18,7 +18,10 @@ ADDRESS_SPACE = 4 * 2**30
 
 
 def main():
-    import h5py  # noqa: F401  imported before memory is measured, as all else is
+    import anndata.io  # noqa: F401  imported before memory is measured, as all else is
+    import h5py  # noqa: F401
+    import openpyxl  # noqa: F401
+    import pandas  # noqa: F401
     import pyarrow.parquet  # noqa: F401
     import zarr  # noqa: F401
 

@@ -8,7 +8,7 @@ from typing import Any
 from orthonmf.cli.data import Reading, most_bytes
 from orthonmf.cli.failures import about
 from orthonmf.files.readers import FileError, read_names
-from orthonmf.files.readers.hdf5 import read_observation, read_places
+from orthonmf.files.readers.hdf5 import read_map, read_observation
 from orthonmf.files.readers.record import Request
 
 OBSERVATION = "obs:"
@@ -29,7 +29,7 @@ def read_known(groups: str | None, file: str, reading: Reading, n_rows: int) -> 
     elif groups is not None:
         about(groups)
         known["groups"] = read_names(groups, n_rows, "rows")
-    found = read_places(_request(file, reading), n_rows) if of_cells else None
+    found = read_map(_request(file, reading), n_rows) if of_cells else None
     if found is not None:
         known["positions_name"], known["positions"] = found
     return known

@@ -3,6 +3,7 @@
 import gzip
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -213,6 +214,27 @@ def test_anndata_in_both_of_its_forms(tmp_path, X):
     assert made.returncode == 0, made.stderr
     for name in ("dense.h5ad", "csr.h5ad", "csc.h5ad", "csr.zarr", "dense.zarr"):
         same(read_matrix(tmp_path / name), X, ROWS, COLUMNS)
+
+
+def test_an_old_anndata_says_what_it_is_and_what_to_do(tmp_path, X):
+    """Before 0.7 tables were compound datasets and raw.X stood on top, as in scanpy's examples."""
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "old.h5ad", "w") as file:
+        file["X"], file["raw.X"] = X - 1, X
+        for side, names in (("obs", ROWS), ("var", COLUMNS)):
+            index = [(name.encode(), 1.0) for name in names]
+            file[side] = np.array(index, dtype=[("index", "S8"), ("n", "f4")])
+    why = r"AnnData before version 0\.7, with the keys X, obs, raw\.X, var; .*write_h5ad\(NEW\)"
+    for key in (None, "raw/X"):
+        with pytest.raises(FileError, match=why):
+            read_matrix(tmp_path / "old.h5ad", key=key)
+    same(read_matrix(tmp_path / "old.h5ad", format="h5", key="raw.X"), X)
+    anndata = pytest.importorskip("anndata")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        adata = anndata.read_h5ad(tmp_path / "old.h5ad")
+    adata.write_h5ad(tmp_path / "new.h5ad")
+    same(read_matrix(tmp_path / "new.h5ad"), (X - 1).astype("f4"), ROWS, COLUMNS)
 
 
 @pytest.mark.parametrize("version", [2, 3])

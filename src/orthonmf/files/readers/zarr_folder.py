@@ -10,10 +10,8 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from orthonmf.extras import import_extra
-from orthonmf.files.readers.record import NUMBERS, NamedMatrix, Request
+from orthonmf.files.readers.record import NamedMatrix, Request
 from orthonmf.files.readers.store import Store
 
 MARKS = ("zarr.json", ".zgroup", ".zarray")  # what is in every Zarr store
@@ -43,8 +41,10 @@ def read_zarr(request: Request) -> NamedMatrix:
         store = _Zarr(request, zarr.open(str(request.path), mode="r", use_consolidated=False))
         if isinstance(store.root, store.array_type):
             return request.matrix(store.matrix(store.root))
-        X = store.matrix(store.at(store.root, request.key or store.find_only_matrix()))
-        return store.add_names(X)
+        if "obs" in store.root and "var" in store.root:
+            return store.read_anndata(request.key or "X")
+        here = store.find_only_matrix() if request.key is None else store.at(request.key)
+        return request.matrix(store.matrix(here))
 
 
 class _Zarr(Store):
@@ -55,38 +55,21 @@ class _Zarr(Store):
         zarr = import_extra("zarr", "files")
         self.array_type, self.group_type = zarr.Array, zarr.Group
 
-    def at(self, group: Any, path: str) -> Any:
-        """The array or group at a path."""
-        if path not in group:
-            raise self.request.error(f"there is no {path!r} in it")
-        return group[path]
-
-    def attribute(self, group: Any, *names: str) -> Any:
-        """The first of some attributes that is there, or None."""
-        return next((group.attrs[name] for name in names if name in group.attrs), None)
+    def child(self, group: Any, name: str) -> Any:
+        """What lies in a group under a name."""
+        return group[name]
 
     def stored_bytes(self, array: Any) -> int:
         """How much of an array the files of the folder hold."""
         return int(array.nbytes_stored())
 
-    def find_only_matrix(self) -> str:
-        """The name of the array or group called X, or of the one array of two dimensions."""
-        if "X" in self.root:
-            return "X"
-        arrays = ((name, one) for name, one in self.root.members())
-        found = [name for name, one in arrays if isinstance(one, self.array_type) and one.ndim == 2]
-        return self.request.only_one(sorted(found), "two-dimensional array")
+    def check_array(self, array: Any) -> None:
+        """Refuse strange codecs, pieces of an unfair size, and many that are not stored.
 
-    def check_content(self, array: Any, kinds: str) -> None:
-        """Refuse strange codecs, values that are no numbers, and pieces of an unfair size."""
+        What is not stored is zero, but each piece has to be asked for.
+        """
         self._check_codecs(array)
-        if kinds == NUMBERS and np.dtype(array.dtype).kind not in NUMBERS:
-            raise self.request.error(f"{array.name!r} holds {array.dtype} values, not numbers")
         self.check_size(array, array.chunks, "chunks of shape")
-
-    def check(self, array: Any, kinds: str, *, whole: bool) -> None:
-        """Refuse many pieces that are not stored: they hold zeros, but each has to be asked for."""
-        super().check(array, kinds, whole=whole)
         sizes = array.chunks if array.shards is None else array.shards
         claimed = prod(
             -(-extent // max(1, size)) for extent, size in zip(array.shape, sizes, strict=True)
@@ -135,5 +118,5 @@ def _codec_names(described: Any) -> Iterator[str]:
             if key in ("codecs", "index_codecs", "configuration"):
                 yield from _codec_names(value)
     elif isinstance(described, list | tuple):
-        for one in described:
-            yield from _codec_names(one)
+        for part in described:
+            yield from _codec_names(part)
