@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orthonmf.alternation import Update, alternate, errors_of
+from orthonmf.alternation import Method, Update, alternate
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.progress import announce, listening, silence
 
 
-class Known:
+class Known(Method):
     """A method that captures what a list says, one entry after the other."""
 
     name = "sweep"
@@ -129,8 +129,8 @@ def test_what_is_kept_after_every_sweep_but_the_last_is_enough_to_go_on():
     captured = [1.0, 4.0, 6.0, 7.0, 7.0]
     keeper = Kept()
     whole = run(Known(captured), tol=0.0, step=keeper.step)
-    assert [one.text for one in keeper.saved] == [f"after {n}" for n in (1, 2, 3, 4)]
-    assert [len(one.history) for one in keeper.saved] == [1, 2, 3, 4]
+    assert [step.text for step in keeper.saved] == [f"after {n}" for n in (1, 2, 3, 4)]
+    assert [len(step.history) for step in keeper.saved] == [1, 2, 3, 4]
     for done, saved in enumerate(tuple(keeper.saved), start=1):
         assert saved.begun
         method = Known(captured)
@@ -173,11 +173,6 @@ def test_the_checkpoint_that_keeps_nothing_begins_every_step_from_nothing():
     assert step.generator is None
 
 
-def test_errors_follow_from_captured_energies_and_are_never_below_zero():
-    assert errors_of((2.0, 4.0, 4.0 + 1e-15, 5.0), 4.0) == (0.5, 0.0, 0.0, 0.0)
-    assert errors_of((), 4.0) == ()
-
-
 def test_listeners_hear_the_inner_ones_and_none_hears_what_is_silenced():
     outer, inner = [], []
     with listening(lambda *given: outer.append(given)):
@@ -212,34 +207,3 @@ def test_two_threads_do_not_hear_each_other():
         thread.join()
         announce("here")
     assert heard == [("here", None)]
-
-
-class TwoMeans:
-    """k-means of numbers on a line, by the plainest code."""
-
-    name, total = "update", 0.0
-
-    def __init__(self, numbers):
-        self.numbers = numbers
-
-    def update(self, vectors):
-        distances = np.square(self.numbers[:, None] - vectors[:, 0])
-        labels = distances.argmin(axis=1)
-        means = [[self.numbers[labels == s].mean()] for s in range(len(vectors))]
-        return Update(captured=-float(distances.min(axis=1).sum()), vectors=np.array(means))
-
-    def reuse_idle(self, swept, update):
-        return False
-
-    def mark(self, update):
-        return ""
-
-
-def test_an_alternation_ends_where_no_update_gains():
-    numbers = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 15.0])
-    method = TwoMeans(numbers)
-    step = Step(Checkpoint())
-    found = alternate(method, np.array([[0.0], [1.0]]), max_iter=50, tol=0.0, step=step)
-    np.testing.assert_allclose(found.last.vectors, [[1.0], [12.0]])
-    assert found.history[-1] == pytest.approx(-(2 + 4 + 1 + 9))
-    assert list(found.history) == sorted(found.history)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from orthonmf.checkpoint import Step
-from orthonmf.numerics.arrays import Array
 from orthonmf.progress import announce
+
+Vectors = TypeVar("Vectors")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Update:
-    """What one sweep by k vectors has found."""
+class Update(Generic[Vectors]):
+    """What one sweep by vectors has found."""
 
     captured: float  # energy that the vectors capture; for costs their negative
-    vectors: Array  # (k, m) the next ones, which capture no less
+    vectors: Vectors  # the next ones, which capture no less; mostly an array (k, m)
     next_gain: float = math.inf  # what the next update gains at the least; infinite if not known
     unchanged: bool = False  # whether the assignment is that of the sweep before
 
@@ -24,20 +25,32 @@ class Update:
 UpdateT = TypeVar("UpdateT", bound=Update)
 
 
-class Method(Protocol[UpdateT]):
+class Method(Generic[Vectors, UpdateT]):
     """How vectors are swept and updated."""
 
-    name: str  # of a sweep, as it is announced
-    total: float  # energy of all points; 0 for costs
+    name = "sweep"  # as it is announced
+    total = 0.0  # energy of all points; 0 for costs
 
-    def update(self, vectors: Array) -> UpdateT:
-        """Assign all points to vectors (k, m) and find the next ones."""
+    def update(self, vectors: Vectors) -> UpdateT:
+        """Assign all points to vectors and find the next ones."""
+        raise NotImplementedError
 
-    def reuse_idle(self, swept: Array, update: UpdateT) -> bool:
+    def reuse_idle(self, swept: Vectors, update: UpdateT) -> bool:
         """Move next vectors that no point went to, in place; whether any was moved."""
+        return False
 
     def mark(self, update: UpdateT) -> str:
         """What a checkpoint keeps to tell whether the next update changes anything."""
+        return ""
+
+    def arrays_of(self, vectors: Vectors) -> dict[str, Any]:
+        """Vectors as a checkpoint keeps them."""
+        return {"vectors": vectors}
+
+    def vectors_of(self, arrays: dict[str, Any]) -> Vectors:
+        """Vectors that a checkpoint has kept."""
+        vectors: Vectors = arrays["vectors"]
+        return vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +63,9 @@ class Alternated(Generic[UpdateT]):
 
 
 def alternate(
-    method: Method[UpdateT], vectors: Array, *, max_iter: int, tol: float, step: Step
+    method: Method[Vectors, UpdateT], vectors: Vectors, *, max_iter: int, tol: float, step: Step
 ) -> Alternated[UpdateT]:
-    """Update vectors (k, m) until a sweep gains less than ``tol`` of what is not captured.
+    """Update vectors until a sweep gains less than ``tol`` of what is not captured.
 
     It ends too when no label changes, when the next gain is sure to be that small, or after
     ``max_iter`` sweeps. Moving a vector that no point went to keeps it going.
@@ -62,7 +75,7 @@ def alternate(
     attempt came.
     """
     history = list(step.history)
-    vectors = step.arrays["vectors"] if step.begun else vectors
+    vectors = method.vectors_of(step.arrays) if step.begun else vectors
     total = method.total
     while True:
         update = method.update(vectors)
@@ -78,9 +91,9 @@ def alternate(
         if converged or last:
             return Alternated(update, tuple(history), converged)
         vectors = update.vectors
-        step.keep(tuple(history), method.mark(update), vectors=vectors)
+        step.keep(tuple(history), method.mark(update), **method.arrays_of(vectors))
 
 
 def errors_of(captured: tuple[float, ...], total: float) -> tuple[float, ...]:
     """Relative squared errors from captured energies; these may exceed the total by rounding."""
-    return tuple(max(0.0, 1.0 - one / total) for one in captured)
+    return tuple(max(0.0, 1.0 - energy / total) for energy in captured)

@@ -7,8 +7,9 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.core.descent import descend_core, group_points, pack, unpack
-from tests.onmf.small_points import never_rises
+from orthonmf.onmf.core.descent import descend_core, group_points
+from orthonmf.onmf.solution import CoreSolution
+from tests.onmf.small_points import never_rises, random_factors
 from tests.oracles.three_factors import best_three_factor_error
 
 
@@ -24,8 +25,8 @@ def test_a_row_and_a_column_outside_the_groups_that_belong_together_are_found():
     assert found.relative_squared_error < 1e-28
     groups = known / np.linalg.norm(known, axis=1)[:, None]
     empty = np.zeros((1, 16))
-    vectors = pack(np.concatenate([groups, empty]), np.eye(4) * [1, 1, 1, 0])
-    again = descend_core(as_matrix(X), vectors, 4, max_iter=20, tol=1e-6)
+    start = CoreSolution(np.concatenate([groups, empty]), np.eye(4) * [1, 1, 1, 0])
+    again = descend_core(as_matrix(X), start, max_iter=20, tol=1e-6)
     assert again.history[-1] < 1e-14
 
 
@@ -58,38 +59,19 @@ def test_a_group_that_no_point_goes_to_is_empty():
     np.testing.assert_allclose(np.linalg.norm(found.as_rows()[0]), 1.0)
 
 
-def test_groups_and_a_core_that_are_packed_come_out_again():
-    groups = np.array([[0.6, 0.8, 0, 0], [0, 0, 1.0, 0]])
-    core = np.array([[1.0, 2.0], [0.0, 3.0], [0.5, 0.0]])
-    vectors = pack(groups, core)
-    assert vectors.shape == (5, 4)
-    np.testing.assert_allclose(vectors[2:], core @ groups)
-    again, seen = unpack(vectors, 2)
-    np.testing.assert_allclose(again, groups)
-    np.testing.assert_allclose(seen, core)
-
-
-def test_a_column_that_two_groups_claim_goes_to_the_larger_claim_and_ties_to_one():
-    groups, _ = unpack(np.array([[3.0, 1.0, 2.0], [4.0, 0.0, 2.0], [1.0, 1.0, 1.0]]), 2)
-    assert np.all(np.count_nonzero(groups, axis=0) == 1)
-    assert groups[1, 0] > 0
-    assert groups[0, 1] == pytest.approx(1.0) or groups[0, 2] > 0
-    np.testing.assert_allclose(np.linalg.norm(groups, axis=1), 1.0)
-
-
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_no_round_raises_the_error_and_the_last_is_that_of_the_projection(store, weighted):
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        X, vectors = rng.exponential(size=(10, 8)) ** 2, rng.exponential(size=(3 + 2, 8))
+        X, start = rng.exponential(size=(10, 8)) ** 2, random_factors(rng, 2, 3, 8)
         X[4], X[:, 6] = 0.0, 0.0
         weights = rng.integers(0, 3, 10).astype(float) if weighted else np.ones(10)
         matrix = as_matrix(store(X), sample_weight=weights)
-        found = descend_core(matrix, vectors, 3, max_iter=12, tol=0.0)
+        found = descend_core(matrix, start, max_iter=12, tol=0.0)
         assert never_rises(found.history)
         Y = X * np.sqrt(weights)[:, None]
-        groups, core = unpack(found.directions, 3)
+        groups, core = found.directions.groups, found.directions.core
         assert np.all(np.count_nonzero(groups, axis=0) <= 1)
         units = core / np.linalg.norm(core, axis=1)[:, None]
         captured = np.square(Y @ groups.T @ units.T).max(axis=1).sum()
@@ -102,7 +84,7 @@ def test_descent_from_many_starts_reaches_the_optimum_of_a_tiny_matrix_and_never
     optimum = best_three_factor_error(X, 2, 2, n_starts=1)
     rng = np.random.default_rng(0)
     errors = [
-        descend_core(as_matrix(X), rng.exponential(size=(4, 4)), 2, max_iter=40, tol=1e-10)
+        descend_core(as_matrix(X), random_factors(rng, 2, 2, 4), max_iter=40, tol=1e-10)
         for _ in range(8)
     ]
     least = min(found.history[-1] for found in errors) * np.sum(X**2)
@@ -111,10 +93,11 @@ def test_descent_from_many_starts_reaches_the_optimum_of_a_tiny_matrix_and_never
 
 def test_rows_that_no_group_sees_are_opened_by_weight_the_heaviest_first():
     X = np.diag([5.0, 1.0, 2.0, 3.0])
-    vectors = pack(np.eye(3, 4) * [[1], [0], [0]], np.eye(3) * [1, 0, 0])
-    found = descend_core(as_matrix(X), vectors, 3, max_iter=20, tol=0.0)
+    start = CoreSolution(np.eye(3, 4) * [[1], [0], [0]], np.eye(3) * [1, 0, 0])
+    found = descend_core(as_matrix(X), start, max_iter=20, tol=0.0)
     assert found.history[-1] == pytest.approx(1 / 39)
     # With weights the second row is the heaviest but for the first, and the last has none.
     weighted = as_matrix(X, sample_weight=[1.0, 16.0, 1.0, 0.0])
-    found = descend_core(weighted, vectors[[0, 1, 3, 4]], 2, max_iter=20, tol=0.0)
+    fewer = CoreSolution(start.groups[:2], start.core[:2, :2])
+    found = descend_core(weighted, fewer, max_iter=20, tol=0.0)
     assert found.history[-1] == pytest.approx(4 / 45)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.core.descent import descend_core, pack, unpack
+from orthonmf.onmf.core.descent import descend_core
 from orthonmf.onmf.core.escapes import core_escapes, recombine
-from orthonmf.onmf.solution import Solution
-from tests.onmf.small_points import some_options
+from orthonmf.onmf.solution import CoreSolution, Solution
+from tests.onmf.small_points import random_factors, some_options
 
 CORE = np.array([[4.0, 1.0, 0.5], [0.2, 3.0, 1.0], [1.0, 0.3, 2.0]])
 ROWS, COLUMNS = np.arange(12) % 3, np.arange(9) % 3
@@ -27,12 +27,12 @@ def settled(X, columns, k=3):
     """An answer whose groups of columns are given, and rows as these see them."""
     groups = (columns == np.arange(3)[:, None]) * np.sqrt(np.sum(X**2, axis=0))
     groups /= np.linalg.norm(groups, axis=1)[:, None]
-    return pack(groups, (X[:k] @ groups.T))
+    return CoreSolution(groups, X[:k] @ groups.T)
 
 
-def error_of(X, vectors):
+def error_of(X, factors):
     """The relative squared error with these groups of columns, without any descent."""
-    groups, core = unpack(vectors, 3)
+    groups, core = factors.groups, factors.core
     units = core / np.linalg.norm(core, axis=1)[:, None]
     return 1 - np.square(X @ groups.T @ units.T).max(axis=1).sum() / np.sum(X**2)
 
@@ -41,10 +41,9 @@ def error_of(X, vectors):
 def test_an_answer_recombined_with_itself_is_kept(weights):
     X = planted() + 0.1 * np.random.default_rng(1).exponential(size=(12, 9))
     matrix = as_matrix(X, sample_weight=weights)
-    best = descend_core(matrix, settled(X, COLUMNS), 3, max_iter=20, tol=1e-9)
+    best = descend_core(matrix, settled(X, COLUMNS), max_iter=20, tol=1e-9)
     again = recombine(matrix, best.directions, best.directions, options_for(3, 3))
-    assert again.shape == best.directions.shape
-    found = descend_core(matrix, again, 3, max_iter=2, tol=0.0)
+    found = descend_core(matrix, again, max_iter=2, tol=0.0)
     assert found.history[-1] <= best.history[-1] * (1 + 1e-6)
 
 
@@ -56,8 +55,7 @@ def test_two_answers_that_are_wrong_in_different_places_make_the_right_one():
     first, second = settled(X, one), settled(X, other)
     assert min(error_of(X, first), error_of(X, second)) > 1e-3
     found = recombine(matrix, first, second, options_for(3, 3))
-    groups, _ = unpack(found, 3)
-    assert np.all(np.count_nonzero(groups, axis=0) == 1)
+    assert np.all(np.count_nonzero(found.groups, axis=0) == 1)
     assert error_of(X, found) < 1e-10
 
 
@@ -65,8 +63,7 @@ def test_columns_and_rows_of_one_cell_stay_together():
     X = np.random.default_rng(3).exponential(size=(12, 9))
     matrix = as_matrix(X)
     one, other = settled(X, COLUMNS), settled(X, np.roll(COLUMNS, 1))
-    groups, _ = unpack(recombine(matrix, one, other, options_for(3, 3)), 3)
-    labels = groups.argmax(axis=0)
+    labels = recombine(matrix, one, other, options_for(3, 3)).groups.argmax(axis=0)
     pairs = COLUMNS * 3 + np.roll(COLUMNS, 1)
     for pair in np.unique(pairs):
         assert len(np.unique(labels[pairs == pair])) == 1
@@ -86,7 +83,7 @@ def test_an_answer_on_cells_is_no_worse_than_the_first_whose_scales_it_has():
     X, weights = rng.exponential(size=(12, 9)) ** 2, rng.choice([0.0, 1.0, 100.0], 12)
     weights[0], matrix = 100.0, as_matrix(X, sample_weight=weights)
     one, other = (
-        descend_core(matrix, rng.exponential(size=(6, 9)), 3, max_iter=20, tol=1e-9).directions
+        descend_core(matrix, random_factors(rng, 3, 3, 9), max_iter=20, tol=1e-9).directions
         for _ in range(2)
     )
     found = recombine(matrix, one, other, options_for(3, 3))

@@ -8,7 +8,7 @@ import pytest
 from orthonmf.certificate import Promise
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import seeding_promise
-from orthonmf.onmf.core.descent import descend_core, unpack
+from orthonmf.onmf.core.descent import descend_core
 from orthonmf.onmf.core.starts import CoreStarts, core_starts, pad
 from orthonmf.onmf.promises import in_sequence
 from orthonmf.onmf.search.loop import Search
@@ -28,12 +28,12 @@ def planted(k=3, n_groups=4, seed=0):
 def starts_of(X, k=3, n_groups=4, **options):
     matrix = as_matrix(X)
     given = some_options(k, asked=(k, n_groups), orthogonal="both", n_groups=n_groups, **options)
-    search = Search(lambda vectors: descend_core(matrix, vectors, n_groups, max_iter=1, tol=0.0))
+    search = Search(lambda start: descend_core(matrix, start, max_iter=1, tol=0.0))
     return CoreStarts(matrix, given, search), core_starts(matrix, given, search), search
 
 
-def captured_share(X, vectors, n_groups):
-    groups, core = unpack(vectors, n_groups)
+def captured_share(X, start):
+    groups, core = start.directions.groups, start.directions.core
     lengths = np.linalg.norm(core, axis=1)[:, None]
     units = np.divide(core, lengths, out=np.zeros_like(core), where=lengths > 0)
     return np.square(X @ groups.T @ units.T).max(axis=1).sum() / np.sum(X**2)
@@ -45,8 +45,8 @@ def test_planted_groups_are_found_whichever_side_comes_first(side):
         X = planted(seed=seed)
         starts, _, search = starts_of(X, rng=np.random.default_rng(seed))
         start = getattr(starts, side)()
-        assert start.directions.shape == (4 + 3, 16)
-        assert captured_share(X, start.directions, 4) == pytest.approx(1.0)
+        assert (start.directions.groups.shape, start.directions.core.shape) == ((4, 16), (3, 4))
+        assert captured_share(X, start) == pytest.approx(1.0)
         assert start.step == side.replace("_", " ")
         assert search.n_sweeps > 0
 
@@ -55,10 +55,10 @@ def test_given_components_decide_the_groups_of_rows_and_random_groups_keep_every
     X = planted()
     starts, _, _ = starts_of(X)
     given = starts.from_components(X[[0, 1, 2]])
-    assert captured_share(X, given.directions, 4) == pytest.approx(1.0)
+    assert captured_share(X, given) == pytest.approx(1.0)
     assert given.promise.ratio is None
     assert given.promise.reason
-    groups, _ = unpack(starts.at_random().directions, 4)
+    groups = starts.at_random().directions.groups
     np.testing.assert_array_equal(np.count_nonzero(groups, axis=0), X.any(axis=0))
 
 
@@ -66,9 +66,8 @@ def test_disjoint_blocks_are_a_diagonal_core():
     X = np.kron(np.eye(3), np.outer([1.0, 2.0, 1.5], [2.0, 1.0]))
     starts, _, search = starts_of(X, 3, 3)
     start = starts.from_blocks()
-    _, core = unpack(start.directions, 3)
-    np.testing.assert_allclose(core, np.eye(3), atol=1e-12)
-    assert captured_share(X, start.directions, 3) == pytest.approx(1.0)
+    np.testing.assert_allclose(start.directions.core, np.eye(3), atol=1e-12)
+    assert captured_share(X, start) == pytest.approx(1.0)
     assert search.n_sweeps > 0
 
 
@@ -95,10 +94,9 @@ def test_as_many_groups_as_points_put_each_on_its_own():
     X = np.random.default_rng(0).exponential(size=(5, 4))
     starts, _, _ = starts_of(X, 2, 4)
     start = starts.rows_first()
-    groups, _ = unpack(start.directions, 4)
-    assert np.count_nonzero(groups) == 4
+    assert np.count_nonzero(start.directions.groups) == 4
     few, _, _ = starts_of(X, 5, 6)  # more groups than there are columns
-    assert captured_share(X, few.columns_first().directions, 6) == pytest.approx(1.0)
+    assert captured_share(X, few.columns_first()) == pytest.approx(1.0)
 
 
 def test_ratios_of_one_side_after_the_other_add_up_and_are_rounded_up():

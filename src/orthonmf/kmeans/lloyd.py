@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthonmf.alternation import Update, alternate
+from orthonmf.alternation import Method, Update, alternate
 from orthonmf.certificate import NOTHING_PROMISED, Promise
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.placement import look_up
@@ -53,7 +53,7 @@ def lloyd(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Averaged(Update):
+class _Averaged(Update[Array]):
     """One sweep by centers, and the means of what each has won."""
 
     sweep: Sweep
@@ -61,11 +61,10 @@ class _Averaged(Update):
     weights: Array  # (k,) of the clusters
 
 
-class _Averages:
+class _Averages(Method[Array, _Averaged]):
     """Nearest centers and their means."""
 
     name = "k-means sweep"
-    total = 0.0
 
     def __init__(self, points: Points, step: Step) -> None:
         self._points, self._keeps_labels = points, step.lasting

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from orthonmf.alternation import Update, alternate, errors_of
+from orthonmf.alternation import Method, Update, alternate, errors_of
 from orthonmf.certificate import Promise
 from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.masked import MaskedMatrix, MaskedSweep
@@ -61,16 +61,14 @@ def factorize_masked(matrix: MaskedMatrix, options: Options) -> Solution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Refit(Update):
+class _Refit(Update[Array]):
     """One sweep over the observed entries, and the best components after it."""
 
     sweep: MaskedSweep
 
 
-class _Observed:
+class _Observed(Method[Array, _Refit]):
     """A matrix with missing entries as something to alternate on and to search in."""
-
-    name = "sweep"
 
     def __init__(self, matrix: MaskedMatrix, options: Options) -> None:
         self._matrix, self._options, self._rng = matrix, options, options.rng
@@ -111,9 +109,6 @@ class _Observed:
             return self._at(chosen)
 
         return move_idle(update.vectors, idle, weights - sweep.captured, least, at)
-
-    def mark(self, update: _Refit) -> str:
-        return ""
 
     def _at(self, indices: Array) -> Array:
         """Components (c, m) that stand for the points at these positions."""

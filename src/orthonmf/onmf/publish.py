@@ -37,8 +37,8 @@ def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorizati
     """
     components, orthogonal = solution.components, options.orthogonal
     groups = None
-    if options.n_groups:
-        groups, components = _separate(components, options.n_groups)
+    if solution.groups is not None:
+        groups, components = _separate(solution.groups, components)
     elif orthogonal != "samples":
         components = winners_only(components)
     unit = unit_rows(components).astype(matrix.dtype)
@@ -54,10 +54,10 @@ def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorizati
     return _assemble(matrix, unit, found, energies, solution, options, groups)
 
 
-def _separate(vectors: Array, n_groups: int) -> tuple[Array, Array]:
+def _separate(groups: Array, components: Array) -> tuple[Array, Array]:
     """Groups of columns (l, m) that share none, and components (k, m) made of them alone."""
-    groups = unit_rows(winners_only(vectors[:n_groups]))
-    return groups, (vectors[n_groups:] @ groups.T) @ groups
+    groups = unit_rows(winners_only(groups))
+    return groups, (components @ groups.T) @ groups
 
 
 def publish_labels(
@@ -68,8 +68,8 @@ def publish_labels(
     Every row keeps its label, unless its product with that component is zero.
     """
     components, groups = solution.components, None
-    if options.n_groups:
-        groups, components = _separate(components, options.n_groups)
+    if solution.groups is not None:
+        groups, components = _separate(solution.groups, components)
     components = unit_rows(components).astype(matrix.dtype)
     used = np.flatnonzero(components.any(axis=1))
     unit = components[used]

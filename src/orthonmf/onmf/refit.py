@@ -16,11 +16,11 @@ from orthonmf.engine.samples import Samples, columns_of
 from orthonmf.factorization import Factorization
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import divide, unit_lengths
-from orthonmf.onmf.core.descent import Grouped, pack
+from orthonmf.onmf.core.descent import Grouped
 from orthonmf.onmf.exact_directions import find_top_directions
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import publish_labels
-from orthonmf.onmf.solution import Solution
+from orthonmf.onmf.solution import CoreSolution, Solution
 
 STEP = "refit of given labels"
 UNUSED = "the labels name no more groups that hold anything"
@@ -85,26 +85,28 @@ def refit_groups(
 ) -> Factorization:
     """A factorization with these groups of rows (n,) and columns (m,) and a core between them."""
     starts = np.ones(matrix.shape[1]), np.sqrt(matrix.column_squares)
-    captured, vectors = max(
+    captured, factors = max(
         (_take_turns(matrix, labels, feature_labels, scales, options) for scales in starts),
-        key=lambda found: found[0][-1],
+        key=lambda turns: turns[0][-1],
     )
+    points = Samples(matrix)
     solution = Solution(
-        vectors,
+        factors,
         captured[-1],
         errors_of(tuple(captured), matrix.total),
         n_sweeps=len(captured),
         steps=(STEP,),
         unused=UNUSED,
-        components=Samples(matrix).components(vectors),
+        components=points.components(factors.components),
+        groups=points.components(factors.groups),
     )
     return publish_labels(matrix, labels, solution, options)
 
 
 def _take_turns(
     matrix: Matrix, labels: Array, feature_labels: Array, scales: Array, options: Options
-) -> tuple[list[float], Array]:
-    """What every round captured, and vectors (l + k, m), from scales (m,) of the columns."""
+) -> tuple[list[float], CoreSolution]:
+    """What every round captured, and its last answer, from scales (m,) of the columns."""
     numbers = np.arange(options.n_groups)[:, None]
     groups = unit_lengths(np.where(numbers == feature_labels, scales, 0.0))
     core = np.ones((options.n_components, options.n_groups))
@@ -119,7 +121,7 @@ def _take_turns(
             gained = captured[-1] - captured[-2]
             if gained <= TOLERANCE * max(matrix.total - captured[-1], 0.0):
                 break
-    return captured, pack(groups, core)
+    return captured, CoreSolution(groups, core)
 
 
 def _hold(points: Samples, labels: Array, near: Array) -> Grouped:

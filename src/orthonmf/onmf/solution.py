@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -20,11 +21,39 @@ SEPARATION = ("weight reduction", "grouping", "coordinate split")
 ZERO = "X is zero wherever it has weight"
 
 
+class Searched(Protocol):
+    """What a search moves about: directions (k, m) as the points hold them, or a `CoreSolution`."""
+
+    def any(self) -> Any:
+        """Whether there is anything but zeros."""
+
+
+Directions = TypeVar("Directions", bound=Searched)
+
+
 @dataclass(frozen=True, slots=True)
-class Solution:
+class CoreSolution:
+    """Groups of columns, and what groups of rows have to do with them."""
+
+    groups: Array  # (l, m) of unit length, no two with a column in common
+    core: Array  # (k, l)
+
+    @property
+    def components(self) -> Array:
+        """What the rows of every group are multiples of, (k, m)."""
+        components: Array = self.core @ self.groups
+        return components
+
+    def any(self) -> bool:
+        """Whether there is anything but zeros."""
+        return bool(self.core.any())
+
+
+@dataclass(frozen=True, slots=True)
+class Solution(Generic[Directions]):
     """Directions, what they capture, and how they came about."""
 
-    directions: Array  # (k, m) as the points hold them, of any length
+    directions: Directions  # of any length
     captured: float = 0.0  # energy, when every point goes to its best direction
     history: tuple[float, ...] = ()  # relative squared error after each sweep, never rising
     n_sweeps: int = 0  # that assigned all points, on all ways that were tried
@@ -34,8 +63,10 @@ class Solution:
     unused: str = UNUSED  # why components may be left over
     swept_last: bool = False  # whether the last sweep was made by these very directions
     sweep: DirectionSweep | None = None  # that sweep, where it is known
-    # (k, m) in the geometry of X, of any length, once the search is over.
+    # In the geometry of X, of any length, once the search is over: (k, m), and with a core the
+    # groups of columns (l, m) that they are made of.
     components: Array = field(default_factory=partial(np.zeros, (0, 0)))
+    groups: Array | None = None
 
 
 def solve_zero(matrix: Matrix, promise: Promise) -> Solution:

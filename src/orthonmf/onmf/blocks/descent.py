@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthonmf.alternation import Update, alternate
+from orthonmf.alternation import Method, Update, alternate
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.points import Points
 from orthonmf.numerics.arrays import Array
@@ -33,27 +33,18 @@ def descend_disjoint(
     return solution_of(points, step)
 
 
-class _Splits:
-    """Directions that share no coordinate."""
-
-    name = "sweep"
+class _Splits(Method[Array, Update[Array]]):
+    """Directions that share no coordinate. Fewer may be better, so no idle one is moved."""
 
     def __init__(self, points: Points, separate: bool) -> None:
         self._points, self.total = points, points.total
         self._separate = separate  # whether the next directions share no coordinate
 
-    def update(self, vectors: Array) -> Update:
+    def update(self, vectors: Array) -> Update[Array]:
         sweep = self._points.sweep_directions(vectors, by_point=False, disjoint=self._separate)
         self._separate = True
         directions, captured = split_by_energy(sweep.sums, sweep.captured)
         return Update(captured=captured, vectors=directions)
-
-    def reuse_idle(self, swept: Array, update: Update) -> bool:
-        """Fewer blocks may be better: nothing is moved."""
-        return False
-
-    def mark(self, update: Update) -> str:
-        return ""
 
 
 def split_by_energy(sums: Array, squares: Array) -> tuple[Array, float]:

@@ -9,18 +9,19 @@ data once and is then solved in memory. Neither can raise the error.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from orthonmf.alternation import Update, alternate, errors_of
+from orthonmf.alternation import Method, Update, alternate, errors_of
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.compressed import compress_columns, compress_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.samples import Samples
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide, unit_lengths, winners_only
+from orthonmf.numerics.vectors import divide
 from orthonmf.onmf.search.descent import descend
-from orthonmf.onmf.solution import Solution
+from orthonmf.onmf.solution import CoreSolution, Solution
 from orthonmf.progress import silence
 
 
@@ -45,11 +46,11 @@ class Grouped:
 
     def as_rows(self) -> Array:
         """Unit groups (k, N) of points without weights, with one non-zero per point."""
-        found = np.zeros((len(self.energies), len(self.labels)))
+        rows = np.zeros((len(self.energies), len(self.labels)))
         inside = np.flatnonzero(self.labels >= 0)
         labels = self.labels[inside]
-        found[labels, inside] = self.scales[inside] / np.sqrt(self.energies[labels])
-        return found
+        rows[labels, inside] = self.scales[inside] / np.sqrt(self.energies[labels])
+        return rows
 
 
 def group_points(points: Samples, directions: Array) -> Grouped:
@@ -62,70 +63,56 @@ def group_points(points: Samples, directions: Array) -> Grouped:
     return Grouped(labels, scales, energies, core)
 
 
-def pack(groups: Array, core: Array) -> Array:
-    """Vectors (l + k, m) from unit groups of columns (l, m) and a core (k, l).
-
-    The groups first, then the components ``core @ groups`` that they make.
-    """
-    return np.concatenate([groups, core @ groups])
-
-
-def unpack(vectors: Array, n_groups: int) -> tuple[Array, Array]:
-    """Unit groups of columns (l, m) that share none, and the core (k, l), from vectors."""
-    groups = unit_lengths(winners_only(vectors[:n_groups]))
-    return groups, vectors[n_groups:] @ groups.T
-
-
 def descend_core(
-    matrix: Matrix,
-    vectors: Array,
-    n_groups: int,
-    *,
-    max_iter: int,
-    tol: float,
-    step: Step | None = None,
-) -> Solution:
-    """Improve vectors (l + k, m) until a round lowers the error by less than ``tol`` of itself.
+    matrix: Matrix, start: CoreSolution, *, max_iter: int, tol: float, step: Step | None = None
+) -> Solution[CoreSolution]:
+    """Improve groups and core until a round lowers the error by less than ``tol`` of itself.
 
-    ``n_groups`` is l. A round solves the problem of the rows, then that of the columns.
+    A round solves the problem of the rows, then that of the columns.
     """
     step = step or Checkpoint().next_step()
+    halves = _Halves(matrix, max_iter, tol)
     if not step.finished:
-        halves = _Halves(matrix, n_groups, max_iter, tol)
-        found = alternate(halves, vectors, max_iter=max_iter, tol=tol, step=step)
-        step.finish(found.history, vectors=found.last.vectors)
+        alternated = alternate(halves, start, max_iter=max_iter, tol=tol, step=step)
+        step.finish(alternated.history, **halves.arrays_of(alternated.last.vectors))
     return Solution(
-        step.arrays["vectors"],
+        halves.vectors_of(step.arrays),
         step.history[-1],
         errors_of(step.history, matrix.total),
         n_sweeps=len(step.history),
     )
 
 
-class _Halves:
-    """Rows for given groups of columns, then columns for the groups of rows just found."""
+class _Halves(Method[CoreSolution, Update[CoreSolution]]):
+    """Rows for given groups of columns, then columns for the groups of rows just found.
 
-    name = "sweep"
+    Both halves put empty groups to use, so none is idle after a round.
+    """
 
-    def __init__(self, matrix: Matrix, n_groups: int, max_iter: int, tol: float) -> None:
-        self._matrix, self._n_groups, self.total = matrix, n_groups, matrix.total
+    def __init__(self, matrix: Matrix, max_iter: int, tol: float) -> None:
+        self._matrix, self.total = matrix, matrix.total
         self._max_iter, self._tol = max_iter, tol
 
-    def update(self, vectors: Array) -> Update:
-        groups, core = unpack(vectors, self._n_groups)
-        rows = self._solve(compress_columns(self._matrix, groups), core)
+    def arrays_of(self, vectors: CoreSolution) -> dict[str, Any]:
+        return {"groups": vectors.groups, "core": vectors.core}
+
+    def vectors_of(self, arrays: dict[str, Array]) -> CoreSolution:
+        return CoreSolution(arrays["groups"], arrays["core"])
+
+    def update(self, vectors: CoreSolution) -> Update[CoreSolution]:
+        rows = self._solve(compress_columns(self._matrix, vectors.groups), vectors.core)
         rows = self._open_unseen(rows)
         seen = compress_rows(self._matrix, rows.labels, rows.scales, rows.energies)
-        columns = self._solve(seen, core.T)
+        columns = self._solve(seen, vectors.core.T)
         captured = float(np.square(columns.core).sum())
-        return Update(captured=captured, vectors=pack(columns.as_rows(), columns.core.T))
+        return Update(captured=captured, vectors=CoreSolution(columns.as_rows(), columns.core.T))
 
     def _solve(self, points: Samples, directions: Array) -> Grouped:
         """The problem over samples, from directions, on points of few coordinates."""
         if points.total > 0:
             with silence():
-                found = descend(points, directions, max_iter=self._max_iter, tol=self._tol)
-            directions = found.directions
+                descended = descend(points, directions, max_iter=self._max_iter, tol=self._tol)
+            directions = descended.directions
         return group_points(points, directions)
 
     def _open_unseen(self, rows: Grouped) -> Grouped:
@@ -146,10 +133,3 @@ class _Halves:
         given = self._matrix.row_weights
         energies[empty] = 1.0 if given is None else given[chosen]
         return Grouped(labels, scales, energies, rows.core)
-
-    def reuse_idle(self, swept: Array, update: Update) -> bool:
-        """Both halves put empty groups to use already."""
-        return False
-
-    def mark(self, update: Update) -> str:
-        return ""

@@ -15,23 +15,25 @@ from orthonmf.engine.compressed import as_points, compress_columns
 from orthonmf.engine.matrix import Matrix
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import divide
-from orthonmf.onmf.core.descent import descend_core, group_points, pack, unpack
+from orthonmf.onmf.core.descent import descend_core, group_points
 from orthonmf.onmf.core.starts import core_starts
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.loop import Escape, Search
-from orthonmf.onmf.solution import Solution
+from orthonmf.onmf.solution import CoreSolution, Solution
 from orthonmf.progress import silence
 
 RECOMBINATIONS = 3
 SMALL_STARTS = 6  # rows first and columns first each
 
 
-def core_escapes(matrix: Matrix, options: Options) -> list[Escape]:
+def core_escapes(matrix: Matrix, options: Options) -> list[Escape[CoreSolution]]:
     """Recombine the best answer with each of the next best."""
 
-    def make_recombination(number: int) -> Escape:
-        def propose(best: Solution, found: list[Solution]) -> Array:
-            other = found[min(number, len(found) - 1)].directions
+    def make_recombination(number: int) -> Escape[CoreSolution]:
+        def propose(
+            best: Solution[CoreSolution], answers: list[Solution[CoreSolution]]
+        ) -> CoreSolution:
+            other = answers[min(number, len(answers) - 1)].directions
             return recombine(matrix, best.directions, other, options)
 
         return Escape("recombination", propose)
@@ -49,9 +51,11 @@ class _Sides:
     feature_scales: Array
 
 
-def recombine(matrix: Matrix, one: Array, other: Array, options: Options) -> Array:
-    """Vectors (l + k, m) that do best on the cells of two answers, scaled as in the first."""
-    first, second = (_read_sides(matrix, given, options.n_groups) for given in (one, other))
+def recombine(
+    matrix: Matrix, best: CoreSolution, other: CoreSolution, options: Options
+) -> CoreSolution:
+    """What does best on the cells of two answers, scaled as in the first."""
+    first, second = _read_sides(matrix, best), _read_sides(matrix, other)
     rows = _meet(first.labels, second.labels)
     columns = _meet(first.feature_labels, second.feature_labels)
     scales = np.where(first.scales > 0, first.scales, second.scales)
@@ -59,24 +63,22 @@ def recombine(matrix: Matrix, one: Array, other: Array, options: Options) -> Arr
     cells = np.zeros((columns.max() + 1, len(columns)))
     cells[columns, np.arange(len(columns))] = feature_scales
     cells = divide(cells, np.linalg.norm(cells, axis=1)[:, None])
-    small = _see_cells(matrix, rows, scales, cells)
-    solved = _solve(small, options)
-    groups, core = unpack(solved, options.n_groups)
-    return pack(groups @ cells, core)
+    solved = _solve(_see_cells(matrix, rows, scales, cells), options)
+    return CoreSolution(solved.groups @ cells, solved.core)
 
 
-def _read_sides(matrix: Matrix, vectors: Array, n_groups: int) -> _Sides:
+def _read_sides(matrix: Matrix, answer: CoreSolution) -> _Sides:
     """One read: the rows as the groups of columns of an answer see them."""
-    groups, core = unpack(vectors, n_groups)
-    rows = group_points(compress_columns(matrix, groups), core)
+    groups = answer.groups
+    rows = group_points(compress_columns(matrix, groups), answer.core)
     feature_scales = groups.max(axis=0)
     feature_labels = np.where(feature_scales > 0, groups.argmax(axis=0), -1)
     return _Sides(rows.labels, rows.scales, feature_labels, feature_scales)
 
 
-def _meet(one: Array, other: Array) -> Array:
+def _meet(labels: Array, other: Array) -> Array:
     """The number of the cell of every point: pairs of labels that occur."""
-    pairs = one.astype(np.int64) * (other.max() + 2) + other
+    pairs = labels.astype(np.int64) * (other.max() + 2) + other
     return np.unique(pairs, return_inverse=True)[1].reshape(-1)
 
 
@@ -90,15 +92,13 @@ def _see_cells(matrix: Matrix, rows: Array, scales: Array, cells: Array) -> Matr
     return as_points(matrix, divide(sums, np.sqrt(energies)[:, None])).matrix
 
 
-def _solve(small: Matrix, options: Options) -> Array:
+def _solve(small: Matrix, options: Options) -> CoreSolution:
     """The best of several starts on a small matrix."""
-    given = replace(options, n_init=SMALL_STARTS, checkpoint=Checkpoint(), init="auto")
+    options = replace(options, n_init=SMALL_STARTS, checkpoint=Checkpoint(), init="auto")
 
-    def refine(vectors: Array) -> Solution:
-        return descend_core(
-            small, vectors, options.n_groups, max_iter=options.max_iter, tol=options.tol
-        )
+    def refine(start: CoreSolution) -> Solution[CoreSolution]:
+        return descend_core(small, start, max_iter=options.max_iter, tol=options.tol)
 
     search = Search(refine)
     with silence():
-        return search.run(core_starts(small, given, search), []).directions
+        return search.run(core_starts(small, options, search), []).directions

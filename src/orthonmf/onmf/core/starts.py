@@ -23,17 +23,19 @@ from orthonmf.engine.samples import Samples, columns_of
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import unit_lengths, winners_only
 from orthonmf.onmf.blocks.both_sides import factorize_blocks
-from orthonmf.onmf.core.descent import Grouped, group_points, pack
+from orthonmf.onmf.core.descent import Grouped, group_points
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import in_sequence
 from orthonmf.onmf.search.loop import Search, Start
 from orthonmf.onmf.search.one_side import search_lines
 from orthonmf.onmf.search.starts import GIVEN
-from orthonmf.onmf.solution import Solution
+from orthonmf.onmf.solution import CoreSolution, Solution
 from orthonmf.progress import silence
 
 
-def core_starts(matrix: Matrix, options: Options, search: Search) -> Iterator[Start]:
+def core_starts(
+    matrix: Matrix, options: Options, search: Search[CoreSolution]
+) -> Iterator[Start[CoreSolution]]:
     """The starts with a core: rows first and columns first, as often as there are to be starts."""
     starts = CoreStarts(matrix, options, search)
     if not isinstance(options.init, str):
@@ -51,10 +53,10 @@ def core_starts(matrix: Matrix, options: Options, search: Search) -> Iterator[St
 class CoreStarts:
     """What starts share: the matrix, the options, and where sweeps are counted."""
 
-    def __init__(self, matrix: Matrix, options: Options, search: Search) -> None:
+    def __init__(self, matrix: Matrix, options: Options, search: Search[CoreSolution]) -> None:
         self._matrix, self._options, self._search = matrix, options, search
 
-    def rows_first(self) -> Start:
+    def rows_first(self) -> Start[CoreSolution]:
         """Groups of rows as over samples; then of columns as these see them."""
         points = Samples(self._matrix)
         first = self._first(points, self._options.n_components)
@@ -62,29 +64,29 @@ class CoreStarts:
             "rows first", first.promise, lambda: self._columns(points, first.directions)
         )
 
-    def columns_first(self) -> Start:
+    def columns_first(self) -> Start[CoreSolution]:
         """Groups of columns as over features; then of rows as these see them."""
         columns = columns_of(self._matrix)
         first = self._first(columns, self._options.n_groups)
 
-        def second() -> tuple[Array, Promise]:
+        def second() -> tuple[CoreSolution, Promise]:
             components = columns.components(first.directions)
             groups = unit_lengths(winners_only(self._matrix.from_components(components)))
             return self._rows(groups)
 
         return self._finish("columns first", first.promise, second)
 
-    def from_components(self, components: Array) -> Start:
+    def from_components(self, components: Array) -> Start[CoreSolution]:
         """Groups of rows by given components; then of columns as these see them."""
         points = Samples(self._matrix)
         directions = points.directions_of(components)
         nothing = Promise(reason=GIVEN)
         return self._finish("given components", nothing, lambda: self._columns(points, directions))
 
-    def at_random(self) -> Start:
+    def at_random(self) -> Start[CoreSolution]:
         """Every column in any group, and the rows as these see them."""
 
-        def draw() -> tuple[Array, Promise]:
+        def draw() -> tuple[CoreSolution, Promise]:
             numbers = np.arange(self._options.n_groups)[:, None]
             labels = self._options.rng.integers(len(numbers), size=self._matrix.shape[1])
             groups = np.where(numbers == labels, np.sqrt(self._matrix.column_squares), 0.0)
@@ -92,33 +94,33 @@ class CoreStarts:
 
         return self._finish("random groups", Promise(), draw)
 
-    def from_blocks(self) -> Start:
+    def from_blocks(self) -> Start[CoreSolution]:
         """Disjoint blocks: a core whose pattern is diagonal."""
         options = replace(self._options, n_init=1)
-        found = factorize_blocks(self._matrix, options)
-        self._search.n_sweeps += found.n_sweeps
-        groups = pad(unit_lengths(winners_only(found.directions)), options.n_groups)
-        return Start("disjoint blocks", pack(groups, np.eye(options.n_groups)))
+        blocks = factorize_blocks(self._matrix, options)
+        self._search.n_sweeps += blocks.n_sweeps
+        groups = pad(unit_lengths(winners_only(blocks.directions)), options.n_groups)
+        return Start("disjoint blocks", CoreSolution(groups, np.eye(options.n_groups)))
 
     def _first(self, points: Points, k: int) -> Solution:
         """The answer over one side alone."""
-        found = search_lines(points, replace(self._options, n_components=k, n_init=1))
-        self._search.count(found)
-        return found
+        solution = search_lines(points, replace(self._options, n_components=k, n_init=1))
+        self._search.count(solution)
+        return solution
 
-    def _columns(self, points: Samples, directions: Array) -> tuple[Array, Promise]:
-        """Vectors from the groups of rows of directions (k, m)."""
+    def _columns(self, points: Samples, directions: Array) -> tuple[CoreSolution, Promise]:
+        """Groups of columns as those of rows, by directions (k, m), see them."""
         sweep = points.sweep_directions(directions)
         grouped, promise = self._second(compress_swept(self._matrix, sweep), self._options.n_groups)
         core = pad(grouped.core.T, self._options.n_components)
-        return pack(grouped.as_rows(), core), promise
+        return CoreSolution(grouped.as_rows(), core), promise
 
-    def _rows(self, groups: Array) -> tuple[Array, Promise]:
-        """Vectors from unit groups of columns, up to (l, m)."""
+    def _rows(self, groups: Array) -> tuple[CoreSolution, Promise]:
+        """Groups of rows as unit groups of columns, up to (l, m), see them."""
         groups = pad(groups, self._options.n_groups)
         points = compress_columns(self._matrix, groups)
         grouped, promise = self._second(points, self._options.n_components)
-        return pack(groups, grouped.core), promise
+        return CoreSolution(groups, grouped.core), promise
 
     def _second(self, points: Samples, k: int) -> tuple[Grouped, Promise]:
         """The other side: k groups of points of few coordinates."""
@@ -137,23 +139,24 @@ class CoreStarts:
             init="lines" if lines else given,
         )
         with silence():
-            found = search_lines(points, options)
-        return group_points(points, pad(found.directions, k)), found.promise
+            solution = search_lines(points, options)
+        return group_points(points, pad(solution.directions, k)), solution.promise
 
     def _finish(
-        self, name: str, first: Promise, second: Callable[[], tuple[Array, Promise]]
-    ) -> Start:
+        self, name: str, first: Promise, second: Callable[[], tuple[CoreSolution, Promise]]
+    ) -> Start[CoreSolution]:
         """A start whose second half is not repeated where it was finished before."""
         step = self._options.checkpoint.next_step()
         if not step.finished:
-            vectors, found = second()
-            known = np.array([found.ratio or 0.0, found.kind == "expected"])
-            step.finish(text=found.reason, vectors=vectors, promise=known)
+            factors, earned = second()
+            known = np.array([earned.ratio or 0.0, earned.kind == "expected"])
+            step.finish(text=earned.reason, groups=factors.groups, core=factors.core, promise=known)
         ratio, expected = step.arrays["promise"].tolist()
         promise = Promise(reason=step.text)
         if ratio > 0:
             promise = Promise(ratio, "expected" if expected else "always")
-        return Start(name, step.arrays["vectors"].copy(), in_sequence(first, promise))
+        factors = CoreSolution(step.arrays["groups"], step.arrays["core"])
+        return Start(name, factors, in_sequence(first, promise))
 
 
 def pad(vectors: Array, count: int) -> Array:

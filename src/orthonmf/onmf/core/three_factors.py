@@ -11,14 +11,13 @@ from dataclasses import replace
 from orthonmf.engine.compressed import compress_columns
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.samples import Samples
-from orthonmf.numerics.arrays import Array
-from orthonmf.onmf.core.descent import descend_core, pack, unpack
+from orthonmf.onmf.core.descent import descend_core
 from orthonmf.onmf.core.escapes import core_escapes
 from orthonmf.onmf.core.starts import core_starts
 from orthonmf.onmf.exact_directions import find_exact_directions, may_be_exact
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.loop import Search
-from orthonmf.onmf.solution import Solution
+from orthonmf.onmf.solution import CoreSolution, Solution
 
 # Rows times groups of columns up to which the last directions are exact: that costs one sweep.
 MOST_EXACT = 2**26
@@ -26,37 +25,33 @@ MOST_EXACT = 2**26
 ONE_GROUP_TOL = 1e-12
 
 
-def factorize_core(matrix: Matrix, options: Options) -> Solution:
+def factorize_core(matrix: Matrix, options: Options) -> Solution[CoreSolution]:
     """Groups of rows and groups of columns with as small an error as we can."""
     if min(options.n_components, options.n_groups) == 1:
         options = replace(options, tol=min(options.tol, ONE_GROUP_TOL))
 
-    def refine(vectors: Array) -> Solution:
-        return descend_core(
-            matrix,
-            vectors,
-            options.n_groups,
-            max_iter=options.max_iter,
-            tol=options.tol,
-            step=options.checkpoint.next_step(),
-        )
+    def refine(start: CoreSolution) -> Solution[CoreSolution]:
+        step = options.checkpoint.next_step()
+        return descend_core(matrix, start, max_iter=options.max_iter, tol=options.tol, step=step)
 
     search = Search(refine)
     several = options.n_init > 1 and isinstance(options.init, str)
     escapes = core_escapes(matrix, options) if several else []
     solution = search.run(core_starts(matrix, options, search), escapes)
-    solution = settle(matrix, solution, options.n_groups)
-    return replace(solution, components=Samples(matrix).components(solution.directions))
+    factors, points = settle(matrix, solution.directions), Samples(matrix)
+    return replace(
+        solution,
+        components=points.components(factors.components),
+        groups=points.components(factors.groups),
+    )
 
 
-def settle(matrix: Matrix, solution: Solution, n_groups: int) -> Solution:
+def settle(matrix: Matrix, factors: CoreSolution) -> CoreSolution:
     """The same groups of columns, and components that are exact for the rows they win.
 
     Then the core is what the groups of both sides see of the matrix, to rounding.
     """
-    groups, core = unpack(solution.directions, n_groups)
-    points = compress_columns(matrix, groups)
+    points = compress_columns(matrix, factors.groups)
     if not may_be_exact(points, MOST_EXACT):
-        return solution
-    exact = find_exact_directions(points, core)
-    return replace(solution, directions=pack(groups, exact))
+        return factors
+    return replace(factors, core=find_exact_directions(points, factors.core))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthonmf.alternation import Update, alternate, errors_of
+from orthonmf.alternation import Method, Update, alternate, errors_of
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.points import DirectionSweep, Points, move_idle
 from orthonmf.numerics.arrays import Array
@@ -61,16 +61,14 @@ def solution_of(points: Points, step: Step, sweep: DirectionSweep | None = None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _PowerUpdate(Update):
+class _PowerUpdate(Update[Array]):
     """One sweep by directions, and one power update of each on the points it has won."""
 
     sweep: DirectionSweep
 
 
-class _Powers:
+class _Powers(Method[Array, _PowerUpdate]):
     """Directions towards the top singular vectors of what they win."""
-
-    name = "sweep"
 
     def __init__(self, points: Points) -> None:
         self._points, self.total = points, points.total
@@ -93,6 +91,3 @@ class _Powers:
         missed = points.find_missed(points.sweep_directions(swept))
         least = 1e-9 * points.total / len(missed)
         return move_idle(update.vectors, idle, missed, least, points.at)
-
-    def mark(self, update: _PowerUpdate) -> str:
-        return ""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any, Generic
 
 from orthonmf.certificate import NOTHING_PROMISED, Promise
-from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.promises import strongest
-from orthonmf.onmf.solution import Solution
+from orthonmf.onmf.solution import Directions, Solution
 
 # With a quick look first: sweeps from every start, and how many of them are then refined; sweeps
 # after an escape, and how far from the best error it may be to be refined.
@@ -18,26 +18,26 @@ ESCAPE_SWEEPS, ESCAPE_SLACK = 3, 0.004
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class Start(Generic[Directions]):
     """First directions, the step that made them, and what starting from them promises."""
 
     step: str
-    directions: Array  # (k, m)
+    directions: Directions
     promise: Promise = NOTHING_PROMISED
 
 
 @dataclass(frozen=True, slots=True)
-class Escape:
+class Escape(Generic[Directions]):
     """A way out of a local optimum: other directions to refine.
 
     They are made from the best solution so far and from those of all starts, best first.
     """
 
     step: str
-    propose: Callable[[Solution, list[Solution]], Array]
+    propose: Callable[[Solution[Directions], list[Solution[Directions]]], Directions]
 
 
-class Search:
+class Search(Generic[Directions]):
     """The loop of a search: refine the starts, then try escapes from the best.
 
     Settings bring their own starts, escapes and refinement.
@@ -47,22 +47,22 @@ class Search:
 
     def __init__(
         self,
-        refine: Callable[[Array], Solution],
-        look: Callable[[Array, int], Solution] | None = None,
+        refine: Callable[[Directions], Solution[Directions]],
+        look: Callable[[Directions, int], Solution[Directions]] | None = None,
     ) -> None:
         self._refine, self._look = refine, look
-        self.found: list[Solution] = []  # from every start, the best first once all are run
+        self.found: list[Solution[Directions]] = []  # from every start, the best first at last
         self.promises: list[Promise] = []
         self.steps: list[str] = []
         self.n_sweeps = 0
 
     def run(
         self,
-        starts: Iterable[Start],
-        escapes: Iterable[Escape],
+        starts: Iterable[Start[Directions]],
+        escapes: Iterable[Escape[Directions]],
         patience: float = math.inf,
         least_gain: float = 0.0,
-    ) -> Solution:
+    ) -> Solution[Directions]:
         """The best of all starts and of what the escapes make of it.
 
         After ``patience`` escapes in a row that lower the error by less than ``least_gain`` of
@@ -86,9 +86,9 @@ class Search:
             promise=strongest(self.promises),
         )
 
-    def _try_starts(self, starts: Iterable[Start]) -> list[Solution]:
+    def _try_starts(self, starts: Iterable[Start[Directions]]) -> list[Solution[Directions]]:
         """What becomes of the starts, the best first."""
-        found: list[Solution] = []
+        found: list[Solution[Directions]] = []
         for start in starts:
             self.promises.append(start.promise)
             if not start.directions.any():
@@ -101,10 +101,12 @@ class Search:
         found.sort(key=lambda solution: -solution.captured)
         if self._look is None:
             return found
-        refined = [self.refine("descent", one.directions) for one in found[:REFINED_STARTS]]
+        refined = [self.refine("descent", seen.directions) for seen in found[:REFINED_STARTS]]
         return sorted(refined, key=lambda solution: -solution.captured)
 
-    def _try_escape(self, escape: Escape, best: Solution) -> Solution | None:
+    def _try_escape(
+        self, escape: Escape[Directions], best: Solution[Directions]
+    ) -> Solution[Directions] | None:
         """What becomes of an escape; None if it does not look like a way to something better."""
         directions = escape.propose(best, self.found)
         if self._look is not None:
@@ -115,13 +117,13 @@ class Search:
             directions = seen.directions
         return self.refine(escape.step, directions)
 
-    def refine(self, step: str, directions: Array) -> Solution:
-        """What the refinement makes of directions (k, m)."""
+    def refine(self, step: str, directions: Directions) -> Solution[Directions]:
+        """What the refinement makes of directions."""
         found = self._refine(directions)
         self.count(found, step)
         return found
 
-    def count(self, found: Solution, *steps: str) -> None:
+    def count(self, found: Solution[Any], *steps: str) -> None:
         """Add the sweeps of a solution, and remember its steps, each once."""
         self.n_sweeps += found.n_sweeps
         new = (step for step in (*steps, *found.steps) if step not in self.steps)
