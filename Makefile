@@ -11,7 +11,7 @@ WORKERS ?= auto
 # Tests and pages that need the real data sets read them from the folder that ORTHONMF_DATA_HOME
 # names, and skip without it.
 
-.PHONY: help demo test check format test-oldest bench docs reliability dist clean
+.PHONY: help demo test check format test-oldest bench reproduce docs reliability dist clean
 
 help:  ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -60,14 +60,17 @@ test-oldest:  ## Run the tests with the oldest dependencies that are promised to
 	$(PIP) install --editable ".[dev]" --constraint $(VENV)/oldest.txt
 	@touch $@
 
-bench: $(VENV)/installed  ## Measure speed, memory and growth as ratios in one run
-	$(BIN)/orthonmf bench
+bench: $(VENV)/installed-dev  ## Measure speed, memory and growth as ratios in one run
+	$(BIN)/python -m benchmarks $(NAMES)
+
+reproduce: $(VENV)/installed-dev  ## Run the paper's experiments again; goes on where it ended
+	$(BIN)/python -m experiments all
 
 docs: $(VENV)/installed-docs  ## Build the site in build/site; warnings are errors
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -d build/doctrees docs build/site
 
 reliability: $(VENV)/installed-dev  ## Try hard inputs and hostile files, write docs/reliability.md
-	$(BIN)/python -m benchmarks.reliability --write docs/reliability.md
+	$(BIN)/python -m benchmarks reliability --write docs/reliability.md
 
 dist: $(VENV)/installed-dist  ## Build wheel and sdist, check them, try the wheel by itself
 	$(BIN)/python tools/make_dist.py

@@ -1,0 +1,1 @@
+"""Speed, memory, growth, quality, GPU, reliability: `make bench`, `python -m benchmarks NAME`."""

@@ -1,14 +1,14 @@
 """Correlation clustering: proofs on small planted graphs, time and memory on a large one.
 
-`python -m benchmarks.graphs`
+`python -m benchmarks graphs`
 """
 
 import numpy as np
 from scipy.sparse import csr_array
 
 import orthonmf
-from orthonmf.bench.measuring import clock
-from orthonmf.bench.system_memory import system_bytes
+from benchmarks.memory import system_bytes
+from benchmarks.rows import clock
 
 
 def cluster_planted_graphs(seeds=10):
@@ -42,7 +42,7 @@ def cluster_large_graph(n=20_000, m=5_000, edges=200_000):
     )
 
 
-if __name__ == "__main__":
+def main(arguments=None):
     print("planted 40 x 40, four clusters, 5 % flipped")
     cluster_planted_graphs()
     cluster_large_graph()

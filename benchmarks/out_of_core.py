@@ -1,4 +1,4 @@
-"""A matrix on disk, fitted in little memory: `python -m benchmarks.out_of_core`.
+"""A matrix on disk, fitted in little memory: `python -m benchmarks out_of_core`.
 
 The file is written in pieces and fitted in every setting, each in a process of its own whose
 private memory is limited by the operating system (RLIMIT_DATA; the mapped file does not count).
@@ -40,9 +40,9 @@ def write_matrix(path, n_rows, n_columns, n_blocks, seed=0):
 
 def private_memory():
     """(RssAnon, VmData) of this process in bytes: touched, and counted by RLIMIT_DATA."""
-    from orthonmf.bench.system_memory import system_bytes
-
-    return system_bytes("RssAnon"), system_bytes("VmData")
+    lines = Path("/proc/self/status").read_text().splitlines()
+    sizes = {name: rest for name, _, rest in (line.partition(":") for line in lines)}
+    return tuple(int(sizes[name].split()[0]) * 1024 for name in ("RssAnon", "VmData"))
 
 
 @contextmanager
@@ -89,9 +89,6 @@ def limit_private_memory(limit):
 
 def fit(options):
     """Fit a file under the limit and print what it took as one JSON line."""
-    if options.bare:
-        sys.modules["pandas"] = None  # as where only what orthonmf needs is installed
-
     import orthonmf
 
     after_import = private_memory()
@@ -133,11 +130,10 @@ def fit(options):
 
 def in_process(options, path, setting):
     """Run a fit in a process of its own; what it printed."""
-    command = [sys.executable, "-m", "benchmarks.out_of_core", "--fit", str(path)]
+    command = [sys.executable, "-m", "benchmarks", "out_of_core", "--fit", str(path)]
     command += ["--settings", setting]
     for name in ("limit", "max_memory", "jobs", "components", "max_iter"):
         command += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
-    command += ["--bare"] if options.bare else []
     # One buffer of BLAS per thread that calls it is enough; more would count.
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
     given = {"cwd": HOME, "env": environment, "timeout": options.timeout}
@@ -170,7 +166,7 @@ def describe(found):
 
 def parse(arguments):
     """The options of the command."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.out_of_core", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks out_of_core", description=__doc__)
     parser.add_argument("--megabytes", type=int, default=6000, help="size of the matrix")
     parser.add_argument("--columns", type=int, default=940)
     parser.add_argument("--limit", type=int, default=10**9, help="bytes of private memory")
@@ -181,7 +177,6 @@ def parse(arguments):
     parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=SETTINGS)
     parser.add_argument("--folder", help="where the matrix is written (default: temporary files)")
     parser.add_argument("--timeout", type=float, default=3600, help="seconds for one setting")
-    parser.add_argument("--bare", action="store_true", help="fit as if pandas were not there")
     parser.add_argument("--json", action="store_true", help="print JSON lines")
     parser.add_argument("--fit", metavar="FILE", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
@@ -196,7 +191,3 @@ def main(arguments=None):
         return
     for found in run(options):
         print(json.dumps(found) if options.json else describe(found), flush=True)
-
-
-if __name__ == "__main__":
-    main()

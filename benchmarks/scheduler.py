@@ -1,4 +1,4 @@
-"""What one Dask scheduler and one client cost: `python -m benchmarks.scheduler`.
+"""What one Dask scheduler and one client cost: `python -m benchmarks scheduler`.
 
 Passes over many tiny blocks, on many workers that live in this process or on a few processes. A
 block has next to no numbers, so what a pass takes is bookkeeping: of the scheduler, of the client
@@ -77,7 +77,7 @@ def measure(cluster, n_blocks, k, n_passes):
     executor.MOST_BLOCKS = usual
 
 
-def main():
+def main(arguments=None):
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, nargs="+", default=[2, 16, 64])
@@ -85,7 +85,7 @@ def main():
     parser.add_argument("--blocks", type=int, default=1000)
     parser.add_argument("--components", type=int, default=10)
     parser.add_argument("--passes", type=int, default=3)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     print("| workers | blocks to a task | tasks | ms a pass | CPU ms here | of the caller |")
     print("|---|---:|---:|---:|---:|---:|")
     cases = [(count, False) for count in given.workers]
@@ -104,7 +104,3 @@ def main():
             print(
                 f"| {n_workers}, {where} | " + " | ".join(f"{one:,.0f}" for one in figures) + " |"
             )
-
-
-if __name__ == "__main__":
-    main()

@@ -21,7 +21,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["reproduction/*.html", "**/GALLERY_HEADER.rst", "tutorials/*.ipynb"]
+exclude_patterns = ["**/GALLERY_HEADER.rst", "tutorials/*.ipynb"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 root_doc = "index"
 

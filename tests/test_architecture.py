@@ -23,8 +23,6 @@ if find_spec("torch") is not None:
 # A module may import from its own level and from those after it.
 LEVELS = [
     {"cli"},
-    {"bench"},
-    {"reproduction"},
     {"report"},
     {"files.saving", "selection"},
     {"estimators", "baselines"},

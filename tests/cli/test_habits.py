@@ -37,7 +37,7 @@ def test_the_help_of_all_commands_is_what_each_says_of_itself():
 
 
 def test_flags_show_no_type(run):
-    for name in (("fit",), ("bicluster",), ("reproduce",), ()):
+    for name in (("fit",), ("bicluster",), ("select-k",), ()):
         assert "bool" not in run(*name, "-h").out.lower()
 
 

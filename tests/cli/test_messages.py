@@ -63,14 +63,6 @@ def test_no_message_names_an_option_that_the_command_lacks(files, run, tmp_path)
         for name in files:
             done = run(command, *more, name)
             assert set(OPTION.findall(done.err)) <= known, (command, name, done.err)
-    (tmp_path / "sets").mkdir()
-    for name in ("empty.csv", "long4.csv", "several.npz"):  # each in one line of its own
-        (tmp_path / name).rename(tmp_path / "sets" / name)
-    options = {name for one in program.commands["bench quality"].params for name in one.opts}
-    done = run("bench", "quality", "sets", "--seeds", "0:0")
-    assert "several arrays" in done.err
-    assert set(OPTION.findall(done.err)) <= options, done.err
-    np.savez(tmp_path / "several.npz", a=np.eye(3), b=np.eye(2))
     weights = run("fit", "counts.csv", "--sample-weight", "several.npz")
     assert "several arrays: a, b" in weights.err
     assert "--key" not in weights.err
@@ -133,9 +125,6 @@ def test_negative_entries_of_an_h5ad_point_to_what_is_raw(tmp_path, run, blocks)
 @pytest.mark.parametrize(
     ("arguments", "meant"),
     [
-        (("reproduce", "experiment-one"), "did you mean experiment-1?"),
-        (("reproduce", "1"), "did you mean experiment-1?"),
-        (("bench", "growt"), "did you mean growth?"),
         (("fit", "x.csv", "--orthogonal", "sample"), "did you mean samples?"),
     ],
 )

@@ -47,21 +47,13 @@ def given():
     return {"X": X, "X_new": X[:5] + 0.1, "batches": np.array_split(X, 3), "orthonmf": orthonmf}
 
 
-def forget_new_methods(request):
-    """Pages may register methods; other tests know only ours."""
-    methods = orthonmf.baselines.BASELINES
-    known = set(methods)
-    request.addfinalizer(lambda: [methods.pop(name) for name in set(methods) - known])
-
-
 @pytest.mark.parametrize("path", pages())
-def test_the_code_of_a_page_runs(path, tmp_path, monkeypatch, request):
+def test_the_code_of_a_page_runs(path, tmp_path, monkeypatch):
     if path.name in REAL_DATA and "ORTHONMF_DATA_HOME" not in os.environ:
         pytest.skip("needs the real data sets in ORTHONMF_DATA_HOME")
     if path.name in GPU and not has_gpu():
         pytest.skip("needs a CUDA device and torch")
     monkeypatch.chdir(tmp_path)
-    forget_new_methods(request)
     space = given()
     for number, block in enumerate(BLOCK.findall(path.read_text(encoding="utf-8")), 1):
         with warnings.catch_warnings():

@@ -21,7 +21,7 @@ def rows():
 
 @pytest.mark.slow
 def test_the_page_has_a_row_for_everything_that_is_tried():
-    command = pytest.importorskip("benchmarks.reliability.__main__")
+    command = pytest.importorskip("benchmarks.reliability.page")
     assert [row[0] for row in rows()] == command.names()
 
 
@@ -37,7 +37,7 @@ def test_refusals_of_entries_name_their_place():
 
 @pytest.mark.slow
 def test_one_row_is_made_again_as_it_stands():
-    command = pytest.importorskip("benchmarks.reliability.__main__")
+    command = pytest.importorskip("benchmarks.reliability.page")
     (made,) = [line for line in command.page("a NaN weight").splitlines() if "a NaN weight" in line]
     (row,) = [row for row in rows() if row[0] == "a NaN weight"]
     assert made.split(" | ")[1] == row[1]  # what scikit-learn says is up to its version

@@ -270,7 +270,7 @@ def test_a_fit_under_a_limit_on_private_memory(tmp_path, capsys):
 
     The command itself sees to it that one array of the size of the limit is refused.
     """
-    command = [sys.executable, "-m", "benchmarks.out_of_core", "--json", "--bare", "--jobs", "1"]
+    command = [sys.executable, "-m", "benchmarks", "out_of_core", "--json", "--jobs", "1"]
     command += ["--megabytes", str(LARGE), "--columns", "150", "--components", "4"]
     command += ["--limit", str(DATA_LIMIT), "--max-memory", "128MB", "--max-iter", "2"]
     command += ["--folder", str(tmp_path)]

@@ -11,7 +11,7 @@ True
 
 from orthonmf.baselines.harden import harden
 from orthonmf.baselines.interface import Baseline, BaselineResult, Hardened, History, Iterate
-from orthonmf.baselines.registry import BASELINES, register, solve
+from orthonmf.baselines.registry import BASELINES, solve
 
 __all__ = [
     "BASELINES",
@@ -21,6 +21,5 @@ __all__ = [
     "History",
     "Iterate",
     "harden",
-    "register",
     "solve",
 ]

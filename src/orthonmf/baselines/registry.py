@@ -1,9 +1,8 @@
 """All baselines by name, and the one function that runs them."""
 
-import re
+from collections.abc import Callable
 from dataclasses import replace
-from inspect import signature
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from orthonmf.baselines.interface import (
     History,
     Iterate,
     Matrix,
-    Orthogonal,
+    Steps,
     run,
 )
 from orthonmf.baselines.methods.ding_double import ONMF_DING_DOUBLE, ONMF_DING_DOUBLE_NOISY
@@ -59,52 +58,8 @@ BASELINES: dict[str, Baseline] = {
 }
 
 
-# What experiments call other methods than baselines.
-RESERVED = ("onmf-apx", "onmf-apx-10", "best", "orthonmf")
-
-
-def register(baseline: Baseline) -> Baseline:
-    """Add a method of your own: `solve` and the commands reproduce and bench know it then.
-
-    Its name is of small letters, digits and dashes, and new; its ``iterates`` takes
-    ``(M, k, *, rng)`` and yields an `Iterate` for the start and after every iteration.
-
-    Raises
-    ------
-    InvalidInputError, InvalidTypeError
-        For a name that is taken, and for what cannot be called like that.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> from orthonmf import baselines
-    >>> mine = replace(baselines.BASELINES["nmf"], name="my-nmf", label="My NMF")
-    >>> baselines.register(mine) is baselines.BASELINES["my-nmf"]
-    True
-    >>> baselines.BASELINES.pop("my-nmf") is mine  # and it is gone again
-    True
-    """
-    if not isinstance(baseline, Baseline):
-        raise InvalidTypeError(f"pass a Baseline, not a {type(baseline).__name__}")
-    name = baseline.name
-    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
-        raise InvalidInputError(f"{name!r} is no name: use small letters, digits and dashes")
-    if name in RESERVED or BASELINES.get(name, baseline) is not baseline:
-        raise InvalidInputError(f"a method called {name!r} is there already; choose another name")
-    if baseline.orthogonal not in get_args(Orthogonal):
-        raise InvalidInputError(
-            f"orthogonal is {baseline.orthogonal!r}; it must be one of {get_args(Orthogonal)}"
-        )
-    try:
-        signature(baseline.iterates).bind(None, 1, rng=None)
-    except TypeError as error:
-        raise InvalidTypeError(f"iterates of {name} takes no (M, k, rng=rng): {error}") from error
-    BASELINES[name] = baseline
-    return baseline
-
-
 def solve(
-    name: str,
+    method: str | Baseline | Callable[..., Steps],
     X: Any,
     k: int,
     *,
@@ -116,7 +71,10 @@ def solve(
     record_every: int | None = None,
     **options: Any,
 ) -> BaselineResult:
-    """Run the baseline of this name on X (n samples x m features, dense or sparse).
+    """Run an earlier method on X (n samples x m features, dense or sparse).
+
+    ``method`` is a name of ``BASELINES``, a `Baseline`, or a function of your own that is called
+    as ``iterates(M, k, rng=...)`` and yields an `Iterate` for its start and after every iteration.
 
     The result is in the paper's orientation, M ~ A W with M = X.T: A is m x k, W is k x n.
     ``max_iter`` and ``tol`` default to what suits the method; ``time_limit`` is in seconds of the
@@ -134,13 +92,13 @@ def solve(
     >>> orthonmf.measures.non_orthogonality(found.hardened.W)
     0.0
     """
-    baseline = _baseline(name, options)
+    baseline = _baseline(method, options)
     M, exponent = _scale(X)
     k = as_n_components(k, "k")
     iterations = baseline.max_iter if max_iter is None else int(max_iter)
     rng = as_generator(random_state)
     if exponent is None:
-        return _zero_result(name, M.shape, k)
+        return _zero_result(baseline.name, M.shape, k)
     outcome = run(
         baseline,
         M,
@@ -155,7 +113,7 @@ def solve(
     last, history = outcome.last, outcome.history
     hardened = harden_factors(M, last, baseline.orthogonal) if harden else None
     return BaselineResult(
-        name=name,
+        name=baseline.name,
         A=last.A if last.S is not None else _scale_back(last.A, exponent),
         W=last.W,
         S=None if last.S is None else _scale_back(last.S, exponent),
@@ -169,17 +127,28 @@ def solve(
     )
 
 
-def _baseline(name: str, options: dict[str, Any]) -> Baseline:
-    if name not in BASELINES:
-        meant = name_nearest(name, BASELINES)
-        raise InvalidInputError(
-            f"No baseline is called {name!r}; there are {sorted(BASELINES)}{meant}"
+def _baseline(method: Any, options: dict[str, Any]) -> Baseline:
+    """The baseline that is meant, once it is known to take these options."""
+    if isinstance(method, str):
+        if method not in BASELINES:
+            meant = name_nearest(method, BASELINES)
+            raise InvalidInputError(
+                f"No baseline is called {method!r}; there are {sorted(BASELINES)}{meant}"
+            )
+        baseline = BASELINES[method]
+    elif isinstance(method, Baseline):
+        baseline = method
+    elif callable(method):
+        name = getattr(method, "__name__", "own")
+        baseline = Baseline(name, name, (), method, max_iter=1000, tol=1e-5)
+    else:
+        raise InvalidTypeError(
+            f"a method is a name, a Baseline or a function, not a {type(method).__name__}"
         )
-    unknown = set(options) - set(BASELINES[name].options)
-    if unknown:
-        known = sorted(BASELINES[name].options) or "none"
-        raise InvalidTypeError(f"{name} has no option {sorted(unknown)}; its options are {known}.")
-    return BASELINES[name]
+    if unknown := sorted(set(options) - set(baseline.options)):
+        known = sorted(baseline.options) or "none"
+        raise InvalidTypeError(f"{baseline.name} has no option {unknown}; its options are {known}.")
+    return baseline
 
 
 def _scale(X: Any) -> tuple[Matrix, int | None]:

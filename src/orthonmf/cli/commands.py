@@ -27,9 +27,8 @@ from orthonmf.cli.failures import (
 )
 
 # In the order of the help: the name of a command, and that of its module and function.
-NAMES = ("demo", "fit", "transform", "select-k", "report", "certify", "bicluster", "reproduce")
-COMMANDS = {name: name.replace("-", "_") for name in (*NAMES, "bench")}
-COMMANDS["bench quality"] = "quality"
+NAMES = ("demo", "fit", "transform", "select-k", "report", "certify", "bicluster")
+COMMANDS = {name: name.replace("-", "_") for name in NAMES}
 COMPLETION = "_ORTHONMF_COMPLETE"  # set by the scripts that shells complete with
 
 
@@ -123,7 +122,7 @@ def help_of(name: str) -> str:
 
 def run(given: list[str]) -> int:
     """Run the command that these arguments name; returns the exit code."""
-    arguments = _with_whole_name(_without_debug(given)) or ["--help"]
+    arguments = _without_debug(given) or ["--help"]
     try:
         program = _make_program(arguments)
         if arguments[0] in program.commands:
@@ -153,9 +152,3 @@ def _without_debug(arguments: list[str]) -> list[str]:
     options, rest = arguments[:end], arguments[end:]
     Debug.wanted = "--debug" in options
     return [one for one in options if one != "--debug"] + rest
-
-
-def _with_whole_name(arguments: list[str]) -> list[str]:
-    """Join the words of a command that has two, such as ``bench quality``."""
-    name = " ".join(arguments[:2])
-    return [name, *arguments[2:]] if name in COMMANDS else arguments

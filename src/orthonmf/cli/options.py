@@ -208,14 +208,6 @@ CheckpointFile = Annotated[
 ]
 Json = Annotated[bool, flag("--json", "Print one JSON object, for machines.", OUTPUT)]
 Quiet = Annotated[bool, printing(None, "No progress.", "--quiet", "-q")]
-Plugin = Annotated[
-    list[str] | None,
-    value(
-        "FILE|MODULE",
-        "Python that registers methods of your own (orthonmf.baselines.register).",
-        "--plugin",
-    ),
-]
 ImageShape = Annotated[
     str | None, printing("HxW", "Features are pixels of pictures of this size, such as 8x8.")
 ]

@@ -1,0 +1,52 @@
+"""Where figures come from: versions, processor, threads; without them times mean nothing."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_info
+
+import orthonmf
+
+PACKAGES = ("numpy", "scipy", "scikit-learn")
+
+
+def machine() -> dict[str, Any]:
+    """Processor, cores and versions: plain values for JSON."""
+    blas = [one for one in threadpool_info() if one.get("user_api") == "blas"]
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        # Ours is that of the code that runs: what is installed may be an older checkout's.
+        "orthonmf": orthonmf.__version__,
+        **{name: version(name) for name in PACKAGES},
+        "blas": sorted(
+            {f"{one['internal_api']} {one.get('version') or ''}".strip() for one in blas}
+        ),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cpu": _processor(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
+    }
+
+
+def in_words(facts: dict[str, Any]) -> str:
+    """The machine and the versions in one line."""
+    packages = ", ".join(f"{name} {facts[name]}" for name in ("orthonmf", "python", *PACKAGES))
+    return f"{facts['cpu']}, {facts['cores']} cores; {packages}, {', '.join(facts['blas'])}"
+
+
+def _processor() -> str:
+    """The name of the processor as its maker gives it, where the system tells."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,1 +1,0 @@
-"""How fast and how small: ratios against other programs, all measured in one run."""
