@@ -233,7 +233,7 @@ def test_report_makes_the_page_again_and_notices_changed_data(table, tmp_path, r
 def test_a_page_that_is_there_is_never_left_behind(table, tmp_path, run):
     run("fit", table, "-k", 3, "-o", "out", "--report")
     run("fit", table, "-k", 2, "-o", "out")
-    assert "2 components that share no row" in (tmp_path / "out/report.html").read_text()
+    assert "2 groups of rows explain" in (tmp_path / "out/report.html").read_text()
 
 
 def test_bicluster_reads_edges_and_matrices(tmp_path, run):

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import shutil
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -190,8 +191,9 @@ def test_every_cell_has_the_color_of_its_value(browser, written, told, theme):
         "return [0, 1, 2, 3, 4].map((i) => style.getPropertyValue('--ramp' + i).trim())"
     )
     stops = [[int(one[at : at + 2], 16) for at in (1, 3, 5)] for one in colors]
-    maps = heat_maps(told.findings)
-    for name, one in (("original", maps.original), ("ordered", maps.ordered)):
+    maps = heat_maps(told.findings, told.result)
+    for name in ("original", "ordered", "approximated", "left"):
+        one = maps[name]
         width, height, pixels = browser.js(
             "const c = document.querySelector(arguments[0]);"
             "const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
@@ -212,7 +214,7 @@ def test_every_cell_has_the_color_of_its_value(browser, written, told, theme):
 
 def test_pointing_shows_the_names(browser, written, told):
     browser.open(written)
-    ordered = heat_maps(told.findings).ordered
+    ordered = heat_maps(told.findings, told.result)["ordered"]
     for name, rows, columns in (
         ("original", np.arange(30), np.arange(12)),
         ("ordered", ordered.rows.order, ordered.columns.order),
@@ -251,11 +253,11 @@ def test_search_filters_and_marks(browser, written, told):
     shown = [one.text for one in browser.all("#hits .name")]
     assert shown == ["row c2", "row c28"]
     assert browser.text("#hit-count") == "2 found"
-    browser.all("#hits button")[0].click()
+    browser.all("#hits .hit")[0].click()
     marked = browser.all("line.found")
     assert len(marked) == 4
     assert float(marked[0].get_attribute("y1")) == pytest.approx(2.5 / 30)
-    place = int(np.flatnonzero(heat_maps(told.findings).ordered.rows.order == 2)[0])
+    place = int(np.flatnonzero(heat_maps(told.findings, told.result)["ordered"].rows.order == 2)[0])
     assert float(marked[1].get_attribute("y1")) == pytest.approx((place + 0.5) / 30)
     component = told.findings.row_labels[2]
     assert browser.js("return document.querySelector('.card.found').id") == f"component-{component}"
@@ -263,6 +265,74 @@ def test_search_filters_and_marks(browser, written, told):
     browser.find("#search").send_keys("nothing is called that")
     assert browser.all("#hits li") == []
     assert browser.text("#hit-count") == "0 found"
+
+
+def test_find_shows_whole_names(browser, tmp_path):
+    long = "a name that is longer than what is shown elsewhere, and that goes on and on to its end"
+    path = tmp_path / "long.html"
+    told = story(row_names=[f"{long} {i}" for i in range(30)])
+    path.write_text(page(told), encoding="utf-8")
+    browser.open(path, width=390)
+    browser.find("#search").send_keys("its end 17")
+    name = browser.find("#hits .name")
+    assert name.text == f"{long} 17"
+    assert browser.js("return arguments[0].scrollWidth <= arguments[0].clientWidth", name)
+    assert browser.js("return document.documentElement.scrollWidth") <= 390
+
+
+def test_tables_are_sorted_by_a_click_on_a_heading(browser, written, told):
+    browser.open(written)
+    heading = browser.all("table.overview .sort")[2]
+    for order in ("descending", "ascending"):
+        heading.click()
+        assert browser.find("table.overview [aria-sort]").get_attribute("aria-sort") == order
+        numbers = [int(number.text) for number in browser.all("table.overview .number")]
+        energies = told.findings.energies[numbers].tolist()
+        assert energies == sorted(energies, reverse=order == "descending")
+
+
+def test_names_are_copied(browser, written, told):
+    browser.open(written)
+    permission = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    browser.driver.execute_cdp_cmd("Browser.grantPermissions", permission)
+    browser.js("document.querySelector('#component-1 .copy').click()")
+    read = "navigator.clipboard.readText().then(arguments[0])"
+    names = browser.driver.execute_async_script(read).split("\n")
+    assert names == [told.column_names[one] for one in told.distinctive_columns(1, 5)]
+
+
+def test_tables_are_downloaded_from_the_page(browser, written, told, tmp_path):
+    browser.open(written)
+    where = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+    browser.find("a[download='features.csv']").click()
+    path = tmp_path / "features.csv"
+    for _ in range(100):
+        if path.exists() and path.stat().st_size:
+            break
+        time.sleep(0.05)
+    rows = path.read_text(encoding="utf-8").splitlines()
+    assert rows[0] == "feature,component,weight"
+    assert len(rows) == 13
+
+
+def test_what_is_wider_than_the_screen_says_so(browser, tmp_path):
+    path = tmp_path / "wide.html"
+    names = [f"a feature with a name {i}" for i in range(12)]
+    path.write_text(page(story(setting="samples", column_names=names)), encoding="utf-8")
+    browser.open(path, width=390)
+    cut = browser.js(
+        "return [...document.querySelectorAll('.wide')].map((one) =>"
+        " [one.scrollWidth > one.clientWidth + 2, !one.previousElementSibling.hidden])"
+    )
+    assert any(wider for wider, _ in cut)
+    assert all(wider == told for wider, told in cut)
+    hidden = browser.js(
+        "return [...document.querySelectorAll('main *')].filter((one) => {"
+        " const box = one.getBoundingClientRect(), frame = one.closest('.wide, .hidden, svg');"
+        " return box.width && box.right > innerWidth + 1 && !frame; }).length"
+    )
+    assert hidden == 0
 
 
 def test_the_button_switches_colors(browser, written):
@@ -302,12 +372,12 @@ def test_names_from_strangers_stay_text(browser, tmp_path):
     path.write_text(page(told), encoding="utf-8")
     browser.open(path)
     browser.find("#search").send_keys("onerror")
-    browser.all("#hits button")[0].click()
+    browser.all("#hits .hit")[0].click()
     browser.point_at("#map-ordered canvas", 0.5, 0.5)
     assert browser.js("return window.hacked") is None
     assert browser.js("return document.querySelectorAll('img, b b').length") == 0
     assert browser.logs()[0] == []
-    assert EVIL[1] in browser.text("h1")
+    assert EVIL[1] in browser.text(".lead")
 
 
 @pytest.mark.slow
@@ -336,7 +406,7 @@ def test_every_row_of_a_hundred_thousand_is_found(browser, tmp_path):
     browser.open(path, width=390, theme="dark")
     browser.find("#search").send_keys("cell-099999")
     assert [one.text for one in browser.all("#hits .name")] == ["cell-099999"]
-    browser.all("#hits button")[0].click()
+    browser.all("#hits .hit")[0].click()
     assert f"component {told.findings.row_labels[-1]}" in browser.text("#readout")
     assert browser.js("return document.documentElement.scrollWidth") <= 390
 

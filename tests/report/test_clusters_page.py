@@ -40,18 +40,18 @@ def test_what_is_left_are_the_disagreements():
         np.testing.assert_allclose(answer, inside, atol=1e-12)
         assert round(np.abs(X - answer).sum()) == found.disagreements
         maps = heat_maps(find(found.edges, result), result)
-        assert int((maps.left.levels > 0).sum()) == found.disagreements
+        assert int((maps["left"].levels > 0).sum()) == found.disagreements
 
 
 def test_the_page_counts_members_and_edges():
     X, found = clustered()
     names = [f"r{i}" for i in range(14)]
     text = clusters_page(found, "graph.csv", names, [f"c{j}" for j in range(10)], "1.0")
-    parsed = " ".join(Parsed(text).text)
+    parsed = Parsed(text).text
     assert f"{found.n_clusters} clusters with {found.disagreements} disagreement" in parsed
     for cluster in range(found.n_clusters):
         rows, columns = found.row_labels == cluster, found.column_labels == cluster
-        cells = re.search(rf'id="cluster-{cluster}".*?</tr>', text)[0]
+        cells = re.search(rf'id="cluster-{cluster}".*?</tr>', text, re.DOTALL)[0]
         wanted = [rows.sum(), columns.sum(), int(X[rows][:, columns].sum())]
         assert [int(one) for one in re.findall(r">(\d+)[<,]", cells)[1:4]] == wanted
     assert "smallest possible" in parsed

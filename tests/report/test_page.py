@@ -1,43 +1,48 @@
 """What a page says, without a browser."""
 
+import base64
+import csv
+import io
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from scipy.sparse import coo_array
 
+import orthonmf
 from orthonmf import factorize
 from orthonmf.certificate import bound_text
 from orthonmf.report import Story, find, page
-from orthonmf.report.charts import Line, line_chart, nice_ticks
-from orthonmf.report.markup import Safe, data_block, tag
-from orthonmf.report.pictures import png
 from orthonmf.report.story import percent, ratio_text
 from tests.report.stories import EVIL, blocks, story
 
+WORDS = [f"word{i}" for i in range(12)]
 CANDIDATE = {
     "relative_squared_error": 0.3, "lower_bound": 0.2, "null_error": 0.5, "adjusted_rand": 0.9,
-    "matched_cosine": 0.95,
+    "matched_cosine": None,
 }  # fmt: skip
 SELECTION = {
     "candidates": [{"n_components": k, **CANDIDATE} for k in (2, 3, 4)],
-    "suggestion": 3,
+    "suggestion": 2,
     "reason": "the largest number whose <halves> agree",
 }
+SETTINGS = ("samples", "features", "both")
 
 
 class Parsed(HTMLParser):
-    """Tags and addresses of a page; fails on tags that do not match."""
+    """Tags, attributes and texts of a page; fails on tags that do not match."""
 
     VOID = ("meta", "img", "input", "br", "link")
 
     def __init__(self, text):
         super().__init__()
-        self.tags, self.open, self.attributes, self.text = [], [], [], []
+        self.tags, self.open, self.attributes, self.texts = [], [], [], []
         self.feed(text)
         assert self.open == []
+        self.text = re.sub(r"\s+", " ", " ".join(self.texts))
 
     def handle_starttag(self, name, attributes):
         self.tags.append(name)
@@ -52,10 +57,15 @@ class Parsed(HTMLParser):
         assert self.open.pop() == name
 
     def handle_data(self, text):
-        self.text.append(text)
+        if not self.open or self.open[-1] not in ("script", "style"):
+            self.texts.append(text)
 
 
-@pytest.mark.parametrize("setting", ["samples", "features", "both"])
+def read(told):
+    return Parsed(page(told)).text
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
 def test_a_page_is_whole_and_needs_nothing_else(setting):
     text = page(story(setting=setting, selection=SELECTION, image_shape=(3, 4)))
     parsed = Parsed(text)
@@ -63,71 +73,170 @@ def test_a_page_is_whole_and_needs_nothing_else(setting):
     for name, attributes in parsed.attributes:
         for key in ("src", "href", "srcset", "action"):
             address = attributes.get(key)
-            assert address is None or address.startswith(("#", "data:image/png")), (name, address)
+            own = ("#", "data:image/png", "data:text/csv")
+            assert address is None or address.startswith(own), (name, address)
     assert not re.search(r"url\(|@import|fetch\(|XMLHttpRequest|WebSocket|import\(", text)
     assert "default-src 'none'" in text
     assert len(text) < 200_000
 
 
+@pytest.mark.parametrize(
+    ("setting", "k", "words"),
+    [
+        ("samples", 3, "3 groups of rows explain "),
+        ("features", 3, "3 groups of features explain "),
+        ("both", 3, "3 blocks of rows and features explain "),
+        ("both", (3, 2), "3 groups of rows and 2 groups of features explain "),
+        ("samples", 1, "1 group of rows explains "),
+    ],
+)
+def test_the_first_sentence_is_plain(setting, k, words):
+    told = story(setting=setting, k=k, chance=0.25)
+    captured = percent(1 - told.result.relative_squared_error, 0)
+    text = read(told)
+    assert f"{words}{captured} of the data; chance alone gives 25%" in text
+    assert text.index("energy , the sum of the squared entries") < text.index("The groups")
+    assert "chance" not in story(setting=setting, k=k).headline
+
+
+def test_shares_that_are_close_are_told_apart():
+    told = story(chance=0.9)
+    near = replace(told, chance=told.captured - 0.002)
+    first, second = re.findall(r"[\d.]+%", near.headline)
+    assert first != second
+
+
+def test_cautions_come_before_everything_else():
+    result = replace(story().result, cautions=("Column ID counts rows.",), random_state=7291)
+    told = Story(result, find(blocks(), result), "x", cautions=["Little more than chance."])
+    text = read(told)
+    places = [text.index(words) for words in ("counts rows", "Little more", told.headline)]
+    places = [text.index(words, text.index("Before you use this")) for words in
+              ("counts rows", "Little more", "3 blocks")]  # fmt: skip
+    assert places == sorted(places)
+    assert "Before you use this" not in read(story())
+
+
+def test_the_seed_says_how_to_make_the_answer_again():
+    result = replace(story().result, random_state=7291)
+    told = Story(result, find(blocks(), result), "x", by_command=True)
+    assert "Seed 7291; the same command with --seed 7291 gives the same answer." in read(told)
+    assert "random_state=7291 gives the same answer" in read(replace(told, by_command=False))
+    unknown = replace(told, result=replace(result, random_state=None))
+    assert "same answer" not in read(unknown)
+
+
 def test_it_says_what_was_found():
-    told = story(column_names=[f"word{j}" for j in range(12)])
-    text = " ".join(Parsed(page(told)).text)
-    assert "3 components that share neither a row nor a feature capture" in text
+    told = story(column_names=WORDS)
+    text = read(told)
     assert f"{told.result.relative_squared_error:.4f}" in text
     sentence = str(told.result.certificate)
     assert sentence[0].upper() + sentence[1:] in text
-    assert "exact" in text
+    assert "no overlap, to the last bit" in text
     for component in range(3):
-        heaviest = int(told.result.components[component].argmax())
-        assert f"word{heaviest}" in told.label(component)
+        assert f"word{int(told.result.components[component].argmax())}" in told.label(component)
         assert told.label(component) in text
+
+
+def test_the_groups_come_first_and_the_proof_last():
+    text = page(story(column_names=WORDS))
+    names = ("overview", "matrix", "find", "components", "missed", "proven", "files")
+    places = [text.index(f'id="{name}"') for name in names]
+    assert places == sorted(places)
+    assert text.index("<details", text.index('id="proven"')) < text.index('id="proof"')
+
+
+def test_everything_drawn_has_a_legend():
+    told = story(setting="samples", column_names=WORDS, selection=SELECTION, chance=0.2,
+                 positions=np.random.default_rng(0).random((30, 2)))  # fmt: skip
+    text = read(told)
+    largest = f"{told.result.components.max():.3f}"
+    component, column = np.unravel_index(told.result.components.argmax(), (3, 12))
+    assert f"the longest, word{column} in component {component}, is {largest}" in text
+    assert "Area of a dot: weight of a feature in a component." in text
+    most = int(told.findings.energies.argmax())
+    energy = percent(float(told.findings.energies[most]))
+    assert f"The longest bar of energy is that of component {most}: {energy}" in text
+    assert "Color of a cell, the root mean square of its entries" in text
+    assert "Colors at the edges" in text
+    assert "suggested: k = 2" in text
+    assert "this page: k = 3" in text
+
+
+def test_groups_of_rows_and_of_features_have_different_colors():
+    text = page(story(k=(3, 2)))
+    assert re.search(r'id="group-0" style="--own: var\(--g0\)"', text)
+    assert re.search(r'id="component-0" style="--own: var\(--c0\)"', text)
+    for theme in (0, 1):
+        colors = re.findall(r"--[cg]\d+: (#[0-9a-f]{6})", text.split("}")[theme])
+        assert len(set(colors)) == 24
 
 
 def test_names_cannot_become_markup_or_script():
     names = [EVIL[j % 4] + str(j) for j in range(30)]
-    text = page(
-        story(
-            row_names=names, column_names=names[:12], source=EVIL[0],
-            remarks=[EVIL[1]], selection=SELECTION,
-        )
-    )  # fmt: skip
-    parsed = Parsed(text)
-    assert parsed.tags.count("script") == 2  # the data and the page's own
-    assert "img" not in parsed.tags
-    assert not any(key.startswith("on") for _, one in parsed.attributes for key in one)
-    assert "\x1b" not in text
-    assert "\x00" not in text
-    data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
-    assert data["names"]["rows"]["name"][0] == names[0]
+    for k in (3, (3, 2)):
+        text = page(
+            story(
+                k=k, row_names=names, column_names=names[:12], source=EVIL[0], groups=names,
+                remarks=[EVIL[1]], cautions=[EVIL[0]], selection=SELECTION,
+            )
+        )  # fmt: skip
+        parsed = Parsed(text)
+        assert parsed.tags.count("script") == 2  # the data and the page's own
+        assert "img" not in parsed.tags
+        assert not any(key.startswith("on") for _, given in parsed.attributes for key in given)
+        assert "\x1b" not in text
+        assert "\x00" not in text
+        data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+        assert data["names"]["rows"]["name"][0] == names[0]
 
 
-@pytest.mark.slow
-def test_large_input_gives_a_page_of_bounded_size():
+@pytest.mark.parametrize("k", [3, (3, 2)])
+def test_the_tables_can_be_taken_from_the_page(k):
+    told = story(k=k, row_names=[f"=row {i}" for i in range(30)])
+    files = {
+        given["download"]: base64.b64decode(given["href"].partition(",")[2]).decode()
+        for _, given in Parsed(page(told)).attributes
+        if "download" in given
+    }
+    core = [] if k == 3 else ["core.csv"]
+    assert list(files) == ["assignments.csv", "features.csv", "components.csv", *core]
+    rows = list(csv.DictReader(io.StringIO(files["assignments.csv"])))
+    assert [int(row["component"]) for row in rows] == told.result.labels.tolist()
+    assert not rows[0]["row"].startswith("=")  # no formula
+
+
+def test_whole_names_can_be_found_and_long_tables_are_left_to_the_folder():
     rng = np.random.default_rng(0)
-    places = rng.integers(12_000, size=30_000), rng.integers(11_000, size=30_000)
-    X = coo_array((rng.random(30_000), places), shape=(12_000, 11_000)).tocsr()
-    result = factorize(X, 5, certificate=None, random_state=0)
-    names = [
-        f"a rather long name of a row, number {i}, that goes on and on {i}" for i in range(12_000)
-    ]
-    text = page(Story(result, find(X, result), "large.mtx", names, names[:11_000]))
-    assert len(text) < 4_000_000
+    places = rng.integers(60_000, size=60_000), rng.integers(11_000, size=60_000)
+    X = coo_array((rng.random(60_000), places), shape=(60_000, 11_000)).tocsr()
+    result = factorize(X, 5, certificate=None, n_init=1, random_state=0)
+    long = "a rather long name of a row that goes on and on, longer than what is shown elsewhere"
+    names = [f"{long}, number {i}" for i in range(60_000)]
+    told = Story(result, find(X, result), "large.mtx", names, names[:11_000], by_command=True)
+    text = page(told)
+    assert len(text) < 15_000_000  # what the documentation promises
     data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
-    assert len(data["names"]["rows"]["name"]) == 12_000  # the search finds every row
-    assert len(data["names"]["columns"]["name"]) == 11_000
+    known = data["names"]["rows"]["name"]
+    assert set(known) <= set(names)
+    assert 20_000 < len(known) < 60_000
+    assert f"Searched: {len(known):,} of 60,000 rows" in Parsed(text).text
+    assert 'download="assignments.csv"' not in text
+    assert "assignments.csv: the component of every row (too long" in Parsed(text).text
 
 
 def test_many_components_are_capped_with_a_note():
-    X = np.eye(80) + 0.01
-    text = page(story(X, setting="samples", k=80))
-    assert "60 components that capture most are shown; all 80 are in components.csv" in text
+    text = read(story(np.eye(80) + 0.01, setting="samples", k=80))
+    assert "60 components that explain most are shown; all 80 are in components.csv" in text
+    assert "24 components that explain most of 80 are shown" in text
 
 
-def test_edge_cases_have_pages():
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_edge_cases_have_pages(setting):
     with pytest.warns(UserWarning, match="zero"):
-        Parsed(page(story(np.zeros((3, 4)), k=2)))
-    Parsed(page(story(np.ones((1, 1)), k=1)))
-    Parsed(page(story(blocks()[:, :1], setting="samples", k=1)))
+        Parsed(page(story(np.zeros((3, 4)), setting=setting, k=2)))
+    Parsed(page(story(np.ones((1, 1)), setting=setting, k=1)))
+    Parsed(page(story(blocks()[:, :1], setting=setting, k=1)))
 
 
 def test_claims_are_rounded_to_the_safe_side():
@@ -138,34 +247,109 @@ def test_claims_are_rounded_to_the_safe_side():
     assert bound_text(0.00012349) == "0.0001234"
     assert float(bound_text(0.99999)) < 1
     assert percent(0.9999) == "over 99.9%"
+    assert percent(0.999, 0) == "over 99%"
     assert percent(1e-9) == "under 0.1%"
 
 
-def test_markup_escapes_all_but_its_own():
-    assert tag("p", "<i>", class_='"x"') == '<p class="&quot;x&quot;">&lt;i&gt;</p>'
-    assert tag("p", Safe("<i/>"), [tag("b", "&")]) == "<p><i/><b>&amp;</b></p>"
-    assert "</script" not in data_block("x", ["</script>"])[:-9]
-
-
-def test_pictures_are_png():
-    content = png(np.array([[0, 255], [128, 7]], np.uint8))
-    assert content.startswith(b"\x89PNG")
-    assert content.endswith(b"IEND\xaeB`\x82")
-
-
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (0.3, 0.31), (5, 5), (0, 0), (1e-9, 3e-9)])
-def test_ticks_enclose_the_range(low, high):
-    ticks = nice_ticks(low, high)
-    assert ticks[0] <= low
-    assert ticks[-1] >= high
-    assert 2 <= len(ticks) <= 12
-
-
 def test_charts_carry_their_numbers_as_a_table():
-    drawn = line_chart(
-        "A", [1, 2, 3], [Line("a", [1, None, 2], "first"), Line("b", [3, 4, 5], "second")],
-        x_label="x", y_label="y", marked=2,
-    )  # fmt: skip
-    assert drawn.count("<tr>") == 4
-    assert drawn.count("<polyline") == 2
-    assert "<td></td>" in drawn
+    text = page(story(selection=SELECTION))
+    chart = text[text.index("Agreement of two halves") :]
+    assert len(re.findall("<tr>", chart[: chart.index("</table>")])) == 4
+    assert "<td></td>" in chart
+    assert re.search(r"halves &lt;|&lt;halves&gt;", text)
+
+
+def test_over_features_a_row_is_compared_with_what_is_usual():
+    X = np.zeros((20, 6))
+    X[:, :3] = 50.0  # large in every row
+    X[15:, 3:] = 20.0  # in a quarter of the rows
+    result = factorize(X, 2, orthogonal="features", certificate=None, random_state=0)
+    special = int(result.feature_labels[4])
+    assert find(X, result).row_labels.tolist() == [1 - special] * 15 + [special] * 5
+
+
+def test_chance_stands_next_to_what_is_captured():
+    told = story(column_names=WORDS, chance=0.25)
+    assert "Only what is above chance is structure" in read(told)
+    assert "this may be noise" in read(story(chance=told.captured))
+    assert "shuffled" not in read(story())
+
+
+def test_known_groups_are_counted():
+    told = story(setting="samples", groups=["left"] * 12 + ["right <b>"] * 18)
+    text = page(told)
+    assert "2 known groups against the components" in text
+    assert "right &lt;b&gt;" in text
+    row = re.search(r'<th scope="row">left</th>(.*?)</tr>', text)[1]
+    counts = [int(number) for number in re.findall(r">(\d+)</td>", row)]
+    labels = told.findings.row_labels[:12]
+    wanted = np.bincount(np.where(labels < 0, 3, labels), minlength=4)
+    assert counts == wanted[: len(counts)].tolist()
+
+
+def test_a_map_draws_every_row_that_has_a_place():
+    places = np.random.default_rng(0).random((30, 2))
+    places[4] = np.nan
+    drawn = "".join(re.findall(r'<path d="([^"]*)"', page(story(positions=places))))
+    assert drawn.count("M") == 29
+
+
+def test_the_histogram_counts_all_rows_that_are_not_zero():
+    text = page(story())
+    counts = re.findall(r"to \d+%</th><td>(\d+)</td>", text)
+    assert sum(map(int, counts)) == int((blocks() > 0).any(axis=1).sum())
+
+
+def test_the_core_is_a_table_with_a_head_for_every_group_and_every_component():
+    told = story(k=(3, 2), column_names=WORDS, image_shape=(3, 4))
+    parsed = Parsed(page(told))
+    ids = {given.get("id") for _, given in parsed.attributes}
+    assert {"core", "group-0", "group-1", "component-2"} <= ids
+    assert "group-2" not in ids
+    assert "of 3 \N{MULTIPLICATION SIGN} 2 asked for" in parsed.text
+    assert "group 1" in [given.get("alt") for _, given in parsed.attributes]
+    np.testing.assert_allclose(told.core_shares.sum(axis=1), told.findings.energies)
+    squares = np.square(told.result.core) / np.square(blocks()).sum()
+    np.testing.assert_allclose(told.core_shares, squares, rtol=1e-9, atol=1e-12)
+    assert "The core" not in read(story())
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_other_data_of_the_same_shape_are_refused(orthogonal, tmp_path):
+    X = blocks()
+    weights = np.linspace(1, 5, 30)
+    for weight in (None, weights):
+        result = factorize(X, 3, orthogonal=orthogonal, sample_weight=weight, random_state=0)
+        orthonmf.write_report(result, X, tmp_path / "page.html")
+        for other in (X[::-1], X[:, ::-1], X + 0.3, X * np.linspace(1, 2, 30)[:, None]):
+            with pytest.raises(orthonmf.OrthoNMFError, match="not the matrix of this result"):
+                orthonmf.write_report(result, other, tmp_path / "other.html")
+    assert not (tmp_path / "other.html").exists()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_data_with_gaps_are_compared_too(weighted, tmp_path):
+    X = blocks()
+    X[2, 3] = X[7, 1] = np.nan
+    weight = np.linspace(1, 5, 30) if weighted else None
+    given = {"missing_values": np.nan}
+    result = factorize(X, 3, sample_weight=weight, random_state=0, **given)
+    orthonmf.write_report(result, X, tmp_path / "page.html", **given)
+    with pytest.raises(orthonmf.OrthoNMFError, match="not the matrix of this result"):
+        orthonmf.write_report(result, X[:, ::-1], tmp_path / "other.html", **given)
+
+
+def test_known_groups_are_taken_from_sequences_and_annotations(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    X, kinds = blocks(), ["left"] * 12 + ["right"] * 18
+    cells = anndata.AnnData(X)
+    cells.obs["kind"] = kinds
+    result = factorize(X, 3, random_state=0)
+    for data, groups in ((X, kinds), (X, np.array(kinds)), (cells, "kind")):
+        path = orthonmf.write_report(result, data, tmp_path / "page.html", groups=groups)
+        assert "2 known groups against the components" in path.read_text(encoding="utf-8")
+    for data, groups in ((X, kinds[1:]), (X, "kind"), (cells, "other")):
+        with pytest.raises(orthonmf.OrthoNMFError, match="groups"):
+            orthonmf.write_report(result, data, tmp_path / "page.html", groups=groups)
+    with pytest.raises(orthonmf.OrthoNMFError, match="no Factorization"):
+        orthonmf.write_report({}, X, tmp_path / "page.html")

@@ -93,6 +93,7 @@ def _write(output: Path, result: Factorization, X: object, names: list[str]) -> 
         image_shape=IMAGE,
         related=related,
         version=orthonmf.__version__,
+        by_command=True,
     )
     source = {"file": "sklearn.datasets.load_digits"}
     summary = summary_of(story, source, {"image_shape": "8x8"})

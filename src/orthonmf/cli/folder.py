@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import errno
-from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
-
-import numpy as np
+from typing import Any
 
 import orthonmf
 from orthonmf.cautions import compare_sizes, compare_with_chance
@@ -20,20 +16,25 @@ from orthonmf.cli.writing import Replacing, check_own
 from orthonmf.factorization import Factorization
 from orthonmf.files.journal import parse_object
 from orthonmf.files.readers import FileError, NamedMatrix
-from orthonmf.files.readers.names import shield
 from orthonmf.files.saving import load, save
 from orthonmf.report import Findings, Story, page
 from orthonmf.report.findings import is_exactly_orthogonal
+from orthonmf.report.tables import (
+    ASSIGNMENTS,
+    COMPONENTS,
+    CORE,
+    FEATURES,
+    names_or_numbers,
+    tables_of,
+    write_rows,
+)
 
 MODEL, SUMMARY, PAGE = "model.npz", "summary.json", "report.html"
-ASSIGNMENTS, FEATURES, COMPONENTS = "assignments.csv", "features.csv", "components.csv"
-CORE = "core.csv"  # of a full core alone
 FILES = (MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, CORE, PAGE, SUMMARY)
 SELECTION = "selection.json"
 TOP_FEATURES = 10
 LONGEST_JSON = 2**26
 LARGEST = 1e6
-Table = tuple[Sequence[str], Iterable[Sequence[Any]]]  # headings and rows
 ERRORS = ("relative_squared_error", "lower_bound", "null_error")
 AGREEMENTS = ("matched_cosine", "adjusted_rand")
 
@@ -50,12 +51,7 @@ def write_folder(
     folder: Path, story: Story, summary: dict[str, Any], *, with_page: bool
 ) -> list[str]:
     """Write everything at once; a page that is there already is made again. Returns the names."""
-    tables = {
-        ASSIGNMENTS: assignments(story),
-        FEATURES: _features(story),
-        COMPONENTS: _components(story),
-        **({CORE: _core(story)} if story.result.has_full_core else {}),
-    }
+    tables = tables_of(story)
     with_page = with_page or (folder / PAGE).exists()
     written = {MODEL, SUMMARY, *tables, *([PAGE] if with_page else [])}
     names = [name for name in FILES if name in written]
@@ -80,7 +76,7 @@ def tell_story(
     names = (Path(held.source).name, held.row_names, held.column_names)
     selection = more["selection"] = read_selection(folder)
     more["cautions"] = _compare(result, found, more.get("chance"), selection)
-    return Story(result, found, *names, version=orthonmf.__version__, **more)
+    return Story(result, found, *names, version=orthonmf.__version__, by_command=True, **more)
 
 
 def _compare(
@@ -95,66 +91,6 @@ def _compare(
     if selection is not None and selection.get("orthogonal") == result.orthogonal:
         cautions += compare_sizes(result.n_components, selection["suggestion"])
     return cautions
-
-
-def assignments(story: Story) -> Table:
-    """The component of every row, its loading, and the share of the row that is captured."""
-    found = story.findings
-    names = names_or_numbers(story.row_names, len(found.row_labels))
-    numbers = (map(_number, found.row_scales), map(_number, found.row_shares))
-    rows = zip(names, found.row_labels.tolist(), *numbers, strict=True)
-    return ("row", "component", "scale", "share_captured"), rows
-
-
-def _features(story: Story) -> Table:
-    """The component, or group, in which every feature weighs most, and its weight there."""
-    found = story.findings
-    names = names_or_numbers(story.column_names, len(found.column_labels))
-    weights = map(_number, found.column_weights)
-    belongs = "group" if story.result.has_full_core else "component"
-    rows = zip(names, found.column_labels.tolist(), weights, strict=True)
-    return ("feature", belongs, "weight"), rows
-
-
-def _components(story: Story) -> Table:
-    """All weights above zero, those of a component together, the heaviest first."""
-    names = names_or_numbers(story.column_names, story.shape[1])
-    rows = (
-        (component, names[one], _number(weights[one]))
-        for component, weights in enumerate(story.result.components)
-        for one in story.top_columns(component, len(weights))
-    )
-    return ("component", "feature", "weight"), rows
-
-
-def _core(story: Story) -> Table:
-    """What every component and every group of features have to do with each other."""
-    core, shares = story.result.core, story.core_shares
-    assert core is not None
-    rows = ((*at, _number(core[at]), _number(shares[at])) for at in np.ndindex(core.shape))
-    return ("component", "group", "core", "energy"), rows
-
-
-def write_rows(file: TextIO, headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table; no name in it becomes a formula or breaks a line."""
-    plain_rows = csv.writer(file, lineterminator="\n")
-    quoted = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    plain_rows.writerow(headings)
-    for row in rows:
-        cells = [shield(cell) if isinstance(cell, str) else cell for cell in row]
-        # Older versions of Python leave a carriage return without quotes.
-        broken = any(isinstance(cell, str) and "\r" in cell for cell in cells)
-        (quoted if broken else plain_rows).writerow(cells)
-
-
-def _number(value: Any) -> str:
-    """The shortest text that reads back as the same number; nothing for NaN."""
-    return "" if np.isnan(value) else repr(value.item())
-
-
-def names_or_numbers(names: Sequence[str] | None, count: int) -> Sequence[str]:
-    """The names, or numbers from 0."""
-    return names if names is not None else [str(number) for number in range(count)]
 
 
 def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:

@@ -13,14 +13,7 @@ import numpy as np
 from orthonmf.cli import options as o
 from orthonmf.cli.data import PREPARING, Reading, most_bytes, read_data, takes_reading
 from orthonmf.cli.failures import about, writing_stdout
-from orthonmf.cli.folder import (
-    FEATURES,
-    MODEL,
-    assignments,
-    names_or_numbers,
-    read_model,
-    write_rows,
-)
+from orthonmf.cli.folder import MODEL, read_model
 from orthonmf.cli.terminal import object_line, progress
 from orthonmf.factorization import Factorization
 from orthonmf.files.readers import FileError, NamedMatrix
@@ -28,6 +21,7 @@ from orthonmf.files.readers.names import unshield
 from orthonmf.files.whole_files import replacing
 from orthonmf.inputs.data import as_matrix
 from orthonmf.report import Story, find
+from orthonmf.report.tables import FEATURES, assignments, names_or_numbers, write_rows
 
 
 @takes_reading(*PREPARING)

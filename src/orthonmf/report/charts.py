@@ -1,16 +1,24 @@
-"""Charts as plain SVG: they print, they scale, and they need no script."""
+"""Charts and small pictures: where everything stands, for templates that draw it as SVG."""
 
 from __future__ import annotations
 
+import base64
 import math
-from collections.abc import Callable, Iterator, Sequence
+import struct
+import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from orthonmf.report.markup import Safe, row, table, tag
+import numpy as np
+
+from orthonmf.numerics.arrays import Array
 
 WIDTH, HEIGHT = 520, 240
-LEFT, RIGHT, TOP, BOTTOM = 56, 12, 14, 40
+LEFT, RIGHT, TOP, BOTTOM = 56, 20, 26, 40
 TICKS = 5
+MOST_PIXELS = 64
+PNG = b"\x89PNG\r\n\x1a\n"
+GRAY_8_BIT = (8, 0, 0, 0, 0)
 Scale = Callable[[float], float]
 
 
@@ -23,6 +31,24 @@ class Line:
     style: str
 
 
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Lines or bars on a grid, in the units of the drawing, and the same numbers as a table."""
+
+    title: str
+    x_label: str
+    y_label: str
+    levels: list[tuple[float, str]]  # height and word of every line of the grid
+    ticks: list[tuple[float, str]]  # place and word of everything below the axis
+    head: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    lines: list[tuple[Line, list[tuple[float, float]]]]
+    bars: list[tuple[float, float, float, float]]  # left, top, width, height
+    marked: list[tuple[float, str]]  # place and word of every upright line
+
+    frame = (WIDTH, HEIGHT, LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM)
+
+
 def line_chart(
     title: str,
     x: Sequence[float],
@@ -30,100 +56,57 @@ def line_chart(
     *,
     x_label: str,
     y_label: str,
-    marked: float | None = None,
+    marked: Sequence[tuple[float, str]] = (),
     from_zero: bool = False,
-) -> Safe:
-    """A chart of some lines over x; ``marked`` draws an upright line with its value."""
+) -> Chart:
+    """A chart of some lines over x; ``marked`` are upright lines with a word each."""
     heights = [h for line in lines for h in line.heights if h is not None and math.isfinite(h)]
-    levels = nice_ticks(0.0 if from_zero else min(heights), max(heights))
+    levels = _nice_ticks(0.0 if from_zero else min(heights), max(heights))
     across = _scale(min(x), max(x), LEFT, WIDTH - RIGHT)
     down = _scale(levels[0], levels[-1], HEIGHT - BOTTOM, TOP)
-    drawn: list[Safe] = []
-    if marked is not None:
-        at = f"{across(marked):.1f}"
-        drawn.append(tag("line", x1=at, x2=at, y1=TOP, y2=HEIGHT - BOTTOM, class_="marked"))
-    for line in lines:
-        drawn.extend(_line(x, line, across, down))
-    ticks = [(across(value), f"{value:g}") for value in _x_ticks(x)]
-    keys = [tag("span", tag("i", class_=f"key {line.style}"), line.name) for line in lines]
-    legend = tag("p", keys, class_="legend") if len(lines) > 1 else ""
-    picture = _picture(f"{title}: {y_label} over {x_label}", x_label, levels, ticks, drawn)
-    heights_at = zip(*(line.heights for line in lines), strict=True)
+    placed = [
+        (line, [(across(place), down(height))
+                for place, height in zip(x, line.heights, strict=True)
+                if height is not None and math.isfinite(height)])
+        for line in lines
+    ]  # fmt: skip
     rows = [
-        row(f"{value:g}", ["" if one is None else f"{one:.6g}" for one in cells])
-        for value, cells in zip(x, heights_at, strict=True)
+        (f"{place:g}", *("" if height is None else f"{height:.6g}" for height in cells))
+        for place, *cells in zip(x, *(line.heights for line in lines), strict=True)
     ]
-    numbers = _numbers((x_label, *(line.name for line in lines)), rows)
-    return tag("figure", tag("figcaption", title), picture, legend, numbers)
+    places = sorted(set(x))
+    ticks = [(across(place), f"{place:g}") for place in places[:: max(1, -(-len(places) // 10))]]
+    at_levels = [(down(level), f"{level:.4g}") for level in levels]
+    upright = [(across(place), word) for place, word in marked if min(x) <= place <= max(x)]
+    head = (x_label, *(line.name for line in lines))
+    return Chart(title, x_label, y_label, at_levels, ticks, head, rows, placed, [], upright)
 
 
-def bar_chart(
-    title: str,
-    names: Sequence[str],
-    heights: Sequence[float],
-    *,
-    x_label: str,
-    y_label: str,
-    ticks: Sequence[tuple[float, str]],
-) -> Safe:
-    """Bars of the same width next to each other; ``ticks`` are places, counted in bars, and words.
-
-    The names are those of the bars in the table of the same numbers.
-    """
-    levels = nice_ticks(0.0, max(heights))
+def histogram(title: str, counts: Array, edges: Array, *, x_label: str, y_label: str) -> Chart:
+    """Bars of shares (counts of shares between two edges each, from 0 to 1)."""
+    levels = _nice_ticks(0.0, float(counts.max()))
     down = _scale(levels[0], levels[-1], HEIGHT - BOTTOM, TOP)
-    across = _scale(0, len(heights), LEFT, WIDTH - RIGHT)
-    drawn = []
-    for place, height in enumerate(heights):
-        left, right, top = across(place) + 1, across(place + 1) - 1, down(height)
-        size = {"width": f"{right - left:.1f}", "height": f"{down(0) - top:.1f}"}
-        drawn.append(tag("rect", x=f"{left:.1f}", y=f"{top:.1f}", class_="bar", **size))
-    placed = [(across(at), word) for at, word in ticks]
-    picture = _picture(f"{title}: {y_label} over {x_label}", x_label, levels, placed, drawn)
-    rows = [row(name, [f"{height:g}"]) for name, height in zip(names, heights, strict=True)]
-    return tag("figure", tag("figcaption", title), picture, _numbers((x_label, y_label), rows))
+    across = _scale(0.0, 1.0, LEFT, WIDTH - RIGHT)
+    bars, rows = [], []
+    for low, high, count in zip(edges[:-1], edges[1:], counts.tolist(), strict=True):
+        left, right, top = across(low) + 1, across(high) - 1, down(count)
+        bars.append((left, top, right - left, down(0) - top))
+        rows.append((f"{100 * low:.0f} to {100 * high:.0f}%", f"{count:g}"))
+    ticks = [(across(share), f"{share:.0%}") for share in (0, 0.25, 0.5, 0.75, 1)]
+    at_levels = [(down(level), f"{level:.4g}") for level in levels]
+    head = (x_label, y_label)
+    return Chart(title, x_label, y_label, at_levels, ticks, head, rows, [], bars, [])
 
 
-def _picture(
-    words: str,
-    x_label: str,
-    levels: Sequence[float],
-    ticks: Sequence[tuple[float, str]],
-    drawn: Sequence[Safe],
-) -> Safe:
-    """What is drawn, on a grid of levels, above ticks that stand at a place each."""
-    down = _scale(levels[0], levels[-1], HEIGHT - BOTTOM, TOP)
-    grid = []
-    for value in levels:
-        y = f"{down(value):.1f}"
-        grid.append(tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="grid"))
-        grid.append(_text(LEFT - 8, down(value) + 4, f"{value:.4g}", "end"))
-    below = [_text(at, HEIGHT - BOTTOM + 18, word, "middle") for at, word in ticks]
-    label = _text((LEFT + WIDTH) / 2, HEIGHT - 6, x_label, "middle")
-    inside = (tag("title", words), grid, below, drawn, label)
-    return tag("svg", inside, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", class_="chart")
-
-
-def _numbers(head: Sequence[str], rows: Sequence[Safe]) -> Safe:
-    """The same numbers for those who do not see the picture."""
-    return tag("details", tag("summary", "as a table"), table(head, rows), class_="numbers")
-
-
-def nice_ticks(low: float, high: float) -> list[float]:
+def _nice_ticks(low: float, high: float) -> list[float]:
     """A few round numbers that enclose a range."""
     if not high > low:
         high = low + (abs(low) or 1.0) * 0.1
     raw = (high - low) / TICKS
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(one * power for one in (1, 2, 2.5, 5, 10) if one * power >= raw * 0.999)
+    step = next(size * power for size in (1, 2, 2.5, 5, 10) if size * power >= raw * 0.999)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [round(i * step, 12) for i in range(first, last + 1)]
-
-
-def _x_ticks(x: Sequence[float]) -> list[float]:
-    values = sorted(set(x))
-    step = max(1, math.ceil(len(values) / 10))
-    return values[::step]
 
 
 def _scale(low: float, high: float, start: float, stop: float) -> Scale:
@@ -132,18 +115,25 @@ def _scale(low: float, high: float, start: float, stop: float) -> Scale:
     return lambda value: start + (value - low) / (high - low) * (stop - start)
 
 
-def _text(x: float, y: float, text: str, anchor: str) -> Safe:
-    return tag("text", text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor)
+def picture(values: Array, shape: tuple[int, int]) -> str:
+    """Values as a gray PNG in a data URI, the largest brightest; a big one loses pixels."""
+    pixels = np.asarray(values, dtype=np.float64).reshape(shape)
+    step = -(-max(shape) // MOST_PIXELS)
+    pixels = pixels[::step, ::step]
+    largest = float(pixels.max())
+    levels = np.rint(255 * pixels / largest) if largest > 0 else np.zeros(pixels.shape)
+    return "data:image/png;base64," + base64.b64encode(_png(levels.astype(np.uint8))).decode()
 
 
-def _line(x: Sequence[float], line: Line, across: Scale, down: Scale) -> Iterator[Safe]:
-    points = [
-        (across(one), down(height))
-        for one, height in zip(x, line.heights, strict=True)
-        if height is not None and math.isfinite(height)
-    ]
-    joined = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
-    yield tag("polyline", points=joined, class_=f"line {line.style}")
-    if len(points) <= 60:
-        for a, b in points:
-            yield tag("circle", cx=f"{a:.1f}", cy=f"{b:.1f}", r=2.6, class_=f"dot {line.style}")
+def _png(levels: Array) -> bytes:
+    height, width = levels.shape
+    # Every line begins with the number of its filter; 0 is none.
+    lines = np.hstack((np.zeros((height, 1), np.uint8), levels))
+    header = struct.pack(">IIBBBBB", width, height, *GRAY_8_BIT)
+    content = zlib.compress(lines.tobytes(), 9)
+    return PNG + _chunk(b"IHDR", header) + _chunk(b"IDAT", content) + _chunk(b"IEND", b"")
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    body = kind + content
+    return struct.pack(">I", len(content)) + body + struct.pack(">I", zlib.crc32(body))

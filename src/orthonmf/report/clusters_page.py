@@ -6,7 +6,7 @@ whose answer is 1 inside of them: what is left are the disagreements.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,10 @@ from orthonmf.certificate import Certificate
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.factorization import Factorization
 from orthonmf.numerics.arrays import Array
-from orthonmf.report.colors import own_color
 from orthonmf.report.findings import find
-from orthonmf.report.heatmap import heat_maps
-from orthonmf.report.maps_section import TIP, maps_data, maps_section, search_section
-from orthonmf.report.markup import Safe, remark, row, section, table, tag
-from orthonmf.report.shell import write_page
-from orthonmf.report.story import Story, count, percent, sentence
+from orthonmf.report.page import render
+from orthonmf.report.pictures import pictures
+from orthonmf.report.story import Story, count
 
 # Smaller clusters than the first so many are counted, and drawn as if they were none.
 MOST_CLUSTERS = 60
@@ -47,48 +44,52 @@ class Clusters:
 
 
 def clusters_page(
-    found: Clusters,
+    clustering: Clusters,
     source: str,
     row_names: Sequence[str] | None = None,
     column_names: Sequence[str] | None = None,
     version: str = "",
 ) -> str:
     """Write a clustering as HTML."""
-    result = as_factorization(found)
+    result = as_factorization(clustering)
+    findings = find(clustering.edges, result)
     story = Story(
-        result, find(found.edges, result), source, row_names, column_names, part="cluster"
+        result, findings, source, row_names, column_names, version=version, part="cluster"
     )
-    maps = heat_maps(story.findings, result)
-    left = (
-        "What is left are the disagreements: edges outside of clusters, and what is missing inside."
+    (n, m), n_clusters = story.shape, clustering.n_clusters
+    alone_rows, alone_columns = (
+        int((labels >= n_clusters).sum())
+        for labels in (clustering.row_labels, clustering.column_labels)
     )
-    clusters = tag("div", _table(found, story), class_="wide", tabindex=0)
-    proof = tag("p", sentence(str(found.certificate)), id="proof")
-    sections = [
-        _headline(found, story),
-        section("The clusters", "overview", clusters),
-        section("The matrix", "matrix", remark(left), maps_section(story, maps)),
-        section("Find a name", "find", search_section(story)),
-        section("What is proven", "proven", proof),
-    ]
-    made = tag("footer", tag("p", f"Made by orthonmf {version}.".replace(" .", ".")))
-    title, data = f"{source}: {found.n_clusters} clusters", maps_data(story, maps)
-    return write_page(title, LINKS, sections, after=[made, TIP], data=data, version=version)
+    return render(
+        "clusters.html",
+        title=f"{source}: {n_clusters} clusters",
+        links=LINKS,
+        story=story,
+        headline=f"{count(n_clusters, 'cluster')} with "
+        f"{count(clustering.disagreements, 'disagreement')} in {source}",
+        lead=f"{n:,} rows \N{MULTIPLICATION SIGN} {m:,} columns, {int(clustering.edges.sum()):,} "
+        "edges. A disagreement is an edge between clusters or a missing edge inside one. In no "
+        f"cluster: {alone_rows:,} rows and {alone_columns:,} columns.",
+        clusters=[_about(clustering, story, at) for at in range(result.n_components_found)],
+        n_more=n_clusters - result.n_components_found,
+        certificate=clustering.certificate,
+        **pictures(story, story.part),
+    )
 
 
-def as_factorization(found: Clusters) -> Factorization:
+def as_factorization(clustering: Clusters) -> Factorization:
     """The answer of a clustering as disjoint blocks: 1 inside of the clusters that are shown."""
-    k = min(found.n_clusters, MOST_CLUSTERS)
+    k = min(clustering.n_clusters, MOST_CLUSTERS)
     rows, columns = (
         np.where(labels < k, labels, -1).astype(np.int32)
-        for labels in (found.row_labels, found.column_labels)
+        for labels in (clustering.row_labels, clustering.column_labels)
     )
     widths = np.bincount(columns[columns >= 0], minlength=k).astype(np.float64)
     components = np.zeros((k, len(columns)))
     inside = np.flatnonzero(columns >= 0)
     components[columns[inside], inside] = 1.0 / np.sqrt(widths[columns[inside]])
     scales = np.where(rows >= 0, np.sqrt(np.append(widths, 0.0)[rows]), 0.0)
-    edges = max(1, int(found.edges.sum()))
     return Factorization(
         orthogonal="both",
         n_components=k,
@@ -98,54 +99,25 @@ def as_factorization(found: Clusters) -> Factorization:
         scales=scales,
         feature_labels=columns,
         feature_scales=components.max(axis=0, initial=0.0),
-        error=float(np.sqrt(found.disagreements)),
-        relative_squared_error=found.disagreements / edges,
-        history=(),
-        n_sweeps=0,
-        steps_run=(),
+        error=float(np.sqrt(clustering.disagreements)),
+        relative_squared_error=clustering.disagreements / max(1, int(clustering.edges.sum())),
     )
 
 
-def _headline(found: Clusters, story: Story) -> Safe:
-    n, m = story.shape
-    edges = int(found.edges.sum())
-    clusters = f"{found.n_clusters} cluster{'s' * (found.n_clusters != 1)}"
-    wrong = count(found.disagreements, "disagreement")
-    alone = [int((labels >= found.n_clusters).sum())
-             for labels in (found.row_labels, found.column_labels)]  # fmt: skip
-    text = (
-        f"{n:,} rows \N{MULTIPLICATION SIGN} {m:,} columns, {edges:,} edges. A disagreement is an "
-        f"edge between clusters or a missing edge inside one. In no cluster: {alone[0]:,} rows and "
-        f"{alone[1]:,} columns."
-    )
-    return Safe(tag("h1", f"{clusters} with {wrong} in {story.source}")
-                + tag("p", text, class_="lead"))  # fmt: skip
+def _about(clustering: Clusters, story: Story, cluster: int) -> dict[str, Any]:
+    rows, columns = story.findings.rows_of(cluster), story.findings.columns_of(cluster)
+    edges = int(clustering.edges[rows][:, columns].sum())
+    return {
+        "rows": len(rows),
+        "columns": len(columns),
+        "edges": edges,
+        "full": edges / (len(rows) * len(columns)),
+        "some_rows": _some(rows, story.row),
+        "some_columns": _some(columns, story.column),
+    }
 
 
-def _table(found: Clusters, story: Story) -> Safe:
-    words = ("Cluster", "Rows", "Columns", "Edges inside", "Some rows", "Some columns")
-    head = [tag("th", word, scope="col", class_="text") for word in words]
-    k = story.result.n_components_found
-    body = [_row(found, story, cluster) for cluster in range(k)]
-    if found.n_clusters > k:
-        rest = f"and {found.n_clusters - k:,} smaller clusters, drawn as none"
-        body.append(tag("tr", tag("th", rest, colspan=len(words), scope="row")))
-    return table(head, body, class_="clusters")
-
-
-def _row(found: Clusters, story: Story, cluster: int) -> Safe:
-    rows = story.findings.rows_of(cluster)
-    columns = story.findings.columns_of(cluster)
-    edges = int(found.edges[rows][:, columns].sum())
-    cells = [f"{len(rows):,}", f"{len(columns):,}",
-             f"{edges:,}, {percent(edges / (len(rows) * len(columns)))} full",
-             _some(rows, story.row), _some(columns, story.column)]  # fmt: skip
-    number = tag("span", f"{cluster}", class_="number")
-    texts = [tag("td", one, class_="text") for one in cells]
-    return row(number, texts, id=f"cluster-{cluster}", style=own_color(cluster))
-
-
-def _some(members: Array, name: Any) -> str:
-    shown = ", ".join(name(int(one)) for one in members[:MOST_NAMES])
+def _some(members: Array, name: Callable[[int], str]) -> str:
+    shown = ", ".join(name(int(member)) for member in members[:MOST_NAMES])
     more = len(members) - MOST_NAMES
     return f"{shown} and {more:,} more" if more > 0 else shown

@@ -29,7 +29,7 @@ class Findings:
     row_scales: Array  # (n,) its loading there
     row_shares: Array  # (n,) how much of its squared length is captured; NaN for zero rows
     row_misses: Array  # (n,) what is not captured, as a share of the squared norm of the matrix
-    column_labels: Array  # (m,) where every column weighs most; with a full core its group
+    column_labels: Array  # (m,) where every column weighs most; with a core its group
     column_weights: Array  # (m,) its weight there, or its scale
     energies: Array  # (k,) the share of the squared norm that each component captures
 
@@ -43,7 +43,7 @@ class Findings:
         return np.flatnonzero(self.row_labels == component)
 
     def columns_of(self, component: int) -> Array:
-        """Columns that weigh most in a component, with a full core those of a group, ascending."""
+        """Columns that weigh most in a component, with a core those of a group, ascending."""
         return np.flatnonzero(self.column_labels == component)
 
 
@@ -132,7 +132,7 @@ def _entries_at(labels: Array, values: Array) -> Array:
     return entries
 
 
-def groups_of_columns(result: Factorization) -> Any:
+def _groups_of_columns(result: Factorization) -> Any:
     """(m, l) the unit groups of columns, one scale per row: the right factor around the core."""
     assert result.feature_labels is not None
     assert result.feature_scales is not None
@@ -143,8 +143,8 @@ def groups_of_columns(result: Factorization) -> Any:
 def is_exactly_orthogonal(result: Factorization) -> bool:
     """Whether the factors that should be orthogonal are, to the last bit."""
     checked = [result.W] if result.orthogonal != "features" else []
-    if not result.overlapping:
+    if isinstance(result.n_components, tuple):
+        checked.append(_groups_of_columns(result).T)
+    elif result.orthogonal != "samples":
         checked.append(result.A.T)
-    if result.has_full_core:
-        checked.append(groups_of_columns(result).T)
     return all(non_orthogonality(factor) == 0.0 for factor in checked)

@@ -1,23 +1,25 @@
-"""The matrix as a picture: root mean squares of blocks, on a log scale, in 8 bits."""
+"""The matrix as pictures: root mean squares of blocks, on a log scale, in 8 bits.
+
+One read of the rows, block by block, gives the squared entries of every cell of a picture and
+their products with the answer. What is left of an entry is its square, less twice this product,
+plus the square of the answer, which is a product of sums over rows and over columns: in every
+setting an entry of the answer is one loading times one weight. So sparse data stay sparse.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from orthonmf.engine.matrix import Matrix
 from orthonmf.factorization import Factorization
 from orthonmf.numerics.arrays import Array
 from orthonmf.report.findings import Findings
-from orthonmf.report.remainder import (
-    Cells,
-    approximate_cells,
-    in_one_unit,
-    indicator,
-    subtract_cells,
-)
 
 MOST_CELLS = 400
 DECADES = 3.0  # below a thousandth of the largest cell, cells look alike
@@ -25,31 +27,35 @@ DECADES = 3.0  # below a thousandth of the largest cell, cells look alike
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
-    """Rows or columns in some order, cut into cells."""
+    """Rows or columns in some order, cut into cells of nearly equal size."""
 
     order: Array  # (size,) which row or column stands at each place
-    edges: Array  # (cells + 1,) cell c holds the places edges[c] up to edges[c + 1]
+
+    @property
+    def edges(self) -> Array:
+        """(cells + 1,) cell c holds the places edges[c] up to edges[c + 1]."""
+        size = len(self.order)
+        n_cells = min(size, MOST_CELLS)
+        return np.arange(n_cells + 1) * size // n_cells
 
     @property
     def positions(self) -> Array:
         """(size,) the place of every row or column."""
-        positions = np.empty(len(self.order), dtype=np.int64)
-        positions[self.order] = np.arange(len(self.order))
-        return positions
-
-    def cells(self) -> Array:
-        """(size,) the cell of every row or column."""
-        return np.searchsorted(self.edges, self.positions, side="right") - 1
+        return np.argsort(self.order)
 
     def members(self) -> csr_array:
-        """(size, cells) indicator of which cell every row or column is in."""
-        return indicator(self.cells(), len(self.edges) - 1)
+        """(size, cells) which cell every row or column is in."""
+        cells = np.searchsorted(self.edges, self.positions, side="right") - 1
+        size, n_cells = len(cells), len(self.edges) - 1
+        return csr_array((np.ones(size), cells, np.arange(size + 1)), shape=(size, n_cells))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeatMap:
-    """Cells of 0 (nothing there) to 255, and the values that 1 and 255 stand for."""
+    """A picture: its name on the page, what it shows, its cells of 0 (nothing there) to 255."""
 
+    name: str
+    caption: str
     rows: Axis
     columns: Axis
     levels: Array  # (cells down, cells across) uint8
@@ -57,98 +63,138 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeatMaps:
-    """The matrix as it came and ordered by component; its answer, what is left: on one scale."""
+    """The pictures, and the values that levels 1 and 255 stand for in all of them."""
 
-    original: HeatMap
-    ordered: HeatMap
+    pictures: list[HeatMap]
     low: float
     high: float
-    approximated: HeatMap | None = None
-    left: HeatMap | None = None
 
-    def list_pictures(self) -> list[tuple[str, str, HeatMap]]:
-        """Identity, caption and picture of each that there is, in the order of the page."""
-        pictures = [
-            ("original", "As it came", self.original),
-            ("ordered", "Ordered by {}", self.ordered),
-            ("approximated", "As the {}s have it", self.approximated),
-            ("left", "What is left", self.left),
-        ]
-        return [(name, caption, one) for name, caption, one in pictures if one is not None]
+    def __getitem__(self, name: str) -> HeatMap:
+        return next(picture for picture in self.pictures if picture.name == name)
+
+    @property
+    def is_clipped(self) -> bool:
+        """Whether the palest color stands for all that is smaller, too."""
+        return self.low > 0 and self.high / self.low > 10**DECADES * 0.999
 
 
-def axis(order: Array) -> Axis:
-    """Cut an order into cells of nearly equal size."""
-    n_cells = min(len(order), MOST_CELLS)
-    return Axis(order, np.arange(n_cells + 1) * len(order) // n_cells)
+def heat_maps(findings: Findings, result: Factorization, part: str = "component") -> HeatMaps:
+    """The matrix as it came and ordered, its answer, and what that leaves unless data are missing.
 
-
-def order_by_component(labels: Array, strengths: Array, n_components: int) -> Array:
-    """Members of component 0 first, the strongest of each first; those of none at the end."""
-    groups = np.where(labels < 0, n_components, labels)
-    return np.lexsort((-strengths, groups))
-
-
-def heat_maps(findings: Findings, result: Factorization | None = None) -> HeatMaps:
-    """The pictures, in one pass over the data that keeps sparse data sparse.
-
-    With the result also its answer and, unless entries are missing, what that leaves, in a few
-    passes more.
+    ``part`` is what it is ordered by, in words.
     """
-    matrix, k = findings.matrix, len(findings.energies)
-    n, m = matrix.shape
-    plain = axis(np.arange(n)), axis(np.arange(m))
+    matrix, (n, m) = findings.matrix, findings.matrix.shape
+    k = len(findings.energies)
+    came = Axis(np.arange(n)), Axis(np.arange(m))
     ordered = (
-        axis(order_by_component(findings.row_labels, findings.row_scales, k)),
-        axis(order_by_component(findings.column_labels, findings.column_weights, k)),
+        Axis(_order(findings.row_labels, findings.row_scales, k)),
+        Axis(_order(findings.column_labels, findings.column_weights, m)),
     )
-    layouts = [plain, ordered]
-    energies = matrix.cell_energies([(a.members(), b.members()) for a, b in layouts])
-    if result is not None and k > 0:
-        found = _of_result(matrix, result, ordered, energies[1])
-        energies, layouts = energies + found, layouts + [ordered] * len(found)
-    means = [
-        np.sqrt(energy / np.outer(np.diff(rows.edges), np.diff(columns.edges)))
-        for energy, (rows, columns) in zip(energies, layouts, strict=True)
-    ]
-    high = max(float(one.max()) for one in means[:2])
-    low = _lowest(means[:2], high)
+    energies = _sum_cells(matrix, result, came, ordered)
+    if not matrix.complete:
+        energies.pop()  # what is left of an entry that is not there
+    kinds = (
+        ("original", "As it came", came),
+        ("ordered", f"Ordered by {part}", ordered),
+        ("approximated", f"As the {part}s have it", ordered),
+        ("left", "What is left", ordered),
+    )
+    drawn = []
+    for (_, _, (rows, columns)), energy in zip(kinds, energies, strict=False):
+        drawn.append(np.sqrt(energy / np.outer(np.diff(rows.edges), np.diff(columns.edges))))
+    high = max(float(means.max()) for means in drawn[:2])
+    smallest = min((means[means > 0].min() for means in drawn[:2] if means.any()), default=0.0)
+    low = max(float(smallest), high * 10**-DECADES)
     pictures = [
-        HeatMap(rows, columns, _levels(one, low, high))
-        for (rows, columns), one in zip(layouts, means, strict=True)
+        HeatMap(name, caption, *axes, _levels(means, low, high))
+        for (name, caption, axes), means in zip(kinds, drawn, strict=False)
     ]
     with np.errstate(over="ignore", under="ignore"):
-        low, high = (float(np.ldexp(one, matrix.exponent)) for one in (low, high))
-    return HeatMaps(pictures[0], pictures[1], low, high, *pictures[2:])
+        low, high = (float(np.ldexp(value, matrix.exponent)) for value in (low, high))
+    return HeatMaps(pictures, low, high)
 
 
-def _of_result(
-    matrix: Matrix, result: Factorization, layout: tuple[Axis, Axis], energies: Array
+def _order(labels: Array, strengths: Array, last: int) -> Array:
+    """Members of label 0 first, the strongest of each first; those of none at the end."""
+    return np.lexsort((-strengths, np.where(labels < 0, last, labels)))
+
+
+def _sum_cells(
+    matrix: Matrix, result: Factorization, came: tuple[Axis, Axis], ordered: tuple[Axis, Axis]
 ) -> list[Array]:
-    """Energies of the cells of the answer and, where they can be had, of what it leaves."""
-    rows, columns = layout
-    cells = Cells(rows.cells(), columns.cells(), energies.shape)
-    if not in_one_unit(matrix):
-        return []
-    approximated = approximate_cells(matrix, result, cells)
-    if not matrix.complete:
-        return [approximated]
-    return [approximated, subtract_cells(matrix, result, cells, energies, approximated)]
+    """Energies of the cells of X as it came and ordered, of the answer, and of what is left.
+
+    All are in units in which the squares of the entries neither overflow nor vanish.
+    """
+    (down, across), (down_ordered, across_ordered) = (
+        (rows.members(), columns.members()) for rows, columns in (came, ordered)
+    )
+    shape = (down_ordered.shape[1], across_ordered.shape[1])
+    original = np.zeros((down.shape[1], across.shape[1]))
+    in_order, products = np.zeros((2, *shape))
+    loadings = _in_units(result.loadings, matrix.exponent)
+    components = np.asarray(result.components, dtype=np.float64)
+    for span, rows in _blocks(matrix):
+        squares = rows.power(2) if issparse(rows) else np.square(rows)
+        original += _dense(down[span].T @ squares @ across)
+        in_order += _dense(down_ordered[span].T @ squares @ across_ordered)
+        times = _times_answer(rows, loadings[span], result, components)
+        products += _dense(down_ordered[span].T @ times @ across_ordered)
+    squared = loadings.power(2) if issparse(loadings) else np.square(loadings)
+    answer = _dense(down_ordered.T @ squared) @ (np.square(components) @ across_ordered)
+    left = in_order - 2 * products + answer
+    # Where nearly everything is captured the difference is rounding of either sign.
+    return [original, in_order, answer, np.where(left > 1e-12 * in_order, left, 0.0)]
 
 
-def _lowest(means: list[Array], high: float) -> float:
-    """The value that looks palest: the smallest there is, within a few decades of the largest."""
-    positive = [one[one > 0] for one in means]
-    smallest = min((float(one.min()) for one in positive if one.size), default=0.0)
-    return max(smallest, high * 10**-DECADES)
+def _blocks(matrix: Matrix) -> Iterator[tuple[slice, Any]]:
+    """The rows of X, a block at a time, dense or CSR in float64, without gaps, in matrix units."""
+    for start, stop in pairwise(matrix.source.boundaries):
+        rows = matrix.stored_rows(np.arange(start, stop))
+        rows = rows.cpu().numpy() if hasattr(rows, "cpu") else rows
+        rows = _in_units(rows, matrix.exponent)
+        if issparse(rows):
+            rows.data = np.nan_to_num(rows.data, copy=False)
+        yield slice(start, stop), rows if issparse(rows) else np.nan_to_num(rows, copy=False)
+
+
+def _in_units(values: Any, exponent: int) -> Any:
+    """A copy of a dense or sparse array in float64, divided by a power of two."""
+    if not issparse(values):
+        return np.ldexp(np.asarray(values, dtype=np.float64), -exponent)
+    scaled = csr_array(values, dtype=np.float64, copy=True)
+    scaled.data = np.ldexp(scaled.data, -exponent)
+    return scaled
+
+
+def _times_answer(rows: Any, loadings: Any, result: Factorization, components: Array) -> Any:
+    """Entries of some rows times those of the answer; the answer is asked only where they are."""
+    if not len(components):
+        return rows * 0.0
+    if not issparse(rows):
+        return rows * (loadings @ components)
+    times = rows.copy()
+    at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    if issparse(loadings):  # a row has one component: its loading times the weight of the column
+        own = np.zeros(len(loadings.indptr) - 1, dtype=np.int64)
+        own[np.diff(loadings.indptr) > 0] = loadings.indices
+        times.data *= loadings.sum(axis=1)[at] * components[own[at], rows.indices]
+        return times
+    assert result.feature_labels is not None  # a column has one component
+    labels = np.maximum(result.feature_labels, 0)[rows.indices]
+    times.data *= loadings[at, labels] * components[labels, rows.indices]
+    return times
+
+
+def _dense(sums: Any) -> Array:
+    return sums.toarray() if issparse(sums) else np.asarray(sums)
 
 
 def _levels(means: Array, low: float, high: float) -> Array:
     """0 for nothing, 1 to 255 for the logarithm between low and high."""
-    if not high > 0:
-        return np.zeros(means.shape, dtype=np.uint8)
+    if not high > low:
+        return np.where(means > 0, 255, 0).astype(np.uint8)
     with np.errstate(divide="ignore"):
-        heights = np.log(means / low)
-    span = np.log(high / low) if high > low else 1.0
-    levels = 1 + np.rint(254 * np.clip(heights / span, 0, 1)) if high > low else 255.0
+        heights = np.log(means / low) / np.log(high / low)
+    levels = 1 + np.rint(254 * np.clip(heights, 0, 1))
     return np.where(means > 0, levels, 0).astype(np.uint8)

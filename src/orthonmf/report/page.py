@@ -2,109 +2,260 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import io
 from collections.abc import Mapping
+from functools import cache
+from importlib import resources
 from typing import Any
 
-from orthonmf.report.cards import cards
-from orthonmf.report.charts import Line, line_chart
-from orthonmf.report.core_section import core_section
-from orthonmf.report.groups_section import groups_section, positions_map
-from orthonmf.report.headline import figures, headline, proof
-from orthonmf.report.heatmap import heat_maps
-from orthonmf.report.maps_section import TIP, maps_data, maps_section, search_section
-from orthonmf.report.markup import Safe, remark, row, section, table, tag
-from orthonmf.report.missed_section import missed_section
-from orthonmf.report.overview import overview
-from orthonmf.report.shell import write_page
-from orthonmf.report.story import Story, ratio_text
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
-MOST_POINTS = 400
+from orthonmf.certificate import bound_text
+from orthonmf.report.charts import Chart, Line, histogram, line_chart, picture
+from orthonmf.report.findings import is_exactly_orthogonal
+from orthonmf.report.pictures import color, pictures
+from orthonmf.report.story import Story, count, percent, ratio_text, sentence, shorten
+from orthonmf.report.tables import tables_of, write_rows
+
+MOST_SWEEPS = 400  # points of the chart of errors
+MOST_DOTS = 24  # components, and features, of the table of dots
+MOST_CARDS = 60
+MOST_CORE = 40  # groups of each side of a core
+MOST_GROUPS, MOST_COMPONENTS = 24, 60  # of the table of known groups
+MOST_SPOTS = 5_000
+SIDE = 480  # of the map of rows
+TYPICAL_ROWS, WORST_ROWS, BINS = 6, 12, 20
+MOST_CSV = 750_000  # bytes of a table that can be taken from the page
 LINKS = (
     ("Overview", "#overview"),
-    ("Components", "#components"),
     ("Matrix", "#matrix"),
     ("Find", "#find"),
+    ("Components", "#components"),
     ("Not captured", "#missed"),
     ("Proof", "#proven"),
+    ("Files", "#files"),
 )
 
 
 def page(story: Story) -> str:
-    """Write a story as HTML."""
-    maps = heat_maps(story.findings, story.result)
-    core = [("Core", "#core")] if story.result.has_full_core else []
-    return write_page(
-        f"{story.source}: {story.result.n_components_found} components",
-        (*LINKS[:3], *core, *LINKS[3:], *story.related),
-        _sections(story, maps),
-        after=[_footer(story), TIP],
-        data=maps_data(story, maps),
-        version=story.version,
+    """Write a story as one HTML file that needs nothing else, not even a network."""
+    part = "the groups of both sides" if story.has_core else story.part
+    core = [("Core", "#core")] if story.has_core else []
+    dots = [] if story.image_shape else _dots(story)
+    k, chosen = story.result.n_components_found, story.selection
+    return render(
+        "report.html",
+        title=f"{story.source}: {story.headline}",
+        links=(*LINKS[:2], *core, *LINKS[2:], *story.related),
+        story=story,
+        result=story.result,
+        findings=story.findings,
+        figures=_figures(story),
+        bound=bound_text(story.result.certificate.lower_bound or 0.0),
+        dots=dots,
+        largest_dot=max(float(story.result.components[:, dots].max(initial=0.0)), 1e-300),
+        cross=_cross_table(story),
+        spots=_spots(story),
+        captured=_captured_rows(story),
+        sweeps=_sweeps(story),
+        curves=[] if not chosen or _is_of_pairs(chosen) else _curves(chosen, k),
+        pairs=_pairs(chosen) if chosen and _is_of_pairs(chosen) else None,
+        files=_files(story),
+        **pictures(story, part),
     )
 
 
-def _sections(story: Story, maps: Any) -> list[Safe]:
-    """What a colleague asks first comes first: groups, sizes, differences; proofs at the end."""
-    about_energy = remark(
-        "Energy is the sum of squared entries. The number is that of the component in the files. "
-        "Behind a weight stands how many times as much it is as in any other component."
+def render(template: str, **told: Any) -> str:
+    """A page from a template; everything told is escaped, and one script may run: the page's own.
+
+    A content security policy forbids every request.
+    """
+    return _environment().get_template(template).render(**told)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("orthonmf.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
     )
-    known = [groups_section(story), positions_map(story)]
-    inside = [figures(story), proof(story), _sweeps(story)]
-    details = tag("details", tag("summary", _in_short(story)), inside, class_="more")
+    script = _read("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    environment.globals.update(
+        style=_read("page.css"),
+        script=script,
+        script_hash=f"sha256-{digest}",
+        count=count,
+        picture=picture,
+        color=color,
+        shorten=shorten,
+        ratio_text=ratio_text,
+        MOST_DOTS=MOST_DOTS,
+        MOST_CARDS=MOST_CARDS,
+        MOST_CORE=MOST_CORE,
+        TYPICAL_ROWS=TYPICAL_ROWS,
+        WORST_ROWS=WORST_ROWS,
+    )
+    environment.filters.update(percent=percent, sentence=sentence, number=_number)
+    return environment
+
+
+def _read(name: str) -> str:
+    return (resources.files("orthonmf.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _printable(value: Any) -> Any:
+    """Control characters and lone surrogates have no place in a page; HTML stays as it is."""
+    if not isinstance(value, str) or hasattr(value, "__html__"):
+        return "" if value is None else value
+    clean = "".join(
+        letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}"
+        for letter in value
+    )
+    return clean.encode("utf-8", "replace").decode("utf-8")
+
+
+def _number(value: float) -> str:
+    """Three digits of a number, without an exponent where that can be read."""
+    return f"{value:,.0f}" if 1000 <= value < 1e7 else f"{value:.3g}"
+
+
+def _figures(story: Story) -> list[tuple[str, str, str]]:
+    """The numbers of the fit: a name, the number, and what it is, each."""
+    result, certificate = story.result, story.result.certificate
+    times = "\N{MULTIPLICATION SIGN}"
+    sizes = (f"{result.n_components_found}", f"of {result.n_components} asked for")
+    if isinstance(result.n_components, tuple):
+        k, n_groups = result.n_components
+        asked = f"rows {times} features, of {k} {times} {n_groups} asked for"
+        sizes = (f"{result.n_components_found} {times} {story.n_groups}", asked)
+    spent = f"{result.n_sweeps} sweeps over the data"
+    if certificate.seconds:
+        spent = f"for the fit, {certificate.seconds:.3g} s for the proof"
+    exact = is_exactly_orthogonal(result)
+    overlap = ("exact", "no overlap, to the last bit") if exact else ("not exact", "see the model")
+    error = f"{result.relative_squared_error:.4f}"
     return [
-        headline(story),
-        section("The groups", "overview", overview(story)),
-        section("What was known before", "known", known) if any(known) else Safe(""),
-        section("The matrix", "matrix", maps_section(story, maps)),
-        *core_section(story),
-        section("Find a name", "find", search_section(story)),
-        section("Components", "components", about_energy, cards(story)),
-        section("What is not captured", "missed", missed_section(story)),
-        _choice(story),
-        section("What is proven", "proven", details),
+        ("Relative squared error", error, "squared error / squared norm"),
+        ("Proven ratio", ratio_text(certificate.ratio), "of this error to the smallest possible"),
+        ("Orthogonality", *overlap),
+        ("Groups" if story.has_core else "Components", *sizes),
+        ("Time", f"{result.seconds:.3g} s", spent),
     ]
 
 
-def _choice(story: Story) -> Safe:
-    """The curves over the number of components, where ``select-k`` was run."""
-    if not story.selection:
-        return Safe("")
-    curves = tag("div", _selection(story.selection), class_="charts")
-    suggestion = tag("p", _suggestion(story.selection))
-    return section("How many components", "choice", curves, suggestion)
+def _dots(story: Story) -> list[int]:
+    """The most distinctive features of every component, each once, in the order of components."""
+    shown = min(story.result.n_components_found, MOST_DOTS)
+    each = max(1, min(3, MOST_DOTS // max(1, shown)))
+    columns = [
+        column
+        for component in range(shown)
+        for column in story.distinctive_columns(component, each).tolist()
+    ]
+    return list(dict.fromkeys(columns))[:MOST_DOTS]
 
 
-def _in_short(story: Story) -> str:
-    ratio = story.result.certificate.ratio
-    if ratio is None:
-        return "The figures of the fit"
-    return f"At most {ratio_text(ratio)} times the smallest error possible; the figures of the fit"
+def _cross_table(story: Story) -> dict[str, Any] | None:
+    """Rows of every known group in every component, the largest groups first."""
+    if story.groups is None:
+        return None
+    from sklearn.metrics import adjusted_rand_score  # takes a second to import
+
+    labels, k = story.findings.row_labels, story.result.n_components_found
+    texts = np.asarray(story.groups, dtype=object).astype(str)
+    names, numbers = np.unique(texts, return_inverse=True)
+    counts = np.zeros((len(names), k + 1), dtype=np.int64)
+    np.add.at(counts, (numbers, labels), 1)  # label -1 is the last column
+    order = np.argsort(-counts.sum(axis=1), kind="stable")
+    shown = list(range(min(k, MOST_COMPONENTS))) + ([k] if counts[:, k].any() else [])
+    rows = [(shorten(str(names[at])), counts[at]) for at in order[:MOST_GROUPS]]
+    rest = counts[order[MOST_GROUPS:]]
+    if len(rest):
+        rows.append((f"{len(rest)} smaller groups", rest.sum(axis=0)))
+    return {
+        "n_groups": len(names),
+        "agreement": adjusted_rand_score(numbers, labels),
+        "head": ["none" if at == k else str(at) for at in shown],
+        "rows": [
+            (name, [(int(row[at]), row[at] / max(1, row.sum())) for at in shown])
+            for name, row in rows
+        ],
+    }
 
 
-def _sweeps(story: Story) -> Safe:
+def _spots(story: Story) -> dict[str, Any] | None:
+    """The rows at places that came with the data, one path for every component.
+
+    Thousands of elements would make the page slow.
+    """
+    if story.positions is None:
+        return None
+    places = np.asarray(story.positions, dtype=np.float64)[:, :2]
+    known = np.flatnonzero(np.isfinite(places).all(axis=1))
+    if not len(known):
+        return None
+    step = -(-len(known) // MOST_SPOTS)
+    kept = known[::step]
+    low, high = places[kept].min(axis=0), places[kept].max(axis=0)
+    shares = (places[kept] - low) / np.where(high > low, high - low, 1.0)
+    across, down = 8 + shares[:, 0] * (SIDE - 16), 8 + (1 - shares[:, 1]) * (SIDE - 16)
+    labels = story.findings.row_labels[kept]
+    paths = {
+        int(component): "".join(
+            f"M{x:.1f} {y:.1f}h0"
+            for x, y in zip(across[labels == component], down[labels == component], strict=True)
+        )
+        for component in np.unique(labels)
+    }
+    return {"paths": paths, "step": step, "side": SIDE, "width": 5.2 if len(kept) > 1000 else 7.2}
+
+
+def _captured_rows(story: Story) -> dict[str, Any] | None:
+    """How much of the energy of the rows is captured: three quantiles and a histogram."""
+    shares = story.findings.row_shares
+    shares = shares[~np.isnan(shares)]
+    if not len(shares):
+        return None
+    counts, edges = np.histogram(np.clip(shares, 0.0, 1.0), bins=BINS, range=(0.0, 1.0))
+    words = {"x_label": "share of the row's energy", "y_label": "rows"}
+    chart = histogram("How much of a row is captured", counts, edges, **words)
+    return {"quantiles": np.quantile(shares, (0.1, 0.5, 0.9)).tolist(), "chart": chart}
+
+
+def _sweeps(story: Story) -> Chart | None:
     history = story.result.history
     if len(history) < 2:
-        return Safe("")
-    places = range(0, len(history), -(-len(history) // MOST_POINTS))
+        return None
+    places = range(0, len(history), -(-len(history) // MOST_SWEEPS))
     error = "relative squared error"
-    line = Line(error, [float(history[one]) for one in places], "first")
-    numbers = [one + 1 for one in places]
+    line = Line(error, [float(history[place]) for place in places], "first")
+    numbers = [place + 1 for place in places]
     title = "Error after each sweep"
-    chart = line_chart(title, numbers, [line], x_label="sweep", y_label=error)
-    return tag("div", chart, class_="charts")
+    return line_chart(title, numbers, [line], x_label="sweep", y_label=error)
 
 
-def _selection(selection: Mapping[str, Any]) -> list[Safe]:
-    """The curves of ``select-k``."""
-    tried = selection["candidates"]
-    if isinstance(tried[0]["n_components"], list):
-        return [_pairs(tried)]
-    k = [one["n_components"] for one in tried]
-    chosen = selection["suggestion"]
+def _is_of_pairs(selection: Mapping[str, Any]) -> bool:
+    return isinstance(selection["candidates"][0]["n_components"], list)
+
+
+def _curves(selection: Mapping[str, Any], k: int) -> list[Chart]:
+    """The curves of ``select-k``, with the number it suggests and that of this page marked."""
+    tried, suggested = selection["candidates"], selection["suggestion"]
+    marked = [(suggested, f"suggested: k = {suggested}")]
+    if k != suggested:
+        marked.append((k, f"this page: k = {k}"))
+    places = [candidate["n_components"] for candidate in tried]
 
     def line(name: str, key: str, style: str) -> Line:
-        return Line(name, [one[key] for one in tried], style)
+        return Line(name, [candidate[key] for candidate in tried], style)
 
     errors = [
         line("error", "relative_squared_error", "first"),
@@ -116,51 +267,56 @@ def _selection(selection: Mapping[str, Any]) -> list[Safe]:
         line("components (matched cosine)", "matched_cosine", "second"),
     ]
     return [
-        line_chart(
-            "Error for each number of components", k, errors,
-            x_label="components", y_label="relative squared error", marked=chosen, from_zero=True,
-        ),
-        line_chart(
-            "Agreement of two halves of the rows", k, agreement,
-            x_label="components", y_label="agreement", marked=chosen,
-        ),
+        line_chart("Error for each number of components", places, errors, x_label="components",
+                   y_label="relative squared error", marked=marked, from_zero=True),
+        line_chart("Agreement of two halves of the rows", places, agreement,
+                   x_label="components", y_label="agreement", marked=marked),
     ]  # fmt: skip
 
 
-def _pairs(tried: Any) -> Safe:
+def _pairs(selection: Mapping[str, Any]) -> dict[str, Any]:
     """The errors over pairs: groups of rows down, groups of features across."""
-    found = {tuple(one["n_components"]): one["relative_squared_error"] for one in tried}
-    down, across = (sorted({pair[side] for pair in found}) for side in (0, 1))
-
-    def error(pair: tuple[int, int]) -> str:
-        return "" if found.get(pair) is None else f"{found[pair]:.4f}"
-
-    rows = [row(k, [error((k, one)) for one in across]) for k in down]
-    errors = table(["rows \N{RIGHTWARDS ARROW} features", *across], rows)
-    caption = tag("figcaption", "Error for each pair of numbers of groups")
-    return tag("figure", caption, tag("div", errors, class_="wide"))
+    errors = {
+        tuple(candidate["n_components"]): candidate["relative_squared_error"]
+        for candidate in selection["candidates"]
+    }
+    down, across = (sorted({pair[side] for pair in errors}) for side in (0, 1))
+    rows = [(k, [errors.get((k, n_groups)) for n_groups in across]) for k in down]
+    return {"across": across, "rows": rows}
 
 
-def _suggestion(selection: Any) -> str:
-    chosen, reason = selection["suggestion"], selection["reason"]
-    if isinstance(chosen, list):
-        rows, features = chosen
-        return f"Suggested: {rows} groups of rows and {features} of features. It is {reason}."
-    return f"Suggested number of components: {chosen}. It is {reason}."
+def _files(story: Story) -> list[dict[str, Any]]:
+    """The tables as CSV in data URIs; one that is too long has no address."""
+    words = {
+        "assignments.csv": "the component of every row",
+        "features.csv": "where every feature weighs most",
+        "components.csv": "all weights",
+        "core.csv": "what the groups of both sides have to do with each other",
+    }
+    files = []
+    for name, (headings, rows) in tables_of(story).items():
+        written = _Bounded(MOST_CSV)
+        write_rows(written, headings, rows)
+        text = written.getvalue().encode("utf-8", "replace")
+        address = f"data:text/csv;base64,{base64.b64encode(text).decode()}"
+        if written.is_full:
+            address = ""
+        files.append({"name": name, "about": words[name], "address": address, "bytes": len(text)})
+    return files
 
 
-def _footer(story: Story) -> Safe:
-    result = story.result
-    steps = ", ".join(result.steps_run) or "none"
-    return tag(
-        "footer",
-        tag(
-            "p", f"Made by orthonmf {story.version}. Steps run: {steps}; {result.n_sweeps} sweeps."
-        ),
-        tag(
-            "p",
-            "Next to this page: assignments.csv (the component of every row), features.csv (of "
-            "every feature), components.csv (all weights), model.npz (orthonmf.load reads it), "
-            "summary.json. Rows, features and components are counted from 0.",
-        ),
-    )
+class _Bounded(io.StringIO):
+    """A text that stops growing when it is longer than a page should carry."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.left = most
+
+    @property
+    def is_full(self) -> bool:
+        """Whether something did not fit."""
+        return self.left < 0
+
+    def write(self, text: str, /) -> int:
+        self.left -= len(text.encode("utf-8", "replace"))
+        return len(text) if self.is_full else super().write(text)

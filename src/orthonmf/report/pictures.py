@@ -1,43 +1,120 @@
-"""Small gray pictures as PNG, for features that are pixels."""
+"""The pictures of a page and its search: frames for the template, data for the script."""
 
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
+import json
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from orthonmf.numerics.arrays import Array
-from orthonmf.report.markup import Safe, tag
+from orthonmf.report.heatmap import Axis, heat_maps
+from orthonmf.report.story import Story
 
-MOST_PIXELS = 64
-PNG = b"\x89PNG\r\n\x1a\n"
-GRAY_8_BIT = (8, 0, 0, 0, 0)
-
-
-def tile(values: Array, shape: tuple[int, int], label: str, look: str = "tile") -> Safe:
-    """Values as a picture, the largest one brightest; every other pixel is dropped if it is big."""
-    picture = np.asarray(values, dtype=np.float64).reshape(shape)
-    step = -(-max(shape) // MOST_PIXELS)
-    picture = picture[::step, ::step]
-    largest = float(picture.max())
-    levels = np.rint(255 * picture / largest) if largest > 0 else np.zeros(picture.shape)
-    source = base64.b64encode(png(levels.astype(np.uint8))).decode()
-    address = f"data:image/png;base64,{source}"
-    return tag("img", class_=look, alt=label, title=label, src=address)
+# Names that the search knows, of each side: so many of them, and so many bytes together.
+MOST_NAMES, MOST_BYTES = 100_000, 3_000_000
+WIDEST, TALLEST = 1.9, 1.25  # a picture is at most this many times as wide as high, and reverse
+N_COLORS = 12
 
 
-def png(levels: Array) -> bytes:
-    """A gray image of 8 bits as a PNG file."""
-    height, width = levels.shape
-    # Every line begins with the number of its filter; 0 is none.
-    lines = np.hstack((np.zeros((height, 1), np.uint8), levels))
-    header = struct.pack(">IIBBBBB", width, height, *GRAY_8_BIT)
-    content = zlib.compress(lines.tobytes(), 9)
-    return PNG + _chunk(b"IHDR", header) + _chunk(b"IDAT", content) + _chunk(b"IEND", b"")
+def color(number: int, palette: str = "c") -> str:
+    """The variable of the style sheet with the color of a component ("c") or group ("g")."""
+    return f"var(--{palette}{number % N_COLORS})" if number >= 0 else "var(--none)"
 
 
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    body = kind + content
-    return struct.pack(">I", len(content)) + body + struct.pack(">I", zlib.crc32(body))
+def pictures(story: Story, part: str) -> dict[str, Any]:
+    """What a template and its script need for the pictures, ordered by parts, and the search."""
+    maps = heat_maps(story.findings, story.result, part)
+    ordered, findings = maps["ordered"], story.findings
+    palette = "g" if story.has_core else "c"
+    bands = (
+        _runs(findings.row_labels[ordered.rows.order], "c"),
+        _runs(findings.column_labels[ordered.columns.order], palette),
+    )
+    down, across = ordered.levels.shape
+    sides = {
+        "rows": _Side(story, "row", ordered.rows),
+        "columns": _Side(story, "column", ordered.columns),
+    }
+    return {
+        "maps": maps,
+        "bands": {drawn.name: bands if drawn.columns is ordered.columns else ([], [])
+                  for drawn in maps.pictures},
+        "ratio": float(np.clip(across / down, 1 / TALLEST, WIDEST)),
+        "searched": {key: (len(side.kept), len(side.labels)) for key, side in sides.items()},
+        "data": {
+            "maps": [
+                {
+                    "id": drawn.name,
+                    "levels": base64.b64encode(drawn.levels.tobytes()).decode(),
+                    "rows": sides["rows"].cell_names(drawn.rows),
+                    "columns": sides["columns"].cell_names(drawn.columns),
+                }
+                for drawn in maps.pictures
+            ],
+            "scale": {"low": maps.low, "high": maps.high, "clipped": maps.is_clipped},
+            "names": {key: side.searchable() for key, side in sides.items()},
+        },
+    }  # fmt: skip
+
+
+def _runs(labels: Array, palette: str) -> list[tuple[str, float, float]]:
+    """Stretches of one label: its color, where it begins and how long it is, as percentages."""
+    starts = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels)]
+    share = 100 / len(labels)
+    return [
+        (color(int(labels[start]), palette), start * share, (stop - start) * share)
+        for start, stop in pairwise(starts)
+    ]
+
+
+class _Side:
+    """Rows or columns: their names, what they belong to, and which of them can be searched."""
+
+    def __init__(self, story: Story, kind: str, axis: Axis) -> None:
+        result, findings = story.result, story.findings
+        self.axis = axis
+        if kind == "row":
+            self.short, self.whole, self.plural = story.row, story.whole_row, "rows"
+            self.belongs, self.certain = story.part, result.labels
+            self.labels, strengths = findings.row_labels, findings.row_misses
+        else:
+            self.short, self.whole, self.plural = story.column, story.whole_column, "features"
+            self.belongs = "group" if story.has_core else story.part
+            self.certain = result.feature_labels
+            self.labels, strengths = findings.column_labels, findings.column_weights
+        strongest = np.argsort(-strengths, kind="stable")[:MOST_NAMES]
+        names = [self.whole(int(number)) for number in strongest]
+        fits = np.cumsum([len(json.dumps(name)) for name in names]) <= MOST_BYTES
+        known = sorted(zip(strongest[fits].tolist(), names, strict=False))
+        self.kept, self.names = [number for number, _ in known], [name for _, name in known]
+
+    def cell_names(self, axis: Axis) -> list[str]:
+        """What stands in each cell: one name, or the first and the last; its component."""
+        texts = []
+        for start, stop in pairwise(axis.edges):
+            members = axis.order[start:stop]
+            text, remarks = self.short(int(members[0])), []
+            if len(members) > 1:
+                text += f" \N{HORIZONTAL ELLIPSIS} {self.short(int(members[-1]))}"
+                remarks.append(f"{len(members)} {self.plural}")
+            labels = None if self.certain is None else self.certain[members]
+            if labels is not None and (labels == labels[0]).all():
+                named = f"{self.belongs} {labels[0]}" if labels[0] >= 0 else f"no {self.belongs}"
+                remarks.append(named)
+            texts.append(f"{text} ({', '.join(remarks)})" if remarks else text)
+        return texts
+
+    def searchable(self) -> dict[str, Any]:
+        """Names with their component and place."""
+        return {
+            "total": len(self.labels),
+            "belongs": self.belongs,
+            "palette": "g" if self.belongs == "group" else "c",
+            "name": self.names,
+            "number": self.kept,
+            "component": self.labels[self.kept].tolist(),
+            "place": self.axis.positions[self.kept].tolist(),
+        }

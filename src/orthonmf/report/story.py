@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,26 @@ import numpy as np
 from orthonmf import certificate
 from orthonmf.factorization import Factorization
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.distinctive import distinctive_features, name_components, times_ahead
+from orthonmf.numerics.distinctive import (
+    AHEAD,
+    distinctive_features,
+    name_components,
+    times_ahead,
+)
 from orthonmf.report.findings import Findings
 
-LONGEST_NAME = 60
-MOST_DISTINCTIVE = 10
+LONGEST_SHOWN, LONGEST_NAME = 60, 1_000
+MOST_LISTED = 10
+MEANING = {
+    "samples": "Every row belongs to one group and is a multiple of the profile of its group.",
+    "features": "Every feature belongs to one group; a row mixes the groups freely.",
+    "both": "Rows and features belong to one block each, and outside of its block a row is zero.",
+    "core": "Rows and features belong to one group each; a group of rows takes as much of every "
+    "group of features as the core says.",
+}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Story:
     """A factorization, the figures about it, and the names of things."""
 
@@ -38,31 +51,84 @@ class Story:
     positions: Array | None = None  # (n, 2) places of the rows on a map that came with the data
     positions_name: str = ""  # what the map is called
     part: str = "component"  # what rows and columns belong to, in a word
-    _distinctive: list[Array] = field(init=False)  # of every component, as many as are shown
-    _names: list[str] = field(init=False)  # of the components; empty where columns have none
-
-    def __post_init__(self) -> None:
-        components = self.result.components
-        object.__setattr__(self, "_distinctive", distinctive_features(components, MOST_DISTINCTIVE))
-        columns = [] if self.column_names is None else list(map(shorten, self.column_names))
-        names = name_components(components, columns) if columns else []
-        object.__setattr__(self, "_names", names)
+    by_command: bool = False  # whether a command made it, and a folder is around the page
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the data."""
         return self.findings.matrix.shape
 
+    @property
+    def has_core(self) -> bool:
+        """Whether every group of rows may meet every group of columns: a pair was asked for."""
+        return isinstance(self.result.n_components, tuple)
+
+    @property
+    def captured(self) -> float:
+        """The share of the energy that the fit captures, weighted if it was."""
+        return max(0.0, 1.0 - self.result.relative_squared_error)
+
+    @property
+    def headline(self) -> str:
+        """The answer in one plain sentence."""
+        k = self.result.n_components_found
+        kinds = {"samples": "of rows", "features": "of features", "both": "of rows and features"}
+        if self.has_core:
+            parts = f"{count(k, 'group')} of rows and {count(self.n_groups, 'group')} of features"
+        else:
+            thing = "block" if self.result.orthogonal == "both" else "group"
+            parts = f"{count(k, thing)} {kinds[self.result.orthogonal]}"
+        verb = "explains" if k == 1 and not self.has_core else "explain"
+        decimals = 0
+        if self.chance is not None and abs(self.captured - self.chance) < 0.02:
+            decimals = 1  # else the two could read the same
+        text = f"{parts} {verb} {percent(self.captured, decimals)} of the data"
+        if self.chance is None:
+            return text
+        return f"{text}; chance alone gives {percent(self.chance, decimals)}"
+
+    @property
+    def lead(self) -> str:
+        """What the data are, and what the groups are."""
+        (n, m), entries = self.shape, self.findings.matrix.n_entries
+        filled = "" if entries == n * m else f", {entries:,} entries filled"
+        meaning = MEANING["core" if self.has_core else self.result.orthogonal]
+        return (
+            f"{self.source}: {n:,} rows \N{MULTIPLICATION SIGN} {m:,} features{filled}. {meaning}"
+        )
+
+    @property
+    def all_cautions(self) -> list[str]:
+        """What may mislead, and why there are fewer components than asked for."""
+        shortage = [sentence(self.result.shortage)] if self.result.shortage else []
+        return list(dict.fromkeys([*self.result.cautions, *self.cautions, *shortage]))
+
+    @property
+    def seed(self) -> str:
+        """How to make the answer again."""
+        seed = self.result.random_state
+        if seed is None:
+            return ""
+        if self.by_command:
+            return f"Seed {seed}; the same command with --seed {seed} gives the same answer."
+        return f"Seed {seed}; the same call with random_state={seed} gives the same answer."
+
     def row(self, number: int) -> str:
         """The name of a row, short enough to show."""
-        if self.row_names is None:
-            return f"row {number}"
-        return shorten(self.row_names[number])
+        return shorten(self.whole_row(number))
 
     def column(self, number: int) -> str:
         """The name of a column, short enough to show."""
+        return shorten(self.whole_column(number))
+
+    def whole_row(self, number: int) -> str:
+        """The whole name of a row, up to a thousand letters."""
+        return f"row {number}" if self.row_names is None else self.row_names[number][:LONGEST_NAME]
+
+    def whole_column(self, number: int) -> str:
+        """The whole name of a column, up to a thousand letters."""
         if self.column_names is not None:
-            return shorten(self.column_names[number])
+            return self.column_names[number][:LONGEST_NAME]
         if self.image_shape is not None:
             down, across = divmod(int(number), self.image_shape[1])
             return f"pixel {down},{across}"
@@ -74,9 +140,25 @@ class Story:
         order = np.argsort(-weights, kind="stable")[:count]
         return order[weights[order] > 0]
 
-    def distinctive_columns(self, component: int, count: int) -> Array:
-        """Columns that make a component different, the most distinctive first."""
+    @cached_property
+    def _distinctive(self) -> list[Array]:
+        return distinctive_features(self.result.components, MOST_LISTED)
+
+    def distinctive_columns(self, component: int, count: int = MOST_LISTED) -> Array:
+        """Columns that make a component different, or its heaviest where none does."""
         return self._distinctive[component][:count]
+
+    def is_ahead(self, component: int) -> bool:
+        """Whether anything that matters weighs more in a component than in any other."""
+        first = self.distinctive_columns(component, 1)
+        ahead = times_ahead(self.result.components, component, first)
+        return self.result.n_components_found > 1 and bool((ahead > AHEAD).all())
+
+    def also_heavy(self, component: int, count: int = MOST_LISTED) -> list[int]:
+        """The heaviest columns that do not make a component different, to fill up a list."""
+        listed = self.distinctive_columns(component, count).tolist()
+        heavy = self.top_columns(component, count).tolist()
+        return [column for column in heavy if column not in listed][: count - len(listed)]
 
     def lift(self, component: int, column: int) -> str:
         """How many times as much a column weighs here as in any other component."""
@@ -87,10 +169,22 @@ class Story:
             return "only here"
         return f"\N{MULTIPLICATION SIGN}{times:.{0 if times >= 10 else 1}f}"
 
+    @cached_property
+    def _names(self) -> list[str]:
+        if self.column_names is None:
+            return [""] * self.result.n_components_found
+        return name_components(
+            self.result.components, [shorten(name) for name in self.column_names]
+        )
+
+    def label(self, component: int) -> str:
+        """What a component could be called: its most distinctive features, if they have names."""
+        return self._names[component]
+
     @property
     def n_groups(self) -> int:
-        """How many groups of columns there are next to the components: none without a full core."""
-        return 0 if not self.result.has_full_core else self.core_shares.shape[1]
+        """How many groups of columns there are next to the components: none without a core."""
+        return self.core_shares.shape[1] if self.has_core else 0
 
     @property
     def core_shares(self) -> Array:
@@ -102,12 +196,12 @@ class Story:
         return self.findings.energies[:, None] * squares / whole
 
     def n_columns(self, component: int) -> int:
-        """How many columns a component has to itself; with a full core, how many it weighs."""
-        if self.result.has_full_core:
+        """How many columns a component has to itself; with a core, how many it weighs."""
+        if self.has_core:
             return int(np.count_nonzero(self.result.components[component]))
         return len(self.findings.columns_of(component))
 
-    def top_of_group(self, group: int, count: int) -> Array:
+    def top_of_group(self, group: int, count: int = MOST_LISTED) -> Array:
         """Columns of the largest scales in a group of columns, the largest first."""
         members = self.findings.columns_of(group)
         scales = self.findings.column_weights[members]
@@ -115,20 +209,15 @@ class Story:
 
     def group_label(self, group: int) -> str:
         """What a group of columns could be called: its heaviest features, if they have names."""
-        return self._call(self.top_of_group(group, 3))
-
-    def label(self, component: int) -> str:
-        """What a component could be called: its most distinctive features, if they have names."""
-        return self._names[component] if self._names else ""
-
-    def _call(self, columns: Array) -> str:
-        return "" if self.column_names is None else ", ".join(map(self.column, columns))
+        if self.column_names is None:
+            return ""
+        return ", ".join(map(self.column, self.top_of_group(group, 3)))
 
     def size(self, component: int) -> str:
         """How many rows and features belong to a component."""
         rows = count(len(self.findings.rows_of(component)), "row")
         columns = count(len(self.findings.columns_of(component)), "feature")
-        if self.result.orthogonal == "samples" or self.result.has_full_core:
+        if self.result.orthogonal == "samples" or self.has_core:
             return rows
         if self.result.orthogonal == "features":
             return f"{columns} \N{MIDDLE DOT} strongest in {rows}"
@@ -152,8 +241,8 @@ class Story:
 
 def shorten(name: str) -> str:
     """A name of bounded length."""
-    cut = name[: LONGEST_NAME - 1] + "\N{HORIZONTAL ELLIPSIS}"
-    return name if len(name) <= LONGEST_NAME else cut
+    cut = name[: LONGEST_SHOWN - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    return name if len(name) <= LONGEST_SHOWN else cut
 
 
 def count(number: int, thing: str) -> str:
@@ -171,12 +260,13 @@ def ratio_text(ratio: float | None) -> str:
     return "none" if ratio is None else certificate.ratio_text(ratio, most_decimals=3)
 
 
-def percent(share: float) -> str:
-    """A share for people: three digits, never a rounded 0 or 100."""
+def percent(share: float, decimals: int = 1) -> str:
+    """A share for people, never a rounded 0 or 100."""
+    smallest = 10.0 ** -(decimals + 2)
     if share <= 0 or share >= 1:
         return "0%" if share <= 0 else "100%"
-    if share < 0.0005:
-        return "under 0.1%"
-    if share > 0.9995:
-        return "over 99.9%"
-    return f"{100 * share:.1f}%"
+    if share < smallest / 2:
+        return f"under {100 * smallest:.{decimals}f}%"
+    if share > 1 - smallest / 2:
+        return f"over {100 - 100 * smallest:.{decimals}f}%"
+    return f"{100 * share:.{decimals}f}%"

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.errors import InvalidInputError
+from orthonmf.engine.matrix import Matrix
+from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.factorization import Factorization
 from orthonmf.files.whole_files import replacing
-from orthonmf.inputs.data import as_source
+from orthonmf.inputs.data import as_source, is_anndata
 from orthonmf.inputs.parameters import may_be_missing
 from orthonmf.report.findings import find
 from orthonmf.report.page import page
@@ -20,12 +21,13 @@ from orthonmf.version import __version__
 
 
 def write_report(
-    result: Factorization,
+    result: Any,
     X: Any,
     path: str | os.PathLike[str],
     *,
     title: str = "X",
     image_shape: tuple[int, int] | None = None,
+    groups: Any = None,
     missing_values: Any = None,
     n_jobs: int | None = None,
 ) -> Path:
@@ -34,16 +36,19 @@ def write_report(
     Parameters
     ----------
     result
-        A Factorization; its names are those of the page, and its certificate is computed unless
-        that has been done.
+        A Factorization, or a fitted estimator that has one as ``result_``; its names are those of
+        the page, and its certificate is computed unless that has been done.
     X
-        The (n, m) matrix that was factorized.
+        The (n, m) matrix that was factorized; data of another error are refused.
     path
         The file; it is whole or not there.
     title
         What the data are called.
     image_shape
         (height, width) where the features are pixels.
+    groups
+        A known group for each of the n rows, to be counted against the components; of an AnnData
+        also the name of a column of its ``obs``.
     missing_values, n_jobs
         As for :func:`orthonmf.factorize`.
 
@@ -63,26 +68,87 @@ def write_report(
     ...     page.name
     'page.html'
     """
+    result = getattr(result, "result_", result)
+    if not isinstance(result, Factorization):
+        raise InvalidTypeError(
+            f"a {type(result).__name__} is no Factorization; pass what factorize returned, or a "
+            "fitted OrthogonalNMF"
+        )
     n_features = result.components.shape[1]
     if image_shape is not None and np.prod(image_shape) != n_features:
         raise InvalidInputError(
             f"image_shape={image_shape!r} does not hold the {n_features} features"
         )
-    rows = as_source(X).shape[0]
-    if rows != result.loadings.shape[0]:
+    shape, fitted = as_source(X).shape, (result.loadings.shape[0], n_features)
+    if shape != fitted:
         raise InvalidInputError(
-            f"X has {rows} rows, the result {result.loadings.shape[0]}; pass the X that was fitted"
+            f"X has shape {shape}, the result is of shape {fitted}; pass the X that was fitted"
         )
+    findings = find(X, result, missing=may_be_missing(missing_values), n_jobs=n_jobs)
+    _refuse_other_data(findings.matrix, result)
     story = Story(
         result,
-        find(X, result, missing=may_be_missing(missing_values), n_jobs=n_jobs),
+        findings,
         title,
         result.sample_names,
         result.feature_names,
         image_shape,
+        groups=None if groups is None else _groups_of(groups, X, shape[0]),
         version=__version__,
     )
     html = page(story)
     with replacing(Path(path), encoding="utf-8") as file:
         file.write(html)
     return Path(path)
+
+
+def _refuse_other_data(matrix: Matrix, result: Factorization) -> None:
+    """Refuse a matrix that is not the one of the result: its error is another one.
+
+    A fit with weights of rows, which a result does not keep, has another error here, too; but
+    its loadings are still the products of the rows with their components.
+    """
+    k, directions = result.n_components_found, matrix.metric(result.components).directions
+    if result.labels is None or result.scales is None:
+        lengths = matrix.lengths_of_loadings(result.loadings, result.components)
+        products = (lengths * matrix.products(directions)).sum(axis=0)
+        squares = np.square(lengths).sum(axis=0)
+    else:
+        lengths = matrix.lengths_of_scales(result.labels, result.scales, result.components)
+        products = (matrix.row_sums(result.labels, lengths, k) * directions).sum(axis=1)
+        used = result.labels >= 0
+        squares = np.bincount(result.labels[used], np.square(lengths[used]), minlength=k)
+    captured = 2 * products - squares if matrix.complete else products
+    total = float(matrix.row_squares.sum())
+    error = 1.0 - float(captured.sum()) / total if total > 0 else 0.0
+    same_error = np.isclose(error, result.relative_squared_error, rtol=1e-4, atol=1e-5)
+    if matrix.complete:
+        projected = np.allclose(products, squares, rtol=1e-4)
+    else:
+        again = matrix.express(result.components, result.orthogonal)
+        close = np.isclose(_dense(again.loadings), _dense(result.loadings), rtol=1e-3)
+        projected = close.all(axis=1).mean() > 0.5  # rows between two components may go to either
+    if not same_error and not projected:
+        raise InvalidInputError(
+            f"X is not the matrix of this result: the relative squared errors are {error:.6g} "
+            f"and {result.relative_squared_error:.6g}; pass the X that was fitted"
+        )
+
+
+def _dense(loadings: Any) -> Any:
+    return loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
+
+
+def _groups_of(groups: Any, X: Any, n: int) -> list[str]:
+    """A known group for every row, as text."""
+    if isinstance(groups, str):
+        if not is_anndata(X) or groups not in X.obs:
+            known = f"; there are {', '.join(map(str, X.obs))}" if is_anndata(X) else ""
+            raise InvalidInputError(
+                f"groups={groups!r} is no column of obs{known}; pass one group for each row"
+            )
+        groups = X.obs[groups]
+    names = [str(name) for name in np.asarray(groups, dtype=object).ravel()]
+    if len(names) != n:
+        raise InvalidInputError(f"groups has {len(names)} entries for {n} rows; pass one for each")
+    return names

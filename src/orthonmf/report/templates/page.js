@@ -3,7 +3,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const root = document.documentElement;
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  const color = (component) => (component < 0 ? "var(--none)" : `var(--c${component % 12})`);
+  const color = (number, palette) => (number < 0 ? "var(--none)" : `var(--${palette || "c"}${number % 12})`);
 
   /* Theme: as the system says, until the button is pressed. */
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -170,9 +170,10 @@
     const item = document.createElement("li");
     const button = document.createElement("button");
     button.type = "button";
+    button.className = "hit";
     const dot = document.createElement("i");
     dot.className = "dot-c";
-    dot.style.background = color(component);
+    dot.style.background = color(component, names.palette);
     const name = document.createElement("span");
     name.className = "name";
     name.textContent = hit.name;
@@ -181,7 +182,7 @@
     what.textContent = `${hit.side === "rows" ? "row" : "feature"}, ${component < 0 ? "none" : names.belongs + " " + component}`;
     button.append(dot, name, what);
     button.addEventListener("click", () => mark(hit.side, hit.i));
-    item.appendChild(button);
+    item.append(button, copyButton(() => hit.name, "copy"));
     return item;
   }
 
@@ -194,6 +195,86 @@
       count.textContent = text ? `${found.length} found${more}` : "";
     });
   }
+
+  /* Names to take along: the clipboard where the browser allows it, else a selection. */
+  function copyText(text) {
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.appendChild(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+
+  function copies(button, textOf) {
+    button.addEventListener("click", () => {
+      const before = button.textContent;
+      const done = () => {
+        button.textContent = "copied";
+        setTimeout(() => { button.textContent = before; }, 1200);
+      };
+      const text = textOf();
+      if (!navigator.clipboard) { copyText(text); done(); return; }
+      navigator.clipboard.writeText(text).catch(() => copyText(text)).then(done);
+    });
+    return button;
+  }
+
+  function copyButton(textOf, word) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = word;
+    return copies(button, textOf);
+  }
+
+  document.querySelectorAll("h4 .copy").forEach((button) => copies(button, () =>
+    [...button.closest("h4").nextElementSibling.querySelectorAll(".name")].map((name) => name.title).join("\n")));
+
+  /* Tables: a click on a heading sorts by it, a second one the other way round. */
+  const keyOf = (cell) => {
+    const text = (cell.dataset.value === undefined ? cell.textContent : cell.dataset.value).trim();
+    const number = Number(text.replace(/[,%]/g, ""));
+    return text === "" || Number.isNaN(number) ? text : number;
+  };
+  const compare = (a, b) =>
+    typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+
+  document.querySelectorAll("table.sortable").forEach((table) => {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, at) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...head.childNodes);
+      head.appendChild(button);
+      button.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") !== "descending";
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const rows = [...table.tBodies[0].rows].map((row) => [keyOf(row.cells[at]), row]);
+        rows.sort((a, b) => (down ? -1 : 1) * compare(a[0], b[0]));
+        table.tBodies[0].append(...rows.map((pair) => pair[1]));
+      });
+    });
+  });
+
+  /* What is wider than the screen says so, and stops saying so at its end. */
+  document.querySelectorAll(".wide").forEach((frame) => {
+    const cue = document.createElement("p");
+    cue.className = "more-cue";
+    cue.textContent = "more to the right: scroll this table sideways \u2192";
+    frame.before(cue);
+    const look = () => {
+      const cut = frame.scrollLeft + frame.clientWidth < frame.scrollWidth - 2;
+      frame.classList.toggle("cut", cut);
+      cue.hidden = frame.scrollWidth <= frame.clientWidth + 2;
+    };
+    frame.addEventListener("scroll", look);
+    window.addEventListener("resize", look);
+    document.addEventListener("toggle", look, true);
+    look();
+  });
 
   document.getElementById("theme").addEventListener("click", () => {
     chosen = root.dataset.theme === "dark" ? "light" : "dark";
