@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from orthonmf.inputs.sparse_structure import as_checked_csr
+from orthonmf.inputs.sparse import as_checked_csr
 from orthonmf.numerics.arrays import Array
 
 # |M - AW|^2 = |M|^2 - 2<M, AW> + |AW|^2 is computed with an error of a few roundings of |M|^2.

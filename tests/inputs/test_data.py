@@ -1,19 +1,12 @@
 """One door: what is refused says what, where and what to do; the rest comes through unchanged."""
 
-import json
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from scipy.sparse import (
-    bsr_array,
     coo_array,
     csc_matrix,
     csr_array,
     csr_matrix,
-    dia_array,
-    lil_array,
 )
 
 import orthonmf
@@ -178,78 +171,6 @@ def test_a_graph_of_networkx_is_told_what_to_pass():
         with pytest.raises(TypeError, match=r"biadjacency_matrix.*sample_names=") as caught:
             orthonmf.factorize(thing, 2)
         assert isinstance(caught.value, orthonmf.OrthoNMFError)
-
-
-CORRUPTIONS = {
-    "index too big": lambda X: X.indices.__setitem__(0, 99),
-    "index negative": lambda X: X.indices.__setitem__(0, -1),
-    "indptr decreasing": lambda X: X.indptr.__setitem__(2, 0),
-    "indptr too big": lambda X: X.indptr.__setitem__(-1, 999),
-    "indptr negative": lambda X: X.indptr.__setitem__(1, -5),
-    "indptr wrong start": lambda X: X.indptr.__setitem__(0, 1),
-    "indptr short": lambda X: setattr(X, "indptr", X.indptr[:-1]),
-    "indices short": lambda X: setattr(X, "indices", X.indices[:-3]),
-}
-
-
-BUILDS = ["csr_array", "csc_array", "csr_matrix"]
-
-# One process imports everything and forks for every case, since a case may crash.
-CASES = """
-import json, os, scipy.sparse, orthonmf.fitting
-from tests.inputs.test_data import BUILDS, CORRUPTIONS, GOOD
-
-def refused(build, corruption):
-    X = getattr(scipy.sparse, build)(GOOD)
-    CORRUPTIONS[corruption](X)
-    try:
-        orthonmf.factorize(X, 2, algorithm="paper")
-    except ValueError as error:
-        assert isinstance(error, orthonmf.OrthoNMFError), repr(error)
-        return str(error)
-
-for build in BUILDS:
-    for corruption in CORRUPTIONS:
-        reader, writer = os.pipe()
-        child = os.fork()
-        if not child:
-            os.write(writer, str(refused(build, corruption)).encode())
-            os._exit(0)
-        os.close(writer)
-        with open(reader) as file:
-            told = file.read()
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        print(json.dumps([build, corruption, code, told]), flush=True)
-"""
-
-
-@pytest.fixture(scope="module")
-def cases():
-    done = subprocess.run([sys.executable, "-c", CASES], capture_output=True, text=True, check=True)
-    lines = map(json.loads, done.stdout.splitlines())
-    return {(build, corruption): outcome for build, corruption, *outcome in lines}
-
-
-@pytest.mark.parametrize("build", BUILDS)
-@pytest.mark.parametrize("corruption", list(CORRUPTIONS))
-def test_a_corrupt_sparse_structure_is_an_error_and_not_a_crash(cases, build, corruption):
-    code, told = cases[build, corruption]
-    assert code == 0
-    assert "the sparse structure of X is corrupt" in told
-
-
-def test_a_coordinate_outside_the_matrix_is_refused():
-    X = coo_array(GOOD)
-    X.coords[0][3] = 77
-    with pytest.raises(ValueError, match="row number is outside 0 to 5"):
-        as_matrix(X)
-
-
-@pytest.mark.parametrize(
-    "build", [csr_array, csc_matrix, coo_array, lil_array, dia_array, bsr_array]
-)
-def test_sparse_formats_come_through(build):
-    assert as_matrix(build(GOOD)).total == pytest.approx(np.sum(GOOD**2))
 
 
 def test_duplicates_are_added_and_the_input_is_not_sorted_in_place():

@@ -38,7 +38,7 @@ from orthonmf.inputs.parameters import (
     check_amounts,
     may_be_missing,
 )
-from orthonmf.inputs.sparse_structure import as_checked_csr
+from orthonmf.inputs.sparse import as_checked_csr
 from orthonmf.inputs.tensors import (
     StreamedMatrix,
     is_on_device,

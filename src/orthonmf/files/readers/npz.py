@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from orthonmf.files.archive import Members
 from orthonmf.files.readers.record import NUMBERS, NamedMatrix, Names, Request
-from orthonmf.inputs.sparse_structure import PARTS
+from orthonmf.inputs.sparse import PARTS
 from orthonmf.numerics.arrays import Array
 
 SPARSE = {"format", "shape", "data"}

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from orthonmf.engine.memory import in_words, memory_limit
 from orthonmf.errors import FileError, MissingExtraError
 from orthonmf.inputs.parameters import name_nearest
-from orthonmf.inputs.sparse_structure import csr_from_parts
+from orthonmf.inputs.sparse import csr_from_parts
 from orthonmf.numerics.arrays import Array
 
 # No fair file unpacks to more times its size than this; gzip cannot do much more.

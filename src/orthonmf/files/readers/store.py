@@ -23,7 +23,7 @@ from orthonmf.files.readers.record import (
     Request,
     StoredRows,
 )
-from orthonmf.inputs.sparse_structure import COMPRESSED
+from orthonmf.inputs.sparse import COMPRESSED
 from orthonmf.numerics.arrays import Array
 
 MOST_OBJECTS = 10_000
