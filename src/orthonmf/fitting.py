@@ -46,7 +46,6 @@ from orthonmf.onmf.algorithms import (
     NAMES,
     SETTINGS,
     Algorithm,
-    Problem,
     algorithm_for,
 )
 from orthonmf.onmf.masked import NO_PROMISE
@@ -210,29 +209,24 @@ def factorize(
     asked = as_sizes(n_components, orthogonal)
     seed = as_seed(random_state)
     k, n_groups = asked if isinstance(asked, tuple) else (asked, 0)
+    starts = as_n_init(n_init)
     options = Options(
         asked=asked,
-        n_components=k,
-        n_groups=n_groups,
+        rng=as_generator(random_state if seed is None else seed),
         orthogonal=orthogonal,
+        algorithm=algorithm,
         init=init,
-        kmeans="k-means++" if kmeans is None else kmeans,
-        n_init=1,
+        kmeans=kmeans,
+        n_init=0 if isinstance(starts, str) else starts,
         max_iter=as_n_components(max_iter, "max_iter"),
         tol=as_tolerance(tol),
-        rng=as_generator(random_state if seed is None else seed),
+        certificate=certificate,
+        file=None if checkpoint is None else as_path(checkpoint, "checkpoint"),
+        n_components=k,
+        n_groups=n_groups,
     )
-    given = {
-        "init": init,
-        "kmeans": kmeans,
-        "certificate": certificate,
-        "checkpoint": None if checkpoint is None else as_path(checkpoint, "checkpoint"),
-        "n_init": as_n_init(n_init),
-        "max_iter": options.max_iter,
-        "tol": options.tol,
-    }
     # Here and again below: what no data could make right is refused before they are read.
-    algorithm_for(Problem(algorithm, orthogonal, CORE if n_groups else COMPLETE), given)
+    algorithm_for(options, CORE if n_groups else COMPLETE)
     # One BLAS thread around all that is computed: entering costs as much as a small pass.
     with progress_lines() if verbose else nullcontext(), one_blas_thread():
         started = time.perf_counter()
@@ -243,22 +237,20 @@ def factorize(
         if not isinstance(init, str):
             options = replace(options, init=as_directions(init, k, matrix.shape[1]))
         options = with_usable(options, matrix)
-        chosen = algorithm_for(problem_of(matrix, algorithm, options), given)
-        starts = given["n_init"]
-        options = replace(options, n_init=chosen.starts if starts == "auto" else starts)
+        chosen = algorithm_for(options, kind_of_data(matrix, options))
+        options = replace(options, n_init=options.n_init or chosen.starts)
         if certificate == "tight" and algorithm == "best" and not options.n_groups:
             options = replace(options, relaxation_seconds=seconds * RELAXATION_SHARE)
         refuse_large_fit(matrix, chosen, options.n_components, orthogonal, options.n_groups)
-        if checkpoint is not None:
-            seeded = random_state is not None
-            kept = open_checkpoint(checkpoint, matrix, algorithm, options, seed, seeded)
-            options, seed = replace(options, checkpoint=kept), kept.seed
+        if options.file is not None:
+            steps = open_checkpoint(options.file, matrix, options, seed, random_state is not None)
+            options, seed = replace(options, checkpoint=steps), steps.seed
         solution = solve(matrix, chosen, options)
-        found = publish(matrix, solution, options)
+        published = publish(matrix, solution, options)
         result = replace(
-            found,
+            published,
             feature_weight=as_weights(feature_weight, matrix.shape[1], "feature_weight"),
-            promise=promise_for(matrix, found, solution.promise),
+            promise=promise_for(matrix, published, solution.promise),
             sample_names=names[0],
             feature_names=names[1],
             random_state=seed,
@@ -284,19 +276,14 @@ def evidence_for(matrix: Matrix, result: Factorization, packed: float) -> Eviden
 
 
 def open_checkpoint(
-    path: str | os.PathLike[str],
-    matrix: Matrix,
-    algorithm: str,
-    options: Options,
-    seed: int | None,
-    seeded: bool,
+    path: Path, matrix: Matrix, options: Options, seed: int | None, seeded: bool
 ) -> FileCheckpoint:
     """The checkpoint of this fit: a new file, or one that the same fit left before."""
-    init, kmeans, asked = options.init, options.kmeans, options.asked
+    init, kmeans, asked = options.init, options.kmeans or "k-means++", options.asked
     identity = {
         "version of orthonmf": __version__,
         "version of NumPy": np.__version__,
-        "algorithm": algorithm,
+        "algorithm": options.algorithm,
         "orthogonal": options.orthogonal,
         "n_components": list(asked) if isinstance(asked, tuple) else asked,  # as JSON has it
         "init": init if isinstance(init, str) else digest(init),
@@ -307,7 +294,7 @@ def open_checkpoint(
         "seconds of the relaxation": options.relaxation_seconds,
         "the data": matrix.fingerprint(),
     }
-    return FileCheckpoint(Path(path), options.rng, identity, seed, seeded=seeded)
+    return FileCheckpoint(path, options.rng, identity, seed, seeded=seeded)
 
 
 def with_usable(options: Options, matrix: Matrix) -> Options:
@@ -317,16 +304,14 @@ def with_usable(options: Options, matrix: Matrix) -> Options:
     return replace(options, n_components=max(k, given), n_groups=n_groups)
 
 
-def problem_of(matrix: Matrix, algorithm: str, options: Options) -> Problem:
-    """What an algorithm is looked up by, now that the data are known."""
-    data = COMPLETE
+def kind_of_data(matrix: Matrix, options: Options) -> str:
+    """What an algorithm is looked up by, next to its name and the setting."""
     if not matrix.complete:
-        data = MISSING
-    elif options.n_groups:
-        data = CORE
-    elif options.orthogonal == "both" and options.n_components >= min(matrix.shape):
-        data = FULL_RANK
-    return Problem(algorithm, options.orthogonal, data)
+        return MISSING
+    if options.n_groups:
+        return CORE
+    full = options.orthogonal == "both" and options.n_components >= min(matrix.shape)
+    return FULL_RANK if full else COMPLETE
 
 
 def solve(matrix: Matrix, algorithm: Algorithm, options: Options) -> Solution:

@@ -24,7 +24,7 @@ from orthonmf.inputs.parameters import (
     as_weights,
 )
 from orthonmf.numerics.arrays import Array
-from orthonmf.onmf.options import DEFAULTS, Options
+from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import publish_labels
 from orthonmf.onmf.refit import refit_groups, refit_partition
 from orthonmf.onmf.solution import solve_zero
@@ -183,11 +183,6 @@ def _options(
         n_components=used,
         n_groups=n_groups,
         orthogonal=orthogonal,
-        init="given",
-        kmeans="none",
-        n_init=1,
-        max_iter=DEFAULTS["max_iter"],
-        tol=DEFAULTS["tol"],
         rng=np.random.default_rng(0),
     )
 

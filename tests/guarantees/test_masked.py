@@ -89,7 +89,7 @@ def test_the_error_over_observed_entries_never_rises(seed, share, k, orthogonal,
     if not isinstance(matrix, MaskedMatrix):
         return
     options = Options(
-        k, k, orthogonal, "auto", "k-means++", n_init=2, max_iter=100, tol=1e-6, rng=rng
+        asked=k, n_components=k, orthogonal=orthogonal, n_init=2, max_iter=100, tol=1e-6, rng=rng
     )
     result = publish(matrix, factorize_masked(matrix, options), options)
     assert np.all(np.diff(result.history) <= 1e-12)

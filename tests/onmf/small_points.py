@@ -43,8 +43,6 @@ def some_options(k, **more):
         "asked": k,
         "n_components": k,
         "orthogonal": "samples",
-        "init": "auto",
-        "kmeans": "k-means++",
         "n_init": 1,
         "max_iter": 50,
         "tol": 1e-6,

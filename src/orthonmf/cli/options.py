@@ -21,7 +21,7 @@ from orthonmf.onmf.options import DEFAULTS
 
 READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
 PREPARING = "Preparing the matrix"
-N_INIT, MAX_ITER, TOL = DEFAULTS["n_init"], DEFAULTS["max_iter"], DEFAULTS["tol"]
+N_INIT, MAX_ITER, TOL = "auto", DEFAULTS["max_iter"], DEFAULTS["tol"]
 LONGEST_LIST = 25
 KINDS_OF_PROOF = {name or "none": about for name, about in CERTIFICATES.items()}
 

@@ -19,7 +19,7 @@ from orthonmf.onmf.core.three_factors import factorize_core
 from orthonmf.onmf.double_factor import factorize_double
 from orthonmf.onmf.full_rank import factorize_without_limit
 from orthonmf.onmf.masked import factorize_masked
-from orthonmf.onmf.options import DEFAULTS, Options
+from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.one_side import factorize_lines
 from orthonmf.onmf.search.starts import sample_size
 from orthonmf.onmf.single_factor import factorize_single
@@ -89,21 +89,17 @@ class Algorithm:
         """Whether a value of an option makes a difference."""
         return option not in self.without and value in getattr(self, option, (value,))
 
-    def list_ignored(self, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def list_ignored(self, options: Options) -> Iterator[tuple[str, str]]:
         """Options that were given and would be ignored, each with the one that is to blame."""
-        yield from ((one, "") for one in self.without if not is_default(one, given[one]))
+        yield from ((option, "") for option in self.without if not options.is_default(option))
         for option in ("init", "kmeans", "certificate", "checkpoint"):
-            value = given[option]
+            value = options.given(option)
             if value not in getattr(self, option):
                 yield option, ""
             elif value is not None and not isinstance(value, str):
-                others = self.own.get(option, ())
-                yield from ((one, option) for one in others if not is_default(one, given[one]))
-
-
-def is_default(option: str, value: Any) -> bool:
-    """Whether an option was left out, or is what leaving it out means."""
-    return bool(value == DEFAULTS[option] or (option == "n_init" and value == 1))
+                for other in self.own.get(option, ()):
+                    if not options.is_default(other):
+                        yield other, option
 
 
 def _one_per_point(n_points: int, k: int) -> int:
@@ -152,30 +148,30 @@ ALGORITHMS: dict[Problem, Algorithm] = {
 }
 
 WHY_NONE = {
-    (
-        "both",
-        MISSING,
-    ): ": with both sides disjoint the update of one side given the other has no closed form "
-    "over the observed entries"
+    ("both", MISSING): (
+        ": with both sides disjoint the update of one side given the other has no closed form "
+        "over the observed entries"
+    )
 }
 
 
-def algorithm_for(problem: Problem, given: Mapping[str, Any]) -> Algorithm:
-    """The algorithm for a problem; refused where there is none or it would ignore an option."""
+def algorithm_for(options: Options, data: str = COMPLETE) -> Algorithm:
+    """The algorithm for such data; refused where there is none or it would ignore an option."""
+    problem = Problem(options.algorithm, options.orthogonal, data)
     algorithm = ALGORITHMS.get(problem)
     if algorithm is None:
         why = WHY_NONE.get((problem.orthogonal, problem.data), "")
         raise InvalidInputError(
             f"there is no algorithm for {_tell(problem)}{why}; use {_way(problem, ALGORITHMS)}"
         )
-    for option, culprit in algorithm.list_ignored(given):
-        value = given[option]
+    for option, culprit in algorithm.list_ignored(options):
+        value = options.given(option)
         shown = _show(option, value)
         if culprit:
             raise InvalidInputError(
                 f"{shown} would be ignored, as {culprit} brings its own; leave one of them out"
             )
-        takers = [one for one, other in ALGORITHMS.items() if other.takes(option, value)]
+        takers = [other for other, taker in ALGORITHMS.items() if taker.takes(option, value)]
         raise InvalidInputError(
             f"{shown} would be ignored with {_tell(problem)}; leave it out, or use "
             f"{_way(problem, takers)}"
@@ -184,21 +180,18 @@ def algorithm_for(problem: Problem, given: Mapping[str, Any]) -> Algorithm:
 
 
 def _show(option: str, value: Any) -> str:
-    plain = value is None or isinstance(value, str | int | float)
-    return f"{option}={value!r}" if plain else option
+    is_short = value is None or isinstance(value, str | int | float)
+    return f"{option}={value!r}" if is_short else option
 
 
 def _tell(problem: Problem) -> str:
-    where = f"algorithm={problem.algorithm!r}, orthogonal={problem.orthogonal!r}"
-    return (
-        where
-        + {
-            COMPLETE: "",
-            MISSING: " and missing values",
-            FULL_RANK: " and as many components as X has rows or columns",
-            CORE: " and two numbers of groups",
-        }[problem.data]
-    )
+    data = {
+        COMPLETE: "",
+        MISSING: " and missing values",
+        FULL_RANK: " and as many components as X has rows or columns",
+        CORE: " and two numbers of groups",
+    }[problem.data]
+    return f"algorithm={problem.algorithm!r}, orthogonal={problem.orthogonal!r}{data}"
 
 
 def _way(problem: Problem, others: Iterable[Problem]) -> str:
@@ -217,7 +210,6 @@ def _way(problem: Problem, others: Iterable[Problem]) -> str:
         names = problem._fields
         return [told[n] for n, a, b in zip(names, problem, other, strict=True) if a != b]
 
-    reachable = [one for one in others if one.data in (COMPLETE, problem.data)]
-    fewest = min(len(changes(one)) for one in reachable)
-    ways = [" and ".join(changes(one)) for one in reachable if len(changes(one)) == fewest]
-    return " or ".join(dict.fromkeys(ways))
+    ways = [changes(other) for other in others if other.data in (COMPLETE, problem.data)]
+    fewest = min(map(len, ways))
+    return " or ".join(dict.fromkeys(" and ".join(way) for way in ways if len(way) == fewest))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,29 +12,43 @@ import numpy as np
 from orthonmf.checkpoint import Checkpoint
 from orthonmf.numerics.arrays import Array
 
-# What leaving an option out means; the doors of the library give these as defaults.
-DEFAULTS: dict[str, Any] = {"n_init": "auto", "max_iter": 300, "tol": 3e-5, "checkpoint": None}
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What a fit was asked for; ``factorize`` describes each of them.
 
-    Of the components ``asked`` for, ``n_components`` can be in use with these data. With a core
-    two numbers are asked for, and ``n_groups`` groups of columns can be in use; else it is 0. The
-    relaxation of a tight certificate may take ``relaxation_seconds``, by counting, for starts of a
-    search.
+    What follows from the data stands at the end. Of the components ``asked`` for, ``n_components``
+    can be in use. With a core two numbers are asked for, and ``n_groups`` groups of columns can be
+    in use; else it is 0. The relaxation of a tight certificate may take ``relaxation_seconds``, by
+    counting, for starts of a search.
     """
 
     asked: int | tuple[int, int]
-    n_components: int
-    orthogonal: str
-    init: str | Array
-    kmeans: str | Callable[..., Any]
-    n_init: int
-    max_iter: int
-    tol: float
     rng: np.random.Generator
-    checkpoint: Checkpoint = field(default_factory=Checkpoint)
-    relaxation_seconds: float = 0.0
+    orthogonal: str = "samples"
+    algorithm: str = "best"
+    init: str | Array = "auto"
+    kmeans: str | Callable[..., Any] | None = None  # None: that of the paper
+    n_init: int = 0  # 0: as many as the algorithm makes by itself, until that is known
+    max_iter: int = 300
+    tol: float = 3e-5
+    certificate: str | None = "svd"
+    file: Path | None = None  # of the checkpoint
+
+    n_components: int = 0
     n_groups: int = 0
+    relaxation_seconds: float = 0.0
+    checkpoint: Checkpoint = field(default_factory=Checkpoint)
+
+    def given(self, option: str) -> Any:
+        """What was given for a keyword of ``factorize``."""
+        return self.file if option == "checkpoint" else getattr(self, option)
+
+    def is_default(self, option: str) -> bool:
+        """Whether an option was left out, or is what leaving it out means."""
+        if option == "n_init":
+            return self.n_init <= 1
+        return bool(self.given(option) == DEFAULTS["file" if option == "checkpoint" else option])
+
+
+DEFAULTS: dict[str, Any] = {option.name: option.default for option in fields(Options)}

@@ -48,7 +48,7 @@ def cluster(points: Points, options: Options) -> Clustering:
         points,
         options.n_components,
         rng=options.rng,
-        subroutine=options.kmeans,
+        subroutine=options.kmeans or "k-means++",
         n_init=options.n_init,
         max_iter=options.max_iter,
         tol=options.tol,
