@@ -175,7 +175,7 @@ def test_one_changed_bit_of_the_content_is_noticed():
     place = content.index(np.arange(4.0).tobytes()) + 9
     content[place] ^= 1
     members = Members(io.BytesIO(content), lambda why: InvalidInputError(why), "no zip file")
-    with pytest.raises(InvalidInputError, match="the array 'x' is damaged: Bad CRC-32"):
+    with pytest.raises(InvalidInputError, match=r"the array 'x'.* damaged.*: Bad CRC-32"):
         members.read("x", "f")
 
 

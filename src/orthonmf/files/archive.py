@@ -10,10 +10,13 @@ import errno
 import json
 import os
 import struct
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +24,13 @@ import numpy as np
 from numpy.lib import format as npy
 
 from orthonmf.errors import InvalidInputError
-from orthonmf.files.npy_header import NpyHeaderError, read_npy_header
 from orthonmf.files.whole_files import is_special, replacing
 from orthonmf.numerics.arrays import Array
 
 HEADER = "header"
 MOST_MEMBERS = 1000
+LONGEST_NPY_HEADER = 10_000
+NPY_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 PLAIN_KINDS = "biuf"
 PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # What reading a damaged or hostile zip file may raise.
@@ -88,6 +92,39 @@ def refuse_damage(refuse: Callable[[str], InvalidInputError]) -> Iterator[None]:
         raise refuse(str(error)) from error
 
 
+@dataclass(frozen=True, slots=True)
+class NpyHeader:
+    """What an array claims to be; nothing of it has been compared with the file."""
+
+    shape: tuple[int, ...]
+    order: str  # "C" or "F"
+    dtype: np.dtype
+
+    @property
+    def n_bytes(self) -> int:
+        """How long its content must be."""
+        return prod(self.shape) * self.dtype.itemsize
+
+
+def read_npy_header(file: Any) -> NpyHeader:
+    """Read up to the first byte of the content; a ValueError says what is wrong with it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers as Python 2 wrote them
+            read = NPY_HEADERS[npy.read_magic(file)]
+            shape, in_columns, dtype = read(file, max_header_size=LONGEST_NPY_HEADER)
+    except OSError:
+        raise
+    except Exception as error:  # what parsing Python leads to, of any type
+        why = (str(error).splitlines() or [""])[0]
+        raise ValueError(f"this is no NumPy array, or a damaged one: {why}") from error
+    if dtype.hasobject:
+        raise ValueError("it holds pickled Python objects, which are never loaded")
+    if min(shape, default=0) < 0:
+        raise ValueError(f"the declared shape {shape} makes no sense")
+    return NpyHeader(shape, "F" if in_columns else "C", dtype)
+
+
 class Members:
     """The arrays in an open ``.npz`` file by name; each is checked before memory is taken for it.
 
@@ -122,7 +159,7 @@ class Members:
         ):
             try:
                 header = read_npy_header(member)
-            except NpyHeaderError as error:
+            except ValueError as error:
                 raise self.fail(f"{what}: {error}") from error
             if header.dtype.kind not in kinds:
                 raise self.fail(f"{what} holds {header.dtype} values, not plain numbers")
@@ -135,7 +172,7 @@ class Members:
             content = member.read(header.n_bytes)
             if len(content) != header.n_bytes or member.read(1):
                 raise self.fail(f"{what} is damaged: it ends early")
-        order: Any = "F" if header.in_columns else "C"
+        order: Any = header.order
         return np.frombuffer(content, header.dtype).reshape(header.shape, order=order)
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from orthonmf.files.readers.arrays import read_npy, read_npz
 from orthonmf.files.readers.edges import read_edges
 from orthonmf.files.readers.hdf5 import read_h5, read_h5ad
 from orthonmf.files.readers.mtx import read_mtx
-from orthonmf.files.readers.npy import read_npy
-from orthonmf.files.readers.npz import read_npz
 from orthonmf.files.readers.opening import first_bytes
 from orthonmf.files.readers.parquet import read_parquet
 from orthonmf.files.readers.record import FileError, NamedMatrix, Request

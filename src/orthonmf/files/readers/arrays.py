@@ -1,0 +1,85 @@
+"""``.npy`` and ``.npz``: arrays and SciPy's sparse matrices; nothing is ever unpickled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthonmf.files.archive import Members, read_npy_header
+from orthonmf.files.readers.record import NUMBERS, NamedMatrix, Names, Request
+from orthonmf.inputs.sparse import PARTS
+from orthonmf.numerics.arrays import Array
+
+SPARSE = {"format", "shape", "data"}
+
+
+def read_npy(request: Request) -> NamedMatrix:
+    """Map the array of a ``.npy`` file, or read it when it is small enough to be in memory."""
+    with open(request.path, "rb") as file:
+        try:
+            header = read_npy_header(file)
+        except ValueError as error:
+            raise request.error(str(error)) from error
+        start = file.tell()
+        n_bytes = file.seek(0, 2) - start
+    if header.dtype.kind not in NUMBERS:
+        raise request.error(f"it holds {header.dtype} values; a matrix of real numbers is needed")
+    request.check_shape(header.shape)
+    if n_bytes != header.n_bytes:
+        raise request.error(
+            f"it declares shape {header.shape} of {header.dtype}, {header.n_bytes:,} bytes, "
+            f"but {n_bytes:,} bytes follow the header"
+        )
+    order: Any = header.order
+    mapped: Array = np.memmap(request.path, header.dtype, "r", start, header.shape, order)
+    if n_bytes > request.map_above:
+        return request.matrix(mapped)
+    request.check_size(n_bytes, "the array")
+    return request.matrix(np.array(mapped, order="K", subok=False))
+
+
+def read_npz(request: Request) -> NamedMatrix:
+    """The matrix of an archive: SciPy's sparse form, or its one two-dimensional array."""
+    with open(request.path, "rb") as file:
+        members = Members(file, request.error, "this is no .npz archive, or a damaged one")
+        if set(members.entries) >= SPARSE and request.key is None:
+            X: Any = _read_sparse(members, request)
+        else:
+            X = members.read(_choose(members, request), NUMBERS, request.check_size)
+        names = (_read_texts(members, name, request) for name in ("row_names", "column_names"))
+        return request.matrix(X, *names)
+
+
+def _choose(members: Members, request: Request) -> str:
+    """The array to read: the one that was named, the only one, or the one called X."""
+    listed = sorted(members.entries)
+    if request.key is None:
+        return "X" if "X" in members else request.only_one(listed, "array")
+    if request.key not in members:
+        raise request.error(f"it has no array {request.key!r}; it has {', '.join(listed[:10])}")
+    return request.key
+
+
+def _read_texts(members: Members, name: str, request: Request) -> Names:
+    """Names of rows or columns, where an array of text is called that."""
+    if name not in members:
+        return None
+    return tuple(str(text) for text in members.read(name, "U", request.check_size).ravel())
+
+
+def _read_sparse(members: Members, request: Request) -> csr_array:
+    """A SciPy sparse matrix whose indices have been checked: nothing follows them blindly."""
+    kind = members.read("format", "SU", request.check_size).reshape(-1)[:1].astype("U", copy=False)
+    if not kind.size or kind[0] not in PARTS:
+        raise request.error(f"it holds a sparse matrix of the unknown format {kind.tolist()}")
+    shape = members.read("shape", "iu", request.check_size).reshape(-1)
+    size = request.check_shape(tuple(shape.tolist()))
+    parts = PARTS[str(kind[0])]
+    missing = [name for name in parts if name not in members]
+    if missing:
+        raise request.error(f"the sparse matrix lacks {', '.join(missing)}")
+    request.check_size(sum(members.entries[name].file_size for name in parts), "the sparse matrix")
+    arrays = [members.read(name, NUMBERS, request.check_size) for name in parts]
+    return request.sparse(str(kind[0]), arrays, size)
