@@ -10,6 +10,9 @@ from typing import Self
 class OrthoNMFError(Exception):
     """Base of every error that orthonmf raises on purpose.
 
+    ``problem`` says what is wrong and where, ``remedy`` what to do about it in Python, where that
+    is said apart; the message is both.
+
     Examples
     --------
     >>> import numpy as np
@@ -20,6 +23,10 @@ class OrthoNMFError(Exception):
     ...     isinstance(error, ValueError), "X[1, 1]" in str(error)
     (True, True)
     """
+
+    def __init__(self, problem: object = "", remedy: str = "") -> None:
+        super().__init__(f"{problem}; {remedy}" if remedy else problem)
+        self.problem, self.remedy = str(problem), remedy
 
 
 class InvalidInputError(OrthoNMFError, ValueError):

@@ -14,10 +14,11 @@ from importlib import import_module
 import numpy as np
 
 import orthonmf
-from orthonmf.cli.commands import COMMANDS, make_app, run
+from orthonmf.cli.commands import COMMANDS, load_command, run
 from orthonmf.cli.main import main
 
-make_app(COMMANDS)  # imports all of them
+for name in COMMANDS:
+    load_command(name)
 # What commands import while they run, where it is installed.
 LATER = ("orthonmf.estimators.orthogonal_nmf", "scipy.cluster.vq", "scipy.optimize")
 for name in (*LATER, "sklearn.datasets", "h5py", "zarr"):

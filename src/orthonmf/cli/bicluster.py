@@ -11,10 +11,10 @@ import numpy as np
 
 import orthonmf
 from orthonmf.cli import options as o
+from orthonmf.cli.certificates import plain_certificate
 from orthonmf.cli.data import PREPARING, Reading, read_data, takes_reading
 from orthonmf.cli.failures import about, say
 from orthonmf.cli.folder import MODEL, PAGE, SUMMARY, names_or_numbers, write_rows
-from orthonmf.cli.proving import plain_certificate
 from orthonmf.cli.terminal import (
     line,
     object_line,
@@ -140,11 +140,12 @@ def _as_graph(data: NamedMatrix, threshold: float | None) -> Biadjacency:
     try:
         return Biadjacency.from_matrix(data.X, threshold)
     except InvalidInputError as error:
-        if data.X.shape[1] != 3:
+        if not error.remedy:
             raise
-        raise InvalidInputError(
-            f"{error} If every line is a row, a column and a weight, use --edges."
-        ) from error
+        remedy = "--binarize T makes every entry above T an edge"
+        if data.X.shape[1] == 3:
+            remedy += "; if every line is a row, a column and a weight, use --edges"
+        raise InvalidInputError(error.problem, remedy) from error
 
 
 def _lists_edges(path: Path) -> bool:

@@ -11,10 +11,10 @@ import numpy as np
 import orthonmf
 from orthonmf.certificate import CERTIFICATE_SECONDS
 from orthonmf.cli import options as o
+from orthonmf.cli.certificates import plain_certificate, tell_proof
 from orthonmf.cli.data import SIDES, Reading, read_data, takes_reading, weights_of
 from orthonmf.cli.failures import about
 from orthonmf.cli.folder import MODEL, PAGE, SUMMARY
-from orthonmf.cli.proving import plain_certificate, tell_proof
 from orthonmf.cli.report import read_folder
 from orthonmf.cli.terminal import line, object_line, progress, write_json
 from orthonmf.cli.writing import Replacing

@@ -1,20 +1,22 @@
-"""The commands of ``orthonmf`` and how they are run."""
+"""The commands of ``orthonmf`` and how they are run.
+
+A command is a module of this folder with a function of the same name; it is imported when it is
+run or completed. For the help of the program only its docstring is read.
+"""
 
 from __future__ import annotations
 
 import ast
-import os
+import inspect
 import sys
-from collections.abc import Iterable
 from importlib import import_module
-from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 import orthonmf
-from orthonmf.cli.advice import know_options
 from orthonmf.cli.failures import (
     BAD_INPUT,
     PIPE_CLOSED,
@@ -26,10 +28,9 @@ from orthonmf.cli.failures import (
     say,
 )
 
-# In the order of the help: the name of a command, and that of its module and function.
-NAMES = ("demo", "fit", "transform", "select-k", "report", "certify", "bicluster")
-COMMANDS = {name: name.replace("-", "_") for name in NAMES}
-COMPLETION = "_ORTHONMF_COMPLETE"  # set by the scripts that shells complete with
+# In the order of the help.
+COMMANDS = ("demo", "select-k", "fit", "transform", "report", "certify", "bicluster")
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
 class _PlainFlags:
@@ -38,9 +39,9 @@ class _PlainFlags:
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters, the option for the help among them."""
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
-        for one in params:
-            if getattr(one, "is_flag", False) and one.metavar is None:
-                one.metavar = ""
+        for parameter in params:
+            if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+                parameter.metavar = ""
         return params
 
 
@@ -48,8 +49,40 @@ class Command(_PlainFlags, TyperCommand):
     """One command."""
 
 
-class Group(_PlainFlags, TyperGroup):
-    """All of them."""
+class Commands(_PlainFlags, TyperGroup):
+    """All of them, each imported no sooner than it is run."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """What the help shows of a command."""
+        return Command(cmd_name, help=help_of(cmd_name)) if cmd_name in COMMANDS else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is run or completed, with its options."""
+        name, _, others = super().resolve_command(ctx, args)
+        return name, load_command(str(name)), others
+
+
+def load_command(name: str) -> Any:
+    """Import a command."""
+    home = name.replace("-", "_")
+    function = getattr(import_module(f"orthonmf.cli.{home}"), home)
+    app = typer.Typer(add_completion=False, context_settings=SETTINGS)
+    app.command(name, cls=Command, help=help_of(name))(guard(function))
+    return typer.main.get_command(app)
+
+
+def help_of(name: str) -> str:
+    """What the function of a command says about itself, a line for every paragraph."""
+    home = name.replace("-", "_")
+    tree = ast.parse(Path(__file__).with_name(f"{home}.py").read_text(encoding="utf-8"))
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    own = next(function for function in functions if function.name == home)
+    paragraphs = inspect.cleandoc(ast.get_docstring(own) or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def _show_version(wanted: bool) -> None:
@@ -70,64 +103,26 @@ def root(
     """Options that stand before a command."""
 
 
-def make_app(names: Iterable[str]) -> typer.Typer:
-    """The program with the commands of these names, which are imported now."""
+def make_program() -> Any:
+    """The program with all its commands."""
     app = typer.Typer(
         name="orthonmf",
         callback=root,
         no_args_is_help=True,
-        cls=Group,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        cls=Commands,
+        context_settings=SETTINGS,
         pretty_exceptions_enable=False,
         help="Split a non-negative matrix into parts that do not overlap, "
         "and prove how good they are.",
     )
-    for name in names:
-        home = import_module(f"orthonmf.cli.{COMMANDS[name]}")
-        app.command(name, cls=Command)(guard(getattr(home, COMMANDS[name])))
-    return app
-
-
-def _make_program(arguments: list[str]) -> Any:
-    """The program as these arguments need it: only the command that is named is imported.
-
-    For the help, for mistakes and for completion of its name a command is no more than what its
-    docstring says.
-    """
-    named = [name for name in (arguments[0], _complete()) if name in COMMANDS]
-    app = make_app(named)
-    if arguments[0] not in COMMANDS and arguments[0] != "--version":
-        for name in COMMANDS:
-            if name not in named:
-                app.command(name, help=help_of(name))(lambda: None)
     return typer.main.get_command(app)
-
-
-def _complete() -> str:
-    """The command whose options a shell asks for, if it does; as typer's scripts pass it."""
-    words = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
-    return words.split()[1] if COMPLETION in os.environ and len(words.split()) > 1 else ""
-
-
-def help_of(name: str) -> str:
-    """What the function of a command says about itself, read without importing its module."""
-    module = find_spec(f"orthonmf.cli.{COMMANDS[name]}")
-    if module is None or module.loader is None:
-        return ""
-    tree = ast.parse(module.loader.get_source(module.name))  # type: ignore[attr-defined]
-    found = (one for one in tree.body if isinstance(one, ast.FunctionDef))
-    own = next(one for one in found if one.name == COMMANDS[name])
-    return ast.get_docstring(own) or ""
 
 
 def run(given: list[str]) -> int:
     """Run the command that these arguments name; returns the exit code."""
     arguments = _without_debug(given) or ["--help"]
     try:
-        program = _make_program(arguments)
-        if arguments[0] in program.commands:
-            know_options(program.commands[arguments[0]])
-        code = program(args=arguments, prog_name="orthonmf", standalone_mode=False)
+        code = make_program()(args=arguments, prog_name="orthonmf", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the help has gone
         close_stdout()
@@ -151,4 +146,4 @@ def _without_debug(arguments: list[str]) -> list[str]:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options, rest = arguments[:end], arguments[end:]
     Debug.wanted = "--debug" in options
-    return [one for one in options if one != "--debug"] + rest
+    return [argument for argument in options if argument != "--debug"] + rest

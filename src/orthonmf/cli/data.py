@@ -1,4 +1,4 @@
-"""From the options of a command to a matrix with names."""
+"""From the options of a command to a matrix with names, weights and known groups."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import numpy as np
 
 from orthonmf.chi_square import chi_square_weights
 from orthonmf.cli import options as o
-from orthonmf.cli.advice import keep_known
 from orthonmf.cli.failures import about, say
-from orthonmf.cli.lists import as_names
-from orthonmf.errors import FileError, InvalidInputError
+from orthonmf.errors import FileError, InvalidInputError, MissingEntryError, NegativeEntryError
 from orthonmf.files.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
+from orthonmf.files.readers.hdf5 import read_map, read_observation
+from orthonmf.files.readers.record import Request
 from orthonmf.inputs.parameters import as_bytes
 from orthonmf.preparation import prepare
 
@@ -28,6 +28,7 @@ from orthonmf.preparation import prepare
 STREAM_ABOVE = 2**30
 SHARE_TO_READ = 0.25
 SIDES = ("rows", "columns")
+OBSERVATION = "obs:"
 NAMES = dict(zip(("row_names", "feature_names"), SIDES, strict=True))  # in files of their own
 FOUND_OUT = (
     "format",
@@ -36,6 +37,7 @@ FOUND_OUT = (
     "index",
     "encoding",
 )  # how a file is laid out, where it is not said
+MISSING = "--missing leaves missing entries out of the error (over samples or features)"
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 PREPARING = ("normalize", "log1p", "tfidf", "scale_features")
 
@@ -96,6 +98,7 @@ def takes_reading(*left_out: str) -> Callable[[Callable[..., None]], Callable[..
     """Give a command the options of `Reading` but some, in place of its parameter ``reading``."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        absent: dict[str, Any] = {"missing": None} if "missing" in left_out else {}
         own = inspect.signature(command, eval_str=True).parameters.values()
         hints = get_type_hints(Reading, include_extras=True)
         options = [
@@ -108,7 +111,8 @@ def takes_reading(*left_out: str) -> Callable[[Callable[..., None]], Callable[..
 
         @functools.wraps(command)
         def run(**given: Any) -> None:
-            reading = Reading(**{one.name: given.pop(one.name) for one in options})
+            taken = {one.name: given.pop(one.name) for one in options}
+            reading = Reading(**{**absent, **taken})
             command(reading=reading, **given)
 
         others = [one.replace(kind=KEYWORD_ONLY) for one in own if one.name != "reading"]
@@ -135,10 +139,12 @@ def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatr
         max_bytes=limit,
         map_above=largest,
         stream_above=largest if stream else None,
-        columns=None if reading.columns is None else as_names(reading.columns, "--columns"),
-        drop=() if reading.drop is None else as_names(reading.drop, "--drop"),
+        columns=None if reading.columns is None else o.as_names(reading.columns, "--columns"),
+        drop=() if reading.drop is None else o.as_names(reading.drop, "--drop"),
     )
-    about(data.source, data.where_negative)
+    needed = data.where_negative or "clip it at 0, or shift it to start there"
+    missing = "fill them first" if reading.missing is None else MISSING
+    about(data.source, {NegativeEntryError: needed, MissingEntryError: missing})
     for note in data.notes:
         say(f"{data.source}: {note}", "note")
     if reading.transpose:
@@ -227,8 +233,40 @@ def _read_weights(path: Path, expected: int, side: str) -> Any:
     try:
         data = read_matrix(path, header=None, index=False).X
     except FileError as error:  # the options are those of the matrix, not of its weights
-        raise FileError(keep_known(str(error), ())) from error
+        raise FileError(error.problem) from error
     values = np.asarray(data.toarray() if hasattr(data, "toarray") else data, dtype=np.float64)
     if values.size != expected:
         raise InvalidInputError(f"{path}: it holds {values.size} weights for {expected} {side}")
     return values.ravel()
+
+
+def read_known(groups: str | None, file: str, reading: Reading, n_rows: int) -> dict[str, Any]:
+    """What was known of the rows before: ``groups``, ``positions`` and ``positions_name``.
+
+    ``groups`` is a file with a name per line, or ``obs:NAME`` for what an .h5ad file says.
+    """
+    of_cells = file.endswith(".h5ad") and not reading.transpose
+    known: dict[str, Any] = {}
+    if groups is not None and groups.startswith(OBSERVATION):
+        if not of_cells:
+            raise FileError(f"--groups {groups}: only rows of an .h5ad file have obs")
+        name = groups.removeprefix(OBSERVATION)
+        known["groups"] = read_observation(_request(file, reading), name, n_rows)
+    elif groups is not None:
+        about(groups)
+        known["groups"] = read_names(groups, n_rows, "rows")
+    found = read_map(_request(file, reading), n_rows) if of_cells else None
+    if found is not None:
+        known["positions_name"], known["positions"] = found
+    return known
+
+
+def as_written(groups: str | None) -> str | None:
+    """The option as ``summary.json`` keeps it: a path that holds from anywhere."""
+    if groups is None or groups.startswith(OBSERVATION):
+        return groups
+    return str(Path(groups).resolve())
+
+
+def _request(file: str, reading: Reading) -> Request:
+    return Request(Path(file), file, most_bytes(reading.max_bytes))

@@ -10,8 +10,8 @@ from rich.table import Table
 
 import orthonmf
 from orthonmf.cli import options as o
+from orthonmf.cli.certificates import prove
 from orthonmf.cli.folder import PAGE, summary_of, write_folder
-from orthonmf.cli.proving import prove
 from orthonmf.cli.terminal import line, progress, prose, show
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.factorization import Factorization

@@ -13,17 +13,16 @@ import shlex
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import typer
 
-from orthonmf.cli.advice import in_words_of_command
 from orthonmf.errors import (
     FewerComponentsWarning,
     FileError,
     MissingExtraError,
-    NegativeEntryError,
     OrthoNMFError,
 )
 
@@ -34,20 +33,23 @@ class About:
     """The file a command is working on, for messages that do not name it themselves."""
 
     name: str | None = None
-    where_negative: str = ""
+    remedies: Mapping[type[OrthoNMFError], str] = MappingProxyType({})
 
 
-def about(name: object, where_negative: str = "") -> None:
-    """Say which file the next errors are about, and what to do if it holds negative entries."""
+def about(name: object, remedies: Mapping[type[OrthoNMFError], str] | None = None) -> None:
+    """Say which file the next errors are about, and what the command has against some kinds.
+
+    These remedies take the place of those that the library gives in Python's words.
+    """
     named = None if name is None else str(name)
-    if named != About.name or where_negative:
-        About.where_negative = where_negative
+    if named != About.name or remedies is not None:
+        About.remedies = remedies or {}
     About.name = named
 
 
 def say(message: str, kind: str = "error") -> None:
-    """One line on stderr, in which every option is one of the running command."""
-    line = printable(in_words_of_command(" ".join(message.split())))
+    """One line on stderr."""
+    line = printable(" ".join(message.split()))
     with contextlib.suppress(OSError):  # nobody listens
         print(f"orthonmf: {kind}: {line}", file=sys.stderr, flush=True)
 
@@ -132,8 +134,9 @@ def describe(error: BaseException) -> str:
     if isinstance(error, MemoryError) and not isinstance(error, OrthoNMFError):
         return f"{name}: not enough memory: {error or 'an allocation failed'}"
     text = str(error)
-    if isinstance(error, NegativeEntryError) and About.where_negative:
-        text += f"; {About.where_negative}"
+    own = next((About.remedies[kind] for kind in About.remedies if isinstance(error, kind)), None)
+    if isinstance(error, OrthoNMFError) and own is not None:
+        text = f"{error.problem}; {own}" if own else error.problem
     if name is None or isinstance(error, FileError) or text.startswith(name):
         return text
     return f"{name}: {text}"

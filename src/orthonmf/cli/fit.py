@@ -11,11 +11,18 @@ import numpy as np
 from orthonmf.certificate import CERTIFICATE_SECONDS
 from orthonmf.cli import options as o
 from orthonmf.cli.annotated import annotate
-from orthonmf.cli.data import Reading, as_image_shape, read_data, takes_reading, weights_of
+from orthonmf.cli.certificates import prove, tell_proof
+from orthonmf.cli.data import (
+    Reading,
+    as_image_shape,
+    as_written,
+    read_data,
+    read_known,
+    takes_reading,
+    weights_of,
+)
 from orthonmf.cli.failures import about
 from orthonmf.cli.folder import PAGE, check_folder, summary_of, tell_story, write_folder
-from orthonmf.cli.known import as_written, read_known
-from orthonmf.cli.proving import prove, tell_proof
 from orthonmf.cli.terminal import line, object_line, progress, prose, table, tell_seed
 from orthonmf.errors import InvalidInputError
 from orthonmf.fitting import INITS, factorize

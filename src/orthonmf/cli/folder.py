@@ -9,8 +9,8 @@ from typing import Any
 
 import orthonmf
 from orthonmf.cautions import compare_sizes, compare_with_chance
+from orthonmf.cli.certificates import plain_certificate
 from orthonmf.cli.failures import about
-from orthonmf.cli.proving import plain_certificate
 from orthonmf.cli.terminal import write_json
 from orthonmf.cli.writing import Replacing, check_own
 from orthonmf.factorization import Factorization

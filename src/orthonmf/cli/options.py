@@ -1,18 +1,19 @@
-"""The options that commands share, said once."""
+"""The options that commands share, said once, and how their texts are read."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from orthonmf.certificate import CERTIFICATES, FORMER
-from orthonmf.errors import OrthoNMFError
+from orthonmf.errors import InvalidInputError, OrthoNMFError
 from orthonmf.files.readers import FORMATS
 from orthonmf.inputs.parameters import as_n_init, name_nearest
 from orthonmf.kmeans.subroutines import SUBROUTINES
@@ -23,6 +24,7 @@ READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
 PREPARING = "Preparing the matrix"
 N_INIT, MAX_ITER, TOL = "auto", DEFAULTS["max_iter"], DEFAULTS["tol"]
 LONGEST_LIST = 25
+MOST_NUMBERS = 1000
 KINDS_OF_PROOF = {name or "none": about for name, about in CERTIFICATES.items()}
 
 
@@ -41,6 +43,42 @@ def parse_sizes(text: str) -> Any:
     if not sizes or min(sizes) < 1:
         raise typer.BadParameter(f"{text!r} is no positive integer, nor two such as 6,4")
     return sizes[0] if len(sizes) == 1 else (sizes[0], sizes[1])
+
+
+def as_numbers(text: str, option: str) -> list[int]:
+    """The numbers of 2:20 (20 included), 2:40:2 or 3,5,8."""
+    found = re.fullmatch(r"(\d{1,18}):(\d{1,18})(?::(\d{1,18}))?", text.strip())
+    numbers: Sequence[int]
+    if found:
+        first, last, step = int(found[1]), int(found[2]), int(found[3] or 1)
+        numbers = range(first, last + 1, step) if step else range(0)
+    elif re.fullmatch(r"\d{1,18}(,\s*\d{1,18})*", text.strip()):
+        numbers = list(dict.fromkeys(int(one) for one in text.split(",")))
+    else:
+        raise InvalidInputError(f"{option}: {text!r} is no range; write for instance 2:20 or 3,5,8")
+    if not 0 < len(numbers) <= MOST_NUMBERS or min(numbers) < 1:
+        raise InvalidInputError(
+            f"{option}: {text!r} must name 1 to {MOST_NUMBERS} positive numbers"
+        )
+    return list(numbers)
+
+
+def as_candidates(text: str, option: str) -> list[int] | list[tuple[int, int]]:
+    """Numbers as above, or with two ranges, 2:8,2:8, all pairs of them."""
+    if not re.fullmatch(r"\s*\d+:[\d:]+\s*,\s*\d+:[\d:]+\s*", text):
+        return as_numbers(text, option)
+    down, across = (as_numbers(one, option) for one in text.split(","))
+    if len(down) * len(across) > MOST_NUMBERS:
+        raise InvalidInputError(f"{option}: {text!r} names more than {MOST_NUMBERS} pairs")
+    return list(product(down, across))
+
+
+def as_names(text: str, option: str) -> list[str]:
+    """The names of a list such as ID,Year, each once."""
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    if not all(names):
+        raise InvalidInputError(f"{option}: {text!r} holds an empty name; write for instance a,b")
+    return names
 
 
 def one_of(names: Iterable[str | None]) -> dict[str, Any]:

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from orthonmf.cli import options as o
-from orthonmf.cli.data import Reading, as_image_shape, most_bytes, read_data
+from orthonmf.cli.data import Reading, as_image_shape, most_bytes, read_data, read_known
 from orthonmf.cli.failures import about
 from orthonmf.cli.folder import MODEL, PAGE, read_model, read_summary, tell_story
-from orthonmf.cli.known import read_known
 from orthonmf.cli.terminal import line, object_line, progress
 from orthonmf.cli.writing import Replacing
 from orthonmf.factorization import Factorization

@@ -10,7 +10,6 @@ from orthonmf.cli import options as o
 from orthonmf.cli.data import Reading, read_data, takes_reading
 from orthonmf.cli.failures import about
 from orthonmf.cli.folder import SELECTION
-from orthonmf.cli.lists import as_sizes
 from orthonmf.cli.terminal import (
     line,
     object_line,
@@ -55,7 +54,7 @@ def select_k(
     For every number: the error and what is proven about it, the error in data whose columns
     were permuted, and how well two halves of the rows agree.
     """
-    numbers = as_sizes(k, "--k")
+    numbers = o.as_candidates(k, "--k")
     with progress(f"reading {Path(file).name}", quiet):
         data = read_data(file, reading)
     if output is not None:

@@ -266,10 +266,11 @@ def _refuse(wrong: Array, matrix: Array | csr_array, values: Array, found: str) 
     if count:
         first = wrong.argmax()
         row, column = _find_places(matrix, first)
-        advice = "" if "NaN" in found else " Pass binarize=t to make every entry above t an edge."
+        remedy = "" if "NaN" in found else "pass binarize=t to make every entry above t an edge"
         raise InvalidInputError(
             f"The graph contains {found}: {count} of them, the first is "
-            f"X[{row}, {column}] = {values[first]}. An edge is 1, no edge is 0.{advice}"
+            f"X[{row}, {column}] = {values[first]}. An edge is 1, no edge is 0",
+            remedy,
         )
 
 

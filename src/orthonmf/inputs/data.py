@@ -260,9 +260,9 @@ def _offense(row: int, column: int, value: float, X: Any) -> InvalidInputError:
     place = _place(row, column)
     if math.isnan(value):
         return MissingEntryError(
-            f"Input X contains NaN, the first at {place}. Pass missing_values=numpy.nan to leave "
-            "missing entries out of the error (over samples or features), or impute them, for "
-            "instance with sklearn.impute.SimpleImputer"
+            f"Input X contains NaN, the first at {place}",
+            "pass missing_values=numpy.nan to leave missing entries out of the error (over samples "
+            "or features), or impute them, for instance with sklearn.impute.SimpleImputer",
         )
     if math.isinf(value) and value > 0:
         return InvalidInputError(
@@ -270,8 +270,9 @@ def _offense(row: int, column: int, value: float, X: Any) -> InvalidInputError:
         )
     return NegativeEntryError(
         f"Negative values in data: the first is {place} = {value:g}. The factorization needs a "
-        "non-negative matrix; clip it with numpy.maximum(X, 0) or shift it to start at zero"
-        f"{_name_counts(X) if is_anndata(X) else ''}"
+        "non-negative matrix",
+        "clip it with numpy.maximum(X, 0) or shift it to start at zero"
+        f"{_name_counts(X) if is_anndata(X) else ''}",
     )
 
 

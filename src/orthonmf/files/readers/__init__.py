@@ -37,7 +37,7 @@ def read_matrix(
     key: str | None = None,
     header: bool | None = None,
     index: bool | None = None,
-    allow_missing: bool = False,
+    allow_missing: bool | None = False,
     max_bytes: int | None = None,
     map_above: int = 0,
     stream_above: int | None = None,

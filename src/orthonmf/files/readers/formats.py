@@ -85,7 +85,7 @@ def format_by_content(path: Path) -> str:
     found = next((name for start, name in BEGINNINGS.items() if beginning.startswith(start)), None)
     if found is None and b"\0" in beginning:
         raise FileError(
-            f"{path}: neither its name nor its first bytes tell what it is; name its format with "
-            f"--format: {' '.join(FORMATS)}"
+            f"{path}: neither its name nor its first bytes tell what it is",
+            f"name its format with --format: {' '.join(FORMATS)}",
         )
     return found or "csv"

@@ -75,5 +75,6 @@ def _numbers(file: Any, name: str, request: Request) -> Any:
     column = file.read(columns=[name]).column(name)
     if column.null_count and not request.allow_missing:
         row = int(np.argmax(column.is_null().to_numpy()))
-        raise request.error(f"row {row}, column {name!r}: the value is missing; see --missing")
+        remedy = "" if request.allow_missing is None else "--missing leaves such cells out"
+        raise request.error(f"row {row}, column {name!r}: the value is missing", remedy=remedy)
     return column.cast("float64").to_numpy()

@@ -64,7 +64,7 @@ class Request:
     key: str | None = None
     header: bool | None = None
     index: bool | None = None
-    allow_missing: bool = False
+    allow_missing: bool | None = False  # None: no option asks for it
     map_above: int = 0
     stream_above: int | None = None
     columns: tuple[str, ...] | None = None
@@ -85,7 +85,7 @@ class Request:
             if (self.columns is None or name in self.columns) and name not in self.drop
         ]
         if not chosen:
-            raise self.error("no column is left; see --columns and --drop")
+            raise self.error("no column is left", remedy="see --columns and --drop")
         return chosen
 
     def streams(self, n_bytes: int, stored: int) -> bool:
@@ -96,10 +96,10 @@ class Request:
         large = self.stream_above is not None and n_bytes > self.stream_above
         return large and n_bytes <= MOST_UNPACKED * stored
 
-    def error(self, why: str, line: int | None = None) -> FileError:
-        """The error to raise for this file."""
+    def error(self, why: str, line: int | None = None, remedy: str = "") -> FileError:
+        """The error to raise for this file; the remedy is one in options of the command."""
         place = "" if line is None else f" line {line}:"
-        return FileError(f"{self.shown}:{place} {' '.join(why.split())}")
+        return FileError(f"{self.shown}:{place} {' '.join(why.split())}", remedy)
 
     @contextmanager
     def decoding(self, what: str) -> Iterator[None]:
@@ -119,8 +119,9 @@ class Request:
         if n_bytes > self.max_bytes:
             raise self.error(
                 f"{what} would take {in_words(n_bytes)}, more than the {in_words(self.max_bytes)} "
-                "allowed; if the file can be trusted, raise --max-bytes",
+                "allowed",
                 line,
+                "if the file can be trusted, raise --max-bytes",
             )
 
     def check_shape(self, shape: tuple[int, ...], line: int | None = None) -> tuple[int, int]:
@@ -147,7 +148,7 @@ class Request:
         if not names:
             raise self.error(f"it holds no {what}")
         listed = ", ".join(names[:10])
-        raise self.error(f"it holds several arrays: {listed}; name one of them with --key")
+        raise self.error(f"it holds several arrays: {listed}", remedy="name one of them with --key")
 
     def sparse(self, kind: str, parts: Sequence[Array], shape: tuple[int, int]) -> csr_array:
         """The CSR array of the parts of a sparse matrix, once all its indices have been checked."""

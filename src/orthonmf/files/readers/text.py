@@ -342,11 +342,12 @@ def _read_cell(cells: list[str], place: int, line: int, layout: _Layout, request
     where = f"column {place + 1}{name}"
     if text.lower() in MISSING:
         what = f"{text!r} is" if text else "the cell is empty, which is"
-        raise request.error(f"{where}: {what} no number; --missing leaves such cells out", line)
+        remedy = "" if request.allow_missing is None else "--missing leaves such cells out"
+        raise request.error(f"{where}: {what} no number", line, remedy)
     if value is not None:
         raise request.error(f"{where}: {text} must be finite and not negative", line)
-    advice = "; ".join(("", *_advise(text, place, layout)))
-    raise request.error(f"{where}: {text[:40]!r} is no number{advice}", line)
+    remedy = "; ".join(_advise(text, place, layout))
+    raise request.error(f"{where}: {text[:40]!r} is no number", line, remedy)
 
 
 def _advise(text: str, place: int, layout: _Layout) -> Iterator[str]:

@@ -6,7 +6,7 @@ import numpy as np
 
 import orthonmf
 from orthonmf.bounds import table
-from orthonmf.cli.proving import prove, times_of
+from orthonmf.cli.certificates import prove, times_of
 
 
 def fitted(**options):
