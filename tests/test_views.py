@@ -1,5 +1,7 @@
 """What people look at in a result."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -108,7 +110,7 @@ def test_the_picture_shows_the_matrix_in_order(orthogonal, frame):
     shuffled = frame.sample(frac=1, random_state=0)
     result = fit(shuffled, orthogonal)
     for X in (None, shuffled, csr_array(shuffled.to_numpy())):
-        matrix, parts = result.plot(X).axes
+        matrix, parts = result.plot(X).axes[:2]
         drawn = np.asarray(matrix.images[0].get_array())
         assert drawn.shape == (ROWS, COLUMNS)
         blocks = drawn.reshape(3, 4, 3, 3).sum(axis=(1, 3))
@@ -116,11 +118,31 @@ def test_the_picture_shows_the_matrix_in_order(orthogonal, frame):
         assert parts.images[0].get_array().shape == (3, COLUMNS)
 
 
-def test_large_matrices_are_drawn_in_part():
+def test_a_picture_says_what_part_it_shows_and_has_names_and_color_bars():
     pytest.importorskip("matplotlib")
-    X = np.random.default_rng(0).random((1200, 5))
-    drawn = orthonmf.factorize(X, 2, random_state=0).plot(X).axes[0].images[0].get_array()
-    assert drawn.shape == (500, 5)
+    X = np.random.default_rng(0).random((700, 5))
+    names = {"sample_names": [f"s{i}" for i in range(700)], "feature_names": list("abcde")}
+    figure = orthonmf.factorize(X, 2, random_state=0, **names).plot(X)
+    matrix, parts, *bars = figure.axes
+    assert matrix.images[0].get_array().shape == (500, 5)
+    assert matrix.get_ylabel() == "500 of 700 samples, ordered by component"
+    assert matrix.get_xlabel() == "5 features, ordered by component"
+    assert {bar.get_ylabel() for bar in bars} == {"entry", "weight"}
+    assert sorted(tick.get_text() for tick in matrix.get_xticklabels()) == list("abcde")
+    rows = [tick.get_text() for tick in matrix.get_yticklabels()]
+    assert 10 <= len(rows) <= 25
+    assert set(rows) <= set(names["sample_names"])
+    components = [tick.get_text() for tick in parts.get_yticklabels()]
+    assert components[0].startswith("0: ")
+    figure.canvas.draw()
+    plain = orthonmf.factorize(X[:30], 2, random_state=0).plot().axes[0]
+    assert plain.get_ylabel() == "30 samples, ordered by component"
+
+
+def test_cautions_are_seen_where_a_result_is_looked_at(frame):
+    result = replace(fit(frame), cautions=("Column <ID> counts by ones.",))
+    assert "caution: Column <ID> counts by ones." in repr(result).splitlines()[1]
+    assert "Caution: Column &lt;ID&gt; counts by ones." in result._repr_html_()
 
 
 def test_the_report_is_written_from_python(frame, tmp_path):
@@ -139,7 +161,11 @@ def test_the_report_is_written_from_python(frame, tmp_path):
 def test_results_of_selections_and_baselines_take_a_few_lines(frame):
     chosen = orthonmf.select_n_components(frame.to_numpy(), [1, 2, 3], random_state=0)
     assert len(repr(chosen).splitlines()) == 4
-    assert "<table>" in chosen._repr_html_()
+    assert "<table" in chosen._repr_html_()
+    pairs = orthonmf.select_n_components(
+        frame.to_numpy(), [(2, 2), (3, 3)], orthogonal="both", random_state=0
+    )
+    assert "(3, 3)" in pairs._repr_html_()
     assert chosen.to_frame().equals(chosen.table)
     solved = orthonmf.baselines.solve("nmf", frame.to_numpy(), 3, max_iter=5, random_state=0)
     assert len(repr(solved).splitlines()) == 3

@@ -257,7 +257,8 @@ class Factorization:
     def plot(self, X: Any = None) -> Any:
         """A matplotlib Figure: the matrix with rows and columns ordered, and the components.
 
-        Without X the approximation is drawn in its place; of large ones some rows and columns.
+        Without X the approximation is drawn in its place. Of more than 500 rows or columns 500
+        are drawn, as the axes say. Names stand at the axes, next to each picture a color bar.
         """
         return views.draw(self, X)
 

@@ -15,14 +15,14 @@ from orthonmf.extras import import_extra
 from orthonmf.inputs.data import as_source
 from orthonmf.inputs.parameters import as_choice, as_n_components
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.distinctive import distinctive_features
+from orthonmf.numerics.distinctive import distinctive_features, name_components
 from orthonmf.numerics.vectors import divide
 
 if TYPE_CHECKING:
     from orthonmf.factorization import Factorization
 
 MOST_LINES, MOST_ROWS, FEW = 5, 50, 5
-MOST_PIXELS = 500
+MOST_PIXELS, MOST_NAMED, LONGEST = 500, 25, 24
 SHARE_NONE = {"samples": "samples", "features": "features", "both": "samples or features"}
 Names = Sequence[str] | None
 
@@ -93,7 +93,8 @@ def strongest(result: Factorization) -> Array:
 def make_frame(result: Factorization, of: str) -> Any:
     """Samples or features as a pandas DataFrame, as ``Factorization.to_frame`` has it."""
     as_choice(of, ("samples", "features"), "of")
-    pandas = import_extra("pandas", "report")
+    import pandas  # takes half a second
+
     names = result.sample_names if of == "samples" else result.feature_names
     index = None if names is None else pandas.Index(names)
     if of == "samples" and result.labels is not None:
@@ -106,19 +107,15 @@ def make_frame(result: Factorization, of: str) -> Any:
     return frame
 
 
-def first_line(result: Factorization) -> str:
-    """What a result is, in one line."""
+def in_lines(result: Factorization) -> str:
+    """A few lines: what the result is, cautions, what is proven if that is known, components."""
     n, m = result.loadings.shape[0], result.components.shape[1]
-    return (
+    lines = [
         f"Factorization({n} x {m}, orthogonal={result.orthogonal!r}, "
         f"components={result.n_components_found}, "
         f"relative_squared_error={result.relative_squared_error:.6g})"
-    )
-
-
-def in_lines(result: Factorization) -> str:
-    """A few lines: what the result is, what is proven if that is known, its first components."""
-    lines = [first_line(result)]
+    ]
+    lines += [f"  caution: {caution}" for caution in result.cautions]
     known = result.evidence.settled
     if known is not None:
         lines.append(f"  {known}")
@@ -130,6 +127,8 @@ def in_lines(result: Factorization) -> str:
 
 def in_html(result: Factorization) -> str:
     """A table of the components for notebooks; names are texts, never markup."""
+    import pandas  # takes half a second
+
     n, m = result.loadings.shape[0], result.components.shape[1]
     known = result.evidence.settled
     proven = "" if known is None else f"; {escape(str(known))}"
@@ -138,51 +137,67 @@ def in_html(result: Factorization) -> str:
         f"{SHARE_NONE[result.orthogonal]}; relative squared error "
         f"{result.relative_squared_error:.6g}{proven}</p>"
     )
-    headings = ("component", "samples", "features", "heaviest features")
-    return head + html_table(headings, _rows(result, MOST_ROWS), result.n_components_found)
-
-
-def html_table(headings: Sequence[str], rows: Sequence[Sequence[Any]], total: int) -> str:
-    """A table in HTML, and how many rows it leaves out."""
-    top = "".join(f"<th>{escape(one)}</th>" for one in headings)
-    cells = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
-    body = "".join(f"<tr>{row}</tr>" for row in cells)
-    more = f"<p>and {total - len(rows)} more</p>" if total > len(rows) else ""
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{more}"
+    cautions = "".join(f"<p>Caution: {escape(caution)}</p>" for caution in result.cautions)
+    rows, more = _rows(result, MOST_ROWS), result.n_components_found - MOST_ROWS
+    headings = ["component", "samples", "features", "what makes it different"]
+    table = pandas.DataFrame(rows, columns=headings).to_html(index=False, border=0)
+    return head + cautions + table + (f"<p>and {more} more</p>" if more > 0 else "")
 
 
 def _rows(result: Factorization, most: int) -> list[tuple[int, int, int, str]]:
-    """The first components: number, how many samples and features, and the heaviest of these."""
+    """The first components: number, how many samples and features, what makes it different."""
     samples = strongest(result)
-    tops = _largest(result.components[:most], FEW)
+    named = top_features(result, FEW, "distinctive")[:most]
     return [
         (
             component,
             int(np.count_nonzero(samples == component)),
             int(np.count_nonzero(result.components[component])),
-            ", ".join(str(one)[:40] for one in name_some(result.feature_names, places)),
+            ", ".join(str(name)[:40] for name in names),
         )
-        for component, places in enumerate(tops)
+        for component, names in enumerate(named)
     ]
 
 
 def draw(result: Factorization, X: Any) -> Any:
     """A matplotlib Figure of the ordered matrix and the components, as ``Factorization.plot``."""
-    figure = import_extra("matplotlib.figure", "report").Figure((9, 4), layout="constrained")
-    matrix, parts = figure.subplots(1, 2, width_ratios=(1, 1))
+    figure = import_extra("matplotlib.figure", "report").Figure((11, 5), layout="constrained")
+    matrix, parts = figure.subplots(1, 2)
+    (n, m), k = (result.loadings.shape[0], result.components.shape[1]), result.n_components_found
     rows, columns = _thin(order_of_samples(result)), _thin(order_of_features(result))
-    if X is None:
-        drawn = result.loadings[rows] @ result.components
-    else:
-        drawn = as_source(X).rows(rows)
-    shown = {"aspect": "auto", "interpolation": "nearest", "cmap": "viridis"}
-    matrix.imshow(np.asarray(drawn)[:, columns], **shown)
-    matrix.set(xlabel="features, ordered", ylabel="samples, ordered")
-    matrix.set_title("approximation" if X is None else "matrix")
-    parts.imshow(result.components[:, columns], **shown)
-    parts.set(xlabel="features, ordered", ylabel="component", title="components")
-    parts.set_yticks(range(result.n_components_found))
+    drawn = result.loadings[rows] @ result.components if X is None else as_source(X).rows(rows)
+    some_rows = f"{len(rows):,} of {n:,} samples" if len(rows) < n else f"{n:,} samples"
+    some_columns = f"{len(columns):,} of {m:,} features" if len(columns) < m else f"{m:,} features"
+    look = {"aspect": "auto", "interpolation": "nearest", "cmap": "viridis"}
+    for axes, values, title in (
+        (matrix, np.asarray(drawn)[:, columns], "approximation" if X is None else "matrix"),
+        (parts, result.components[:, columns], "components"),
+    ):
+        image = axes.imshow(values, **look)
+        figure.colorbar(image, ax=axes, label="weight" if axes is parts else "entry")
+        axes.set(title=title, xlabel=f"{some_columns}, ordered by component")
+        _name_ticks(axes.xaxis, result.feature_names, columns)
+        axes.tick_params("x", rotation=90 if result.feature_names else 0)
+    matrix.set_ylabel(f"{some_rows}, ordered by component")
+    _name_ticks(matrix.yaxis, result.sample_names, rows)
+    parts.set_ylabel("component")
+    parts.set_yticks(range(k), _call(result))
     return figure
+
+
+def _call(result: Factorization) -> list[str]:
+    """Numbers of the components, and names where features have names."""
+    numbers = [str(component) for component in range(result.n_components_found)]
+    if result.feature_names is None:
+        return numbers
+    names = name_components(result.components, result.feature_names)
+    return [f"{number}: {name[:LONGEST]}" for number, name in zip(numbers, names, strict=True)]
+
+
+def _name_ticks(axis: Any, names: Names, shown: Array) -> None:
+    """Names at some of the places of an axis; places without names are no numbers of theirs."""
+    places = range(0, len(shown), max(1, -(-len(shown) // MOST_NAMED)))
+    axis.set_ticks(places, [str(name)[:LONGEST] for name in name_some(names, shown[places])])
 
 
 def order_of_samples(result: Factorization) -> Array:

@@ -353,3 +353,13 @@ def test_known_groups_are_taken_from_sequences_and_annotations(tmp_path):
             orthonmf.write_report(result, data, tmp_path / "page.html", groups=groups)
     with pytest.raises(orthonmf.OrthoNMFError, match="no Factorization"):
         orthonmf.write_report({}, X, tmp_path / "page.html")
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_a_fitted_estimator_is_taken(orthogonal, tmp_path):
+    X = blocks()
+    model = orthonmf.OrthogonalNMF(3, orthogonal=orthogonal, random_state=0).fit(X)
+    path = orthonmf.write_report(model, X, tmp_path / "page.html")
+    assert "of the data" in path.read_text(encoding="utf-8")
+    with pytest.raises(orthonmf.OrthoNMFError, match="no Factorization"):
+        orthonmf.write_report(orthonmf.OrthogonalNMF(3), X, path)

@@ -11,13 +11,12 @@ import numpy as np
 
 from orthonmf.extras import import_extra
 from orthonmf.selection.trial import Size, Trial
-from orthonmf.views import html_table
 
 # Halves that agree this closely to the best are taken to agree as well.
 LEEWAY = 0.05
 MOST_LINES = 8
 EXACT = 1e-12  # relative squared error of an answer that leaves nothing
-SHOWN = ("n_components", "relative_squared_error", "lower_bound", "null_error", "stability")
+SHOWN = ("relative_squared_error", "lower_bound", "null_error", "stability")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +137,9 @@ class Selection:
         return self.table
 
     def _repr_html_(self) -> str:
-        found = ([getattr(one, name) for name in SHOWN] for one in self.candidates)
-        rows = [["" if one is None else f"{one:.4g}" for one in row] for row in found]
         reason = f"<p>suggested: {self.suggestion}: {escape(self.reason)}</p>"
-        return reason + html_table(SHOWN, rows, len(rows))
+        look = {"border": 0, "float_format": "{:.4g}".format, "na_rep": ""}
+        return reason + self.table[list(SHOWN)].to_html(**look)
 
     def __repr__(self) -> str:
         lines = [f"Selection(suggestion={self.suggestion}: {self.reason})"]
