@@ -9,19 +9,21 @@ from orthonmf.correlation_clustering.local_search import (
     merge_blocks,
     open_blocks,
 )
-from orthonmf.correlation_clustering.packings.bound import bound_disagreements
-from orthonmf.correlation_clustering.packings.by_pairs import pack_by_pairs, rank_pairs
-from orthonmf.correlation_clustering.packings.exchanges import exchange_squares
-from orthonmf.correlation_clustering.packings.guided import find_disagreements, pack_around
+from orthonmf.correlation_clustering.packing import (
+    bound_disagreements,
+    exchange_squares,
+    find_disagreements,
+    pack_around,
+    pack_by_pairs,
+    rank_pairs,
+)
 from orthonmf.correlation_clustering.pivot import cluster_by_pivots
 from orthonmf.correlation_clustering.rounding import (
     choose_best_patterns,
     choose_nearest_patterns,
     round_to_patterns,
 )
-from orthonmf.correlation_clustering.solve import (
-    CORRELATION_CLUSTERING_RATIO,
-)
+from orthonmf.correlation_clustering.solve import CORRELATION_CLUSTERING_RATIO
 from tests.correlation_clustering.graphs import cluster, planted_graph, random_graph
 from tests.oracles.correlation_clustering import (
     disagreements,

@@ -31,12 +31,12 @@ def improve_blocks(
     The result has at most as many disagreements as ``blocks``, so every guarantee is kept.
     """
 
-    def reassign(found: Blocks) -> Blocks:
-        rows = assign_rows(matrix, found.columns)
+    def reassign(before: Blocks) -> Blocks:
+        rows = assign_rows(matrix, before.columns)
         return Blocks(rows, assign_rows(transposed, rows))
 
-    def move(found: Blocks) -> Blocks:
-        reassigned = _repeat_while_cheaper(reassign, matrix, found)
+    def move(before: Blocks) -> Blocks:
+        reassigned = _repeat_while_cheaper(reassign, matrix, before)
         return merge_blocks(matrix, open_blocks(matrix, reassigned, rng))
 
     return _repeat_while_cheaper(move, matrix, blocks)

@@ -19,8 +19,11 @@ from orthonmf.correlation_clustering.blocks import (
     transpose,
 )
 from orthonmf.correlation_clustering.local_search import free_vertices, improve_blocks, open_blocks
-from orthonmf.correlation_clustering.packings.bound import bound_disagreements, pack_greedily
-from orthonmf.correlation_clustering.packings.guided import find_disagreements
+from orthonmf.correlation_clustering.packing import (
+    bound_disagreements,
+    find_disagreements,
+    pack_greedily,
+)
 from orthonmf.correlation_clustering.pivot import cluster_by_pivots
 from orthonmf.correlation_clustering.rounding import (
     choose_best_patterns,
@@ -90,10 +93,10 @@ def cluster_as_published(matrix: csr_array, n_init: int, rng: np.random.Generato
 def cluster_best(matrix: csr_array, n_init: int, rng: np.random.Generator) -> Blocks:
     """The best of the paper's clustering, others, and what local search makes of them."""
     transposed = transpose(matrix)
-    found = []
+    candidates = []
     for start in _starts(matrix, transposed, n_init, rng):
-        found += [start, improve_blocks(matrix, transposed, start, rng)]
-    best = choose_cheapest(matrix, found)
+        candidates += [start, improve_blocks(matrix, transposed, start, rng)]
+    best = choose_cheapest(matrix, candidates)
     if _is_proven_quickly(matrix, best, rng):
         return best
     for _ in range(n_init * min(KICKS, KICKED_EDGES // max(1, matrix.nnz))):

@@ -1,0 +1,308 @@
+"""A lower bound on the disagreements of every clustering: packings of bad squares.
+
+A 2 x 2 submatrix with exactly three ones costs every clustering at least one disagreement: if the
+three edges are kept, all four vertices are together, and the missing edge is wrong. Squares
+that share no entry add up. Everything is counted in integers, so nothing is rounded.
+
+Entry (i, h) of an (n, m) matrix has the number ``i * m + h``, its key. A packing is a (p, 4) array
+of the keys of p squares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthonmf.correlation_clustering.blocks import Blocks, entry_rows, find_inside, transpose
+from orthonmf.engine.pairs import shared_ones
+from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.segments import spread
+
+# Looking for similar pairs is left out on a side where more than this many pairs share a column.
+WEDGES = 1 << 24
+# Pairs of rows that one packing looks at: the ones that come first in its order.
+PAIRS = 20_000
+# Squares drawn in a round per open disagreement and at most, squares drawn in all rounds, and
+# rounds without gain after which drawing ends.
+DRAWS, ROUND_DRAWS, ALL_DRAWS, PATIENCE = 8, 1 << 16, 1 << 21, 4
+# Squares drawn per exchange, and exchanges tried per open disagreement and at most.
+EXCHANGE_DRAWS, EXCHANGES_EACH, EXCHANGES = 96, 200, 5000
+
+
+def bound_disagreements(matrix: csr_array, blocks: Blocks, rng: np.random.Generator) -> int:
+    """No clustering has fewer disagreements than this; equal to those of ``blocks`` at best.
+
+    The most squares found by packing greedily over pairs of similar rows and of similar columns
+    and around the disagreements of ``blocks``, then by exchanges; ends as soon as ``blocks`` is
+    proven optimal. The work is limited by counts, so the result depends on nothing but the seed.
+    ``matrix`` (n, m) is 0/1, CSR with sorted indices; ``blocks`` is any clustering: the better,
+    the stronger the bound.
+    """
+    disagreements = find_disagreements(matrix, blocks)
+    best = pack_greedily(matrix, disagreements, rng)
+    if len(best) < len(disagreements):
+        best = exchange_squares(matrix, best, disagreements, rng)
+    return len(best)
+
+
+def pack_greedily(matrix: csr_array, disagreements: Array, rng: np.random.Generator) -> Array:
+    """Disjoint bad squares (p, 4), the most of three ways to find some one after the other."""
+    best = np.zeros((0, 4), dtype=np.int64)
+    for pack in (pack_over_rows, pack_over_columns, pack_around):
+        if len(best) < len(disagreements):
+            best = max(best, pack(matrix, disagreements, rng), key=len)
+    return best
+
+
+def find_disagreements(matrix: csr_array, blocks: Blocks) -> Array:
+    """Sorted keys of the ones outside and the zeros inside the blocks."""
+    ones = number_entries(matrix)
+    outside = ones[~find_inside(matrix, blocks)]
+    zeros = np.setdiff1d(_number_entries_inside(blocks), ones)
+    return np.sort(np.concatenate((outside, zeros)))
+
+
+def _number_entries_inside(blocks: Blocks) -> Array:
+    """The keys of all entries of all blocks."""
+    order = np.argsort(blocks.columns, kind="stable")
+    n_lone = np.count_nonzero(blocks.columns < 0)
+    starts = n_lone + np.cumsum(blocks.widths) - blocks.widths
+    rows = np.flatnonzero(blocks.rows >= 0)
+    own, widths = blocks.rows[rows], blocks.widths[blocks.rows[rows]]
+    columns = order[spread(starts[own], widths)]
+    return np.repeat(rows.astype(np.int64), widths) * len(blocks.columns) + columns
+
+
+def pack_over_rows(matrix: csr_array, _: Array, rng: np.random.Generator) -> Array:
+    """Squares of pairs of similar rows."""
+    column_sizes = np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.int64)
+    if np.sum(column_sizes**2) > WEDGES:
+        return np.zeros((0, 4), dtype=np.int64)
+    pairs = rank_pairs(matrix)
+    return max(pack_by_pairs(matrix, pairs), pack_by_pairs(matrix, rng.permutation(pairs)), key=len)
+
+
+def pack_over_columns(matrix: csr_array, _: Array, rng: np.random.Generator) -> Array:
+    """Squares of pairs of similar columns."""
+    n, m = matrix.shape
+    columns, rows = np.divmod(pack_over_rows(transpose(matrix), _, rng), n)
+    return rows * m + columns
+
+
+def rank_pairs(matrix: csr_array) -> Array:
+    """Pairs of rows (p, 2) that share a column, the largest Jaccard similarity first."""
+    sizes = np.diff(matrix.indptr).astype(np.int64)
+    kept = np.zeros((0, 2), dtype=np.int64)
+    scores = np.zeros(0)
+    for pairs in shared_ones(matrix):
+        union = sizes[pairs.first] + sizes[pairs.second] - pairs.values
+        # Equal rows hold no bad square.
+        different = union > pairs.values
+        kept = np.concatenate((kept, pairs.where(different)))
+        scores = np.concatenate((scores, (pairs.values / union)[different]))
+        order = np.argsort(-scores, kind="stable")[:PAIRS]
+        kept, scores = kept[order], scores[order]
+    return kept
+
+
+def pack_by_pairs(matrix: csr_array, pairs: Array) -> Array:
+    """Bad squares (p, 4) that share no entry, from pairs of rows in the order given.
+
+    A column with two ones in the pair and a column with a single one make a bad square, so every
+    pair of rows yields as many as the rarer kind has columns left.
+    """
+    m = matrix.shape[1]
+    bounds = matrix.indptr.tolist()
+    ones = {
+        int(i): set(matrix.indices[bounds[i] : bounds[i + 1]].tolist()) for i in np.unique(pairs)
+    }
+    taken: set[int] = set()
+    squares: list[tuple[int, int, int, int]] = []
+    for i, j in pairs.tolist():
+        at_i, at_j = i * m, j * m
+        twice = [h for h in ones[i] & ones[j] if at_i + h not in taken and at_j + h not in taken]
+        if twice:
+            once = [h for h in ones[i] ^ ones[j] if at_i + h not in taken and at_j + h not in taken]
+            for h, g in zip(twice, once, strict=False):
+                square = (at_i + h, at_i + g, at_j + h, at_j + g)
+                squares.append(square)
+                taken.update(square)
+    return np.array(squares, dtype=np.int64).reshape(-1, 4)
+
+
+def pack_around(matrix: csr_array, disagreements: Array, rng: np.random.Generator) -> Array:
+    """Bad squares (p, 4) that share no entry, each through a disagreement.
+
+    Every bad square contains a disagreement of every clustering, so starting from those of a good
+    one loses nothing; and when each square holds a single one, and each is in a square, the
+    clustering is proven optimal. Squares are drawn in rounds, those with one disagreement
+    first.
+    """
+    entries = BinaryEntries(matrix)
+    packing = np.zeros((0, 4), dtype=np.int64)
+    for others_allowed in (0, 2):
+        packing = _draw_rounds(entries, packing, disagreements, others_allowed, rng)
+    return packing
+
+
+def _draw_rounds(
+    entries: BinaryEntries,
+    packing: Array,
+    disagreements: Array,
+    others_allowed: int,
+    rng: np.random.Generator,
+) -> Array:
+    """Add squares in rounds; of those drawn in one, each entry keeps the first that wants it."""
+    fruitless, draws_left = 0, ALL_DRAWS
+    while fruitless < PATIENCE and draws_left > 0:
+        taken = np.sort(packing, axis=None)
+        open_keys = disagreements[~contains(taken, disagreements)]
+        if len(open_keys) == 0:
+            break
+        draws = min(DRAWS * len(open_keys), ROUND_DRAWS, draws_left)
+        keys = np.resize(rng.permutation(open_keys), draws)
+        draws_left -= draws
+        drawn = entries.draw_bad_squares(keys, rng)
+        drawn = drawn[~contains(taken, drawn).any(axis=1)]
+        others = contains(disagreements, drawn[:, 1:]).sum(axis=1)
+        drawn = drawn[others <= others_allowed]
+        accepted = drawn[_are_first(drawn)]
+        packing = np.concatenate((packing, accepted))
+        # A trickle in a large graph is not worth its rounds.
+        fruitless = fruitless + 1 if len(accepted) * 100 <= min(draws, len(open_keys)) else 0
+    return packing
+
+
+def _are_first(squares: Array) -> Array:
+    """Which squares are the first to contain each of their four entries."""
+    _, first = np.unique(squares, return_index=True)
+    claims = np.bincount(first // 4, minlength=len(squares))
+    return claims == 4
+
+
+def exchange_squares(
+    matrix: csr_array, packing: Array, disagreements: Array, rng: np.random.Generator
+) -> Array:
+    """Put squares at open disagreements in exchange for at most one other square each.
+
+    The number of squares never falls, and rises whenever an open disagreement has a free square;
+    exchanges that keep it move the open places about until one is found.
+    """
+    if len(disagreements) - len(packing) > 4 * EXCHANGES:
+        # Among so many open places a few thousand exchanges do not matter.
+        return packing
+    entries = BinaryEntries(matrix)
+    squares = dict(enumerate(packing.tolist()))
+    owner = {key: number for number, row in squares.items() for key in row}
+    is_disagreement = set(disagreements.tolist())
+    open_keys = _DrawableSet(key for key in disagreements.tolist() if key not in owner)
+    for step in range(min(EXCHANGES, EXCHANGES_EACH * len(open_keys))):
+        if not len(open_keys):
+            break
+        key = open_keys.draw(rng)
+        drawn = entries.draw_bad_squares(np.full(EXCHANGE_DRAWS, key), rng)
+        best: tuple[int, int] = (2, 0)
+        choice: list[int] = []
+        for row in drawn.tolist():
+            conflicts = len({owner[entry] for entry in row if entry in owner})
+            score = (conflicts, sum(entry in is_disagreement for entry in row))
+            if score < best:
+                best, choice = score, row
+        for number in {owner[entry] for entry in choice if entry in owner}:
+            for entry in squares.pop(number):
+                del owner[entry]
+                if entry in is_disagreement:
+                    open_keys.add(entry)
+        if choice:
+            number = len(packing) + step
+            squares[number] = choice
+            for entry in choice:
+                owner[entry] = number
+                open_keys.discard(entry)
+    return np.array(list(squares.values()), dtype=np.int64).reshape(-1, 4)
+
+
+class _DrawableSet:
+    """A set of numbers that a random member can be drawn from in constant time."""
+
+    def __init__(self, members: Iterable[int]) -> None:
+        self._members = list(members)
+        self._position = {member: at for at, member in enumerate(self._members)}
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def draw(self, rng: np.random.Generator) -> int:
+        return self._members[int(rng.integers(len(self._members)))]
+
+    def add(self, member: int) -> None:
+        self._position[member] = len(self._members)
+        self._members.append(member)
+
+    def discard(self, member: int) -> None:
+        at = self._position.pop(member, None)
+        if at is not None:
+            last = self._members.pop()
+            if last != member:
+                self._members[at] = last
+                self._position[last] = at
+
+
+def number_entries(matrix: csr_array) -> Array:
+    """The keys of the ones of a 0/1 matrix, (nnz,), sorted where its indices are."""
+    return entry_rows(matrix).astype(np.int64) * matrix.shape[1] + matrix.indices
+
+
+class BinaryEntries:
+    """The ones of a 0/1 matrix, for looking up entries and walking along them."""
+
+    def __init__(self, matrix: csr_array) -> None:
+        self.shape = matrix.shape
+        self.by_row = matrix
+        self.by_column = transpose(matrix)
+        self.keys = number_entries(matrix)
+
+    def are_ones(self, keys: Array) -> Array:
+        """Whether each entry is a one."""
+        return contains(self.keys, keys)
+
+    def draw_bad_squares(self, keys: Array, rng: np.random.Generator) -> Array:
+        """Draw one square through each entry; those that came out bad (p, 4), that entry first.
+
+        The ones of a bad square are a path of three edges. Through a one, the path is drawn with
+        the entry at its middle or at an end; through a zero, a one of its row and one of its
+        column are drawn. The fourth entry is left to chance.
+        """
+        m = self.shape[1]
+        i, h = np.divmod(keys, m)
+        # Shape 0 continues the path at both ends of the entry, 1 and 2 at one end twice.
+        shape = np.where(self.are_ones(keys), rng.integers(3, size=len(keys)), 0)
+        j, g = _draw_ones(self.by_column, h, rng), _draw_ones(self.by_row, i, rng)
+        further_g = _draw_ones(self.by_row, j, rng)
+        further_j = _draw_ones(self.by_column, g, rng)
+        j, g = np.where(shape == 2, further_j, j), np.where(shape == 1, further_g, g)
+        corners = (i * m + h, i * m + g, j * m + h, j * m + g)
+        proper = (j >= 0) & (g >= 0) & (i != j) & (h != g)
+        squares = np.stack(corners, axis=1)[proper]
+        return squares[self.are_ones(squares).sum(axis=1) == 3]
+
+
+def contains(sorted_keys: Array, keys: Array) -> Array:
+    """Whether each key is among ``sorted_keys``."""
+    if len(sorted_keys) == 0:
+        return np.zeros(keys.shape, dtype=bool)
+    positions = np.searchsorted(sorted_keys, keys)
+    return sorted_keys[np.minimum(positions, len(sorted_keys) - 1)] == keys
+
+
+def _draw_ones(matrix: csr_array, rows: Array, rng: np.random.Generator) -> Array:
+    """A random one of every row; -1 where the row is -1 or empty."""
+    starts = matrix.indptr[rows].astype(np.int64)
+    degrees = np.where(rows >= 0, matrix.indptr[rows + 1] - starts, 0)
+    picks = starts + (rng.random(len(rows)) * degrees).astype(np.int64)
+    columns = np.full(len(rows), -1, dtype=np.int64)
+    present = degrees > 0
+    columns[present] = matrix.indices[picks[present]]
+    return columns
