@@ -79,10 +79,6 @@ def test_the_limit_on_sweeps_is_kept_and_told(max_iter):
     assert not found.converged
 
 
-def test_convergence_in_the_last_sweep_allowed_is_convergence():
-    assert run(Known([5.0, 5.0]), max_iter=2).converged
-
-
 def test_a_loss_is_rounding_so_it_ends_and_history_never_falls():
     found = run(Known([5.0, 4.9, 9.0]), tol=0.0)
     assert found.history == (5.0, 5.0)
@@ -162,15 +158,6 @@ def test_a_step_is_begun_once_it_holds_arrays_and_finished_with_the_random_numbe
     assert step.generator == {"at": 1}
     assert keeper.saved[-1].finished
     assert keeper.saved[-1].generator == {"at": 1}
-
-
-def test_the_checkpoint_that_keeps_nothing_begins_every_step_from_nothing():
-    nothing = Checkpoint()
-    step = nothing.next_step()
-    step.finish((1.0,), vectors=np.ones(1))
-    assert not nothing.next_step().begun
-    assert not step.lasting
-    assert step.generator is None
 
 
 def test_listeners_hear_the_inner_ones_and_none_hears_what_is_silenced():

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.inputs.data import as_matrix
-from orthonmf.kmeans import local_search
 from orthonmf.kmeans.exchanges import (
     WORTHWHILE,
     Exchange,
@@ -68,16 +67,6 @@ def test_the_exchange_that_a_rule_on_nearest_distances_would_skip_is_found():
     best = best_exchange(exchange)
     assert (best.center, best.point) == (0, 0)
     assert best.gain == pytest.approx(0.25, rel=1e-5)
-
-
-def test_batches_do_not_change_the_best_exchange(monkeypatch):
-    points = Samples(as_matrix(np.random.default_rng(0).exponential(size=(60, 5)) ** 2))
-    exchange = Exchange(points, points.at(np.arange(4)))
-    whole = best_exchange(exchange)
-    monkeypatch.setattr(local_search, "BATCH_BYTES", 8 * 60 * 7)
-    found = best_exchange(exchange)
-    assert (found.center, found.point) == (whole.center, whole.point)
-    assert found.gain == pytest.approx(whole.gain, rel=1e-12)
 
 
 def test_random_exchanges_never_raise_the_cost_and_mostly_lower_it():

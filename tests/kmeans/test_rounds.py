@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.inputs.data import as_matrix
-from orthonmf.kmeans.rounds import ROUNDS, draw_candidates, seed_in_rounds
+from orthonmf.kmeans.rounds import draw_candidates, seed_in_rounds
 from orthonmf.kmeans.seeding import lines, plain
 
 
@@ -85,30 +85,3 @@ def test_the_chosen_are_the_candidates_that_stand_for_the_others_at_the_least_co
         best = min(map(cost, combinations(range(len(distances)), 2)))
         # A local optimum of exchanges: with two centers it is the best or nearly so.
         assert best - 1e-12 <= cost(places) <= 1.2 * best + 1e-12
-
-
-def test_the_same_seed_draws_the_same_and_one_point_is_enough():
-    X, weights = some_rows()
-    points = Samples(as_matrix(X, sample_weight=weights))
-    one, again = (seed_in_rounds(points, 3, np.random.default_rng(5)) for _ in range(2))
-    np.testing.assert_array_equal(one, again)
-    single = Samples(as_matrix(np.array([[0.0, 0.0], [3.0, 4.0]])))
-    np.testing.assert_allclose(
-        seed_in_rounds(single, 2, np.random.default_rng(0)), [[0.6, 0.8]], atol=1e-15
-    )
-
-
-def test_about_twice_as_many_candidates_as_centers_are_drawn_in_every_round():
-    points = Samples(as_matrix(np.random.default_rng(0).exponential(size=(1000, 6))))
-    counts = [len(draw_candidates(points, 4, np.random.default_rng(s)).weights) for s in range(20)]
-    # The first rounds draw fewer than 8: their rate is that of what was missed a read ago.
-    assert 4 <= np.mean(counts) <= 1 + 8 * ROUNDS
-
-
-def test_of_candidates_in_one_direction_only_one_is_kept():
-    points = Samples(as_matrix(np.repeat(np.eye(3), 50, axis=0)))
-    for seed in range(5):
-        found = draw_candidates(points, 8, np.random.default_rng(seed))
-        assert len(found.weights) <= 3
-        assert (found.weights > 0).all()
-        assert found.weights.sum() == pytest.approx(50 * len(found.weights))

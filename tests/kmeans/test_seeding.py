@@ -5,7 +5,6 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.engine.samples import Samples
-from orthonmf.engine.sampling import draw, draw_distinct
 from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.exchanges import choose_columns
@@ -86,30 +85,11 @@ def test_greedy_seeding_costs_no_more_on_average():
     assert several < one
 
 
-def test_a_draw_never_lands_on_a_point_without_a_chance():
-    chances = np.array([0.0, 1e-300, 0.0, 1.0, 0.0])
-    picks = draw(chances, 10_000, np.random.default_rng(0))
-    assert set(picks) == {3}
-
-
 def test_the_claim_of_plain_draws_follows_the_harmonic_number():
     assert seeding_promise(1).ratio == 1.0
     assert seeding_promise(1).kind == "always"
     assert seeding_promise(6).ratio == pytest.approx(16.42, rel=3e-3)
     assert seeding_promise(6).kind == "expected"
-
-
-def test_distinct_positions_are_drawn_by_the_chances_left():
-    chances = np.array([4.0, 0.0, 2.0, 1.0, 1.0])
-    rng = np.random.default_rng(0)
-    firsts = np.bincount([draw_distinct(chances, 1, rng)[0] for _ in range(4000)], minlength=5)
-    np.testing.assert_allclose(firsts / 4000, chances / 8, atol=0.03)
-    pairs = [tuple(draw_distinct(chances, 2, rng)) for _ in range(4000)]
-    assert all(one < other for one, other in pairs)
-    # Both orders of the pair: 1/2 * 2/4 + 1/4 * 4/6.
-    assert pairs.count((0, 2)) / 4000 == pytest.approx(5 / 12, abs=0.03)
-    assert draw_distinct(chances, 9, rng).tolist() == [0, 2, 3, 4]
-    assert draw_distinct(np.zeros(3), 2, rng).tolist() == []
 
 
 def test_chosen_columns_are_a_local_optimum_and_tell_who_is_nearest():

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, random_array
 import orthonmf
 from orthonmf.cli.data import Reading, most_bytes
 from orthonmf.datasets import make_planted
-from orthonmf.engine.memory import available_memory, in_words, memory_limit
+from orthonmf.engine.memory import in_words
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import as_bytes
@@ -340,11 +340,6 @@ def test_the_estimate_is_near_what_a_fit_takes(case, orthogonal, algorithm):
     assert peak / 2 <= estimate <= 3 * peak
 
 
-def test_what_is_available_is_no_more_than_there_is():
-    available, limit = available_memory(), memory_limit()
-    assert available is None or limit is None or 0 < available <= limit
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="the size of a process is read from /proc")
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA"])
@@ -367,11 +362,3 @@ def test_a_limit_of_the_process_is_seen(limit):
         [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False
     )
     assert done.stdout == "TooLargeError\n", done.stderr
-
-
-@pytest.mark.parametrize(
-    ("size", "words"),
-    [(999, "999 bytes"), (96 * 10**9, "96 GB"), (320 * 10**12, "320 TB"), (1_500_000, "1.5 MB")],
-)
-def test_a_size_is_told_in_words(size, words):
-    assert in_words(size) == words

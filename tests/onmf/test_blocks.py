@@ -7,8 +7,7 @@ from hypothesis import given
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.blocks.both_sides import explain_fewer, factorize_blocks
-from orthonmf.onmf.blocks.descent import descend_disjoint, split_by_energy
-from orthonmf.onmf.blocks.escapes import replace_block
+from orthonmf.onmf.blocks.descent import descend_disjoint
 from orthonmf.onmf.blocks.starts import block_starts, spectral_components
 from orthonmf.onmf.search.loop import Search
 from tests.onmf.small_points import CASES, drawn, never_rises, some_options, some_points
@@ -22,19 +21,6 @@ def test_every_sweep_of_the_double_descent_captures_more(seed, k, sparse, weight
     found = descend_disjoint(points, drawn(points, k, seed), max_iter=30, tol=0.0)
     assert never_rises(found.history)
     assert np.all(np.count_nonzero(found.directions, axis=0) <= 1)
-
-
-def test_coordinates_go_where_they_capture_most():
-    sums, squares = np.array([[2.0, 1.0, 0.0], [1.0, 3.0, 0.0]]), np.array([1.0, 4.0])
-    split, captured = split_by_energy(sums, squares)
-    np.testing.assert_allclose(split, [[2.0, 0.0, 0.0], [0.0, 0.75, 0.0]])
-    assert captured == pytest.approx(4.0 + 9.0 / 4.0)
-
-
-def test_a_coordinate_that_two_want_alike_goes_to_one_and_none_to_what_is_empty():
-    split, captured = split_by_energy(np.array([[2.0, 0], [2.0, 0], [0, 0]]), np.array([1, 1, 0]))
-    assert np.count_nonzero(split) == 1
-    assert captured == 4.0
 
 
 def captured_by_blocks(Y, directions):
@@ -94,28 +80,6 @@ def test_spectral_components_are_the_blocks_and_leave_empty_columns_out():
     assert captured_by_blocks(X, found) == pytest.approx(np.sum(X**2))
     supports = {tuple(np.flatnonzero(one)) for one in found}
     assert supports == {(0, 1), (2, 3), (4, 5)}
-
-
-@pytest.mark.parametrize(("shape", "k"), [((1, 5), 2), ((5, 1), 2), ((2, 2), 5)])
-def test_where_there_is_no_spectrum_there_is_no_start(shape, k):
-    points = Samples(as_matrix(np.ones(shape)))
-    found = spectral_components(points, k, np.random.default_rng(0))
-    assert found.shape == (k, shape[1])
-    assert not found.any()
-
-
-def test_a_block_gives_way_to_a_row_that_is_captured_badly():
-    X = blocks_with_gaps()
-    points = Samples(as_matrix(X))
-    two = X[[1, 4]]
-    for number in range(6):
-        new = replace_block(points, two, 3, number, np.random.default_rng(number))
-        assert new.shape == (3, 7)
-        if number % 3:  # the third, which was empty, gives way
-            assert captured_by_blocks(X, new) == pytest.approx(np.sum(X**2))
-    whole = X[[1, 4, 7]]
-    kept = replace_block(points, whole, 3, 1, None)
-    np.testing.assert_allclose(kept, whole / np.linalg.norm(whole, axis=1)[:, None])
 
 
 def names_of_starts(X, **options):

@@ -5,9 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import orthonmf
-from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.core.descent import descend_core, group_points
+from orthonmf.onmf.core.descent import descend_core
 from orthonmf.onmf.solution import CoreSolution
 from tests.onmf.small_points import never_rises, random_factors
 from tests.oracles.three_factors import best_three_factor_error
@@ -28,35 +27,6 @@ def test_a_row_and_a_column_outside_the_groups_that_belong_together_are_found():
     start = CoreSolution(np.concatenate([groups, empty]), np.eye(4) * [1, 1, 1, 0])
     again = descend_core(as_matrix(X), start, max_iter=20, tol=1e-6)
     assert again.history[-1] < 1e-14
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_points_go_to_their_best_direction_and_the_core_is_what_groups_see(weighted):
-    rng = np.random.default_rng(0)
-    X, directions = rng.exponential(size=(12, 4)), np.eye(3, 4) + 0.1
-    X[5], weights = 0.0, rng.integers(0, 3, 12).astype(float) if weighted else np.ones(12)
-    found = group_points(Samples(as_matrix(X, sample_weight=weights)), directions)
-    units = directions / np.linalg.norm(directions, axis=1)[:, None]
-    products = X @ units.T
-    outside = (weights == 0) | ~X.any(axis=1)
-    np.testing.assert_array_equal(found.labels, np.where(outside, -1, products.argmax(axis=1)))
-    np.testing.assert_allclose(found.scales, np.where(outside, 0.0, products.max(axis=1)))
-    F = np.zeros((12, 3))
-    F[~outside, found.labels[~outside]] = found.scales[~outside]
-    energies = weights @ F**2
-    np.testing.assert_allclose(found.energies, energies)
-    np.testing.assert_allclose(found.core, (F / np.sqrt(energies)).T @ (weights[:, None] * X))
-    if not weighted:
-        np.testing.assert_allclose(found.as_rows(), (F / np.sqrt(energies)).T)
-
-
-def test_a_group_that_no_point_goes_to_is_empty():
-    X = np.array([[1.0, 0.0], [2.0, 0.1]])
-    found = group_points(Samples(as_matrix(X)), np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
-    assert found.energies.tolist()[1:] == [0.0, 0.0]
-    assert not found.core[1:].any()
-    assert not found.as_rows()[1:].any()
-    np.testing.assert_allclose(np.linalg.norm(found.as_rows()[0]), 1.0)
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])

@@ -1,12 +1,11 @@
 """Two answers with a core, recombined: what both keep together is all that is kept."""
 
 import numpy as np
-import pytest
 
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.core.descent import descend_core
-from orthonmf.onmf.core.escapes import core_escapes, recombine
-from orthonmf.onmf.solution import CoreSolution, Solution
+from orthonmf.onmf.core.escapes import recombine
+from orthonmf.onmf.solution import CoreSolution
 from tests.onmf.small_points import random_factors, some_options
 
 CORE = np.array([[4.0, 1.0, 0.5], [0.2, 3.0, 1.0], [1.0, 0.3, 2.0]])
@@ -37,16 +36,6 @@ def error_of(X, factors):
     return 1 - np.square(X @ groups.T @ units.T).max(axis=1).sum() / np.sum(X**2)
 
 
-@pytest.mark.parametrize("weights", [None, [0.0, 2.0, 1.0, 3.0] * 3])
-def test_an_answer_recombined_with_itself_is_kept(weights):
-    X = planted() + 0.1 * np.random.default_rng(1).exponential(size=(12, 9))
-    matrix = as_matrix(X, sample_weight=weights)
-    best = descend_core(matrix, settled(X, COLUMNS), max_iter=20, tol=1e-9)
-    again = recombine(matrix, best.directions, best.directions, options_for(3, 3))
-    found = descend_core(matrix, again, max_iter=2, tol=0.0)
-    assert found.history[-1] <= best.history[-1] * (1 + 1e-6)
-
-
 def test_two_answers_that_are_wrong_in_different_places_make_the_right_one():
     X = planted()
     matrix = as_matrix(X)
@@ -57,25 +46,6 @@ def test_two_answers_that_are_wrong_in_different_places_make_the_right_one():
     found = recombine(matrix, first, second, options_for(3, 3))
     assert np.all(np.count_nonzero(found.groups, axis=0) == 1)
     assert error_of(X, found) < 1e-10
-
-
-def test_columns_and_rows_of_one_cell_stay_together():
-    X = np.random.default_rng(3).exponential(size=(12, 9))
-    matrix = as_matrix(X)
-    one, other = settled(X, COLUMNS), settled(X, np.roll(COLUMNS, 1))
-    labels = recombine(matrix, one, other, options_for(3, 3)).groups.argmax(axis=0)
-    pairs = COLUMNS * 3 + np.roll(COLUMNS, 1)
-    for pair in np.unique(pairs):
-        assert len(np.unique(labels[pairs == pair])) == 1
-
-
-def test_the_best_is_recombined_with_the_next_best_and_the_last_where_there_are_few():
-    X = planted()
-    escapes = core_escapes(as_matrix(X), options_for(3, 3))
-    assert [escape.step for escape in escapes] == ["recombination"] * 3
-    found = [Solution(settled(X, COLUMNS)), Solution(settled(X, np.roll(COLUMNS, 3)))]
-    for escape in escapes[1:]:  # both take the last: there is no third
-        assert error_of(X, escape.propose(found[0], found)) < 1e-10
 
 
 def test_an_answer_on_cells_is_no_worse_than_the_first_whose_scales_it_has():

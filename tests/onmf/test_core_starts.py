@@ -9,7 +9,7 @@ from orthonmf.certificate import Promise
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import seeding_promise
 from orthonmf.onmf.core.descent import descend_core
-from orthonmf.onmf.core.starts import CoreStarts, core_starts, pad
+from orthonmf.onmf.core.starts import CoreStarts, core_starts
 from orthonmf.onmf.promises import in_sequence
 from orthonmf.onmf.search.loop import Search
 from tests.onmf.small_points import some_options
@@ -51,17 +51,6 @@ def test_planted_groups_are_found_whichever_side_comes_first(side):
         assert search.n_sweeps > 0
 
 
-def test_given_components_decide_the_groups_of_rows_and_random_groups_keep_every_column():
-    X = planted()
-    starts, _, _ = starts_of(X)
-    given = starts.from_components(X[[0, 1, 2]])
-    assert captured_share(X, given) == pytest.approx(1.0)
-    assert given.promise.ratio is None
-    assert given.promise.reason
-    groups = starts.at_random().directions.groups
-    np.testing.assert_array_equal(np.count_nonzero(groups, axis=0), X.any(axis=0))
-
-
 def test_disjoint_blocks_are_a_diagonal_core():
     X = np.kron(np.eye(3), np.outer([1.0, 2.0, 1.5], [2.0, 1.0]))
     starts, _, search = starts_of(X, 3, 3)
@@ -69,34 +58,6 @@ def test_disjoint_blocks_are_a_diagonal_core():
     np.testing.assert_allclose(start.directions.core, np.eye(3), atol=1e-12)
     assert captured_share(X, start) == pytest.approx(1.0)
     assert search.n_sweeps > 0
-
-
-@pytest.mark.parametrize(
-    ("sizes", "n_init", "names"),
-    [
-        ((3, 4), 1, ["rows first", "columns first"]),
-        ((3, 4), 2, ["rows first", "columns first"] * 2 + ["random groups"]),
-        (
-            (3, 3),
-            2,
-            ["rows first", "columns first"] * 2 + ["random groups", "disjoint blocks"],
-        ),
-    ],
-)
-def test_starts_come_in_turns_as_often_as_asked_for(sizes, n_init, names):
-    _, starts, _ = starts_of(planted(), *sizes, n_init=n_init)
-    assert [start.step for start in starts] == names
-    _, given, _ = starts_of(planted(), *sizes, n_init=n_init, init=np.ones((1, 16)))
-    assert [start.step for start in given] == ["given components"]
-
-
-def test_as_many_groups_as_points_put_each_on_its_own():
-    X = np.random.default_rng(0).exponential(size=(5, 4))
-    starts, _, _ = starts_of(X, 2, 4)
-    start = starts.rows_first()
-    assert np.count_nonzero(start.directions.groups) == 4
-    few, _, _ = starts_of(X, 5, 6)  # more groups than there are columns
-    assert captured_share(X, few.columns_first()) == pytest.approx(1.0)
 
 
 def test_ratios_of_one_side_after_the_other_add_up_and_are_rounded_up():
@@ -108,11 +69,6 @@ def test_ratios_of_one_side_after_the_other_add_up_and_are_rounded_up():
     assert in_sequence(nothing, Promise(1.0, "always")) is nothing
     assert in_sequence(Promise(1.0, "always"), nothing) is nothing
     assert in_sequence(nothing, other) is nothing
-
-
-def test_padded_vectors_keep_their_rows_and_end_with_zeros():
-    np.testing.assert_array_equal(pad(np.ones((2, 3)), 3), [[1, 1, 1], [1, 1, 1], [0, 0, 0]])
-    np.testing.assert_array_equal(pad(np.ones((2, 3)), 2), np.ones((2, 3)))
 
 
 def test_each_point_on_its_own_adds_the_smallest_ratio_to_that_of_the_first_side():

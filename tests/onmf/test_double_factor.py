@@ -98,30 +98,3 @@ def test_rows_whose_center_lost_its_weight_are_all_error_until_the_last_assignme
     assert found.promise.ratio is None
     published = orthonmf.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=0)
     assert published.relative_squared_error < 1 / 33
-
-
-def test_the_history_is_the_error_of_the_labels_of_the_groups():
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        X, labels = rng.exponential(size=(6, 5)) ** 2, np.arange(6) % 3
-        X[2] = 0.0
-
-        def kmeans(points, weights, k, rng, labels=labels):
-            return np.delete(labels, 2)
-
-        found = factorize_double(as_matrix(X), some_options(3, orthogonal="both", kmeans=kmeans))
-        lengths = np.linalg.norm(X, axis=1)
-        centers = np.array(
-            [
-                lengths[labels == s] @ X[labels == s] / np.sum(lengths[labels == s] ** 2)
-                for s in range(3)
-            ]
-        )
-        weights = np.array([np.sum(lengths[labels == s] ** 2) for s in range(3)])
-        separate = separate_centers(centers, weights)
-        captured = 0.0
-        for x, group in zip(X, separate.groups[labels], strict=True):
-            if group >= 0:
-                direction = separate.directions[group]
-                captured += (x @ direction) ** 2 / max(direction @ direction, 1e-300)
-        assert found.history[0] == pytest.approx(1 - captured / np.sum(X**2), rel=1e-9)

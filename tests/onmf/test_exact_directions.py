@@ -6,7 +6,6 @@ import pytest
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.exact_directions import find_exact_directions, find_top_directions
-from orthonmf.onmf.search.descent import descend
 from tests.onmf.small_points import drawn, some_points
 from tests.oracles.single_factor import squared_error_of_partition
 
@@ -35,29 +34,12 @@ def test_top_directions_keep_to_their_support():
         assert not found[block, ~support[block]].any()
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_the_canonical_answer_is_a_fixed_point(sparse):
-    X, points = some_points(5, (80, 12), sparse=sparse)
-    form = find_exact_directions(
-        points, descend(points, drawn(points, 4, 0), max_iter=5, tol=0.0).directions
-    )
-    labels = points.sweep_directions(form).labels
-    again = find_top_directions(X, labels, form)
-    np.testing.assert_allclose(form, again, atol=1e-10)
-
-
 @pytest.mark.parametrize("n_columns", [2, 5])
 def test_of_equal_singular_values_the_nearest_vector_is_taken(n_columns):
     rows, near = np.eye(2, n_columns), np.zeros((1, n_columns))
     near[0, :2] = [0.6, 0.8]
     found = find_top_directions(rows, np.zeros(2, dtype=np.int32), near)
     np.testing.assert_allclose(found, near, atol=1e-14)
-
-
-def test_a_label_that_no_row_or_no_entry_carries_has_no_direction():
-    rows = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [3.0, 4.0], [5.0, 6.0]])
-    found = find_top_directions(rows, np.array([0, 0, 0, 2, -1]), np.ones((4, 2)))
-    np.testing.assert_allclose(found, [[0, 0], [0, 0], [0.6, 0.8], [0, 0]], atol=1e-15)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -74,14 +56,3 @@ def test_exact_directions_capture_what_their_labels_allow_and_never_less(dtype):
         best = np.sum(Y**2) - squared_error_of_partition(Y, found.labels)
         assert found.captured.sum() == pytest.approx(best, rel=rounding)
         assert found.captured.sum() >= points.sweep_directions(start).captured.sum()
-
-
-def test_disjoint_directions_keep_to_the_coordinates_they_have():
-    X, points = some_points(7, (30, 8))
-    start = np.kron(np.eye(2), np.ones(4))
-    found = find_exact_directions(points, start, disjoint=True)
-    np.testing.assert_array_equal(found > 0, start > 0)
-    labels = points.sweep_directions(found).labels
-    for s in range(2):
-        top = np.linalg.svd(X[labels == s] * start[s])[2][0]
-        np.testing.assert_allclose(found[s], np.abs(top), atol=1e-10)

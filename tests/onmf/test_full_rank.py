@@ -7,7 +7,6 @@ from scipy.sparse import csr_array
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.full_rank import (
-    BY_COSINE,
     BY_COUNT,
     factorize_full_rank,
     factorize_without_limit,
@@ -96,31 +95,6 @@ def test_without_a_limit_components_are_the_directions_and_the_promise_is_for_ev
     assert found.promise.kind == "always"
     assert found.promise.ratio == pytest.approx(1 / np.sin(np.radians(15)) ** 2, rel=1e-4)
     np.testing.assert_array_equal(found.components, Samples(matrix).components(found.directions))
-
-
-def pairs_by_angle(rows):
-    """All pairs of rows with the cosine between them, in lexicographic order."""
-    units = rows / np.linalg.norm(rows, axis=1)[:, None]
-    cosines = units @ units.T
-    return [(i, j, cosines[i, j]) for i in range(len(rows)) for j in range(i + 1, len(rows))]
-
-
-@pytest.mark.parametrize("angles", [BY_COSINE, BY_COUNT])
-def test_pairs_between_30_and_60_degrees_are_found_in_order_and_the_close_ones_of_survivors(angles):
-    for seed in range(6):
-        X = (np.random.default_rng(seed).random((9, 7)) < 0.5).astype(float)
-        X = X[X.any(axis=1)]
-        rows = csr_array(X)
-        found = [tuple(p) for pairs in angles.middling(rows) for p in pairs.tolist()]
-        cos_30, cos_60, near = np.sqrt(3) / 2, 0.5, 1e-9
-        wanted = [(i, j) for i, j, c in pairs_by_angle(X) if cos_60 - near <= c <= cos_30 + near]
-        assert found == wanted
-        # Rows of which no two are in the band: only the close ones are left to find.
-        kept = []
-        for i in range(len(X)):
-            kept += [i] if not any((j, i) in wanted for j in kept) else []
-        close = [tuple(p) for pairs in angles.close(csr_array(X[kept])) for p in pairs.tolist()]
-        assert close == [(i, j) for i, j, c in pairs_by_angle(X[kept]) if c > cos_30]
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])

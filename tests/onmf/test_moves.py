@@ -8,8 +8,7 @@ from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.exact_directions import find_exact_directions
 from orthonmf.onmf.search.descent import descend
-from orthonmf.onmf.search.moves import Components, MoveBlocks, move_points, promised_gain, refit
-from orthonmf.onmf.solution import Solution
+from orthonmf.onmf.search.moves import MoveBlocks, move_points, promised_gain
 from tests.onmf.small_points import CASES, drawn, never_rises, some_points
 from tests.oracles.single_factor import best_single_factor_error, squared_error_of_partition
 
@@ -39,14 +38,6 @@ def test_moves_find_what_the_descent_cannot():
     assert gained > 10
 
 
-def test_refitting_finds_the_best_directions_of_the_labels_it_is_given():
-    X, points = some_points(6)
-    labels = (np.arange(25) % 3).astype(np.int32)
-    found = refit(points, Solution(points.sums(labels, 3), 0.0), labels, 200)
-    best = np.square(X).sum() - squared_error_of_partition(X, labels)
-    assert found.captured == pytest.approx(best, rel=1e-9)
-
-
 def gains_of_single_moves(Y, labels, k):
     """What the best move of every row alone gains, by the singular values of all groups."""
     before = squared_error_of_partition(Y, labels)
@@ -70,30 +61,6 @@ def test_what_moves_promise_is_no_more_than_each_gains_alone(weighted):
         assert 0.0 <= promised <= gains.sum() + 1e-9 * np.sum(Y**2)
         promising += promised > 0
     assert promising > 0
-
-
-def test_a_component_has_the_rayleigh_quotient_of_its_sum_and_an_empty_one_nothing():
-    rows, scales = np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([2.0, 0.5])
-    sums = np.array([scales @ rows, [0.0, 0.0]])
-    state = Components(sums.copy(), np.array([scales @ scales, 0.0]))
-    np.testing.assert_allclose(state.units[0], sums[0] / np.linalg.norm(sums[0]))
-    assert state.energies[0] == pytest.approx(np.sum(sums[0] ** 2) / 4.25)
-    assert state.energies[0] <= np.linalg.norm(rows, 2) ** 2
-    assert not state.units[1].any()
-    assert state.energies[1] == 0.0
-    state.sums[1], state.squares[1] = [0.0, 2.0], 4.0
-    state.refresh(np.array([1]))
-    np.testing.assert_allclose(state.units[1], [0.0, 1.0])
-    assert state.energies[1] == 1.0
-
-
-@pytest.mark.parametrize("n", [1, 31, 32, 33, 300])
-def test_every_point_is_in_one_block(n):
-    X, points = some_points(0, (n, 4))
-    blocks = MoveBlocks(points)
-    seen = np.concatenate([np.arange(n)[rows] for rows in blocks.slices])
-    np.testing.assert_array_equal(seen, np.arange(n))
-    np.testing.assert_allclose(np.concatenate([one.whole() for one in blocks.blocks]), X)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

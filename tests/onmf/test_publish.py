@@ -8,7 +8,6 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.datasets import make_planted
-from orthonmf.onmf.publish import fall_to
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 SETTINGS = ("samples", "features", "both")
@@ -56,8 +55,3 @@ def test_the_history_of_missing_values_never_rises_either():
         )
         assert found.history[-1] == found.relative_squared_error
         assert all(after <= before for before, after in pairwise(found.history))
-
-
-def test_what_seems_to_rise_by_rounding_is_what_was_accepted_before():
-    assert fall_to((0.5, 0.3, 0.300001, 0.1999), 0.2) == (0.5, 0.3, 0.3, 0.2, 0.2)
-    assert fall_to((), 0.0) == (0.0,)

@@ -2,13 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from orthonmf import factorize
-from orthonmf.bounds import primal
-from orthonmf.bounds.primal import relaxed_rows
-from orthonmf.engine.samples import Samples
-from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.search.escapes import RELAXATION_STEP
 from tests.quick_cases import mostly_slow
 
@@ -68,47 +63,3 @@ def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
     first, second = (fit(X, n_jobs=jobs) for jobs in (1, 2))
     assert first.relative_squared_error == second.relative_squared_error
     np.testing.assert_array_equal(first.components, second.components)
-
-
-def test_a_fit_that_goes_on_from_a_checkpoint_ends_with_the_same_bits(tmp_path, monkeypatch):
-    whole = fit(X)
-    path = tmp_path / "fit.checkpoint"
-    honest = primal.relaxed_rows
-
-    def broken_off(*given):
-        raise RuntimeError
-
-    monkeypatch.setattr(primal, "relaxed_rows", broken_off)
-    with pytest.raises(RuntimeError):
-        fit(X, checkpoint=path)
-    monkeypatch.setattr(primal, "relaxed_rows", honest)
-    again = fit(X, checkpoint=path)
-    np.testing.assert_array_equal(again.components, whole.components)
-    assert again.steps_run == whole.steps_run
-
-
-def parts(n, m, k):
-    """Rows of k kinds that share no column, and the kind of every row."""
-    rng = np.random.default_rng(0)
-    kinds = rng.integers(k, size=n)
-    return rng.uniform(0.5, 1.5, (n, m)) * (np.arange(m) % k == kinds[:, None]), kinds
-
-
-@pytest.mark.parametrize("make", [np.asarray, csr_array])
-@pytest.mark.parametrize(("n", "m"), [(30, 40), (90, 12), (500, 12)])
-def test_rows_of_one_part_lie_on_one_axis(n, m, make):
-    data, kinds = parts(n, m, 3)
-    data[4] = 0.0
-    # By count, so many seconds allow groups only for the largest.
-    rows = relaxed_rows(Samples(as_matrix(make(data))), 3, seconds=0.08)
-    assert not rows[4].any()
-    rest = np.delete(np.arange(n), 4)
-    unit = rows[rest] / np.linalg.norm(rows[rest], axis=1, keepdims=True)
-    same = kinds[rest][:, None] == kinds[rest]
-    np.testing.assert_allclose(unit @ unit.T, same, atol=0.05)
-
-
-@pytest.mark.parametrize(("k", "seconds"), [(1, 10.0), (40, 10.0), (3, 1e-6)])
-def test_where_there_is_nothing_to_solve_or_no_time_there_are_no_rows(k, seconds):
-    assert relaxed_rows(Samples(as_matrix(X)), k, seconds) is None
-    assert RELAXATION_STEP not in fit(X, 3, certificate_seconds=1e-6).steps_run

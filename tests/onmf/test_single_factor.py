@@ -12,12 +12,10 @@ from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.promises import single_from_means
 from orthonmf.onmf.single_factor import (
     cluster,
-    error_as_published,
     factorize_single,
     published_error,
 )
 from tests.onmf.small_points import some_options
-from tests.oracles.weighted_kmeans import exact_kmeans
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
@@ -64,15 +62,6 @@ def test_a_ratio_of_the_clustering_is_doubled_and_of_no_ratio_the_reason_stays()
     assert single_from_means(nothing) is nothing
 
 
-def test_a_point_of_no_label_is_all_error_and_the_others_have_their_best_scales():
-    X = np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 3.0], [0.0, 0.0]])
-    points = Samples(as_matrix(X, sample_weight=[1.0, 2.0, 1.0, 5.0]))
-    directions = np.array([[4.0, 0.0], [3.0, 4.0]])  # of any length
-    found = error_as_published(points, directions, np.array([0, 1, -1, 0], dtype=np.int32))
-    # 4 of 4 along the axis, 2 (7/5)^2 of 4 along the other, nothing of 9.
-    assert found == pytest.approx(1 - (4 + 2 * 1.96) / 17)
-
-
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
 def test_the_history_ends_with_the_error_of_the_last_labels_which_costs_no_more(orthogonal):
     X = np.random.default_rng(0).exponential(size=(14, 9)) ** 2
@@ -88,13 +77,3 @@ def test_the_history_ends_with_the_error_of_the_last_labels_which_costs_no_more(
         costs = np.array(again.history[:-1]) / np.sum(X**2)
         np.testing.assert_allclose(found.history[:-1], costs)
         assert found.promise.ratio == 2 * again.promise.ratio
-
-
-def test_the_options_of_the_clustering_reach_it():
-    points = Samples(as_matrix(np.random.default_rng(1).exponential(size=(30, 5))))
-    few = cluster(points, some_options(4, max_iter=1, tol=0.0))
-    several = cluster(points, some_options(4, max_iter=1, tol=0.0, n_init=3))
-    assert (few.n_sweeps, several.n_sweeps) == (1, 3)
-    assert "greedy" in cluster(points, some_options(4, kmeans="greedy-k-means++")).promise.reason
-    exact = cluster(Samples(as_matrix(np.eye(4)[:3] + 1)), some_options(2, kmeans=exact_kmeans))
-    assert exact.cost == pytest.approx(min(exact.history))

@@ -31,13 +31,6 @@ def test_a_pool_holds_every_planted_component(seed, store):
     assert len(np.unique(cosines.argmax(axis=0))) == 25
 
 
-def test_a_pool_of_few_different_points_is_no_larger_than_they_are():
-    X = np.repeat(np.eye(3), 200, axis=0)
-    points = Samples(as_matrix(X))
-    pool = Pool(points, 40, np.random.default_rng(0))
-    assert len(pool.choose(5)) == 3
-
-
 def test_groups_stand_for_components_better_than_single_points_do():
     planted = make_planted(2000, 100, 5, 1.0, random_state=0)
     points = Samples(as_matrix(planted.X))
@@ -155,22 +148,6 @@ def test_a_perfect_fit_settles_and_its_history_is_not_negative(dtype):
         found = orthonmf.factorize(X, 1, feature_weight=[weight], random_state=0, certificate=None)
         assert found.n_sweeps <= 5
         assert min(found.history) >= 0.0
-
-
-def test_every_sweep_is_counted_when_rounding_ends_a_descent(monkeypatch):
-    calls = []
-    sweep = Samples.sweep_directions
-
-    def counted(self, form, **keywords):
-        if len(self.weights) == 3000:
-            calls.append(1)
-        return sweep(self, form, **keywords)
-
-    monkeypatch.setattr(Samples, "sweep_directions", counted)
-    X = np.random.default_rng(0).random((3000, 20)).astype(np.float32)
-    given = np.random.default_rng(1).random((4, 20))
-    found = orthonmf.factorize(X, 4, init=given, tol=0.0, certificate=None)
-    assert found.n_sweeps == len(calls) == len(found.history)
 
 
 # A promise is made with the draw that earns it, and outlives whatever is written about the fit.

@@ -92,12 +92,6 @@ def test_one_number_is_a_diagonal_core():
     assert orthonmf.factorize(X, 2, orthogonal="features", random_state=0).core is None
 
 
-def test_fewer_blocks_than_asked_for_name_the_way_out():
-    X = 1.0 + np.random.default_rng(0).random((30, 20))
-    with pytest.warns(FewerComponentsWarning, match=r"n_components=\(3, 3\)"):
-        orthonmf.factorize(X, 3, orthogonal="both", random_state=0)
-
-
 def test_transform_of_the_training_data_gives_the_published_bits():
     X, _, _ = planted(4, noise=0.5)
     for data in (X, csr_array(X), X.astype(np.float32)):

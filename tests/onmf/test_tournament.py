@@ -33,15 +33,6 @@ def captured_by(X, labels, scales, k):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_sweep_on_products_is_a_sweep_on_coordinates(seed):
-    X, k = some_rows(seed=seed), 4
-    tournament = played(X, k, seed)
-    field = tournament._draw_starts(6, plain_first=True)
-    expected = [captured_by(X, field.labels[:, r], field.scales[:, r], k) for r in range(6)]
-    np.testing.assert_allclose(tournament._assign(tournament._products(field)).captured, expected)
-
-
-@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("k", [1, 3, 7])
 def test_the_winner_captures_no_less_than_any_start(seed, k):
     X = some_rows(seed=seed)
@@ -82,23 +73,6 @@ def test_fewer_different_points_than_components(play):
     found = play(points, 5, np.random.default_rng(0))
     assert np.isfinite(found).all()
     assert np.count_nonzero(found.any(axis=1)) >= 3
-
-
-def test_starts_that_agree_end_the_tournament():
-    X = make_planted(300, 30, 4, 0.1, random_state=0).X
-    tournament = played(X, 4)
-    tournament.begin(8)
-    assert tournament.agreed
-    tournament._replace = None  # nothing is replaced any more
-    labels, scales = tournament.play(8, 2, 2)
-    assert np.square(scales).sum() >= 0.999 * tournament._field.captured.max()
-    assert len(np.unique(labels)) == 4
-
-
-def test_starts_that_differ_do_not():
-    tournament = played(some_rows(200, 40), 12)
-    tournament.begin(8)
-    assert not tournament.agreed
 
 
 def test_points_that_fit_nowhere_are_worth_components():
@@ -167,18 +141,6 @@ def test_seeds_differ_where_there_is_something_to_differ_about():
         orthonmf.factorize(X, 6, certificate=None, random_state=seed).error for seed in range(4)
     }
     assert len(errors) > 1
-
-
-def test_points_whose_products_are_dear_do_not_play_and_are_moved_at_the_end(monkeypatch):
-    X = some_rows(90)
-    assert (
-        "single moves" not in orthonmf.factorize(X, 4, certificate=None, random_state=0).steps_run
-    )
-    monkeypatch.setattr("orthonmf.onmf.search.starts.ALWAYS_SECONDS", 0.0)
-    monkeypatch.setattr("orthonmf.onmf.search.starts.SWEEPS_OF_A_FIT", 0)
-    steps = orthonmf.factorize(X, 4, certificate=None, random_state=0).steps_run
-    assert steps[0] == "tournament of a sample"
-    assert "single moves" in steps
 
 
 @pytest.mark.parametrize("n_init", ["many", 0, 1.5, True, None])

@@ -69,9 +69,3 @@ def test_the_lowest_group_wins_a_tie_and_zero_coordinates_belong_to_none():
     sparse = split_sparse_coordinates(csr_array(centers), *arguments)
     assert sparse.toarray().tolist() == expected
     assert sparse.nnz == 2
-
-
-def test_without_groups_there_are_no_directions():
-    nothing = np.zeros(2), np.array([-1, -1])
-    assert split_coordinates(np.ones((2, 3)), *nothing).shape == (0, 3)
-    assert split_sparse_coordinates(csr_array(np.ones((2, 3))), *nothing).shape == (0, 3)

@@ -105,8 +105,3 @@ def test_cosines_of_huge_tiny_and_zero_rows_are_right():
     assert cosines[0, 1] == pytest.approx(np.sqrt(0.5), abs=1e-15)
     assert np.all(cosines[2] == 0.0)
     assert np.all((cosines >= 0.0) & (cosines <= 1.0))
-
-
-def test_the_slack_grows_with_the_dimension():
-    assert cosine_slack(10) == 1e-12
-    assert cosine_slack(100_000) == 4 * 100_004 * 2.0**-53
