@@ -20,7 +20,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils import estimator_html_repr
 
 import orthonmf
-from orthonmf.bounds.lower_bound import LowerBound
+from orthonmf.certificate import LowerBound
 from orthonmf.certifying import (
     AT_ROUNDING,
     NOTHING,

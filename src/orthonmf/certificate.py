@@ -38,6 +38,14 @@ NOTHING_PROMISED = Promise()
 
 
 @dataclass(frozen=True, slots=True)
+class LowerBound:
+    """No feasible factorization has a squared error below ``value``."""
+
+    value: float  # in units of squared entries of the array used; 0 where nothing is proven
+    method: str  # what proves it, in words that complete "proven by ..."
+
+
+@dataclass(frozen=True, slots=True)
 class Certificate:
     """A lower bound on the cost of every solution, and what follows for the one in hand.
 

@@ -48,7 +48,7 @@ from orthonmf.numerics.rounding import (
 from orthonmf.progress import announce, progress_lines
 
 if TYPE_CHECKING:
-    from orthonmf.bounds.lower_bound import LowerBound
+    from orthonmf.certificate import LowerBound
     from orthonmf.factorization import Factorization
 
 # A norm of the residual below so many roundings of each entry is at the level of rounding.
@@ -248,7 +248,7 @@ def prove(
 
 def prove_by_packing(matrix: Matrix, result: Factorization, packed: float) -> Certificate:
     """What a packing of pairs proves that came with the fit, of the numbers that were fitted."""
-    from orthonmf.bounds.lower_bound import LowerBound
+    from orthonmf.certificate import LowerBound
 
     measured = Measured(result.relative_squared_error * matrix.total, direct=False)
     return conclude(matrix, result, measured, [LowerBound(packed, "a packing of pairs")])

@@ -1,4 +1,4 @@
-"""Blocks: the matrix of a proof, its dominant direction and its steps, against plain spectra."""
+"""Blocks: sums and cuts are above the singular values of every solution."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,14 @@ from threadpoolctl import threadpool_limits
 
 from orthonmf.bounds import blocks
 from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.block_sums import Known
-from orthonmf.bounds.blocks import Candidate, Task, all_tasks, blocks_bound, choose, with_steps
+from orthonmf.bounds.blocks import (
+    Candidate,
+    Cut,
+    Known,
+    Task,
+    blocks_bound,
+    most_captured,
+)
 from orthonmf.bounds.relaxation import Multiplier
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.double_factor import best_double_factor_error
@@ -51,13 +57,6 @@ def test_with_groups_of_columns_no_singular_value_is_lower(n_groups):
     assert (values >= np.linalg.svd(X, compute_uv=False) * (1 - 1e-12)).all()
 
 
-def test_the_search_sees_the_leading_eigenvalues_of_the_proof():
-    side = make_side(data(2), 4)
-    small, whole = (np.linalg.eigvalsh(one)[::-1] for one in (side.small, side.matrix))
-    np.testing.assert_allclose(small[0], whole[0], rtol=1e-3)
-    np.testing.assert_allclose(side.basis.T @ side.matrix @ side.basis, side.small, atol=1e-6)
-
-
 @pytest.mark.parametrize("n_groups", [2, 400])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_dominant_direction_lies_above_the_matrix_and_close(seed, n_groups):
@@ -92,59 +91,6 @@ def test_steps_are_the_eigenvalues_from_above_whatever_is_added(alpha):
         assert found.sum() <= values.sum() + 0.1 * dominant.first
 
 
-def test_a_multiplier_of_groups_is_spread_over_their_members():
-    X = data(4, (12, 15))
-    side = make_side(X, 5)
-    across, n_signed = side.rows.shape[1], side.n_signed
-    state = np.random.default_rng(0).standard_normal(side.small.shape)
-    found = blocks.spread(side, stored(side, state, 2.0))
-    assert found.signed == side.signed == 12 + n_signed - across
-    N = found.part(slice(0, side.signed), slice(0, side.signed), np.inf)
-    small = np.maximum(-2.0 * state, 0.0)
-    np.testing.assert_allclose(N[:12, :12], side.rows @ small[:across, :across] @ side.rows.T)
-    np.testing.assert_allclose(N[:12, 12:], side.rows @ small[:across, across:n_signed])
-    np.testing.assert_allclose(N[12:, 12:], small[across:n_signed, across:n_signed])
-    assert (N >= 0.0).all()
-
-
-def test_candidates_that_prove_nothing_more_are_left_out():
-    dominant = blocks.Dominant(np.zeros(1), 3.0, 2.0, 1.0)
-    useless = Candidate(Task(0.0, 2), None, np.array([3.0, 2.0, 2.0]))
-    good = Candidate(Task(0.0, 3), None, np.array([3.0, 1.0, 0.5]))
-    worse = Candidate(Task(0.0, 4), None, np.array([3.0, 1.5, 1.5]))
-    assert choose(dominant, 3, [useless, good, worse], error=1.0) == [good]
-    assert choose(dominant, 3, [useless], error=1.0) == []
-
-
-def test_of_those_that_matter_the_most_important_is_first():
-    dominant = blocks.Dominant(np.zeros(1), 3.0, 2.9, 0.1)
-    # One limits the sum of two values, the other that of all three by a little.
-    first = Candidate(Task(0.0, 2), None, np.array([3.0, 0.5, 0.5]))
-    second = Candidate(Task(4.0, 2), None, np.array([0.5, 0.2]))
-    found = choose(dominant, 3, [second, first], error=1.0)
-    assert found[0] is first
-    assert {id(one) for one in found} <= {id(first), id(second)}
-
-
-def test_steps_become_a_list_or_a_cut():
-    known = Known(3.0, [np.ones(3)])
-    more = with_steps(known, 0.0, np.zeros(3))
-    assert len(more.lists) == 2
-    assert not more.cuts
-    cut = with_steps(known, 2.0, np.zeros(2))
-    assert len(cut.lists) == 1
-    assert cut.cuts[0].alpha == 2.0
-
-
-@pytest.mark.parametrize("k", [2, 3, 7])
-def test_sums_of_a_few_and_of_all_values_are_sought_and_cuts_for_each_alpha(k):
-    tasks = all_tasks(k)
-    sums = [task.values for task in tasks if task.alpha == 0.0]
-    assert sums == sorted({min(j, k) for j in (2, 3, 4, k)})
-    for alpha in blocks.ALPHAS:
-        assert {task.values for task in tasks if task.alpha == alpha} == {1, k - 1}
-
-
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("k", [1, 2])
 def test_the_bound_is_between_the_tail_and_the_optimum(seed, k):
@@ -161,3 +107,61 @@ def test_a_matrix_of_zeros_or_beyond_the_safe_range_gets_no_bound():
     assert blocks_bound(np.zeros((3, 4)), np.zeros((3, 3)), 2, Allowance()).value == 0.0
     X = data(0, (3, 4)) * 2.0**400
     assert blocks_bound(X, X @ X.T, 2, Allowance()).value == 0.0
+
+
+def falling(rng, count):
+    return np.sort(rng.exponential(size=count))[::-1]
+
+
+def on_grid(known, points=1001):
+    """The largest t^2 + sum of squared differences of R(t) on a grid, one t after the other."""
+    k = len(known.lists[0])
+    most = 0.0
+    for t in np.linspace(0.0, min(known.first, *(steps[0] for steps in known.lists)), points):
+        limits = [0.0]
+        for i in range(1, k):
+            sums = [steps[: i + 1].sum() - t for steps in known.lists]
+            cuts = [c.alpha * (known.first - t) + c.steps[:i].sum() for c in known.cuts]
+            limits.append(min([i * t, *sums, *cuts]))
+        most = max(most, t**2 + sum(np.diff(limits) ** 2))
+    return most
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_maximum_is_that_of_a_fine_grid(seed):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 6))
+    lists = [falling(rng, k) for _ in range(rng.integers(1, 4))]
+    cuts = [Cut(float(rng.choice([0.0, 1.0, 3.0])), falling(rng, k - 1)) for _ in range(seed % 3)]
+    known = Known(max(float(steps[0]) for steps in lists), lists, cuts)
+    most, where = most_captured(known)
+    met = on_grid(known)
+    # Between two points of the grid the value changes by no more than its slope allows.
+    assert met <= most <= met * 1.01
+    assert 0.0 <= where <= known.first
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_one_list_alone_captures_its_squares(k):
+    steps = falling(np.random.default_rng(k), k)
+    most, where = most_captured(Known(float(steps[0]), [steps]))
+    assert most == pytest.approx(np.sum(steps**2), rel=1e-9)
+    assert most >= np.sum(steps**2)
+    assert where == pytest.approx(steps[0])
+
+
+def test_a_cut_makes_a_large_first_block_cost_the_others():
+    steps = np.array([3.0, 3.0])
+    cut = Cut(1.0, np.array([1.0]))
+    # p_2 <= min(t, 3 - t + 1), so 2^2 + 2^2 at t = 2 and 3^2 + 1^2 at t = 3.
+    most, where = most_captured(Known(3.0, [steps], [cut]))
+    assert most == pytest.approx(10.0)
+    assert where == pytest.approx(3.0)
+    # A steeper one is best met where both blocks are equal: t = 8 (3 - t).
+    most, where = most_captured(Known(3.0, [steps], [Cut(8.0, np.array([0.0]))]))
+    assert most == pytest.approx(2.0 * (8.0 / 3.0) ** 2)
+    assert where == pytest.approx(8.0 / 3.0)
+
+
+def test_nothing_known_to_be_there_captures_nothing():
+    assert most_captured(Known(0.0, [np.zeros(3)]))[0] <= 1e-12

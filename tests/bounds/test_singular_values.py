@@ -1,17 +1,23 @@
-"""Tails of singular values, against the singular values themselves."""
+"""The tail of the singular values, from Gram matrices of either precision."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from orthonmf.bounds import eigenpairs, singular_values
+from orthonmf.bounds import eigenvalues, singular_values, table
 from orthonmf.bounds.singular_values import (
     METHOD,
     METHOD_IN_GROUPS,
     tail_from_gram,
     tail_from_groups,
-    tail_from_ritz,
+    tail_from_rough_gram,
 )
+from orthonmf.bounds.table import Case, find_bounds
+from orthonmf.engine import other_passes
+from orthonmf.inputs.data import as_matrix
+from orthonmf.numerics.rounding import SINGLE_ROUNDOFF
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -41,20 +47,11 @@ def test_the_gram_matrix_of_either_side_gives_the_tail(side, k):
 
 @pytest.mark.parametrize("k", [1, 3])
 def test_iterations_give_the_tail_of_a_large_side(k, monkeypatch):
-    monkeypatch.setattr(eigenpairs, "DIRECT_SIDE", 1)
+    monkeypatch.setattr(eigenvalues, "DIRECT_SIDE", 1)
     X = data(1, (300, 20))
     X[:, 0] *= 5.0
     found = tail_from_gram(X @ X.T, k, 20).value
     assert tail(X, k) * (1 - 1e-3) <= found <= tail(X, k)
-
-
-def test_a_few_values_give_a_weaker_tail_and_more_a_better_one():
-    X = data(2, (60, 60))
-    few, more, all_of_them = (
-        tail_from_ritz(X @ X.T, 2, 60, n_ritz=count).value for count in (2, 10, 59)
-    )
-    assert few <= more <= all_of_them <= tail(X, 2)
-    assert all_of_them > 0.9 * tail(X, 2)
 
 
 def test_groups_of_rows_add_up_to_no_more_than_the_whole():
@@ -66,48 +63,118 @@ def test_groups_of_rows_add_up_to_no_more_than_the_whole():
     assert found.value <= tail(X, 2)
 
 
-def test_groups_are_made_one_after_the_other():
-    X, made = data(4), []
-
-    def grams():
-        for part in np.array_split(X, 4):
-            made.append(len(made))
-            yield part @ part.T
-
-    one_by_one = grams()
-    assert not made
-    tail_from_groups(one_by_one, 2, 25)
-    assert made == [0, 1, 2, 3]
-
-
-@pytest.mark.parametrize("find", [tail_from_gram, tail_from_ritz])
 @pytest.mark.parametrize("exponent", [-800, 800])
-def test_the_tail_follows_the_scale_of_the_matrix(find, exponent):
+def test_the_tail_follows_the_scale_of_the_matrix(exponent):
     X = data(5, (12, 8))
-    at_one = find(X.T @ X, 2, 12).value
-    scaled = find(np.ldexp(X.T @ X, exponent), 2, 12).value
+    at_one = tail_from_gram(X.T @ X, 2, 12).value
+    scaled = tail_from_gram(np.ldexp(X.T @ X, exponent), 2, 12).value
     assert scaled == pytest.approx(np.ldexp(at_one, exponent), rel=1e-6)
 
 
-@pytest.mark.parametrize("find", [tail_from_gram, tail_from_ritz])
-def test_longer_products_prove_less(find):
+def test_longer_products_prove_less():
     X = data(6, (12, 8))
     gram = X.T @ X
-    values = [find(gram, 2, length).value for length in (12, 10**10, 10**14)]
+    values = [tail_from_gram(gram, 2, length).value for length in (12, 10**10, 10**14)]
     assert values[0] > values[1] > values[2]
 
 
-@pytest.mark.parametrize("find", [tail_from_gram, tail_from_ritz])
 @pytest.mark.parametrize("k", [5, 8])
-def test_as_many_components_as_points_leave_no_tail(find, k):
-    assert find(np.eye(5), k, 5).value == 0.0
+def test_as_many_components_as_points_leave_no_tail(k):
+    assert tail_from_gram(np.eye(5), k, 5).value == 0.0
 
 
-def test_without_a_factor_the_norm_still_proves_something(monkeypatch):
-    X = data(7, (30, 10))
-    X[:, 0] *= 10.0
-    monkeypatch.setattr(singular_values, "top_sum_upper_bound", lambda *given: None)
-    found = tail_from_gram(X.T @ X, 1, 30).value
-    assert 0.0 < found <= tail(X, 1)
-    monkeypatch.setattr(singular_values, "top_sum_from_squares", lambda *given: None)
-    assert tail_from_gram(X.T @ X, 1, 30).value == 0.0
+def planted(rng, n, m, k, noise):
+    parts = rng.random((k, m)) ** 3
+    return (parts[rng.integers(k, size=n)] + noise * rng.random((n, m))) / (1.0 + noise)
+
+
+def tail_of(Y, k):
+    return float(np.sum(np.linalg.svd(Y, compute_uv=False)[k:] ** 2))
+
+
+def prove(Y, k, gram, summands):
+    return tail_from_rough_gram(
+        gram,
+        k,
+        max(Y.shape) + 8,
+        summands=summands,
+        total=float(np.sum(Y**2)),
+        capture=lambda vectors: vectors @ Y.T @ Y @ vectors.T,
+    )
+
+
+def test_planted_data_are_proven_closely():
+    Y = planted(np.random.default_rng(0), 3000, 60, 5, 0.3)
+    short = Y.astype(np.float32)
+    bound = prove(Y, 5, (short.T @ short).astype(float), 3000)
+    exact = tail_of(Y, 5)
+    assert exact * (1 - 5e-4) <= bound.value <= exact
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    k=st.integers(1, 6),
+    noise=st.floats(0.0, 1.0),
+    summands=st.integers(1, 3000),
+    allowed=st.sampled_from([1e-4, 0.5]),
+)
+def test_the_unluckiest_float32_products_are_covered(seed, k, noise, summands, allowed):
+    rng = np.random.default_rng(seed)
+    Y = planted(rng, 80, 14, 4, noise)
+    exact = Y.T @ Y
+    # Errors as large as that many roundings can make them, in the directions that hurt most.
+    vectors = np.linalg.eigh(exact)[1][:, -k:]
+    worst = np.sign(vectors @ vectors.T) * (-1.0 if rng.random() < 0.5 else 1.0)
+    gram = exact * (1.0 + (summands + 2) * SINGLE_ROUNDOFF * np.maximum(worst, worst.T))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(singular_values, "NEGLIGIBLE_LOSS", allowed)
+        bound = prove(Y, k, gram, summands)
+    if bound is not None:
+        assert bound.value <= tail_of(Y, k) + 1e-12 * np.trace(exact)
+
+
+def test_the_true_error_of_the_products_would_break_a_careless_bound():
+    Y = planted(np.random.default_rng(1), 80, 14, 4, 0.05)
+    exact, wrong = Y.T @ Y, 3000 * SINGLE_ROUNDOFF
+    lowered = exact * (1.0 - wrong)
+    careless = np.trace(exact) - np.linalg.eigvalsh(lowered)[-4:].sum()
+    assert careless > tail_of(Y, 4) * 1.001
+    bound = prove(Y, 4, lowered, 3000)
+    assert bound is None or bound.value <= tail_of(Y, 4)
+
+
+@pytest.mark.parametrize("kind", ["no gap", "exact", "overflow"])
+def test_what_proves_little_is_left_to_float64(kind):
+    rng = np.random.default_rng(2)
+    Y = planted(rng, 400, 30, 4, 0.0) if kind == "exact" else np.eye(30)
+    gram = Y.T @ Y
+    if kind == "overflow":
+        gram[0, 0] = np.inf
+    assert prove(Y, 4, gram, 400) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_certificates_use_it_where_it_pays(dtype, weighted, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = (1e4 * planted(rng, 500, 80, 6, 0.4)).astype(dtype)
+    rows, columns = (rng.random(size) + 0.1 for size in X.shape) if weighted else (None, None)
+    matrix = as_matrix(X, sample_weight=rows, feature_weight=columns)
+    asked = []
+    gram = type(matrix).gram
+
+    def watched(self, exact=True):
+        asked.append(exact)
+        return gram(self, exact)
+
+    monkeypatch.setattr(type(matrix), "gram", watched)
+    case = Case(matrix, "samples", 6, 1e-300, rng)
+    (in_float64,), _ = find_bounds(case, "svd")
+    monkeypatch.setattr(other_passes, "WORTH_A_ROUGH_GRAM", 1)
+    (in_float32,), _ = find_bounds(case, "svd")
+    assert asked == [True, False]
+    assert in_float64.value * (1 - 1e-3) <= in_float32.value
+    assert in_float32.value <= tail_of(matrix.dense(), 6)
+    monkeypatch.setattr(table, "FEWER_COMPONENTS", 1000)
+    find_bounds(case, "svd")
+    assert asked == [True, False, True]

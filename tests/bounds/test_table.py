@@ -1,21 +1,46 @@
-"""The table of bounds: which are tried for which case, and groups beyond the largest side."""
+"""Which bounds a certificate tries, by sizes, room and seconds: true every time."""
+
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
 from orthonmf import factorize
-from orthonmf.bounds import pair_packing, table, tight
+from orthonmf.bounds import all_pairs, blocks, groups, pairs, table
 from orthonmf.bounds.all_pairs import METHOD as METHOD_OF_PAIRS
+from orthonmf.bounds.all_pairs import all_pairs_bound
+from orthonmf.bounds.allowance import Allowance
 from orthonmf.bounds.blocks import METHOD as METHOD_OF_BLOCKS
-from orthonmf.bounds.singular_values import METHOD, METHOD_IN_GROUPS
-from orthonmf.bounds.table import LEFT_OUT, Case, find_bounds
-from orthonmf.certificate import CERTIFICATES
+from orthonmf.bounds.blocks import blocks_bound
+from orthonmf.bounds.groups import grouped_bound
+from orthonmf.bounds.pairs import pair_packing_bound
+from orthonmf.bounds.singular_values import (
+    METHOD,
+    METHOD_IN_GROUPS,
+    tail_from_gram,
+    tail_from_groups,
+)
+from orthonmf.bounds.table import (
+    LEFT_OUT,
+    METHOD_IN_BATCHES,
+    Case,
+    bound_blocks,
+    bound_side,
+    find_bounds,
+    sum_of_batches,
+)
+from orthonmf.certificate import CERTIFICATES, LowerBound
+from orthonmf.engine.samples import Samples, columns_of
 from orthonmf.inputs.data import as_matrix
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 
 RNG = np.random.default_rng(0)
+
+
 X = RNG.random((5, 90))[RNG.integers(5, size=60)] * (RNG.random((60, 90)) < 0.4)
 
 
@@ -87,7 +112,7 @@ def test_every_certificate_that_may_be_asked_for_has_its_bounds():
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_pairs_and_blocks_are_for_disjoint_blocks_alone(orthogonal):
-    packing = [pair_packing.METHOD] * 2 if orthogonal == "both" else []
+    packing = [pairs.METHOD] * 2 if orthogonal == "both" else []
     assert methods(case_of(orthogonal), "svd") == [METHOD, *packing]
     sides = [METHOD_OF_BLOCKS, *[METHOD_OF_PAIRS] * 2] if packing else [METHOD_OF_PAIRS]
     assert methods(case_of(orthogonal), "tight") == [METHOD, *sides, *packing]
@@ -110,17 +135,6 @@ def test_with_a_core_each_side_is_bounded_alone_and_says_so():
     assert rows == f"{METHOD_OF_PAIRS} over the groups of rows alone{LEFT_OUT}"
     assert columns == f"{METHOD_OF_PAIRS} over the groups of columns alone{LEFT_OUT}"
     assert LEFT_OUT not in methods(case_of("both", (1, 4)), "svd")[0]
-
-
-@pytest.mark.parametrize(
-    ("orthogonal", "names", "counts"),
-    [("samples", ["rows"], [12]), ("features", ["columns"], [10]),
-     ("both", ["rows", "columns"], [12, 10])],
-)  # fmt: skip
-def test_the_sides_are_the_points_that_no_two_groups_share(orthogonal, names, counts):
-    sides = case_of(orthogonal).sides()
-    assert [side.name for side in sides] == names
-    assert [len(side.points.weights) for side in sides] == counts
 
 
 def test_bounds_over_samples_hold_for_samples_and_those_over_both_are_larger():
@@ -147,20 +161,132 @@ def test_data_that_are_not_in_memory_say_why_nothing_is_proven(tmp_path, monkeyp
     assert "the smaller side of X is 20 and X is not in memory" in reason
 
 
-def test_blocks_have_the_larger_part_of_the_time(monkeypatch):
-    shares = {}
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    with threadpool_limits(1):
+        yield
 
-    def bound_blocks(matrix, k, upper, allowance):
-        shares["blocks"] = allowance.seconds
 
-    def bound_side(points, k, upper, allowance, rng):
-        shares[len(points.weights)] = allowance.seconds
-        return table.LowerBound(0.0, "nothing")
+@pytest.fixture(autouse=True)
+def _short_searches(monkeypatch):
+    """How near a search comes is not the point here."""
+    monkeypatch.setattr(all_pairs, "SMALL_MAX_ITER", 30)
+    monkeypatch.setattr(all_pairs, "MAX_ITER", 30)
 
-    monkeypatch.setattr(table, "bound_blocks", bound_blocks)
-    monkeypatch.setattr(table, "bound_side", bound_side)
-    table.bound_by_multipliers(case_of("both", seconds=100.0))
-    assert shares == pytest.approx({"blocks": 70.0, 12: 15.0, 10: 15.0})
-    table.bound_by_multipliers(case_of("samples", seconds=100.0))
-    assert shares[12] == pytest.approx(100.0)
-    assert tight.LARGEST_SIDE >= table.LARGEST_SIDE
+
+POINTS = np.random.default_rng(0).exponential(size=(120, 6)) ** 2
+
+
+TOTAL = float(np.sum(POINTS**2))
+
+
+TAIL = float(np.sum(np.linalg.svd(POINTS, compute_uv=False)[3:] ** 2))
+
+
+ERROR = 1.001 * TOTAL  # of nobody in particular
+
+
+def side_of(X, k=3, seconds=1e6, points=Samples, **weights):
+    rng = np.random.default_rng(0)
+    return bound_side(points(as_matrix(X, **weights)), k, ERROR, Allowance(seconds), rng)
+
+
+def error_by_hand(X, k):
+    """The squared error of groups by the largest entry of a row: no bound may be above it."""
+    labels = X[:, :k].argmax(axis=1)
+    return sum(np.sum(np.linalg.svd(X[labels == j], compute_uv=False)[1:] ** 2) for j in range(k))
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+def test_with_room_and_time_all_pairs_are_used(store):
+    found = side_of(store(POINTS))
+    assert found.method == all_pairs.METHOD
+    assert TAIL < found.value <= error_by_hand(POINTS, 3)
+
+
+def test_without_room_for_pairs_groups_are_used(monkeypatch):
+    monkeypatch.setattr(table, "N_GROUPS", (60, 40, 20))
+    monkeypatch.setattr(table, "LARGEST_MATRIX", 100)
+    found = side_of(POINTS)
+    assert found.method == groups.METHOD
+    assert TAIL * (1 - 1e-3) <= found.value <= error_by_hand(POINTS, 3)
+
+
+def test_without_room_for_groups_batches_are_used(monkeypatch):
+    monkeypatch.setattr(table, "LARGEST_MATRIX", 10)
+    monkeypatch.setattr(table, "BATCH", 50)
+    found = side_of(POINTS)
+    assert found.method == METHOD_IN_BATCHES
+    assert 0.0 < found.value <= error_by_hand(POINTS, 3)
+
+
+def test_columns_are_points_as_rows_are():
+    of_rows = side_of(POINTS)
+    of_columns = side_of(POINTS.T.copy(), points=columns_of)
+    assert of_columns.value == pytest.approx(of_rows.value, rel=1e-6)
+
+
+def test_points_of_weight_zero_take_no_part():
+    weights = np.ones(120)
+    weights[60:] = 0.0
+    assert side_of(POINTS, sample_weight=weights).value == pytest.approx(
+        side_of(POINTS[:60]).value, rel=1e-6
+    )
+
+
+def test_batches_add_up_and_share_what_is_left_of_the_time():
+    parts = np.array_split(POINTS, 3)
+    seen = []
+
+    def gram(part):
+        seen.append(len(part))
+        return part @ part.T
+
+    found = sum_of_batches((partial(gram, part) for part in parts), 3, 2, 6, Allowance())
+    alone = [all_pairs_bound(part @ part.T, 2, 6, Allowance()).value for part in parts]
+    assert seen == [40, 40, 40]
+    assert found.value == pytest.approx(sum(alone), rel=1e-9)
+    assert found.value <= sum(alone)
+    stopped = sum_of_batches((partial(gram, part) for part in parts), 3, 2, 6, Allowance(0.0))
+    assert stopped.method == f"{METHOD_IN_BATCHES}, stopped by its time limit"
+    assert 0.0 < stopped.value <= found.value
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_blocks_are_bounded_from_the_smaller_side(wide):
+    data = POINTS[:12].T.copy() if wide else POINTS[:12]
+    found = bound_blocks(as_matrix(data), 2, ERROR, Allowance(1.0))
+    assert found.method.startswith(blocks.METHOD)
+    tail = np.sum(np.linalg.svd(POINTS[:12], compute_uv=False)[2:] ** 2)
+    assert found.value > 0.9 * tail
+
+
+def test_blocks_without_room_are_not_tried(monkeypatch):
+    monkeypatch.setattr(table, "has_room", lambda needed: False)
+    assert bound_blocks(as_matrix(POINTS[:12]), 2, ERROR, Allowance(1e6)) is None
+
+
+BOUNDS = {
+    "all pairs": lambda X, k: all_pairs_bound(X @ X.T, k, X.shape[1], Allowance()),
+    "groups of points": lambda X, k: grouped_bound(X, X.T @ X, k, Allowance()),
+    "blocks": lambda X, k: blocks_bound(X, X @ X.T, k, Allowance(), max_iter=20),
+    "pairs": lambda X, k: pair_packing_bound(X, np.einsum("ij,ij->i", X, X)),
+    "tail": lambda X, k: tail_from_gram(X @ X.T, k, X.shape[1]),
+    "tails of groups": lambda X, k: tail_from_groups([X @ X.T], k, X.shape[1]),
+}
+
+
+MATRICES = {
+    "zeros": np.zeros((3, 4)),
+    "one block": np.outer([1.0, 2.0, 3.0], [1.0, 1.0, 2.0, 0.5]),
+    "disjoint blocks": np.array([[1.0, 2.0, 0, 0], [2.0, 4.0, 0, 0], [0, 0, 3.0, 1.0]]),
+}
+
+
+@pytest.mark.parametrize("matrix", MATRICES)
+@pytest.mark.parametrize("name", BOUNDS)
+def test_nothing_is_proven_where_the_error_can_be_zero_and_never_less_than_nothing(name, matrix):
+    X = MATRICES[matrix]
+    found = BOUNDS[name](X, 2)
+    assert isinstance(found, LowerBound)
+    assert 0.0 <= found.value <= 1e-12 * np.sum(X**2)

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import orthonmf
-from orthonmf.bounds.pair_packing import pair_packing_bound
+from orthonmf.bounds.pairs import pair_packing_bound
 from orthonmf.engine.samples import Samples, columns_of
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.full_rank import factorize_full_rank

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthonmf.bounds import pair_packing
-from orthonmf.bounds.pair_packing import pair_packing_bound
+from orthonmf.bounds import pairs
+from orthonmf.bounds.pairs import pair_packing_bound
 from orthonmf.bounds.singular_values import tail_from_gram
 from tests.guarantees.small_matrices import at_most, block_diagonal, small_matrices
 from tests.oracles.double_factor import best_double_factor_error
@@ -74,8 +74,8 @@ def test_shares_that_overdraw_a_row_are_cut_back(monkeypatch):
     def overdrawn(first, second, costs, capacities):
         return np.full(len(costs), 10.0 * capacities.max())
 
-    monkeypatch.setattr(pair_packing, "_best_shares", overdrawn)
-    monkeypatch.setattr(pair_packing, "_greedy_shares", overdrawn)
+    monkeypatch.setattr(pairs, "_best_shares", overdrawn)
+    monkeypatch.setattr(pairs, "_greedy_shares", overdrawn)
     assert 0.0 < packing(X, linear_program=True) <= honest * (1 + 1e-9)
 
 
@@ -92,7 +92,7 @@ def test_the_size_of_the_blocks_does_not_matter(monkeypatch):
     rng = np.random.default_rng(4)
     X = rng.exponential(size=(30, 12))
     whole = packing(X, n_partners=5)
-    monkeypatch.setattr(pair_packing, "BLOCK_ENTRIES", 50)
+    monkeypatch.setattr(pairs, "BLOCK_ENTRIES", 50)
     assert packing(X, n_partners=5) == pytest.approx(whole, rel=1e-12)
 
 

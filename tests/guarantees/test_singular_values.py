@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from orthonmf.bounds import eigenpairs, semidefinite
-from orthonmf.bounds.eigenpairs import Eigenpairs, leading_eigenpairs
-from orthonmf.bounds.eigenvalue_sums import top_sum_from_squares, top_sum_upper_bound
-from orthonmf.bounds.singular_values import tail_from_gram, tail_from_ritz
+from orthonmf.bounds import eigenvalues, semidefinite
+from orthonmf.bounds.eigenvalues import (
+    Eigenpairs,
+    leading_eigenpairs,
+    top_sum_upper_bound,
+)
+from orthonmf.bounds.singular_values import tail_from_gram
 from orthonmf.numerics.rounding import error_upper_bound, growth
 from tests.guarantees.small_matrices import (
     at_most,
@@ -40,7 +43,6 @@ def test_the_tail_never_exceeds_the_optimum(seed, k):
         optimum, total = best_single_factor_error(X, k), float(np.sum(X**2))
         for gram, length in ((X @ X.T, 4), (X.T @ X, 6)):
             assert at_most(tail_from_gram(gram, k, length).value, optimum, total)
-            assert at_most(tail_from_ritz(gram, k, length).value, optimum, total)
 
 
 @pytest.mark.slow
@@ -51,7 +53,6 @@ def test_exactly_factorizable_matrices_get_no_bound_though_careless_rounding_fin
         X = factorizable(rng, 12, 9, 3)
         for gram, length in ((X @ X.T, 9), (X.T @ X, 12)):
             assert tail_from_gram(gram, 3, length).value == 0.0
-            assert tail_from_ritz(gram, 3, length).value == 0.0
             careless += unguarded_tail(gram, 3) > 0.0
     assert careless > 50
 
@@ -64,7 +65,6 @@ def test_the_unluckiest_sums_of_the_stated_length_are_covered(inner_length):
         X = factorizable(rng, 8, 5, 2)
         gram = worst_computed_gram(X, inner_length)
         assert tail_from_gram(gram, 2, inner_length).value == 0.0
-        assert tail_from_ritz(gram, 2, inner_length).value == 0.0
         careless += tail_from_gram(gram, 2, 5).value > 0.0
     assert careless > 50
 
@@ -75,19 +75,12 @@ def test_the_tail_is_tight_on_random_matrices(seed):
     tail = float(np.sum(np.linalg.svd(X, compute_uv=False)[5:] ** 2))
     tight = tail_from_gram(X @ X.T, 5, 90).value
     assert tail * (1 - 1e-10) <= tight <= tail
-    assert 0.5 * tail <= tail_from_ritz(X @ X.T, 5, 90).value <= tight
-
-
-def test_the_cheap_form_uses_more_values_to_come_closer():
-    X = np.random.default_rng(1).exponential(size=(80, 100)) * 0.9 ** np.arange(100)
-    few, many = (tail_from_ritz(X @ X.T, 4, 100, n_ritz=count).value for count in (4, 30))
-    assert 0.0 < few < many <= tail_from_gram(X @ X.T, 4, 100).value
 
 
 @pytest.mark.parametrize("k", [3, 20])
 @pytest.mark.parametrize("kind", ["noise", "identity", "blocks", "sparse", "planted"])
 def test_iterations_for_large_sides_agree_with_the_direct_eigenproblem(kind, k, monkeypatch):
-    monkeypatch.setattr(eigenpairs, "DIRECT_SIDE", 100)
+    monkeypatch.setattr(eigenvalues, "DIRECT_SIDE", 100)
     rng = np.random.default_rng(2)
     X = {
         "noise": lambda: rng.random((400, 150)),
@@ -103,7 +96,6 @@ def test_iterations_for_large_sides_agree_with_the_direct_eigenproblem(kind, k, 
     rounding = 1e-11 * np.trace(gram)
     tight = tail_from_gram(gram, k, X.shape[1]).value
     assert exact * (1 - 5e-3) - rounding <= tight <= exact + rounding
-    assert 0.0 <= tail_from_ritz(gram, k, X.shape[1]).value <= exact + rounding
 
 
 def test_proposals_of_any_quality_give_true_bounds():
@@ -119,14 +111,12 @@ def test_proposals_of_any_quality_give_true_bounds():
         values = true_values[: k + 1] + 10.0 ** rng.uniform(-12, 0) * rng.standard_normal(k + 1)
         values = np.sort(values)[::-1]
         residuals = B @ vectors - vectors * values
-        for bound in (
-            top_sum_upper_bound(B, k, Eigenpairs(values, vectors, residuals.T @ residuals)),
-            top_sum_from_squares(B, k, vectors),
-        ):
-            if bound is not None:
-                proven += 1
-                assert bound >= true_values[:k].sum() - 1e-12
-    assert proven > 200
+        pairs = Eigenpairs(values, vectors, residuals.T @ residuals)
+        bound = top_sum_upper_bound(B, k, pairs)
+        if bound is not None:
+            proven += 1
+            assert bound >= true_values[:k].sum() - 1e-12
+    assert proven > 100
 
 
 def test_a_wrong_factor_costs_tightness_never_truth(monkeypatch):
@@ -172,8 +162,6 @@ def test_a_proposal_from_below_alone_would_break_the_bound():
     exact = unguarded_tail(gram, 6)
     assert np.trace(gram) - ritz_values.sum() > exact * 1.01
     assert tail_from_gram(gram, 6, 400).value <= exact
-    below = top_sum_from_squares(gram, 6, start)
-    assert below is None or np.trace(gram) - below <= exact
 
 
 def test_mates_that_differ_in_the_last_bits_are_allowed():
@@ -181,8 +169,7 @@ def test_mates_that_differ_in_the_last_bits_are_allowed():
     gram = X @ X.T
     noisy = gram * (1.0 + 2.0**-52 * np.random.default_rng(7).integers(-2, 3, gram.shape))
     exact = unguarded_tail(gram, 3)
-    for bound in (tail_from_gram(noisy, 3, 30), tail_from_ritz(noisy, 3, 30)):
-        assert 0.9 * exact < bound.value <= exact
+    assert 0.9 * exact < tail_from_gram(noisy, 3, 30).value <= exact
 
 
 @pytest.mark.parametrize("exponent", [-500, -400, 400, 500])
@@ -198,7 +185,6 @@ def test_scale_does_not_matter(exponent):
 @pytest.mark.parametrize("gram", [np.zeros((3, 3)), np.eye(2), np.zeros((0, 0))])
 def test_nothing_follows_from_nothing(gram):
     assert tail_from_gram(gram, 2, 5).value == 0.0
-    assert tail_from_ritz(gram, 2, 5).value == 0.0
 
 
 def test_the_direct_eigenproblem_gives_the_largest_first():

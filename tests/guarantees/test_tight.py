@@ -11,7 +11,7 @@ from orthonmf.bounds.all_pairs import HUGE, all_pairs_bound, prove_raised, raise
 from orthonmf.bounds.allowance import Allowance
 from orthonmf.bounds.relaxation import Multiplier
 from orthonmf.bounds.singular_values import tail_from_gram
-from orthonmf.bounds.tight import sum_of_batches
+from orthonmf.bounds.table import sum_of_batches
 from tests.guarantees.corruption import replace_vectors_by_noise
 from tests.guarantees.small_matrices import (
     at_most,

@@ -9,8 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from orthonmf.bounds import blocks
 from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.block_sums import Cut, Known, most_captured
-from orthonmf.bounds.blocks import Candidate, Task, blocks_bound
+from orthonmf.bounds.blocks import Candidate, Cut, Known, Task, blocks_bound, most_captured
 from orthonmf.bounds.relaxation import Multiplier
 from tests.guarantees.small_matrices import at_most, block_diagonal, small_matrices
 from tests.oracles.double_factor import best_double_factor_error

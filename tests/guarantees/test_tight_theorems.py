@@ -13,7 +13,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import orthonmf
-from orthonmf.bounds import all_pairs, block_sums, blocks
+from orthonmf.bounds import all_pairs, blocks
 from orthonmf.bounds.all_pairs import (
     HUGE,
     all_pairs_bound,
@@ -23,9 +23,8 @@ from orthonmf.bounds.all_pairs import (
     raise_state,
 )
 from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.block_sums import Cut, Known, most_captured
-from orthonmf.bounds.blocks import Candidate, Task
-from orthonmf.bounds.grouped import prove_grouped, reduce_rows
+from orthonmf.bounds.blocks import Candidate, Cut, Known, Task, most_captured
+from orthonmf.bounds.groups import prove_grouped, reduce_rows
 from orthonmf.bounds.relaxation import Multiplier
 from tests.guarantees.corruption import replace_vectors_by_noise
 from tests.oracles.exact import smallest_error
@@ -172,7 +171,7 @@ def test_sums_cuts_and_small_proofs_hold_for_every_solution(number):
 
 @pytest.mark.parametrize("number", mostly_slow(range(20), quick=2))
 def test_no_values_on_the_border_of_what_is_known_have_larger_squares(number, monkeypatch):
-    monkeypatch.setattr(block_sums, "FINEST", 1e-10 if number == 0 else 1e-4)  # the rest is quick
+    monkeypatch.setattr(blocks, "FINEST", 1e-10 if number == 0 else 1e-4)  # the rest is quick
     rng = np.random.default_rng(number)
     for _ in range(100):
         k = int(rng.integers(2, 6))

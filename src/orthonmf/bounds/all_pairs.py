@@ -17,25 +17,31 @@ from itertools import pairwise
 
 import numpy as np
 
-from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.eigenvalue_sums import SINGLE_SIDE, pairs_for_sum, top_sum_upper_bound
-from orthonmf.bounds.lower_bound import LowerBound
-from orthonmf.bounds.operands import ProductsOfRows, Stored, unit_above
-from orthonmf.bounds.relaxation import QUICK, THOROUGH, Aim, Multiplier, search
+from orthonmf.bounds.allowance import Allowance, pairs_proof_seconds
+from orthonmf.bounds.eigenvalues import pairs_for_sum, top_sum_upper_bound
+from orthonmf.bounds.relaxation import (
+    DOUBLE_SIDE,
+    QUICK,
+    THOROUGH,
+    Aim,
+    Multiplier,
+    ProductsOfRows,
+    Stored,
+    search,
+    unit_above,
+)
+from orthonmf.certificate import LowerBound
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import growth, round_down, safe_exponent, scale_back, symmetric
 
 METHOD = "a dual solution for all pairs of points"
 
-DOUBLE_SIDE = 500  # up to this side the search is done in float64, beyond it in float32
 # The search ends when 20 iterations gain no more than this part of the bound, or after so many.
 PRECISION, MAX_ITER = 1e-4, 200
 # The same up to `DOUBLE_SIDE`, where iterations cost next to nothing.
 SMALL_PRECISION, SMALL_MAX_ITER = 2e-8, 1000
 GAP = 5e-4  # it ends also when the bound is within this part of the error in hand
 HUGE = 2.0**20  # no multiplier above so many times the largest entry is ever of use
-# Products per second of one core in a proof, and the time of one in float32 as a part of that.
-PROOF_PER_SECOND, SINGLE_SHARE = 2e10, 0.5
 # A proof with all that precedes it, in its time, where products are formed for it alone.
 ROWS_RESERVE = 1.5
 PANEL = 256
@@ -123,16 +129,6 @@ def _seek(
     aim = Aim(trace / unit, precision, target_captured(trace, upper) / unit, max_iter, pace)
     found = search(Stored(copy), k, aim, allowance, reserve=pairs_proof_seconds(n))
     return replace(found, penalty=found.penalty * unit, top=found.top * unit)
-
-
-def proof_seconds(side: int) -> float:
-    """About how long one core takes to factor a matrix of this side and to check the factor."""
-    return 2.0 / 3.0 * side**3 / PROOF_PER_SECOND
-
-
-def pairs_proof_seconds(side: int) -> float:
-    """The same for `prove_raised`, which tries float32 first."""
-    return proof_seconds(side) * (1.0 if side < SINGLE_SIDE else SINGLE_SHARE)
 
 
 def raise_matrix(matrix: Array, multiplier: Multiplier, most: float) -> None:

@@ -1,4 +1,8 @@
-"""Allowance: the time that a search for a lower bound may take, and why it was cut short."""
+"""The time and the memory that a search for a lower bound and its proof may take.
+
+What is tried follows from sizes and from the seconds that were given, never from a clock, so a
+search that was not cut short proves the same again.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,15 @@ import math
 import time
 from collections.abc import Callable
 
+from orthonmf.bounds.eigenvalues import SINGLE_SIDE
+from orthonmf.engine.memory import available_memory
+
 STOPPED, INTERRUPTED = "stopped by its time limit", "interrupted"
+LARGEST_MATRIX = 10_000  # no matrix of a larger side is made, whatever memory there is
+PAIR_BYTES = 20  # for every entry of the matrix of a search over all pairs
+PER_ENTRY = 8e-9  # seconds of one core that an iteration takes for every entry of its matrix
+# Products per second of one core in a proof, and the time of one in float32 as a part of that.
+PROOF_PER_SECOND, SINGLE_SHARE = 2e10, 0.5
 
 
 class Allowance:
@@ -66,3 +78,18 @@ class Allowance:
         """A method with the reason why its search was cut short, if it was."""
         why = self.cut or self._told
         return f"{method}, {why}" if why else method
+
+
+def proof_seconds(side: int) -> float:
+    """About how long one core takes to factor a matrix of this side and to check the factor."""
+    return 2.0 / 3.0 * side**3 / PROOF_PER_SECOND
+
+
+def pairs_proof_seconds(side: int) -> float:
+    """The same for `prove_raised`, which tries float32 first."""
+    return proof_seconds(side) * (1.0 if side < SINGLE_SIDE else SINGLE_SHARE)
+
+
+def has_room(needed: int) -> bool:
+    """Whether so many bytes are available."""
+    return needed <= available_memory()

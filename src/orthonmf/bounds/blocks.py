@@ -8,10 +8,13 @@ c <= alpha (s_1 - s_2)
 
     alpha p_1 + (p_2 + ... + p_{i+1}) <= alpha s_1 + (i largest eigenvalues of A - c w w^T + N)
 
-(docs/theory/bounds.md, Theorem 10). These are the lists and cuts of `block_sums`, which says what
-can be captured then.
+(docs/theory/bounds.md, Theorem 10). So there are lists d_1 >= d_2 >= ... >= 0 with
+p_1 + ... + p_i <= D_i = d_1 + ... + d_i, and cuts with alpha and e_1 >= e_2 >= ... >= 0 for the
+line above, E_i = e_1 + ... + e_i on its right. With R_0 = 0 and
+R_i(t) = min(D_{i+1} - t, i t, alpha (s_1 - t) + E_i), over all lists and cuts, a solution captures
+at most the maximum over t of  t^2 + sum_i (R_i(t) - R_{i-1}(t))^2  (Theorem 10c).
 
-Small proofs. With n <= m let B (m, p) group the columns as in `grouped`, Y = X B, and R^T R above
+Small proofs. With n <= m let B (m, p) group the columns as in `groups`, Y = X B, and R^T R above
 X X^T - Y Y^T. All of the above holds with [Y, R^T] in place of X and N on the n rows and the p
 first columns only: append columns to X with the Gram matrix R^T R - (X X^T - Y Y^T). Blocks of X
 are blocks of that, with the same p_g, and in orthonormal coordinates of its columns it is
@@ -27,17 +30,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orthonmf.bounds.all_pairs import DOUBLE_SIDE, HUGE, proof_seconds, raise_matrix
-from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.block_sums import Cut, Known, most_captured
-from orthonmf.bounds.eigenpairs import leading_eigenpairs
-from orthonmf.bounds.eigenvalue_sums import eigenvalues_from_above, pairs_for_sum
-from orthonmf.bounds.grouped import N_GROUPS, Reduced, extra_rows, reduce_rows, start_of_proof
-from orthonmf.bounds.lower_bound import LowerBound
-from orthonmf.bounds.operands import Stored
-from orthonmf.bounds.point_groups import EXTRA, group_points, leading_directions
-from orthonmf.bounds.relaxation import Aim, Multiplier, search
+from orthonmf.bounds.all_pairs import HUGE, raise_matrix
+from orthonmf.bounds.allowance import Allowance, proof_seconds
+from orthonmf.bounds.eigenvalues import eigenvalues_from_above, leading_eigenpairs, pairs_for_sum
+from orthonmf.bounds.groups import (
+    EXTRA,
+    N_GROUPS,
+    Reduced,
+    extra_rows,
+    group_points,
+    leading_directions,
+    reduce_rows,
+    start_of_proof,
+)
+from orthonmf.bounds.relaxation import DOUBLE_SIDE, Aim, Multiplier, Stored, search
 from orthonmf.bounds.semidefinite import Cover, how_far_below
+from orthonmf.certificate import LowerBound
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import (
     WEIGHT_ROUNDINGS,
@@ -55,6 +63,10 @@ PRECISION, MAX_ITER = 1e-3, 120
 ROOM = 1e-3  # s_2 is so much of the gap above the second singular value: then w may be inexact
 # What is worth a proof: an unproven list without which this part of the bound would be lost.
 IMPORTANT = 1e-5
+GRID = 256  # intervals to begin with
+# Intervals are halved until the bound is within this part of the largest square of a value met.
+FINEST = 1e-10
+MOST_ROUNDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +80,23 @@ class Side:
     small: Array  # (q, q) about A in coordinates of groups, which come first, and extra directions
     n_signed: int  # p' + p, how many of them are groups
     basis: Array  # (2 n + p, q) these coordinates in those of the proof
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One cut: alpha, and what the other blocks may have on top of alpha (s_1 - p_1)."""
+
+    alpha: float
+    steps: Array  # (k - 1,) e, never rising, never negative
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that is known of the singular values of blocks; all lists have k steps."""
+
+    first: float  # s_1, at least p_1
+    lists: Sequence[Array]  # (k,) each, never rising, never negative
+    cuts: Sequence[Cut] = ()
 
 
 class Task(NamedTuple):
@@ -333,3 +362,58 @@ def spread(side: Side, multiplier: Multiplier) -> Multiplier:
     state[n:, :n] = small[across:, :across] @ side.rows.T
     state[n:, n:] = small[across:, across:]
     return replace(multiplier, state=-state, penalty=1.0, signed=side.signed)
+
+
+def most_captured(known: Known) -> tuple[float, float]:
+    """An upper bound on the sum of squares, rounding included, and about where it is attained.
+
+    All t up to s_1 and every d_1 are split into intervals [a, b]. On one of them t^2 <= b^2, and
+    R_i(t) is at most min(D_{i+1} - a, i b, alpha (s_1 - a) + E_i). Those whose bound is above the
+    largest value met at an end are halved, as long as that can matter.
+    """
+    last = min(known.first, *(float(steps[0]) for steps in known.lists))
+    a, b = _split(np.array([0.0]), np.array([last]), GRID)
+    met, where, done = 0.0, 0.0, 0.0
+    for _ in range(MOST_ROUNDS):
+        bounds, values = _sum_captured(known, a, b), _sum_captured(known, b, b)
+        best = int(values.argmax())
+        if values[best] >= met:
+            met, where = float(values[best]), float(b[best])
+        open_ = bounds > met + FINEST * known.first**2
+        done = max(done, float(bounds[~open_].max(initial=0.0)))
+        if not open_.any():
+            break
+        a, b = _split(a[open_], b[open_], 2)
+    else:
+        done = max(done, float(bounds.max()))
+    return done, where
+
+
+def _split(a: Array, b: Array, parts: int) -> tuple[Array, Array]:
+    """Intervals in equal parts; neighbors share their ends to the last bit."""
+    shares = np.arange(parts + 1) / parts
+    ends = a[:, None] * (1.0 - shares) + b[:, None] * shares
+    ends[:, 0], ends[:, -1] = a, b
+    return ends[:, :-1].ravel(), ends[:, 1:].ravel()
+
+
+def _sum_captured(known: Known, a: Array, b: Array) -> Array:
+    """Bounds (c,) for the intervals [a, b], rounding included.
+
+    Everything is a sum of at most k + 4 numbers of size u at most, so a limit is off by
+    g(k + 4) u at most and a difference of two by twice that; k squares of differences that are at
+    most u are off by less than 16 k g u^2 in all.
+    """
+    k = len(known.lists[0])
+    others = np.arange(1, k)
+    size = max(float(steps.sum()) for steps in known.lists) + k * known.first
+    limits = b[:, None] * others
+    for steps in known.lists:
+        limits = np.minimum(limits, np.cumsum(steps)[1:] - a[:, None])
+    for cut in known.cuts:
+        rest = cut.alpha * (known.first - a[:, None]) + np.cumsum(cut.steps)
+        limits = np.minimum(limits, rest)
+        size = max(size, cut.alpha * known.first + float(cut.steps.sum()))
+    differences = np.diff(np.maximum(limits, 0.0), axis=1, prepend=0.0)
+    captured = np.square(b) + np.square(differences).sum(axis=1)
+    return captured * (1.0 + growth(k + 4)) + 16.0 * k * growth(k + 8) * size**2

@@ -14,13 +14,23 @@ import math
 
 import numpy as np
 
-from orthonmf.bounds.all_pairs import DOUBLE_SIDE
-from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.grouped import N_GROUPS
-from orthonmf.bounds.operands import Operand, ProductsOfRows, Stored, unit_above
-from orthonmf.bounds.point_groups import group_points, leading_directions
-from orthonmf.bounds.relaxation import Aim, search
-from orthonmf.bounds.tight import LARGEST_SIDE, PAIR_BYTES, PER_ENTRY, has_room
+from orthonmf.bounds.allowance import (
+    LARGEST_MATRIX,
+    PAIR_BYTES,
+    PER_ENTRY,
+    Allowance,
+    has_room,
+)
+from orthonmf.bounds.groups import N_GROUPS, group_points, leading_directions
+from orthonmf.bounds.relaxation import (
+    DOUBLE_SIDE,
+    Aim,
+    Operand,
+    ProductsOfRows,
+    Stored,
+    search,
+    unit_above,
+)
 from orthonmf.engine.points import SinglePoints
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import safe_exponent
@@ -35,7 +45,7 @@ def relaxed_rows(points: SinglePoints, k: int, seconds: float) -> Array | None:
     Of all points, or of groups of them where they are too many for the seconds.
     """
     heavy = np.flatnonzero(points.weights > 0)
-    largest = min(LARGEST_SIDE, math.sqrt(seconds / (ITERATIONS * PER_ENTRY)))
+    largest = min(LARGEST_MATRIX, math.sqrt(seconds / (ITERATIONS * PER_ENTRY)))
     if not 1 < k < len(heavy) or safe_exponent(points.total):
         return None
     if len(heavy) <= largest and has_room(PAIR_BYTES * len(heavy) ** 2):
@@ -59,7 +69,7 @@ def _rows_of_groups(points: SinglePoints, k: int, largest: float) -> Array | Non
     """The same from groups: every point has the row of its group, by its share."""
     matrix = points.matrix
     n, m = matrix.shape
-    fits = k < N_GROUPS <= largest and m <= LARGEST_SIDE
+    fits = k < N_GROUPS <= largest and m <= LARGEST_MATRIX
     if not fits or not has_room(PAIR_BYTES * (n * N_GROUPS + m * m)):
         return None
     whole = matrix.whole()

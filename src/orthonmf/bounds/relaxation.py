@@ -11,7 +11,7 @@ positive part is the copy of Z that is non-negative, its negative part the scale
 
 A projection needs only the eigenvalues above its shift, which are few. Ritz vectors of one
 iteration are where the next starts, and one step of them is enough. Everything may be inexact,
-or wrong: that costs tightness, never truth (`eigenvalue_sums` proves what the result is worth).
+or wrong: that costs tightness, never truth (`eigenvalues` proves what the result is worth).
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ import numpy as np
 from scipy.linalg import get_blas_funcs
 
 from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.eigenpairs import new_directions
-from orthonmf.bounds.operands import Operand
+from orthonmf.bounds.eigenvalues import new_directions
 from orthonmf.numerics.arrays import Array
 from orthonmf.progress import announce
 
@@ -36,7 +35,63 @@ PATIENCE = 2  # stop when so many checks together have gained no more than the p
 LEAST_WIDTH, SPARE = 20, 10
 # Up to this side the best multiplier is kept as a copy; beyond, the last is used.
 COPIED_SIDE = 4000
+DOUBLE_SIDE = 500  # up to this side a search is done in float64, beyond it in float32
 ROWS = 256  # rows of M that are worked on at once: nothing else of its size is made
+
+
+class Stored:
+    """A symmetric matrix B (p, p) that is used up: it is scaled where it is."""
+
+    def __init__(self, matrix: Array) -> None:
+        self._matrix, self.dtype = matrix, matrix.dtype
+
+    def __len__(self) -> int:
+        return len(self._matrix)
+
+    def scale(self, factor: float) -> None:
+        """Multiply B by a power of two."""
+        self._matrix *= self.dtype.type(factor)
+
+    def times(self, vectors: Array) -> Array:
+        """``B @ vectors``."""
+        return np.asarray(self._matrix @ vectors)
+
+    def add_rows(self, part: Array, rows: slice) -> None:
+        """Add rows of B to a part: one product with both is cheaper than two."""
+        part += self._matrix[rows]
+
+    def add_products(self, product: Array, vectors: Array) -> None:
+        """Nothing: the rows were there."""
+
+
+class ProductsOfRows:
+    """B = F F^T for rows F (p, m) with few coordinates; it is never formed."""
+
+    def __init__(self, rows: Array) -> None:
+        self._rows, self.dtype = rows, rows.dtype
+        self._scale = 1.0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def scale(self, factor: float) -> None:
+        """Multiply B by a power of two."""
+        self._scale *= factor
+
+    def times(self, vectors: Array) -> Array:
+        """``F @ (F.T @ vectors)``."""
+        return np.asarray(self._rows @ (self.dtype.type(self._scale) * (self._rows.T @ vectors)))
+
+    def add_rows(self, part: Array, rows: slice) -> None:
+        """Nothing: there are no rows of B."""
+
+    def add_products(self, product: Array, vectors: Array) -> None:
+        """Add ``B @ vectors``."""
+        product += self.times(vectors)
+
+
+Operand = Stored | ProductsOfRows
+"""What a search multiplies with: a matrix as it is stored, or rows whose products it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,3 +388,8 @@ def fantope_shift(values: Array, k: int) -> float:
         return float(kinks[low])
     share = (at_low - k) / (at_low - at_high)
     return float(kinks[low] + share * (kinks[high] - kinks[low]))
+
+
+def unit_above(total: float) -> float:
+    """The power of two just above a number: a unit in which it is near 1."""
+    return math.ldexp(1.0, math.frexp(total)[1])

@@ -97,7 +97,7 @@ def factorize_full_rank(
     angles
         `BY_COSINE` if left out; `BY_COUNT` compares 0/1 rows (CSR) exactly, in integers.
     """
-    from orthonmf.bounds.removal_packing import removal_packing_bound  # other fits need no bounds
+    from orthonmf.bounds.pairs import removal_packing_bound  # other fits need no bounds
 
     angles = angles or BY_COSINE
     norms = row_norms(rows)

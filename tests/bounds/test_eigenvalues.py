@@ -1,22 +1,25 @@
-"""Upper bounds on sums of eigenvalues: true for every proposal, tight for good ones."""
+"""Sums of eigenvalues from above: never too small, whatever is proposed, and close."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
-from orthonmf.bounds import eigenvalue_sums
-from orthonmf.bounds.eigenpairs import Eigenpairs, leading_eigenpairs
-from orthonmf.bounds.eigenvalue_sums import SINGLE_SIDE, pairs_for_sum, top_sum_upper_bound
+from orthonmf.bounds import eigenvalues
+from orthonmf.bounds.eigenvalues import (
+    SINGLE_SIDE,
+    Eigenpairs,
+    leading_eigenpairs,
+    pairs_for_sum,
+    top_sum_upper_bound,
+)
 from orthonmf.bounds.singular_values import tail_from_gram
-from orthonmf.engine.executors import one_blas_thread
-
-pytestmark = pytest.mark.slow  # all together take long
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_thread():
-    with one_blas_thread():
+    with threadpool_limits(1):
         yield
 
 
@@ -38,11 +41,40 @@ SPECTRA = {
     "cluster at k": lambda p: np.where(np.arange(p) < 40, 2.0, 0.5),
     "all equal": np.ones,
     "low rank": lambda p: np.where(np.arange(p) < 9, 3.0 - np.arange(p) / 9.0, 0.0),
+    "negative ones are larger": lambda p: np.r_[5.0, 4.0, 3.0, np.linspace(1.0, -9.0, p - 3)],
     "one dominates": lambda p: np.where(np.arange(p) < 1, 1e6, 1.0 + 1.0 / np.arange(1, p + 1)),
 }
 
 
-@pytest.mark.parametrize("spectrum", SPECTRA)
+@pytest.fixture(params=["direct", "iterated"])
+def way(request, monkeypatch):
+    if request.param == "iterated":
+        monkeypatch.setattr(eigenvalues, "DIRECT_SIDE", 1)
+    return request.param
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", ["decay", "gap", "negative ones are larger"])
+def test_the_leading_pairs_are_those_of_the_matrix(name, dtype, way):
+    matrix, k = with_spectrum(SPECTRA[name](300)).astype(dtype), 3
+    found = leading_eigenpairs(matrix, k)
+    expected = np.linalg.eigvalsh(matrix.astype(np.float64))[::-1]
+    assert len(found.values) >= k + 1
+    np.testing.assert_allclose(found.values[:k], expected[:k], rtol=1e-6)
+    assert (np.diff(found.values) <= 1e-12).all(), "largest first"
+    V = found.vectors
+    np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-10)
+    assert V.dtype == found.values.dtype == np.float64
+
+
+def test_equal_eigenvalues_are_all_found():
+    found = leading_eigenpairs(np.eye(50), 30)
+    np.testing.assert_allclose(found.values, np.ones(31))
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(31), atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spectrum", sorted(set(SPECTRA) - {"negative ones are larger"}))
 @pytest.mark.parametrize("p", [60, SINGLE_SIDE + 10])
 def test_the_sum_is_never_too_small_and_close(spectrum, p):
     values = np.sort(SPECTRA[spectrum](p))[::-1]
@@ -54,6 +86,7 @@ def test_the_sum_is_never_too_small_and_close(spectrum, p):
         assert top - rounding <= bound <= top + 3e-4 * rest + 1e-9 * values[0] * k
 
 
+@pytest.mark.slow
 def test_pairs_that_miss_the_largest_eigenvalues_prove_nothing_false():
     rng = np.random.default_rng(1)
     proven = 0
@@ -96,12 +129,13 @@ def test_iterations_that_begin_away_from_the_largest_eigenvector_prove_nothing_f
     assert bound is None or bound >= values[:k].sum()
 
 
+@pytest.mark.slow
 def test_a_factor_in_float32_that_costs_too_much_gives_way_to_float64(monkeypatch):
     values = SPECTRA["decay"](SINGLE_SIDE)
     matrix = with_spectrum(values)
     pairs = pairs_for_sum(matrix, 6)
     quick = top_sum_upper_bound(matrix, 6, pairs)
-    monkeypatch.setattr(eigenvalue_sums, "SINGLE_LOSS", 0.0)
+    monkeypatch.setattr(eigenvalues, "SINGLE_LOSS", 0.0)
     exact = top_sum_upper_bound(matrix, 6, pairs)
     top = values[:6].sum()
     assert top * (1 - 1e-13) <= exact < quick <= top + 1e-4 * values[6:].sum()

@@ -5,7 +5,8 @@ N = B S B^T is an admissible multiplier (see `all_pairs`) for every S >= 0, entr
 p. What it proves needs no matrix of side n: with Y = B^T X and R^T R >= X^T X - Y^T Y in the order
 of semidefinite matrices, the k largest eigenvalues of X X^T + B S B^T, those below 0 left out, sum
 to no more than those of  F F^T + [S 0; 0 0],  F = [Y; R], of side p + m (docs/theory/bounds.md,
-Theorem 9). In its proof X = B Y + Q R, with orthonormal columns Q orthogonal to those of B.
+Theorem 9). In its proof X = B Y + Q R, with orthonormal columns Q orthogonal to those of B. Points
+of a group should lie close to one line; that decides how tight a bound is, not whether it is true.
 """
 
 from __future__ import annotations
@@ -17,20 +18,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from orthonmf.bounds.all_pairs import HUGE, PRECISION, proof_seconds, raise_matrix, target_captured
-from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.eigenvalue_sums import pairs_for_sum, top_sum_upper_bound
-from orthonmf.bounds.lower_bound import LowerBound
-from orthonmf.bounds.operands import Stored
-from orthonmf.bounds.point_groups import (
-    EXTRA,
-    Directions,
-    group_points,
-    leading_directions,
-    length_error,
-)
-from orthonmf.bounds.relaxation import Aim, Multiplier, search
+from orthonmf.bounds.all_pairs import HUGE, PRECISION, raise_matrix, target_captured
+from orthonmf.bounds.allowance import Allowance, proof_seconds
+from orthonmf.bounds.eigenvalues import leading_eigenpairs, pairs_for_sum, top_sum_upper_bound
+from orthonmf.bounds.relaxation import Aim, Multiplier, Stored, search
 from orthonmf.bounds.semidefinite import check_factor
+from orthonmf.certificate import LowerBound
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import (
     WEIGHT_ROUNDINGS,
@@ -40,10 +33,15 @@ from orthonmf.numerics.rounding import (
     safe_exponent,
     symmetric,
 )
+from orthonmf.numerics.vectors import divide
 
 METHOD = "a dual solution for groups of points"
 
 N_GROUPS = 400
+DIRECTIONS = 30  # leading singular directions in which points are compared
+EXTRA = 20  # of these, how many a search keeps next to the groups: what groups cannot see
+SWEEPS = 15
+PICKED_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +51,14 @@ class Reduced:
     sums: Array  # (p, m) Y as computed; the exact one differs by ``rounding`` times it, by entry
     factor: Array  # (m, m) R, upper triangular, with R^T R above the exact X^T X - Y^T Y
     rounding: float  # of entries of Y, relatively: of its sums, of weights, of lengths of B
+
+
+@dataclass(frozen=True, slots=True)
+class Directions:
+    """Leading singular values and right singular vectors of X (n, m), about."""
+
+    values: Array  # (r,)
+    right: Array  # (m, r)
 
 
 def grouped_bound(
@@ -190,3 +196,68 @@ def prove_grouped(
     captured = (max(0.0, top) + math.sqrt(k) * e) * (1.0 + growth(8))
     # ``trace`` is that of X^T X, whose entries are sums of n products.
     return round_down(trace, n + WEIGHT_ROUNDINGS + m) - captured - growth(4) * trace
+
+
+def leading_directions(inner_gram: Array, count: int = DIRECTIONS) -> Directions:
+    """From X^T X (m, m); as many as there are, at most ``count``."""
+    m = len(inner_gram)
+    if m <= count:
+        values, vectors = np.linalg.eigh(inner_gram)
+        values, vectors = values[::-1], vectors[:, ::-1]
+    else:
+        pairs = leading_eigenpairs(inner_gram, count - 1, max_cycles=1)
+        values, vectors = pairs.values[:count], pairs.vectors[:, :count]
+    used = values > 1e-12 * max(float(values[0]), 0.0)
+    return Directions(np.sqrt(values[used]), vectors[:, used])
+
+
+def group_points(X: Any, directions: Directions, n_groups: int) -> Array:
+    """B (n, p) for the rows of X, p at most ``n_groups``.
+
+    Weighted k-means of the rows at length 1, in the coordinates of the leading directions; inside
+    a group a row counts by its product with the mean. Rows that have none take no part. Where rows
+    are no more than groups every row is one of its own.
+    """
+    n = X.shape[0]
+    if n <= n_groups:
+        return np.eye(n)
+    points = np.asarray(X @ directions.right)
+    weights = np.einsum("ij,ij->i", points, points)
+    labels, centers = _cluster(divide(points, np.sqrt(weights)[:, None]), weights, n_groups)
+    shares = np.maximum(np.einsum("ij,ij->i", points, centers[labels]), 0.0)
+    lengths = np.sqrt(np.bincount(labels, shares**2, minlength=n_groups))
+    used = np.flatnonzero(lengths > 0.0)
+    groups = np.zeros((n, n_groups))
+    groups[np.arange(n), labels] = divide(shares, lengths[labels])
+    return groups[:, used]
+
+
+def _cluster(points: Array, weights: Array, k: int) -> tuple[Array, Array]:
+    """Labels (n,) and centers (k, r) of weighted k-means, from points drawn by what is missed."""
+    rng = np.random.default_rng(0)
+    nearest = np.full(len(points), -1.0)  # the largest cosine with a center
+    centers = np.empty((0, points.shape[1]))
+    while len(centers) < k:
+        missed = weights * np.maximum(1.0 - nearest, 0.0) + 1e-300 * (weights > 0.0)
+        count = min(PICKED_AT_ONCE if len(centers) else 1, k - len(centers))
+        picked = rng.choice(len(points), count, p=missed / missed.sum())
+        centers = np.vstack([centers, points[picked]])
+        nearest = np.maximum(nearest, (points @ points[picked].T).max(axis=1))
+    for _ in range(SWEEPS):
+        labels = _nearest(points, centers)
+        members = np.zeros((len(points), k))
+        members[np.arange(len(points)), labels] = weights
+        sums = members.T @ points
+        centers = divide(sums, np.sqrt(np.einsum("ij,ij->i", sums, sums))[:, None])
+    return _nearest(points, centers), centers
+
+
+def _nearest(points: Array, centers: Array) -> Array:
+    return np.asarray((points @ centers.T).argmax(axis=1))
+
+
+def length_error(groups: Array) -> float:
+    """How far the lengths of the columns of B can be from 1."""
+    squares = np.einsum("ij,ij->j", groups, groups)
+    off = float(np.abs(squares - 1.0).max(initial=0.0))
+    return (off + growth(len(groups) + 2) * float(squares.max(initial=0.0))) * (1.0 + growth(4))

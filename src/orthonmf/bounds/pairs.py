@@ -1,4 +1,4 @@
-"""A lower bound for parts disjoint in rows and columns at once: a packing of row pairs.
+"""Lower bounds for parts disjoint in rows and columns at once: packings of pairs of rows.
 
 Two rows x_i, x_j of unit length, with cosine c, cost any solution f_ij = min(1 - c, sum_h
 min(x_ih, x_jh)^2) at least, for any number of components. Shares d_ij >= 0 of the squared norms l_i
@@ -25,9 +25,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
-from orthonmf.bounds.lower_bound import LowerBound
+from orthonmf.certificate import LowerBound
 from orthonmf.engine.kernels.sparse import SPARSE
 from orthonmf.engine.pairs import to_dense
 from orthonmf.numerics.arrays import Array
@@ -37,6 +37,7 @@ METHOD = "a packing of row pairs"
 
 BLOCK_ENTRIES = 2**22  # numbers held at once while pairs are compared: 32 MiB of them
 ROWS_AT_ONCE = 4096  # up to so many rows all cosines are computed at once, 64 MiB of them
+ENTRIES_PER_BLOCK = 2**20  # the same for the pairs that weight reduction cancelled
 TOO_SMALL = 1e-280  # what a pair must cost to be used: below that, squares may have underflowed
 
 
@@ -173,4 +174,41 @@ def _value(shares: Array, first: Array, second: Array, costs: Array, capacities:
     allowed = np.ones(n)
     np.divide(capacities, spent, out=allowed, where=spent > capacities)
     shares = shares * np.minimum(allowed[first], allowed[second]) * (1.0 - growth(6))
-    return max(0.0, math.fsum(shares * costs) * (1.0 - growth(4)) - len(costs) * SMALLEST)
+    # Each of two products, a share and its cost, may have gained the smallest double by rounding.
+    return max(0.0, math.fsum(shares * costs) * (1.0 - growth(4)) - 2.0 * len(costs) * SMALLEST)
+
+
+def removal_packing_bound(
+    rows: Array | csr_array, weights: Array, first: Array, second: Array, removed: Array
+) -> float:
+    """No factorization with both factors orthogonal has a smaller squared error, for any k.
+
+    Weight may be split among pairs as long as no row spends more than it has,
+    and that is what weight reduction on the rows themselves (Theorem 9 of the paper) does. ``rows``
+    (n, m), dense or CSR, may have any norms; ``weights`` (n,) are the squared norms that each
+    row, and those parallel to it, stand for. Of each pair ``first``, ``second`` (t,) of non-zero
+    rows, ``removed`` (t,) is what it took from both ends.
+    """
+    n, m = rows.shape
+    step = max(1, ENTRIES_PER_BLOCK // max(1, m))
+    costs = np.zeros(len(first))
+    for start in range(0, len(first), step):
+        part = slice(start, start + step)
+        x, y = _unit_rows(rows[first[part]]), _unit_rows(rows[second[part]])
+        costs[part] = np.where(of_unit_length(x) & of_unit_length(y), cost_of_pairs(x, y), 0.0)
+    costs[costs <= TOO_SMALL] = 0.0
+    # A squared norm takes m products and sums, its entries have been through the roundings of a
+    # weight each, and up to n of parallel rows were added up.
+    sound = np.where(weights > LIGHT, weights, 0.0)
+    allowed = sound * (1.0 - growth(m + n + 2 * WEIGHT_ROUNDINGS))
+    # Sums are rounded: a row that may have spent a little too much is scaled back.
+    return _value(removed, first, second, costs, allowed)
+
+
+def _unit_rows(part: Array | csr_array) -> csr_array:
+    """Some rows, normalized; zero where the squared length may have lost digits to underflow."""
+    part = csr_array(part)
+    squares = np.asarray(part.multiply(part).sum(axis=1), dtype=np.float64)
+    inverse = np.zeros(len(squares))
+    np.divide(1.0, np.sqrt(squares), out=inverse, where=(squares > LIGHT) & np.isfinite(squares))
+    return (diags_array(inverse) @ part).tocsr()

@@ -1,15 +1,23 @@
 """Groups of points: the small proof covers the large one, for any groups and any multiplier."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 import orthonmf
-from orthonmf.bounds import grouped
+from orthonmf.bounds import groups
 from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.grouped import grouped_bound, prove_grouped, reduce_rows
-from orthonmf.bounds.point_groups import group_points, leading_directions, length_error
+from orthonmf.bounds.groups import (
+    group_points,
+    grouped_bound,
+    leading_directions,
+    length_error,
+    prove_grouped,
+    reduce_rows,
+)
 from orthonmf.bounds.relaxation import Multiplier
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.single_factor import best_single_factor_error
@@ -97,18 +105,6 @@ def test_duplicated_rows_are_grouped_without_loss():
     assert found == pytest.approx(few, rel=1e-2)
 
 
-def test_groups_are_non_negative_disjoint_and_of_length_one():
-    rng = np.random.default_rng(0)
-    X = rng.random((300, 10))
-    X[5] = 0.0
-    groups = group_points(X, leading_directions(X.T @ X), 40)
-    assert (groups >= 0.0).all()
-    assert (np.count_nonzero(groups, axis=1) <= 1).all()
-    assert not groups[5].any()
-    assert length_error(groups) < 1e-12
-    np.testing.assert_allclose(np.linalg.norm(groups, axis=0), 1.0)
-
-
 def test_groups_that_are_not_of_length_one_prove_nothing():
     X = np.random.default_rng(0).random((5, 2))
     assert reduce_rows(X, X.T @ X, 1.01 * np.eye(5)) is None
@@ -119,7 +115,7 @@ def test_without_time_the_tail_remains():
     found = grouped_bound(X, X.T @ X, 3, Allowance(0.0), n_groups=30)
     tail = float(np.sum(np.linalg.svd(X, compute_uv=False)[3:] ** 2))
     assert found.value == pytest.approx(tail, rel=1e-6)
-    assert found.method == f"{grouped.METHOD}, stopped by its time limit"
+    assert found.method == f"{groups.METHOD}, stopped by its time limit"
 
 
 def test_groups_that_are_no_more_than_the_parts_prove_nothing():
@@ -143,3 +139,28 @@ def test_a_tight_certificate_of_points_that_fall_into_few_groups(case):
         labels = rng.integers(425, size=len(X))
     found = orthonmf.certify(X, labels, n_components=k, seconds=1).certificate
     assert found.ratio is None or found.ratio >= 1
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+def test_groups_are_non_negative_disjoint_and_of_length_one(store):
+    X = np.random.default_rng(0).random((300, 10))
+    X[5] = 0.0
+    groups = group_points(store(X), leading_directions(X.T @ X), 40)
+    assert 30 <= groups.shape[1] <= 40
+    assert (groups >= 0.0).all()
+    assert (np.count_nonzero(groups, axis=1) <= 1).all()
+    assert not groups[5].any()
+    assert length_error(groups) < 1e-12
+    np.testing.assert_allclose(np.linalg.norm(groups, axis=0), 1.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_error_of_lengths_covers_the_exact_one(seed):
+    rng = np.random.default_rng(seed)
+    groups = np.zeros((50, 6))
+    groups[np.arange(50), rng.integers(6, size=50)] = rng.random(50)
+    groups /= np.linalg.norm(groups, axis=0) * (1.0 + rng.choice([0.0, 1e-6]) * rng.random(6))
+    exact = [sum(Fraction(float(x)) ** 2 for x in column) for column in groups.T]
+    # |sqrt(s) - 1| <= |s - 1|
+    worst = max(abs(square - 1) for square in exact)
+    assert worst <= Fraction(length_error(groups)) <= worst + Fraction(1, 10**13)

@@ -9,20 +9,25 @@ proposal, however poor: a poor one costs tightness, never truth.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import eigh
 
-from orthonmf.bounds.eigenpairs import Eigenpairs, leading_eigenpairs
 from orthonmf.bounds.semidefinite import Cover, how_far_below
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import (
     SINGLE_ROUNDOFF,
     growth,
     norm_from_above,
-    round_down,
     round_up,
 )
 
+DIRECT_SIDE = 800  # up to this side LAPACK's eigenproblem is faster than iterating
+ROWS = 256  # rows of a float32 matrix that are converted at once
+BLOCKS_PER_CYCLE = 6
+MAX_CYCLES = 4
 # Iterations stop once they can improve the rest of the trace by no more than this part.
 NEGLIGIBLE_LOSS = 1e-4
 SINGLE_SIDE = 1200  # from this side on a factor is tried in float32 first, in half the time
@@ -30,6 +35,18 @@ SINGLE_LOSS = 1e-4  # what a factor in float32 may cost, as a part of the rest o
 # How far above the pairs a matrix is proposed, until one passes its check.
 SLACKS = (1.0, 10.0, 100.0, 1000.0)
 TINY = 2.0**-900
+
+
+@dataclass(frozen=True, slots=True)
+class Eigenpairs:
+    """Approximate leading eigenpairs of a symmetric matrix B, largest first.
+
+    ``errors`` estimates R^T R for the residuals R = B V - V diag(values).
+    """
+
+    values: Array  # (l,)
+    vectors: Array  # (p, l), about orthonormal
+    errors: Array  # (l, l)
 
 
 def top_sum_upper_bound(matrix: Array, k: int, pairs: Eigenpairs | None = None) -> float | None:
@@ -139,43 +156,6 @@ def eigenvalues_from_above(matrix: Array, k: int, pairs: Eigenpairs) -> Array | 
     return np.maximum(bounds + growth(8) * (abs(cover.level) + excess + below), 0.0)
 
 
-def top_sum_from_squares(matrix: Array, k: int, vectors: Array) -> float | None:
-    """A proven upper bound on the sum of the k largest eigenvalues from values below them.
-
-    ``vectors`` (p, l), k <= l < p, may be any. Cheaper than `top_sum_upper_bound`, which needs
-    p^3 operations, and weaker: it only uses p^2 l. None when fewer than k values are positive.
-
-    With lower bounds b_1 >= ... >= b_l > 0 on the eigenvalues a_1 >= ... >= a_l,
-    a^2 = b^2 + 2 b (a - b) + (a - b)^2 gives, for k <= j <= l,
-    F = sum of all a^2 >= sum_{i<=j} b_i^2 + 2 b_j sum_{i<=j} (a_i - b_i) + rest_j, where rest_j
-    is the sum of squares beyond j. So the surplus of the first j is at most
-    (F - rest_j - sum_{i<=j} b_i^2) / (2 b_j). Cauchy-Schwarz bounds rest_j from below by
-    (trace - a_1 - ... - a_j)^2 / (p - j), where the same inequality bounds a_1 + ... + a_j from
-    above: the two improve each other. For the first k the division is by 2 b_k.
-    """
-    p = len(matrix)
-    below = eigenvalues_from_below(matrix, vectors)
-    below = below[below > 0.0]
-    if len(below) < k:
-        return None
-    squares = round_up(norm_from_above(matrix) ** 2, 2)
-    diagonal = np.diagonal(matrix)
-    trace = float(diagonal.sum()) - growth(p) * float(np.abs(diagonal).sum())
-    sums = np.cumsum(below)
-    spare = squares - np.cumsum(below**2) * (1.0 - growth(len(below) + 2))
-    best = math.inf
-    for j in range(k, len(below) + 1):
-        rest = 0.0
-        for _ in range(20):
-            missing = max(0.0, float(spare[j - 1]) - rest) * (1.0 + growth(4))
-            first_j = round_up(float(sums[j - 1]) + missing / (2.0 * float(below[j - 1])), p)
-            left = max(0.0, trace - first_j)
-            rest = round_down(left * left / (p - j), 4)
-        missing = max(0.0, float(spare[j - 1]) - rest) * (1.0 + growth(4))
-        best = min(best, float(sums[k - 1]) + missing / (2.0 * float(below[k - 1])))
-    return round_up(best, p)
-
-
 def eigenvalues_from_below(matrix: Array, vectors: Array) -> Array:
     """Proven lower bounds on the leading eigenvalues, largest first; those below 0 are worthless.
 
@@ -199,3 +179,93 @@ def stretch_of(vectors: Array) -> float:
     overlaps.flat[:: count + 1] -= 1.0
     size = norm_from_above(vectors) ** 2
     return round_up(1.0 + norm_from_above(overlaps) + growth(p + 4) * size, 4)
+
+
+def leading_eigenpairs(
+    matrix: Array,
+    k: int,
+    *,
+    start: Array | None = None,
+    good_enough: Callable[[Eigenpairs], bool] = lambda pairs: False,
+    max_cycles: int = MAX_CYCLES,
+) -> Eigenpairs:
+    """Approximations to the k + 1 or more leading eigenpairs of a symmetric matrix, k < p.
+
+    Direct for small sides, where LAPACK's `evr` stops after the wanted vectors; beyond that by
+    restarted block Krylov iterations with full orthogonalization, from ``start`` (p, r), or always
+    from the same one, until the pairs are ``good_enough``. Where many eigenvalues are all but equal
+    a start with as many vectors is needed.
+    """
+    p = len(matrix)
+    if start is not None and not np.isfinite(start).all():
+        start = None
+    block = max(k + 1 + max(8, k // 4), 0 if start is None else start.shape[1])
+    if p <= DIRECT_SIDE or block * BLOCKS_PER_CYCLE > p // 2:
+        values, vectors = _direct(matrix, k + 1)
+        residuals = _times(matrix, vectors) - vectors * values
+        return Eigenpairs(values, vectors, residuals.T @ residuals)
+    rng = np.random.default_rng(0)
+    given = np.empty((p, 0)) if start is None else start.astype(np.float64)
+    padding = rng.standard_normal((p, block - given.shape[1]))
+    start = np.linalg.qr(np.hstack([given, padding]))[0]
+    for _ in range(max_cycles):
+        pairs = _krylov_cycle(matrix, start, rng)
+        if good_enough(pairs):
+            break
+        start = pairs.vectors[:, :block]
+    return pairs
+
+
+def _direct(matrix: Array, count: int) -> tuple[Array, Array]:
+    """So many leading eigenvalues and eigenvectors by LAPACK, largest first."""
+    p, matrix = len(matrix), matrix.astype(np.float64, copy=False)
+    values, vectors = eigh(
+        matrix, subset_by_index=[p - count, p - 1], driver="evr", check_finite=False
+    )
+    if len(values) < count:  # `evr` may find none in a cluster of equal ones, and not say so
+        values, vectors = np.linalg.eigh(matrix)
+    return values[::-1][:count], vectors[:, ::-1][:, :count]
+
+
+def _times(matrix: Array, vectors: Array) -> Array:
+    """A product in float64; of a float32 matrix never more than a few rows are converted."""
+    if matrix.dtype == vectors.dtype:
+        return np.asarray(matrix @ vectors)
+    parts = [
+        matrix[start : start + ROWS].astype(vectors.dtype) @ vectors
+        for start in range(0, len(matrix), ROWS)
+    ]
+    return np.concatenate(parts)
+
+
+def _krylov_cycle(matrix: Array, start: Array, rng: np.random.Generator) -> Eigenpairs:
+    """Ritz pairs from span(Q, B Q, B^2 Q, ...), twice as many as ``start`` (p, b) has columns."""
+    p, width = start.shape
+    basis = np.empty((p, width * BLOCKS_PER_CYCLE), order="F")
+    products = np.empty_like(basis)
+    block = start
+    for first in range(0, basis.shape[1], width):
+        if first:
+            block = new_directions(basis[:, :first], block, rng)
+        basis[:, first : first + width] = block
+        products[:, first : first + width] = _times(matrix, block)
+        block = products[:, first : first + width]
+    projected = basis.T @ products
+    values, rotation = np.linalg.eigh((projected + projected.T) / 2.0)
+    values, rotation = values[::-1][: 2 * width], rotation[:, ::-1][:, : 2 * width]
+    vectors = basis @ rotation
+    residuals = products @ rotation - vectors * values
+    return Eigenpairs(values, vectors, residuals.T @ residuals)
+
+
+def new_directions(past: Array, block: Array, rng: np.random.Generator) -> Array:
+    """An orthonormal basis of what ``block`` adds to the orthonormal columns of ``past``."""
+    sizes = np.linalg.norm(block, axis=0)
+    block, triangle = np.linalg.qr(block - past @ (past.T @ block))
+    # Columns that add nothing (multiple eigenvalues, low rank) are rounding noise by now.
+    noise = float(np.finfo(block.dtype).eps) ** 0.65
+    spent = np.abs(np.diagonal(triangle)) <= noise * sizes.max()
+    block[:, spent] = rng.standard_normal((len(block), int(spent.sum())))
+    for _ in range(2):
+        block = np.linalg.qr(block - past @ (past.T @ block))[0]
+    return block

@@ -1,4 +1,4 @@
-"""Packings of row pairs against the best packing by hand: every pair, every share tried."""
+"""Packings of pairs: no row spends more than it has, and the best shares are found."""
 
 from itertools import combinations, product
 
@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthonmf.bounds import pair_packing
-from orthonmf.bounds.pair_packing import METHOD, of_unit_length, pair_packing_bound, pair_rounding
+from orthonmf.bounds.pairs import (
+    METHOD,
+    pair_packing_bound,
+    removal_packing_bound,
+)
+from tests.guarantees.small_matrices import at_most
+from tests.oracles.double_factor import best_double_factor_error
 
 
 def unit(X):
@@ -43,15 +48,6 @@ def test_the_linear_program_finds_the_best_packing(seed, n):
     assert found.method == METHOD
     assert found.value == pytest.approx(best_packing(rows), rel=1e-6)
     assert found.value <= best_packing(rows) * (1.0 + 1e-14)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_greedy_takes_the_dearest_pair_first(seed):
-    rows = unit(np.random.default_rng(seed).exponential(size=(3, 4)))
-    dearest = max(cost(rows[i], rows[j]) for i, j in combinations(range(3), 2))
-    # Any other pair has a row in common with it, and nothing is left of that.
-    found = pair_packing_bound(rows, np.ones(3), linear_program=False).value
-    assert found == pytest.approx(dearest, rel=1e-12)
 
 
 def test_a_row_spends_no_more_than_its_weight():
@@ -94,15 +90,68 @@ def test_rows_that_share_nothing_or_are_alone_cost_nothing(rows):
     assert pair_packing_bound(rows, np.ones(len(rows))).value == 0.0
 
 
-def test_unit_length_is_asked_up_to_rounding():
-    rows = csr_array(unit(np.random.default_rng(0).random((50, 9))))
-    assert of_unit_length(rows).all()
-    assert not of_unit_length(rows * (1.0 + 1e-12)).any()
-    assert 1e-16 < pair_rounding(1) < pair_rounding(10) < pair_rounding(10**6) < 1e-9
+def by_formula(X, first, second, removed):
+    rows = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return sum(
+        share * min(1.0 - rows[i] @ rows[j], np.sum(np.minimum(rows[i], rows[j]) ** 2))
+        for i, j, share in zip(first, second, removed, strict=True)
+    )
 
 
-def test_no_solution_of_the_program_leaves_the_greedy_value(monkeypatch):
-    rows = unit(np.random.default_rng(2).exponential(size=(5, 3)))
-    greedy = pair_packing_bound(rows, np.ones(5), linear_program=False).value
-    monkeypatch.setattr(pair_packing, "_best_shares", lambda *given: None)
-    assert pair_packing_bound(rows, np.ones(5), linear_program=True).value == greedy
+def random_removals(rng, X):
+    """Weight taken from random pairs of rows, never more than both have left."""
+    left = np.einsum("ij,ij->i", X, X)
+    first, second, removed = [], [], []
+    for _ in range(2 * len(X)):
+        i, j = rng.choice(len(X), 2, replace=False)
+        share = min(left[i], left[j]) * rng.choice([0.5, 1.0])
+        left[[i, j]] -= share
+        first, second, removed = [*first, i], [*second, j], [*removed, share]
+    return np.array(first), np.array(second), np.array(removed)
+
+
+@pytest.mark.parametrize("store", [np.asarray, csr_array])
+@pytest.mark.parametrize("seed", range(6))
+def test_it_is_what_the_pairs_cost_and_no_more_than_the_optimum(seed, store):
+    rng = np.random.default_rng(seed)
+    X = rng.exponential(size=(4, 4)) * (rng.random((4, 4)) < 0.8) + 0.01
+    pairs = random_removals(rng, X)
+    found = removal_packing_bound(store(X), np.einsum("ij,ij->i", X, X), *pairs)
+    expected = by_formula(X, *pairs)
+    assert found == pytest.approx(expected, rel=1e-9)
+    assert found <= expected * (1 + 1e-14)
+    total = float(np.sum(X**2))
+    assert at_most(found, best_double_factor_error(X, 4) + 1e-14 * total, total)
+
+
+def test_a_row_that_spends_too_much_is_scaled_back():
+    X = np.array([[1.0, 1.0], [1.0, 0.4], [0.4, 1.0]])
+    weights = np.einsum("ij,ij->i", X, X)
+    first, second = np.array([0, 0]), np.array([1, 2])
+    honest = np.full(2, weights[0] / 2.0)
+    twice = removal_packing_bound(X, weights, first, second, 2.0 * honest)
+    assert twice == pytest.approx(removal_packing_bound(X, weights, first, second, honest))
+
+
+def test_rows_that_stand_for_others_have_the_weight_of_all():
+    X = np.array([[1.0, 1.0], [1.0, 0.4]])
+    weights = np.array([200.0, 116.0])  # a hundred copies of each
+    pair = np.array([0]), np.array([1])
+    alone = removal_packing_bound(X, weights / 100.0, *pair, np.array([1.16]))
+    together = removal_packing_bound(X, weights, *pair, np.array([116.0]))
+    assert together == pytest.approx(100.0 * alone)
+
+
+def test_scales_of_rows_change_weights_alone():
+    X = np.array([[1.0, 1.0], [1.0, 0.4]])
+    pair = np.array([0]), np.array([1]), np.array([0.5])
+    plain = removal_packing_bound(X, np.array([2.0, 1.16]), *pair)
+    scaled = removal_packing_bound(X * 2.0**80, np.array([2.0, 1.16]), *pair)
+    assert scaled == pytest.approx(plain)
+
+
+@pytest.mark.parametrize("tiny", [1e-200, 0.0])
+def test_rows_that_lost_their_digits_prove_nothing(tiny):
+    X = np.array([[1.0, 1.0], [tiny, tiny]])
+    pair = np.array([0]), np.array([1]), np.array([1.0])
+    assert removal_packing_bound(X, np.array([2.0, 1.0]), *pair) == 0.0
