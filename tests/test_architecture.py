@@ -153,18 +153,6 @@ def test_only_the_engine_asks_where_the_data_lie():
     assert wrong == []
 
 
-def test_operations_of_kernels_are_called_by_method():
-    """No name of an operation travels as a text: what is called can be found by reading."""
-    wrong = [
-        f"{path.relative_to(SOURCE)}:{call.lineno}"
-        for path in modules()
-        if room_of(path) == "engine"
-        for call in nodes_of_kind(path, ast.Call)
-        if last_name(call.func) == "getattr" and not isinstance(call.args[1], ast.Constant)
-    ]
-    assert wrong == []
-
-
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_kernel_provides_all_of_the_interface_and_nothing_else(kernel):
     """What is called on a kernel is in the interface, so a new kernel knows all it must provide."""

@@ -56,12 +56,15 @@ def test_float32_and_float64_errors_agree():
         assert narrow.relative_squared_error == pytest.approx(wide.relative_squared_error, rel=1e-5)
 
 
-def test_rows_of_every_magnitude_are_labelled():
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_many_magnitudes_are_labelled(dtype):
     rng = np.random.default_rng(0)
     directions = np.eye(3) + 0.01
     labels = rng.integers(3, size=60)
-    X = directions[labels] * 10.0 ** rng.uniform(-150, 150, size=60)[:, None]
-    X[:3] = directions * 1e150
+    most = 30 if dtype == np.float32 else 75
+    X = directions[labels] * 10.0 ** rng.uniform(-most, most, size=60)[:, None]
+    X[:3] = directions * 10.0**most
+    X = X.astype(dtype)
     found = quiet_fit(X, n_init=10)
     assert np.all(found.labels >= 0)
     assert np.all(np.isfinite(found.scales))
@@ -69,6 +72,21 @@ def test_rows_of_every_magnitude_are_labelled():
     with np.errstate(all="raise"):
         back = found.scales[:, None] * found.components[found.labels]
     np.testing.assert_allclose(back, X, rtol=0.05)
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_rows_that_underflow_next_to_the_largest_entry_count_as_zero(orthogonal):
+    X = make_planted(60, 15, 3, 0.3, random_state=0).X * 1e150
+    zeros = X.copy()
+    X[[7, 20]] *= 1e-320
+    zeros[[7, 20]] = 0.0
+    found, expected = (quiet_fit(data, orthogonal=orthogonal) for data in (X, zeros))
+    np.testing.assert_array_equal(found.components, expected.components)
+    loadings = found.loadings if orthogonal == "features" else found.loadings.toarray()
+    assert not loadings[[7, 20]].any()
+    if orthogonal != "features":
+        np.testing.assert_array_equal(found.labels, expected.labels)
+        assert (found.labels[[7, 20]] == -1).all()
 
 
 def test_rows_that_float32_cannot_multiply_are_labelled_by_their_own_scale():

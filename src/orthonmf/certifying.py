@@ -28,9 +28,8 @@ from orthonmf.certificate import (
     state_promise,
 )
 from orthonmf.engine.executors import one_blas_thread
-from orthonmf.engine.geometry import CANCELLATION, scales_are_accurate
 from orthonmf.engine.loadings import Projection
-from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.matrix import CANCELLATION, Matrix, scales_are_accurate
 from orthonmf.engine.memory import refuse_beyond_memory
 from orthonmf.errors import InvalidInputError, InvalidTypeError, OrthoNMFError, SourceChangedError
 from orthonmf.inputs.data import Data

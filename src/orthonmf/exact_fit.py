@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.other_passes import list_entries
 from orthonmf.factorization import Factorization
 from orthonmf.numerics.arrays import Array
 
@@ -26,7 +25,7 @@ def fits_exactly(matrix: Matrix, result: Factorization) -> bool:
     Every entry of X must be the product of its two factors, and no product may stand where X is
     zero: counting both tells. Where reading entries costs a pass, nothing is decided: False.
     """
-    stored = list_entries(matrix)
+    stored = matrix.list_entries()
     if stored is None:
         return False
     n, m = matrix.shape

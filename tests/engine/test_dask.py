@@ -11,7 +11,7 @@ import pytest
 from scipy.sparse import coo_array, csr_array
 
 import orthonmf
-from orthonmf.engine.dask.blocks import ExpectedBlock, Places
+from orthonmf.engine.dask.blocks import ExpectedBlock
 from orthonmf.engine.dask.source import DaskSource
 from orthonmf.engine.executors import Serial, Threads, Work, executor_for
 from orthonmf.engine.sources import ArraySource, CsrSource
@@ -391,12 +391,6 @@ def test_blocks_are_aligned_wherever_they_come_to_lie(dtype):
     rows = expected.read(shifted)
     assert rows.flags.aligned
     np.testing.assert_array_equal(rows, X)
-
-
-def test_places_are_those_inside_a_slice_counted_from_its_start():
-    places = Places(np.array([3, 7, 8, 20]))
-    assert places[slice(5, 20)].tolist() == [2, 3]
-    assert places[slice(20, 30)].tolist() == [0]
 
 
 def test_dask_is_not_imported_without_a_dask_array():

@@ -17,12 +17,13 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import orthonmf
 from orthonmf.engine import sources
 from orthonmf.engine.executors import Serial, Threads, Work, one_blas_thread
+from orthonmf.engine.kernels.dense import DENSE
 
 
 class Numbers:
     """A source of one row per block that holds the block's number."""
 
-    kernel = None
+    kernel = DENSE
 
     def __init__(self, n_blocks):
         self.boundaries = np.arange(n_blocks + 1)

@@ -59,7 +59,7 @@ def test_products_with_directions_are_those_of_unweighted_rows(example, rough):
     expected = example.Y_in_units @ DIRECTIONS.T
     for exact, tolerance in ((True, {"rtol": 1e-12}), (False, rough)):
         found = example.matrix.products(DIRECTIONS, exact=exact)
-        assert found.dtype == (np.float64 if exact else example.matrix.dtype)
+        assert found.dtype == (np.float64 if exact else example.matrix.pass_dtype)
         np.testing.assert_allclose(found * example.row_roots[:, None], expected, **tolerance)
     apart = np.where(np.arange(M) % 3 == np.arange(3)[:, None], DIRECTIONS, 0.0)
     found = example.matrix.products(apart, disjoint=True) * example.row_roots[:, None]
@@ -119,16 +119,18 @@ def test_columns_meet_their_combinations_in_one_read(example, rough):
 def test_gram_matrices_are_those_of_columns_and_of_rows(example):
     Y = example.Y_in_units
     np.testing.assert_allclose(example.matrix.gram(), Y.T @ Y, rtol=1e-12, atol=1e-300)
-    rough = example.matrix.gram(exact=False)
-    np.testing.assert_allclose(rough, Y.T @ Y, rtol=1e-5, atol=1e-6 * np.square(Y).sum())
+    if 2.0**-80 < example.matrix.total < 2.0**80:
+        rough = example.matrix.gram(exact=False)
+        np.testing.assert_allclose(rough, Y.T @ Y, rtol=1e-5, atol=1e-6 * np.square(Y).sum())
     np.testing.assert_allclose(example.matrix.row_gram(), Y @ Y.T, rtol=1e-12, atol=1e-300)
 
 
 def test_columns_have_their_squares_and_the_number_of_their_entries(example, store):
     squares = np.square(example.Y_in_units).sum(axis=0)
     np.testing.assert_allclose(example.matrix.column_squares, squares, rtol=1e-13)
-    stored = (example.base > 0).sum(axis=0) if store is csr_array else np.full(M, N)
-    np.testing.assert_array_equal(example.matrix.count_entries(), stored)
+    if store is csr_array:
+        stored = (example.base > 0).sum(axis=0)
+        np.testing.assert_array_equal(example.matrix.count_stored(), stored)
 
 
 @pytest.mark.parametrize("rows", [slice(4, 11), np.array([9, 2, 9, 3])])
@@ -164,18 +166,6 @@ def test_the_transpose_has_columns_for_rows_in_every_pass(example):
         np.sqrt(flipped.row_squares) * roots, np.linalg.norm(Y, axis=1), rtol=1e-13
     )
     np.testing.assert_allclose(flipped.gram(), Y.T @ Y, rtol=1e-12, atol=1e-300)
-
-
-def test_cells_have_the_energy_of_their_rows_and_columns(store):
-    example = make(CASES["plain"], store)
-    layouts = []
-    for r, c in ((2, 3), (4, 1)):
-        down, across = RNG.integers(r, size=N), RNG.integers(c, size=M)
-        layouts.append((csr_array(np.eye(r)[down]), csr_array(np.eye(c)[across])))
-    found = example.matrix.cell_energies(layouts)
-    for (down, across), energies in zip(layouts, found, strict=True):
-        expected = down.T @ np.square(example.base) @ across
-        np.testing.assert_allclose(energies, expected, rtol=1e-13)
 
 
 def test_rows_are_drawn_by_weight_times_distance_and_the_sum_of_that_is_told(example):

@@ -10,7 +10,6 @@ from orthonmf.engine.sources import (
     ArraySource,
     CsrSource,
     SlicedSource,
-    append_rows,
     block_rows,
     dense_boundaries,
     digest_rows,
@@ -192,15 +191,6 @@ def test_no_sparse_block_is_without_rows_wherever_the_entries_are(counts):
     assert edges[0] == 0
     assert edges[-1] == len(counts)
     assert (np.diff(edges) > 0).all()
-
-
-@pytest.mark.parametrize("kept", [np.asarray, csr_array])
-@pytest.mark.parametrize("new", [np.asarray, csr_array])
-def test_rows_are_appended_in_the_container_of_those_kept(kept, new):
-    X = some_numbers()
-    found = append_rows(kept(X[:9]), new(X[9:]))
-    assert type(found) is type(kept(X))
-    np.testing.assert_array_equal(dense(found), X)
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])

@@ -7,8 +7,7 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf.datasets import make_planted
 from orthonmf.engine.executors import COPIES_OF_A_BLOCK
-from orthonmf.engine.kernels.sparse import SPARSE
-from orthonmf.engine.unchanged import Unchanged
+from orthonmf.engine.unchanged import Unchanged, add_bits
 from orthonmf.errors import SourceChangedError
 from orthonmf.progress import listening
 from tests.quick_cases import mostly_slow
@@ -113,9 +112,9 @@ def test_rows_that_were_swapped_are_told():
 
 def test_what_a_sparse_block_holds_and_where_counts():
     one, other = csr_array(np.eye(3)), csr_array(np.eye(3)[[0, 0, 2]])
-    assert SPARSE.add_bits(one) == SPARSE.add_bits(one.copy())
-    assert SPARSE.add_bits(one) != SPARSE.add_bits(other)
-    assert SPARSE.add_bits(one) != SPARSE.add_bits(one * 2)
+    assert add_bits(one) == add_bits(one.copy())
+    assert add_bits(one) != add_bits(other)
+    assert add_bits(one) != add_bits(one * 2)
 
 
 def chunks_of(array):

@@ -150,16 +150,6 @@ def test_labels_and_scales_are_loadings_and_come_back_from_them():
     assert one_per_row(np.full(3, -1, np.int32), np.zeros(3), 0).shape == (3, 0)
 
 
-@pytest.mark.parametrize("rows", [None, np.array([900, -3, 0, -900, 5, 7], np.int32)])
-def test_scales_are_shifted_by_the_powers_of_component_matrix_and_row(rows):
-    powers = np.array([800, -20, 3])
-    found = ByLabel(LABELS, SCALES, 3).shift(powers, -90, rows)
-    own = np.zeros(6, int) if rows is None else rows
-    for row, label in enumerate(LABELS):
-        expected = 0.0 if label < 0 else np.ldexp(SCALES[row], powers[label] + 90 - own[row])
-        assert found.scales[row] == expected
-
-
 @pytest.mark.parametrize("entries", [1, 2**20])
 def test_components_in_another_order_have_their_loadings_in_that_order(entries, monkeypatch):
     monkeypatch.setattr(expressed, "ENTRIES_AT_ONCE", entries)

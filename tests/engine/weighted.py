@@ -32,11 +32,11 @@ CASES = {
     "weighted": Case(weighted_rows=True, weighted_columns=True),
     "tiny": Case(-900),
     "huge, weighted": Case(900, weighted_rows=True, weighted_columns=True),
-    "rows of every size": Case(0, True, False, spread_rows=400),
-    "columns of every size": Case(0, False, True, spread_columns=400),
-    "both of every size": Case(100, True, True, 300, 300),
+    "rows of every size": Case(0, True, False, spread_rows=90),
+    "columns of every size": Case(0, False, True, spread_columns=90),
+    "both of every size": Case(300, True, True, 90, 90),
     "float32": Case(-100, weighted_rows=True, dtype=np.float32),
-    "float32, rows of every size": Case(0, True, True, spread_rows=80, dtype=np.float32),
+    "float32, rows of every size": Case(0, True, True, spread_rows=95, dtype=np.float32),
 }
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from orthonmf.certificate import LowerBound
-from orthonmf.engine.kernels.sparse import SPARSE
+from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.pairs import to_dense
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
@@ -88,7 +88,7 @@ def _promising_pairs(rows: csr_array, n_partners: int) -> tuple[Array, Array]:
     height = max(1, BLOCK_ENTRIES // max(1, n, m))
     keys = [np.empty(0, dtype=np.int64)]
     short = rows.astype(np.float32)
-    products = SPARSE.gram_rows(short) if n <= ROWS_AT_ONCE else None
+    products = gram_of_rows(short) if n <= ROWS_AT_ONCE else None
     for start in range(0, n, height):
         some = slice(start, start + height)
         cosines = products[some] if products is not None else (short @ to_dense(short[some]).T).T

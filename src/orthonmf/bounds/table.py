@@ -32,7 +32,6 @@ from orthonmf.bounds.singular_values import tail_from_gram, tail_from_groups, ta
 from orthonmf.certificate import CERTIFICATE_SECONDS, LowerBound
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.other_passes import short_sums
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import SinglePoints
 from orthonmf.engine.samples import Samples, columns_of
@@ -187,7 +186,7 @@ def bound_by_singular_values(case: Case) -> Found:
 
 def _bound_by_rough_gram(tall: Matrix, k: int, inner_length: int) -> LowerBound | None:
     """The tail from products in float32, where they save time and prove enough."""
-    summands = short_sums(tall)
+    summands = tall.short_sums()
     n, m = tall.shape
     if summands is None or k * FEWER_COMPONENTS > m or k * n > MOST_PRODUCTS:
         return None

@@ -18,9 +18,9 @@ import numpy as np
 import scipy.linalg  # noqa: F401  (loads SciPy's own BLAS, so that the limit finds it)
 from threadpoolctl import ThreadpoolController
 
+from orthonmf.engine.kernels.interface import Kernel, Method
 from orthonmf.engine.memory import available_memory
 from orthonmf.engine.sources import KeptBlocks, Source, block_rows
-from orthonmf.engine.units import Units, UnitsByRow
 from orthonmf.errors import InvalidInputError
 
 # A block, a copy in the working dtype, and what is computed from it on the way.
@@ -33,16 +33,17 @@ Absorb = Callable[[slice, Any], None]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a pass does with a block: a plain function of a kernel, the rows and keywords.
+    """What a pass does with a block: a method of the kernel by its name, or a function.
 
-    Nothing is captured: the function is known by its name, small arrays go to every block, and of
-    arrays with one entry per row a block gets its own part. So a block can be worked on by any
-    thread, process or machine that can read its rows.
+    Rows are divided by ``2**exponent`` first; a function gets the kernel as well. Nothing is
+    captured: small arrays go to every block, and of what has one entry per row a block gets its
+    own part. So a block can be worked on by any thread, process or machine that can read its rows.
     """
 
-    function: Callable[..., Any]
+    operation: Method | Callable[..., Any]
     shared: Mapping[str, Any] = field(default_factory=dict)
     by_row: Mapping[str, Any] = field(default_factory=dict)  # None, or sliced by rows
+    exponent: int = 0
 
     def slices(self, rows: slice) -> dict[str, Any]:
         """The keywords that belong to these rows."""
@@ -51,16 +52,13 @@ class Work:
         }
 
 
-def with_units(
-    function: Callable[..., Any],
-    units: Units,
-    shared: Mapping[str, Any],
-    by_row: Mapping[str, Any] | None = None,
-) -> Work:
-    """Work whose function also gets the units of its rows."""
-    if units.rows is None:
-        return Work(function, {**shared, "units": units}, by_row or {})
-    return Work(function, shared, {**(by_row or {}), "units": UnitsByRow(units)})
+def apply(
+    operation: Method | Callable[..., Any], kernel: Kernel[Any], rows: Any, **given: Any
+) -> Any:
+    """The result of an operation on a block of rows, which are in the units of the pass."""
+    if isinstance(operation, str):
+        return getattr(kernel, operation)(rows, **given)
+    return operation(kernel, rows, **given)
 
 
 class Executor(Protocol):
@@ -88,7 +86,8 @@ class Keeping(Protocol):
 def run_block(source: Source, work: Work, index: int) -> Any:
     """The result of some work on one block."""
     slices = work.slices(block_rows(source, index))
-    return work.function(source.kernel, source.block(index), **work.shared, **slices)
+    rows = source.kernel.scale(source.block(index), work.exponent)
+    return apply(work.operation, source.kernel, rows, **work.shared, **slices)
 
 
 class Serial:

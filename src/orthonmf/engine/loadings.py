@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from orthonmf.engine.placement import OnDevice, look_up, on_host
 from orthonmf.numerics.arrays import Array
@@ -31,13 +31,6 @@ class ByLabel:
     def astype(self, dtype: Any) -> ByLabel:
         """The same with scales of another dtype."""
         return ByLabel(self.labels, self.scales.astype(dtype), self.k)
-
-    def shift(self, powers: Array, exponent: int, rows: Array | None) -> ByLabel:
-        """Scales times ``2**(powers[label] - exponent - rows)``."""
-        shifts = look_up(powers, self.labels) - exponent
-        if rows is not None:
-            shifts = shifts - rows
-        return ByLabel(self.labels, np.ldexp(self.scales, shifts), self.k)
 
     def on_host(self) -> ByLabel:
         """The same on the host."""
@@ -124,3 +117,16 @@ def one_per_row(labels: Array, scales: Array, k: int, starts: Array | None = Non
         used = labels >= 0
         labels, scales = labels[used], scales[used]
     return csr_array((scales, labels, starts), shape=(len(starts) - 1, k))
+
+
+def scale_loadings(loadings: Any, exponent: int) -> Any:
+    """Loadings (b, k), dense, CSR or by label, divided by ``2**exponent``, in float64."""
+    values = loadings.astype(np.float64)
+    if exponent == 0:
+        return values
+    if isinstance(values, ByLabel):
+        return ByLabel(values.labels, np.ldexp(values.scales, -exponent), values.k)
+    if issparse(values):
+        values.data = np.ldexp(values.data, -exponent)
+        return values
+    return np.ldexp(values, -exponent)

@@ -20,15 +20,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.engine.executors import Executor, Work, with_units
-from orthonmf.engine.geometry import LIGHT_PRODUCT, refuse_overflow
+from orthonmf.engine.executors import Executor, Work, apply
 from orthonmf.engine.kernels.dense import CHUNK_ENTRIES
-from orthonmf.engine.kernels.interface import Kernel, ObservedBlock, Rows
-from orthonmf.engine.kernels.missing import fit_by_own_scale
+from orthonmf.engine.kernels.interface import Kernel, Method
+from orthonmf.engine.kernels.missing import ObservedBlock, fill, observe
+from orthonmf.engine.loadings import scale_loadings
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.scan import Scan, missing_block
-from orthonmf.engine.sources import Source
-from orthonmf.engine.units import Units
+from orthonmf.engine.scan import Scan
+from orthonmf.engine.sources import Source, to_dense
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.segments import slices
 from orthonmf.numerics.vectors import by_value, divide
@@ -49,13 +48,13 @@ class MaskedSweep:
 
 @dataclass(frozen=True, slots=True)
 class OnFilled:
-    """A function of the rows of a block, applied with zeros in place of missing entries."""
+    """An operation on the rows of a block, with zeros in place of missing entries."""
 
-    function: Callable[..., Any]
+    operation: Method | Callable[..., Any]
 
-    def __call__(self, kernel: Kernel, rows: Rows, **keywords: Any) -> Any:
-        """What the function gives for the filled rows."""
-        return self.function(kernel, kernel.fill(rows), **keywords)
+    def __call__(self, kernel: Kernel[Any], rows: Any, **keywords: Any) -> Any:
+        """What the operation gives for the filled rows."""
+        return apply(self.operation, kernel, fill(rows), **keywords)
 
 
 class FilledSource:
@@ -70,11 +69,11 @@ class FilledSource:
 
     def block(self, index: int) -> Array | csr_array:
         """Rows of one block."""
-        return self.kernel.fill(self._source.block(index))
+        return fill(self._source.block(index))
 
     def with_gaps(self, work: Work) -> tuple[Source, Work]:
         """The source as it is, and the work that fills its blocks first: the same results."""
-        return self._source, replace(work, function=OnFilled(work.function))
+        return self._source, replace(work, operation=OnFilled(work.operation))
 
     def rows(self, indices: Array) -> Array:
         """Some rows, dense, in float64."""
@@ -90,26 +89,26 @@ class FilledSource:
         return None if flipped is None else FilledSource(flipped)
 
 
-def has_missing(source: Source, executor: Executor) -> bool:
-    """Whether any entry is NaN; one read."""
-    found: list[bool] = []
-    executor.fold(source, Work(missing_block), lambda rows, one: found.append(one))
-    return any(found)
-
-
-def _square_observed(
-    kernel: Kernel, rows: Rows, loadings: Any, components: Array, column_factors: Array | None
-) -> Array:
-    """(b,) squared distances of rows to ``loadings @ components``, missing entries left out."""
-    dense = loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
-    squares = np.empty(rows.shape[0])
+def residual_block(
+    kernel: Kernel[Any],
+    rows: Any,
+    components: Array,
+    column_factors: Array | None,
+    exponent: int,
+    loadings: Any,
+    row_weights: Array | None,
+) -> float:
+    """Weighted squared distance of rows to ``loadings @ components``, missing entries left out."""
+    fitted = to_dense(scale_loadings(loadings, exponent))
+    total = 0.0
     for some in slices(rows.shape[0], CHUNK_ENTRIES // max(1, rows.shape[1])):
-        difference = kernel.take_dense(rows, some) - dense[some] @ components
+        difference = to_dense(rows[some]) - fitted[some] @ components
         difference = np.where(np.isnan(difference), 0.0, difference)
         if column_factors is not None:
             difference *= column_factors
-        squares[some] = np.square(difference).sum(axis=1)
-    return squares
+        squares = np.square(difference).sum(axis=1)
+        total += float(squares.sum() if row_weights is None else squares @ row_weights[some])
+    return total
 
 
 class MaskedMatrix(Matrix):
@@ -120,7 +119,7 @@ class MaskedMatrix(Matrix):
     """
 
     complete = False
-    square_residuals = staticmethod(_square_observed)
+    residual_block = staticmethod(residual_block)
 
     def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
         super().__init__(FilledSource(source), executor, scan)
@@ -154,7 +153,8 @@ class MaskedMatrix(Matrix):
             "over_samples": over_samples,
         }
         by_row = {"row_weights": self.row_weights, "fixed": fixed if over_samples else None}
-        self._masked_pass(_sweep_block, absorb, shared, by_row)
+        work = Work(_sweep_block, shared, by_row, self.exponent)
+        self.executor.fold(self.source_as_given, work, absorb)
         if over_samples:
             updated = np.where(lengths > 0, divide(products, lengths), components)
             return MaskedSweep(self._weighted_only(updated), row_labels, *row_captured)
@@ -183,112 +183,44 @@ class MaskedMatrix(Matrix):
         """Winner of every row among the components by its observed entries, and its scale."""
         labels = np.empty(self.shape[0], dtype=np.int32)
         scales = np.empty(self.shape[0], dtype=self.dtype)
-
         order = by_value(components)
 
         def absorb(rows: slice, result: tuple[Array, Array]) -> None:
             scores, loadings = result
             winners = scores.argmax(axis=1)
-            scales[rows] = self._publish(loadings[np.arange(len(winners)), winners], rows.start)
+            own = loadings[np.arange(len(winners)), winners]
+            scales[rows] = self._publish(own, rows.start)
             labels[rows] = np.where(scales[rows] > 0, order[winners], -1)
 
         self._fit_pass(components[order], absorb)
+        labels[self.underflown], scales[self.underflown] = -1, 0.0
         return labels, scales
 
     def loadings(self, components: Array) -> Array:
         """Loadings of every row on components with disjoint supports, by its observed entries."""
         loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
-
         order = by_value(components)
 
         def absorb(rows: slice, result: tuple[Array, Array]) -> None:
             loadings[rows, order] = self._publish(result[1], rows.start)
 
         self._fit_pass(components[order], absorb)
+        loadings[self.underflown] = 0.0
         return loadings
 
     def _fit_pass(self, components: Array, absorb: Callable[[slice, Any], None]) -> None:
-        """Fit every row by components (k, m) of X, rows in the units they have by themselves."""
-        shifted, powers = self.shift(components)
-        shared = {
-            "components": components.astype(np.float64),
-            "shifted": shifted,
-            "powers": powers,
-            "column_weights": self.column_weights,
-            "units": self._units_of_rows,
-        }
-        self.executor.fold(self.source_as_given, Work(_fit_block, shared), absorb)
-
-    def _publish(self, values: Array, first_row: int) -> Array:
-        """Loadings of some rows, (b,) or (b, k), in the dtype of X."""
-        with np.errstate(over="ignore", under="ignore"):
-            given = values.astype(self.dtype)
-        refuse_overflow(given.reshape(len(given), -1).max(axis=1, initial=0.0), first_row)
-        return given
-
-    def _masked_pass(
-        self,
-        function: Callable[..., Any],
-        absorb: Callable[[slice, Any], None],
-        shared: dict[str, Any],
-        by_row: dict[str, Any] | None = None,
-    ) -> None:
-        """A pass over the scaled blocks with their gaps."""
-        work = with_units(function, self.units, shared, by_row)
+        """Fit every row by components (k, m), over the observed entries."""
+        wide = components.astype(np.float64)
+        shared = {"components": wide, "column_weights": self.column_weights}
+        work = Work(_fit_block, shared, exponent=self.exponent)
         self.executor.fold(self.source_as_given, work, absorb)
 
 
 def _fit_block(
-    kernel: Kernel,
-    raw: Rows,
-    components: Array,
-    shifted: Array,
-    powers: Array,
-    column_weights: Array | None,
-    units: Units,
+    kernel: Kernel[Any], rows: Any, components: Array, column_weights: Array | None
 ) -> tuple[Array, Array]:
-    """How much every component captures of every row, (b, k), and its loading in units of X.
-
-    The square root of the energy, times a number that may differ from row to row. ``shifted`` are
-    the components over the columns in these units, divided by two to their ``powers``.
-    """
-    block = kernel.observe(kernel.scale(raw, units))
-    weighted = shifted if column_weights is None else shifted * column_weights
-    products, squares = block.multiply_directions(weighted), weighted * shifted
-    lengths = block.sum_observed(squares)
-    scores = divide(products, np.sqrt(lengths))
-    with np.errstate(over="ignore", under="ignore"):
-        loadings = np.ldexp(divide(products, lengths), units.exponent - powers)
-    positive = weighted > 0 if column_weights is None else (shifted > 0) & (column_weights > 0)
-    light = _light_rows(kernel, raw, block, products, lengths, squares, positive)
-    if len(light):
-        weights = np.ones(raw.shape[1]) if column_weights is None else column_weights
-        shift = np.zeros(raw.shape[1], int) if units.columns is None else -2 * units.columns
-        rows = kernel.take_dense(raw, light)
-        scores[light], loadings[light] = fit_by_own_scale(rows, components, weights, shift)
-    return scores, loadings
-
-
-def _light_rows(
-    kernel: Kernel,
-    raw: Rows,
-    block: ObservedBlock,
-    products: Array,
-    lengths: Array,
-    squares: Array,
-    positive: Array,
-) -> Array:
-    """Rows with entries whose products, or whose lengths of components, lost digits.
-
-    ``squares`` (k, m) are what lengths are sums of, ``positive`` where they should be above zero.
-    """
-    limit = LIGHT_PRODUCT[np.dtype(np.float64)]
-    light = products.max(axis=1, initial=0.0) < limit
-    if (positive & (squares < limit)).any():
-        # Lengths over few columns may be small though those over all columns are not.
-        there = block.sum_observed(positive.astype(np.float64)) > 0
-        light |= ((lengths < limit) & there).any(axis=1)
-    return np.flatnonzero(light & kernel.find_filled(kernel.fill(raw)))
+    """The root of what every component captures of every row, (b, k), and its loading."""
+    return _fit(observe(rows), components, column_weights)
 
 
 def _fit(
@@ -301,9 +233,8 @@ def _fit(
 
 
 def _sweep_block(
-    kernel: Kernel,
-    rows: Rows,
-    units: Units,
+    kernel: Kernel[Any],
+    rows: Any,
     components: Array,
     column_weights: Array | None,
     over_samples: bool,
@@ -311,7 +242,7 @@ def _sweep_block(
     fixed: Array | None,
 ) -> tuple[Array, Array, Array, Array]:
     """Labels, the two largest captured energies, and the sums that update the components."""
-    block = kernel.observe(kernel.scale(rows, units))
+    block = observe(rows)
     scores, loadings = _fit(block, components, column_weights)
     labels = scores.argmax(axis=1)
     places = np.arange(len(labels))

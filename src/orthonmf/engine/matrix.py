@@ -1,123 +1,210 @@
-"""Matrix: the passes of algorithms over the rows of Y, each a method.
+"""Matrix: X, its weights, one exponent, and every pass over its rows a method.
 
-What is published (labels, loadings, the error) comes from `geometry.py`, the first look at the data
-is `scan.py`.
+The matrix that algorithms see is
+
+    Y = diag(sqrt(row_weights)) @ (X / 2**exponent) @ diag(column_factors)
+
+but Y is never formed: the power of two is applied block by block (and only when the weighted matrix
+leaves the safe range, see `scan.py`), column factors are folded into the k x m arrays that go in
+and come out, and row weights into the coefficients of a block. Rows expressed by components
+(labels, loadings, the error) are what is published, and what new rows get as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import math
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
-from orthonmf.engine.executors import Absorb, with_units
-from orthonmf.engine.geometry import Geometry
+from orthonmf.engine.executors import Absorb, Executor, Work
 from orthonmf.engine.kernels.dense import DENSE
-from orthonmf.engine.kernels.interface import (
-    BlockColumns,
-    BlockSweep,
-    Penalty,
-    cells_block,
-    column_squares_block,
-    columns_block,
-    counts_block,
-    gram_block,
-    multiply_block,
-    normalize_block,
-    products_block,
-    sums_block,
-    sweep_block,
-    update_block,
-)
-from orthonmf.engine.other_passes import FirstRow, Stacked, draw_block
+from orthonmf.engine.kernels.interface import BlockColumns, BlockSweep, Kernel, Method, piece_rows
+from orthonmf.engine.kernels.sparse import gram_of_rows
+from orthonmf.engine.loadings import ByLabel, Projection, by_label, scale_loadings
+from orthonmf.engine.metric import Metric, metric_of
 from orthonmf.engine.placement import look_up, on_host
 from orthonmf.engine.scan import Scan
-from orthonmf.engine.sources import Source, in_memory
-from orthonmf.engine.units import Units
+from orthonmf.engine.sources import (
+    Source,
+    in_memory,
+    list_entries,
+    normalize,
+    stack,
+    to_dense,
+)
+from orthonmf.errors import InvalidInputError, ScaleOverflowError
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.digest import digest
-from orthonmf.numerics.vectors import by_value
+from orthonmf.numerics.segments import slices
+from orthonmf.numerics.vectors import by_value, divide
+
+# Below this share of the squared norm the difference "norm minus captured" has lost its digits.
+CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}
+# Multiplications from which a Gram matrix in float32 is worth a pass of products in float64.
+WORTH_A_ROUGH_GRAM = 2**33
+# Powers of two of the energy within which float32 holds every product that matters.
+MOST_IN_FLOAT32 = 80
 
 
-class Matrix(Geometry):
+def residual_block(
+    kernel: Kernel[Any],
+    rows: Any,
+    components: Array,
+    column_factors: Array | None,
+    exponent: int,
+    loadings: Any,
+    row_weights: Any,
+) -> float:
+    """Weighted squared distance of rows to ``loadings @ components``, over ``2**exponent``."""
+    fitted = scale_loadings(loadings, exponent)
+    squares = kernel.square_residuals(rows, fitted, components, column_factors)
+    return float(squares.sum() if row_weights is None else squares @ row_weights)
+
+
+class Matrix:
     """Passes over a checked, scaled and weighted non-negative matrix."""
 
-    def _pass(
+    complete = True  # no entry is missing
+    residual_block: Callable[..., float] = staticmethod(residual_block)
+
+    def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
+        self.source, self.executor = source, executor
+        self.source_as_given = source  # with gaps where entries are missing
+        self.shape, self.dtype = source.shape, source.dtype
+        self.exponent = scan.exponent  # the power of two that all entries are divided by
+        self.row_weights = scan.row_weights  # (n,) or None
+        self.column_factors = scan.column_factors  # (m,) or None
+        self.row_squares, self._column_squares = scan.row_squares, scan.column_squares
+        self._weight_power = scan.weight_power  # of two, divided out of weighted lengths
+        self.underflown = scan.underflown  # (c,) rows that count as zero though they hold something
+
+    def fold(
         self,
-        function: Callable[..., Any],
+        operation: Method | Callable[..., Any],
         absorb: Absorb,
-        shared: dict[str, Any],
+        shared: dict[str, Any] | None = None,
         by_row: dict[str, Any] | None = None,
     ) -> None:
-        """Work on every block in the units of the passes; ``absorb`` in block order.
+        """One pass: an operation on every block of X / 2**exponent; ``absorb`` in block order.
 
-        The function gets ``shared`` and, of everything in ``by_row``, what belongs to the block:
-        the executor calls it in `run_block`.
+        A method of the kernel by its name, or a function of kernel and rows. It gets ``shared``
+        and, of everything in ``by_row``, what belongs to the block.
         """
-        self._fold(with_units(function, self.units, shared, by_row), absorb)
+        work = Work(operation, shared or {}, by_row or {}, self.exponent)
+        self.executor.fold(self.source, work, absorb)
 
     def _sum(
         self,
-        function: Callable[..., Any],
+        operation: Method | Callable[..., Any],
         shape: tuple[int, ...],
         shared: dict[str, Any],
         by_row: dict[str, Any] | None = None,
     ) -> Array:
-        """The sum over all blocks, in block order, of what a function gives for each."""
+        """The sum over all blocks, in block order, of what an operation gives for each."""
         sums = self.source.kernel.room(shape)
 
         def absorb(part: slice, block: Array) -> None:
             np.add(sums, block, out=sums)
 
-        self._pass(function, absorb, shared, by_row)
+        self.fold(operation, absorb, shared, by_row)
         return on_host(sums)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a fit should say about how the rows were read."""
+        return self.source.kernel.remarks(self.dtype)
+
+    @property
+    def pass_dtype(self) -> np.dtype:
+        """The dtype in which rows are multiplied: that of X unless they are scaled."""
+        return self.dtype if self.exponent == 0 else np.dtype(np.float64)
+
+    @property
+    def n_entries(self) -> int:
+        """How many numbers one pass reads."""
+        return self.source.n_entries
+
+    @cached_property
+    def total(self) -> float:
+        """Squared Frobenius norm of Y."""
+        weights = self.row_squares
+        return float((weights if self.row_weights is None else weights * self.row_weights).sum())
+
+    @property
+    def products_are_exact(self) -> bool:
+        """Whether products are as exact as the data, so that an error can be told from them."""
+        return not self.source.kernel.on_device
 
     @property
     def column_squares(self) -> Array:
         """(m,) squared lengths of the columns of Y: a read, the first time, if not yet known."""
         if self._column_squares is None:
-            summed = self._sum(
-                column_squares_block, (self.shape[1],), {}, {"row_weights": self.row_weights}
-            )
+            by_row = {"row_weights": self.row_weights}
+            summed = self._sum(square_columns, (self.shape[1],), {}, by_row)
             self._column_squares = self.weigh_columns(self.weigh_columns(summed))
         return self._column_squares
 
     def fingerprint(self) -> str:
         """A short text that tells this matrix, its blocks and its weights from others."""
-        units = self.units
         kind = np.array(
-            [*self.shape, units.exponent, self.dtype.itemsize, self.source.kernel.sparse]
+            [*self.shape, self.exponent, self.dtype.itemsize, self.source.kernel.sparse]
         )
         sides = (self.row_squares, self.column_squares, self.row_weights, self.column_factors)
-        told = digest(kind, self.source.boundaries, *sides, units.rows, units.columns)
-        return self.source.kernel.made_by + told
+        return self.source.kernel.made_by + digest(kind, self.source.boundaries, *sides, None, None)
+
+    def weigh_columns(self, directions: Array) -> Array:
+        """Vectors (c, m) over the columns of X as vectors over those of Y."""
+        return directions if self.column_factors is None else directions * self.column_factors
+
+    def from_components(self, components: Array) -> Array:
+        """Components (k, m) of X as vectors over the columns of Y, of any length."""
+        return self.weigh_columns(components.astype(np.float64))
+
+    def to_components(self, directions: Array) -> Array:
+        """Vectors (c, m) over the columns of Y as components of X, of any length.
+
+        Columns without weight have no part in Y, and entries 0 here.
+        """
+        if self.column_factors is None:
+            return directions
+        return divide(directions, self.column_factors[None, :])
+
+    def metric(self, components: Array) -> Metric:
+        """What to multiply rows with to express them by components (k, m)."""
+        return metric_of(components, self.column_factors)
+
+    def in_units_of_x(self, length: float) -> float:
+        """A length in the units of Y as one in the units of X and of the weights given."""
+        try:
+            return math.ldexp(length, self.exponent + self._weight_power)
+        except OverflowError as error:
+            raise ScaleOverflowError(
+                "the error is too large for a float64; divide X by a power of two"
+            ) from error
 
     def part(self, rows: Array | slice, row_weights: Array | None = None) -> Matrix:
         """Some rows as a matrix of their own, in memory, with other row weights if given."""
         if row_weights is None and self.row_weights is not None:
             row_weights = on_host(self.row_weights[rows])
         squares = on_host(self.row_squares[rows])
-        return self._like(self.source.part(rows), squares, None, row_weights, self.units.of(rows))
+        return self._like(self.source.part(rows), squares, None, row_weights)
 
     def normalize(self, rows: Array, row_weights: Array) -> Matrix:
         """Some rows of Y, their weights left out, at length 1, in memory.
 
         They take the row weights given here, and have no column factors of their own.
         """
-        blocks: list[Any] = []
-        units, squares = self.units.of(rows), on_host(self.row_squares[rows])
-        some = self.source.part(rows)
-        self._like(some, squares, None, None, units)._pass(
-            normalize_block,
-            lambda part, block: blocks.append(block),
-            {"column_factors": self.column_factors},
-            {"lengths": np.sqrt(squares)},
-        )
-        source = in_memory(some.kernel.stack(blocks, False))
+        squares = on_host(self.row_squares[rows])
+        part = self.source.part(rows)
+        scaled = [part.kernel.scale(block, self.exponent) for block in _blocks(part)]
+        unit = normalize(stack(scaled), np.sqrt(squares), self.column_factors)
         scanned = Scan(None, np.ones(len(row_weights)), row_weights=row_weights)
-        return Matrix(source, self.executor, scanned)
+        return Matrix(in_memory(unit), self.executor, scanned)
 
     def transpose(self, many_passes: bool = True) -> Matrix | None:
         """The matrix whose rows are the columns of this one; None when passes would be slow."""
@@ -136,7 +223,6 @@ class Matrix(Geometry):
             source.kernel.place(row_squares),
             on_host(column_squares),
             None if factors is None else source.kernel.place(factors**2),
-            self.units.transpose(),
         )
         flipped.column_factors = None if weights is None else on_host(np.sqrt(weights))
         return flipped
@@ -158,29 +244,25 @@ class Matrix(Geometry):
         row_squares: Array,
         column_squares: Array | None,
         row_weights: Array | None,
-        units: Units,
     ) -> Matrix:
-        """Another source with the same column factors.
-
-        Its rows are not expressed by components, so it has no units for that.
-        """
+        """Another source with the same exponent and column factors."""
         scanned = Scan(
             None,
             row_squares,
             column_squares,
-            units=units,
-            row_weights=row_weights,
-            column_factors=self.column_factors,
-            weight_power=self._weight_power,
+            self.exponent,
+            row_weights,
+            self.column_factors,
+            self._weight_power,
         )
         return Matrix(source, self.executor, scanned)
 
     def products(self, directions: Array, exact: bool = True, disjoint: bool = False) -> Array:
         """Inner products of the unweighted rows of Y with directions (c, m): (n, c).
 
-        In float64, or, unless ``exact``, in the dtype of the data; ``disjoint`` as in `sweep`.
+        In float64, or, unless ``exact``, in `pass_dtype`; ``disjoint`` as in `sweep`.
         """
-        dtype = np.float64 if exact else self.dtype
+        dtype = np.float64 if exact else self.pass_dtype
         products = self.source.kernel.room((self.shape[0], len(directions)), dtype)
 
         def absorb(part: slice, block: Array) -> None:
@@ -188,13 +270,14 @@ class Matrix(Geometry):
 
         folded = self.weigh_columns(directions)
         shared = {"directions": folded, "exact": exact, "disjoint": disjoint}
-        self._pass(products_block, absorb, shared)
+        self.fold("multiply_directions", absorb, shared)
         return products
 
     def sweep(
         self,
         directions: Array,
-        penalty: Penalty | None = None,
+        offsets: Array | None = None,
+        lengths: Any = None,
         disjoint: bool = False,
         by_row: bool = True,
     ) -> BlockSweep:
@@ -204,7 +287,7 @@ class Matrix(Geometry):
         ----------
         directions
             (k, m).
-        penalty
+        offsets, lengths
             None for the score ``<y, d>`` and coefficient ``<y, d>``; with offsets (k,) and lengths
             (n,) the score is ``<y, d> - offset * length`` and the coefficient ``length``.
         disjoint
@@ -214,20 +297,24 @@ class Matrix(Geometry):
         """
         room = self.source.kernel.room
         n, sums = self.shape[:1], room(directions.shape)
-        labels, products = (room(n, np.int32), room(n, self.dtype)) if by_row else (None, None)
-        folded = self.weigh_columns(directions).astype(self.dtype, copy=False)
+        labels, products = (room(n, np.int32), room(n, self.pass_dtype)) if by_row else (None, None)
+        folded = self.weigh_columns(directions).astype(self.pass_dtype, copy=False)
         order = by_value(folded)
-        if penalty is not None:
-            penalty = replace(penalty, offsets=penalty.offsets[order])
+        if offsets is not None:
+            offsets = offsets[order]
 
         def absorb(part: slice, block: BlockSweep) -> None:
             if labels is not None and products is not None:
                 labels[part], products[part] = look_up(order, block.labels), block.products
             np.add(sums, block.sums, out=sums)
 
-        shared = {"directions": folded[order], "disjoint": disjoint, "by_row": by_row}
-        parts = {"penalty": penalty, "row_weights": self.row_weights}
-        self._pass(sweep_block, absorb, shared, parts)
+        shared = {
+            "directions": folded[order],
+            "offsets": offsets,
+            "disjoint": disjoint,
+            "by_row": by_row,
+        }
+        self.fold("sweep", absorb, shared, {"lengths": lengths, "row_weights": self.row_weights})
         in_order = on_host(sums)[np.argsort(order)]
         return BlockSweep(labels, products, self.weigh_columns(in_order))
 
@@ -259,8 +346,8 @@ class Matrix(Geometry):
             "distance": distance,
             "key": key,
         }
-        parts = {"first": FirstRow(), "row_weights": self.row_weights}
-        self._pass(draw_block, absorb, shared, parts)
+        parts = {"numbers": np.arange(self.shape[0]), "row_weights": self.row_weights}
+        self.fold(draw_block, absorb, shared, parts)
         return np.concatenate(drawn), missed
 
     def update(self, labels: Array, directions: Array) -> BlockSweep:
@@ -274,7 +361,7 @@ class Matrix(Geometry):
 
         shared = {"directions": self.weigh_columns(directions)}
         by_row = {"labels": labels, "row_weights": self.row_weights}
-        self._pass(update_block, absorb, shared, by_row)
+        self.fold("update", absorb, shared, by_row)
         return BlockSweep(labels, products, self.weigh_columns(on_host(sums)))
 
     def row_sums(self, labels: Array, coefficients: Array, k: int) -> Array:
@@ -287,7 +374,7 @@ class Matrix(Geometry):
             "labels": np.where(inside, labels, 0),
             "coefficients": np.where(inside, coefficients, 0.0),
         }
-        return self.weigh_columns(self._sum(sums_block, (k, self.shape[1]), {"k": k}, by_row))
+        return self.weigh_columns(self._sum("sum_rows", (k, self.shape[1]), {"k": k}, by_row))
 
     def column_products(self, combinations: Array, exact: bool = False) -> tuple[Array, Array]:
         """Combine the columns of Y and multiply every column with each combination, in one read.
@@ -304,7 +391,7 @@ class Matrix(Geometry):
             np.add(squares, block.squares, out=squares)
 
         shared = {"combinations": self.weigh_columns(combinations), "exact": exact}
-        self._pass(columns_block, absorb, shared, {"row_weights": self.row_weights})
+        self.fold("combine_columns", absorb, shared, {"row_weights": self.row_weights})
         return on_host(products), on_host(squares)
 
     def whole(
@@ -324,58 +411,271 @@ class Matrix(Geometry):
             rows = np.ones(self.shape[0]) if weights is None else np.sqrt(weights)
         columns = np.ones(self.shape[1]) if column_scales is None else column_scales
         blocks: list[Any] = []
-        self._pass(
-            multiply_block,
+        self.fold(
+            "multiply",
             lambda part, block: blocks.append(block),
             {"column_scales": self.weigh_columns(columns)},
             {"row_scales": rows},
         )
-        return self.source.kernel.stack(blocks, transposed)
+        return stack(blocks, transposed)
+
+    def dense(self) -> Array:
+        """Y as one dense float64 array: for small data."""
+        return to_dense(self.whole())
 
     def gram(self, exact: bool = True) -> Array:
         """The Gram matrix of the columns of Y, (m, m); in float32 by `short_sums` if not exact."""
         m = self.shape[1]
         shared = {"column_factors": self.weigh_columns(np.ones(m)), "exact": exact}
-        return self._sum(gram_block, (m, m), shared, {"row_weights": self.row_weights})
+        return self._sum("gram", (m, m), shared, {"row_weights": self.row_weights})
+
+    def short_sums(self) -> int | None:
+        """How many numbers a rough Gram matrix sums up in float32; None where that saves little."""
+        (n, m), kernel = self.shape, self.source.kernel
+        if kernel.sparse or kernel.on_device or n * m * m < WORTH_A_ROUGH_GRAM:
+            return None
+        if abs(math.log2(self.total or 1.0)) > MOST_IN_FLOAT32:
+            return None
+        return min(n, piece_rows(m))
 
     def row_gram(self) -> Array:
         """The Gram matrix (n, n) of the rows of Y, for few rows."""
-        return self.source.kernel.gram_rows(self.whole())
+        return gram_of_rows(self.whole())
 
-    def count_entries(self) -> Array:
-        """(m,) how many entries of every column are stored."""
-        return self._sum(counts_block, (self.shape[1],), {})
+    def count_stored(self) -> Array:
+        """(m,) how many entries of every column are stored, where rows are sparse."""
+        return self._sum(count_stored, (self.shape[1],), {})
 
-    def dense(self) -> Array:
-        """Y as one dense float64 array: for small data."""
-        return self.source.kernel.take_dense(self.whole(), slice(None))
+    def list_entries(self) -> Iterator[tuple[Array, Array, Array]] | None:
+        """Rows, columns and values of all entries of X but zeros, as they are, some at a time.
 
-    def cell_energies(self, layouts: Sequence[tuple[Any, Any]]) -> list[Array]:
-        """Sums of the squared entries of X (scaled) over cells, for several layouts in one read.
-
-        A layout is two indicators: (n, r) which of r groups every row is in, (m, c) the same for
-        columns; its sums are (r, c).
+        None where reading them costs a pass.
         """
-        sums = [np.zeros((rows.shape[1], columns.shape[1])) for rows, columns in layouts]
+        return self._entries() if self.source.in_memory else None
 
-        def absorb(part: slice, block: list[Array]) -> None:
-            for total, one in zip(sums, block, strict=True):
-                total += one
+    def _entries(self) -> Iterator[tuple[Array, Array, Array]]:
+        for start, block in zip(self.source.boundaries[:-1], _blocks(self.source), strict=True):
+            for some in slices(block.shape[0], piece_rows(self.shape[1])):
+                rows, columns, values = list_entries(self.source.kernel.take(block, some))
+                yield rows + int(start) + some.start, columns, values
 
-        down = Stacked(rows.tocsr() for rows, _ in layouts)
-        self._pass(cells_block, absorb, {"across": [one for _, one in layouts]}, {"down": down})
-        return sums
-
-    def stored_rows(self, indices: Array) -> Any:
+    def stored_rows(self, indices: Array) -> Array | csr_array:
         """Copies of some rows as they are stored, in the units of X, dense or CSR."""
-        source = self.source.part(indices)
-        blocks = [source.block(number) for number in range(len(source.boundaries) - 1)]
-        return source.kernel.stack(blocks, False)
+        return stack(list(_blocks(self.source.part(indices))))
 
     def take_rows(self, indices: Array) -> Array:
         """Unweighted rows of Y at these positions, (c, m) dense float64."""
         return self.weigh_columns(self.rows_in_units(indices))
 
     def rows_in_units(self, indices: Array) -> Array:
-        """Rows of X' at these positions, (c, m) dense float64."""
-        return DENSE.scale(self.source.rows(indices), self.units.of(indices))
+        """Rows of X / 2**exponent at these positions, (c, m) dense float64."""
+        return DENSE.scale(self.source.rows(indices), self.exponent)
+
+    def express(self, components: Array, orthogonal: str) -> Projection:
+        """Express every row by components (k, m): the one closed form, for the fit and new data."""
+        k, m = components.shape
+        if self.shape[1] != m:
+            raise InvalidInputError(
+                f"X has {self.shape[1]} features, but the components have {m} features"
+            )
+        if orthogonal == "features":
+            return Projection(self.loadings(components))
+        if k == 0:
+            nobody = np.full(self.shape[0], -1, dtype=np.int32)
+            return Projection(by_label=ByLabel(nobody, np.zeros(self.shape[0], self.dtype), 0))
+        return Projection(by_label=ByLabel(*self.project(components), k))
+
+    def project(self, components: Array) -> tuple[Any, Any]:
+        """Winner of every row of X among unit components, and the scale of the row.
+
+        In the units of X and the metric of the feature weights; weights of rows play no part:
+        this is what new data get as well. Returns labels (n,) int32, -1 where the scale is zero,
+        and scales (n,) in the dtype of X.
+        """
+        labels = self.source.kernel.room((self.shape[0],), np.int32)
+        scales = self.source.kernel.room((self.shape[0],), self.dtype)
+        narrow = components.astype(self.dtype, copy=False)
+        order = by_value(narrow)
+        numbers = np.append(order, np.int32(-1))  # -1 stays -1
+        metric = self.metric(narrow[order])
+
+        def absorb(part: slice, block: tuple[Array, Array]) -> None:
+            winners, products = block
+            own = self._publish(metric.scales(products, winners), part.start)
+            labels[part] = look_up(numbers, np.where(own > 0, winners, np.int32(-1)))
+            scales[part] = own
+
+        self.fold("find_winners", absorb, {"directions": metric.vectors})
+        labels[self.underflown], scales[self.underflown] = -1, 0.0
+        return labels, scales
+
+    def project_sweep(self, labels: Array, products: Array) -> tuple[Array, Array] | None:
+        """What :meth:`project` gives, from the labels and products of a sweep: no further read.
+
+        None where they do not tell: in other units, and with feature weights.
+        """
+        if self.exponent != 0 or self.column_factors is not None:
+            return None
+        products[self.underflown] = 0.0
+        return np.where(products > 0, labels, np.int32(-1)), products
+
+    def loadings(self, components: Array) -> Any:
+        """Loadings of the rows of X on disjoint components (k, m): (n, k) in the dtype of X."""
+        loadings = self.source.kernel.room((self.shape[0], len(components)), self.dtype)
+        order = by_value(components)
+        metric = self.metric(components[order].astype(np.float64))
+
+        def absorb(part: slice, block: Array) -> None:
+            scales = self._publish(metric.scales(block, slice(None)), part.start)
+            loadings[part, order] = scales
+
+        self.fold("multiply_directions", absorb, {"directions": metric.vectors})
+        loadings[self.underflown] = 0.0
+        return loadings
+
+    def _publish(self, values: Any, first_row: int) -> Any:
+        """Scales (b,) or loadings (b, k) of some rows in the units and the dtype of X.
+
+        What is too small for it vanishes; the first row that is too large is named.
+        """
+        with np.errstate(over="ignore", under="ignore"):
+            given = np.ldexp(values, self.exponent).astype(self.dtype, copy=False)
+        finite = np.isfinite(given)
+        if not finite.all():
+            rows = finite if finite.ndim == 1 else on_host(finite).all(axis=1)
+            raise ScaleOverflowError(
+                f"the scale of row {first_row + int(on_host(rows).argmin())} is too large for "
+                f"{given.dtype}; divide X by a power of two"
+            )
+        return given
+
+    def lengths_of_loadings(
+        self, loadings: Any, components: Array, rows: slice = slice(None)
+    ) -> Any:
+        """(b, k) what loadings (n, k) of components capture of some rows, as lengths in units of Y.
+
+        Row weights are left out.
+        """
+        return self.metric(components).find_captured(loadings[rows], slice(None), self.exponent)
+
+    def lengths_of_scales(self, labels: Any, scales: Any, components: Array) -> Any:
+        """(n,) what scales (n,) of components capture of every row, as lengths in the units of Y.
+
+        Row weights are left out.
+        """
+        metric = self.metric(components)
+        return metric.find_captured(scales, np.maximum(labels, 0), self.exponent)
+
+    def energies_of_loadings(self, loadings: Array, components: Array) -> Array:
+        """Energy that every one of k components captures by its loadings (n, k), in units of Y."""
+        energies = np.zeros(loadings.shape[1])
+        for start, stop in pairwise(self.source.boundaries):
+            part = self.lengths_of_loadings(loadings, components, slice(start, stop))
+            np.square(part, out=part)
+            weights = None if self.row_weights is None else self.row_weights[start:stop]
+            energies += part.sum(axis=0) if weights is None else weights @ part
+        return energies
+
+    def energies_of_scales(self, labels: Array, scales: Array, components: Array) -> Array:
+        """Energy that every one of k components captures by scales (n,), in the units of Y.
+
+        Rows of label -1 have scale 0.
+        """
+        k = len(components)
+        squares = self.lengths_of_scales(labels, scales, components)
+        np.square(squares, out=squares)
+        if self.row_weights is not None:
+            squares *= self.row_weights
+        return np.bincount(np.maximum(labels, 0), weights=squares, minlength=k)[:k]
+
+    def energies_of(self, components: Array, projection: Projection) -> Array:
+        """(k,) the energy that every component captures, in the units of Y."""
+        if projection.by_label is None:
+            return self.energies_of_loadings(projection.dense, components)
+        return self.energies_of_scales(projection.labels, projection.scales, components)
+
+    def squared_error(
+        self, unit: Array, projection: Projection, energies: Array
+    ) -> tuple[float, bool]:
+        """Squared error in the units of Y, and whether all entries were compared for it.
+
+        Else it is what the components do not capture, which then has its digits.
+        """
+        squared = self.total - float(energies.sum())
+        # The short formula needs the products of the error's own geometry, and every entry.
+        apart = self.column_factors is not None or not self.complete or not self.products_are_exact
+        scales = projection.dense if projection.by_label is None else projection.scales
+        lost = squared < CANCELLATION[self.dtype] * self.total
+        if apart or lost or not scales_are_accurate(scales):
+            given = projection.dense if projection.by_label is None else projection.by_label
+            return self.residual(given, unit), True
+        return squared, False
+
+    def residual(self, loadings: Any, components: Array) -> float:
+        """Weighted squared error of ``X ~ loadings @ components`` by direct difference.
+
+        In the units of Y; ``loadings`` (n, k), dense, sparse or by labels, with rows that can be
+        sliced.
+        """
+        total = 0.0
+
+        def absorb(part: slice, block: float) -> None:
+            nonlocal total
+            total += block
+
+        if self.source.kernel.on_device:
+            loadings = by_label(loadings) if issparse(loadings) else loadings
+        elif isinstance(loadings, ByLabel):
+            loadings = loadings.csr()
+        shared = {
+            "components": components.astype(np.float64),
+            "column_factors": self.column_factors,
+            "exponent": self.exponent,
+        }
+        by_row = {"loadings": loadings, "row_weights": self.row_weights}
+        work = Work(self.residual_block, shared, by_row, self.exponent)
+        self.executor.fold(self.source_as_given, work, absorb)
+        return total
+
+
+def scales_are_accurate(values: Array) -> bool:
+    """Whether no scale (n,) or loading (n, k) is so small that it has lost digits to underflow."""
+    limits = np.finfo(values.dtype)
+    smallest = np.min(values, initial=np.inf, where=values > 0)
+    return bool(smallest > limits.tiny / limits.eps)
+
+
+def count_stored(kernel: Kernel[Any], rows: csr_array) -> Array:
+    """(m,) how many entries of every column of a block are stored."""
+    return np.bincount(rows.indices, minlength=rows.shape[1])
+
+
+def square_columns(kernel: Kernel[Any], rows: Any, row_weights: Any) -> Any:
+    """(m,) weighted sums of the squares of every column."""
+    return kernel.look(rows, row_weights=row_weights, columns=True).column_squares
+
+
+def draw_block(
+    kernel: Kernel[Any],
+    rows: Any,
+    directions: Array,
+    column_factors: Array,
+    rate: float,
+    distance: Callable[[Array, Array], Array],
+    key: tuple[int, ...],
+    numbers: Array,
+    row_weights: Any,
+) -> tuple[Array, float]:
+    """Rows drawn by weight times distance to the nearest direction, and the sum of that."""
+    squares = kernel.look(rows, np.square(column_factors)).row_squares
+    products = kernel.multiply_directions(rows, directions).max(axis=1)
+    cosines = np.divide(products, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
+    weights = squares if row_weights is None else squares * row_weights
+    missed = weights * distance(np.minimum(cosines, 1.0)[:, None], np.ones(1))[:, 0]
+    chances = np.random.default_rng((*key, int(numbers[0]))).random(len(missed))
+    drawn = np.flatnonzero(chances < rate * missed)
+    return to_dense(kernel.take(rows, drawn)) * column_factors, float(missed.sum())
+
+
+def _blocks(source: Source) -> Iterator[Any]:
+    return (source.block(number) for number in range(len(source.boundaries) - 1))

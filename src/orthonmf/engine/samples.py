@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.engine.kernels.interface import Kernel, Penalty
+from orthonmf.engine.kernels.interface import Kernel
+from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import DirectionSweep, Distance, Points, SinglePoints, Sweep
@@ -71,7 +72,7 @@ class Samples(SinglePoints):
     def sweep_centers(self, centers: Array) -> Sweep:
         """Nearest center of every normalized row: the largest ``<x, c>/|x| - |c|^2/2``."""
         squares = square_lengths(centers)
-        swept = self.matrix.sweep(centers, Penalty(squares / 2, self._lengths))
+        swept = self.matrix.sweep(centers, squares / 2, self._lengths)
         return Sweep(swept.labels, swept.products, self._lengths, swept.sums, squares)
 
     def sweep_directions(
@@ -142,7 +143,7 @@ class Samples(SinglePoints):
         kernel = part.source.kernel
         if rows_are_short(*part.shape, kernel):
             return Products(rows=whole)
-        return Products(gram=kernel.gram_rows(whole))
+        return Products(gram=gram_of_rows(whole))
 
     def products_seconds(self, n_points: int) -> tuple[float, float]:
         (n, m), kernel = self.matrix.shape, self.matrix.source.kernel
@@ -153,7 +154,7 @@ class Samples(SinglePoints):
         if not kernel.sparse:
             return n_points**2 * m / 2 / DENSE_PER_SECOND, multiplied
         # A column with c entries takes c^2 sparse products, or all dense ones where that is less.
-        counts = self.matrix.count_entries() * (n_points / n)
+        counts = self.matrix.count_stored() * (n_points / n)
         columns = np.minimum(np.square(counts) / SPARSE_PER_SECOND, multiplied)
         return float(columns.sum()), multiplied
 
@@ -204,7 +205,8 @@ class TransposedColumns(Samples):
     def directions_of(self, components: Array) -> Array:
         """The combinations of columns that the components describe."""
         everyone = np.zeros(components.shape[1], dtype=np.int32)
-        shares = self.matrix.shift_rows(components)
+        weights = self.matrix.row_weights
+        shares = components if weights is None else components * weights
         return np.concatenate([self.matrix.row_sums(everyone, row, 1) for row in shares])
 
     def components(self, directions: Array) -> Array:
@@ -218,7 +220,7 @@ class TransposedColumns(Samples):
         components = np.zeros((len(swept.squares), len(swept.labels)))
         used = np.flatnonzero((self.multipliers() > 0) & (swept.labels >= 0))
         components[swept.labels[used], used] = swept.products[used]
-        return self.matrix.unshift_rows(components)
+        return components
 
 
 class Products:
@@ -267,6 +269,6 @@ def columns_of(matrix: Matrix) -> Points:
     return StreamedColumns(matrix) if flipped is None else TransposedColumns(flipped)
 
 
-def rows_are_short(n: int, m: int, kernel: Kernel) -> bool:
+def rows_are_short(n: int, m: int, kernel: Kernel[Any]) -> bool:
     """Whether products of n rows take less time by m coordinates than by a Gram matrix."""
     return 2 * m < n and not kernel.sparse

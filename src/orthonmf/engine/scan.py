@@ -1,29 +1,36 @@
-"""The first look at a source: is every entry acceptable, how large, how heavy is every row."""
+"""The first look at a source: is every entry acceptable, how large, how heavy is every row.
+
+Squares and sums of very large and very small numbers leave the range of floating point, so a matrix
+that is not near 1 is divided by one power of two, which is exact. A row whose squared length, taken
+in float64, still underflows next to the largest entry counts as zero.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from orthonmf.engine.executors import Executor, Work, with_units
-from orthonmf.engine.kernels.interface import BlockLook, Kernel, Rows
+from orthonmf.engine.executors import Executor, Work
+from orthonmf.engine.kernels.interface import BlockLook, Kernel, piece_rows
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.sources import Source
-from orthonmf.engine.units import (
-    AT_REST,
-    NO_ENTRIES,
-    SWITCHED_OFF,
-    Units,
-    exponent_of,
-    is_safe,
-    largest_power,
-    split_weights,
-)
+from orthonmf.errors import InvalidInputError
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.segments import slices
 
-# The smallest number that has all its digits.
+# Within these powers of two the largest entry, products of two entries summed over a block, and
+# (in float64) squares of such sums neither overflow nor lose what matters to underflow.
+SAFE_EXPONENT = {np.dtype(np.float32): 40, np.dtype(np.float64): 120}
+# From this length on products of float32 rows with unit vectors keep their digits.
+SHORTEST_IN_FLOAT32 = 2.0**-80
+# Weights may differ by this power of two.
+WIDEST_WEIGHTS = 400
+# Entries without weight may be larger than others by this power of two before they set the scale.
+LARGEST_WITHOUT_WEIGHT = 500
+# The smallest number that has all its digits: below it a squared length has underflowed.
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -32,13 +39,14 @@ class Scan:
     """The result of looking at every entry of a source once."""
 
     offense: tuple[int, int, float] | None  # row, column, value of the first bad entry
-    row_squares: Array  # (n,) of the rows in these units, columns weighted and rows not
+    row_squares: Any  # (n,) of the rows over 2**exponent, columns weighted and rows not
     column_squares: Array | None = None  # (m,) of the weighted matrix, where wanted
-    units: Units = AT_REST  # of the passes
-    units_of_rows: Units = AT_REST  # of the rows by themselves, whatever weight they have
-    row_weights: Array | None = None  # (n,) that go with the units
-    column_factors: Array | None = None  # (m,) square roots of weights that go with the units
+    exponent: int = 0  # the power of two that all entries are divided by
+    row_weights: Any = None  # (n,) divided by a power of four
+    column_factors: Array | None = None  # (m,) square roots of weights, the same
     weight_power: int = 0  # of two, by which lengths were divided because of the weights
+    # Numbers of the rows that count as zero though they hold something.
+    underflown: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 def scan(
@@ -48,40 +56,75 @@ def scan(
     column_weights: Array | None = None,
     columns: bool = True,
 ) -> Scan:
-    """Check every entry, find the units, and take the squared norms of rows and columns.
+    """Check every entry, find the exponent, and take the squared norms of rows and columns.
 
     Those of the columns only where ``columns`` says so. Weights are divided by a power of four
     that brings the largest near 1. A matrix within the safe range is used as it is, which takes
     one read; outside of it, or with weights that lead out of it, up to two more are needed.
     """
-    powers = largest_power(row_weights), largest_power(column_weights)
-    at_rest = Scan(
-        None,
-        np.zeros(0),
-        row_weights=None
-        if row_weights is None
-        else source.kernel.place(np.ldexp(row_weights, -2 * powers[0])),
-        column_factors=None if column_weights is None else _roots(column_weights, powers[1]),
-        weight_power=sum(powers),
-    )
-    looked, found = _look(source, executor, at_rest, columns)
-    if looked.offense is not None or looked.largest == 0:
+    powers = _largest_power(row_weights, "sample"), _largest_power(column_weights, "feature")
+    first = Scan(None, np.zeros(0), weight_power=sum(powers))
+    if row_weights is not None:
+        placed = source.kernel.place(np.ldexp(row_weights, -2 * powers[0]))
+        first = replace(first, row_weights=placed)
+    if column_weights is not None:
+        # Roots first, so that nothing underflows.
+        factors = np.ldexp(np.sqrt(column_weights), -powers[1])
+        first = replace(first, column_factors=factors)
+    largest, found = _look(source, executor, first, columns)
+    if found.offense is not None or largest == 0 or _is_safe(found, largest, source.dtype):
         return found
-    safe = is_safe(looked.largest, source.dtype) and _squares_are_safe(found.row_squares, source)
-    safe = safe and _keeps_digits(column_weights, powers[1])
-    heavy = _squares_are_safe(_weigh(found), source) and _keeps_digits(row_weights, powers[0])
-    if safe and heavy:
-        return found
-    units = _units_for(source, executor, safe, looked.largest, row_weights, column_weights, powers)
-    return _look(source, executor, units, columns)[1]
+    # An exponent of 0 would mean rows as they are stored, in their own dtype.
+    scaled = replace(first, exponent=_exponent_of(largest) or 1)
+    _, found = _look(source, executor, scaled, columns)
+    heaviest = math.sqrt(float(_weigh(found).max(initial=0.0)))
+    power = _exponent_of(heaviest) if heaviest > 0 else -LARGEST_WITHOUT_WEIGHT
+    if power < -SAFE_EXPONENT[np.dtype(np.float64)]:  # what is large has little weight
+        power = max(power, -LARGEST_WITHOUT_WEIGHT)
+        scaled = replace(scaled, exponent=(scaled.exponent + power) or 1)
+        _, found = _look(source, executor, scaled, columns)
+    return found
 
 
-def _roots(weights: Array, power: int) -> Array:
-    """Square roots of weights divided by ``4**power``; taken first, so that nothing underflows."""
-    return np.ldexp(np.sqrt(weights), -power)
+def _largest_power(weights: Array | None, what: str) -> int:
+    """The power of four in the largest weight, 0 without weights; refused if they differ more."""
+    if weights is None:
+        return 0
+    positive = weights[weights > 0]
+    if len(positive) == 0:
+        return 0
+    smallest, largest = (_exponent_of(value) for value in (positive.min(), positive.max()))
+    if largest - smallest > WIDEST_WEIGHTS:
+        raise InvalidInputError(
+            f"{what}_weight spans from {positive.min():g} to {positive.max():g}; weights may "
+            f"differ by a factor of 2**{WIDEST_WEIGHTS} at most: make those that count for "
+            "nothing 0"
+        )
+    return (largest - 1) // 2
 
 
-def _weigh(found: Scan) -> Array:
+def _exponent_of(value: float) -> int:
+    """The power of two just above a positive number."""
+    return int(np.frexp(value)[1])
+
+
+def _is_safe(found: Scan, largest: float, dtype: np.dtype) -> bool:
+    """Whether a matrix with this largest entry may be computed with as it is."""
+    limit = SAFE_EXPONENT[dtype]
+    if abs(_exponent_of(largest)) > limit:
+        return False
+    for squares in (found.row_squares, _weigh(found)):
+        heaviest = float(squares.max(initial=0.0))
+        if not 0 < heaviest < np.inf or abs(_exponent_of(math.sqrt(heaviest))) > limit:
+            return False
+    if dtype == np.float64:
+        return True
+    squares = found.row_squares
+    lightest = float(np.min(squares, initial=np.inf, where=squares > 0))
+    return lightest >= SHORTEST_IN_FLOAT32**2
+
+
+def _weigh(found: Scan) -> Any:
     """(n,) squared lengths of the weighted rows; a row without weight is not looked at."""
     if found.row_weights is None:
         return found.row_squares
@@ -90,94 +133,22 @@ def _weigh(found: Scan) -> Array:
         return counted * found.row_weights
 
 
-def _keeps_digits(weights: Array | None, power: int) -> bool:
-    """Whether no positive weight loses digits when it is divided by ``4**power``."""
-    if weights is None:
-        return True
-    return bool(((np.ldexp(weights, -2 * power) >= TINY) | (weights == 0)).all())
-
-
-def _squares_are_safe(squares: Array, source: Source) -> bool:
-    """Whether the largest of some squared lengths is that of rows in safe range."""
-    largest = float(squares.max(initial=0.0))
-    return math.isfinite(largest) and is_safe(math.sqrt(largest), source.dtype) and largest > 0
-
-
-def _units_for(
-    source: Source,
-    executor: Executor,
-    safe: bool,
-    largest: float,
-    row_weights: Array | None,
-    column_weights: Array | None,
-    powers: tuple[int, int],
-) -> Scan:
-    """The units in which the largest entry of the weighted matrix is near 1, and the weights.
-
-    The first read has told the largest entry, and whether the rows by themselves, weights of rows
-    left out, are in safe range.
-    """
-    factors, columns = None, None
-    if column_weights is not None:
-        factors = _roots(column_weights, powers[1])
-        if not safe:
-            fractions, halves = split_weights(column_weights)
-            factors, columns = np.sqrt(fractions), powers[1] - halves
-            columns = np.where(column_weights > 0, columns, SWITCHED_OFF).astype(np.int32)
-    if row_weights is None and columns is None:
-        units = Units(exponent_of(largest))
-        return Scan(None, np.zeros(0), None, units, units, None, factors, sum(powers))
-    of_rows = _row_powers(source, executor, columns)
-    alone = Units()
-    if not safe:
-        alone = Units(_largest(of_rows), None, columns)
-    if row_weights is None:
-        return Scan(None, np.zeros(0), None, alone, alone, None, factors, sum(powers))
-    fractions, halves = split_weights(row_weights)
-    halves = halves - powers[0]
-    heavy = (row_weights > 0) & (of_rows > NO_ENTRIES)
-    exponent = _largest((of_rows + halves)[heavy])
-    # A row without weight is in nobody's way: it has a power of its own.
-    own = np.where(of_rows > NO_ENTRIES, of_rows - exponent, 0)
-    rows = np.where(row_weights > 0, -halves, own).astype(np.int32)
-    units = Units(exponent, rows, columns)
-    placed = source.kernel.place(fractions)
-    return Scan(None, np.zeros(0), None, units, alone, placed, factors, sum(powers))
-
-
-def _largest(powers: Array) -> int:
-    """The largest of some powers of rows; 0 where no row has entries."""
-    largest = int(powers.max(initial=NO_ENTRIES))
-    return largest if largest > NO_ENTRIES else 0
-
-
-def _row_powers(source: Source, executor: Executor, columns: Array | None) -> Array:
-    """(n,) the power of two just above the largest entry of every row, columns shifted first."""
-    found = np.empty(source.shape[0], dtype=np.int32)
-
-    def absorb(rows: slice, block: Array) -> None:
-        found[rows] = block
-
-    executor.fold(source, Work(powers_block, {"columns": columns}), absorb)
-    return found
-
-
-def _look(
-    source: Source, executor: Executor, scanned: Scan, columns: bool
-) -> tuple[BlockLook, Scan]:
-    """One read in the units and with the weights of a scan; the scan with what it found."""
+def _look(source: Source, executor: Executor, scanned: Scan, columns: bool) -> tuple[float, Scan]:
+    """One read in the units and with the weights of a scan: the largest entry, and the scan."""
     row_squares = source.kernel.room((source.shape[0],))
     column_squares = np.zeros(source.shape[1]) if columns else None
     offenses: list[tuple[int, int, float]] = []
+    underflown: list[Array] = []
     largest = 0.0
 
-    def absorb(rows: slice, block: tuple[BlockLook, Array | None]) -> None:
+    def absorb(rows: slice, block: tuple[BlockLook, Array]) -> None:
         nonlocal largest, column_squares
-        looked, squares = block
+        looked, light = block
         row_squares[rows] = looked.row_squares
-        if column_squares is not None and squares is not None:
+        underflown.append(rows.start + light)
+        if column_squares is not None:
             with np.errstate(all="ignore"):
-                column_squares += on_host(squares)
+                column_squares += on_host(looked.column_squares)
         largest = max(largest, looked.largest)
         if looked.offense is not None:
             row, column, value = looked.offense
@@ -186,41 +157,51 @@ def _look(
     factors = scanned.column_factors
     column_weights = None if factors is None else np.square(factors)
     shared = {"columns": columns, "column_weights": column_weights}
-    work = with_units(scan_block, scanned.units, shared, {"row_weights": scanned.row_weights})
-    executor.fold(source, work, absorb)
-    looked = BlockLook(offenses[0] if offenses else None, largest, row_squares)
+    by_row = {"row_weights": scanned.row_weights}
+    executor.fold(source, Work(look_block, shared, by_row, scanned.exponent), absorb)
     if column_squares is not None and column_weights is not None:
         with np.errstate(all="ignore"):
             column_squares = column_squares * column_weights
-    found = replace(
-        scanned, offense=looked.offense, row_squares=row_squares, column_squares=column_squares
+    light = np.concatenate(underflown)
+    if len(light):
+        row_squares[light] = 0.0
+    return largest, replace(
+        scanned,
+        offense=offenses[0] if offenses else None,
+        row_squares=row_squares,
+        column_squares=column_squares,
+        underflown=light,
     )
-    return looked, found
 
 
-def scan_block(
-    kernel: Kernel,
-    rows: Rows,
-    units: Units,
-    columns: bool,
-    row_weights: Array | None,
-    column_weights: Array | None,
-) -> tuple[BlockLook, Array | None]:
+def look_block(
+    kernel: Kernel[Any], rows: Any, column_weights: Array | None, **given: Any
+) -> tuple[BlockLook, Array]:
     """Look at every entry of a block that has not been checked yet.
 
-    Squares of columns (m,), rows weighted and columns not, where ``columns`` asks for them.
+    Also which rows have a squared length that has underflowed.
     """
     with np.errstate(all="ignore"):
-        scaled = kernel.scale(rows, units)
-        looked = kernel.look(scaled, column_weights)
-        return looked, kernel.square_columns(scaled, row_weights) if columns else None
+        looked = kernel.look(rows, column_weights, **given)
+        light = np.flatnonzero(looked.row_squares < TINY)
+    if len(light) == 0:
+        return looked, light
+    counted = np.ones(rows.shape[1]) if column_weights is None else column_weights > 0
+    filled = [
+        (kernel.take(rows, light[some]) != 0) @ counted.astype(np.float64)
+        for some in slices(len(light), piece_rows(rows.shape[1]))
+    ]
+    return looked, light[np.concatenate(filled) > 0]
 
 
-def powers_block(kernel: Kernel, rows: Rows, columns: Array | None) -> Array:
-    """(b,) powers of two just above the largest entry of every row, columns shifted first."""
-    return kernel.find_row_powers(rows, columns)
+def has_missing(source: Source, executor: Executor) -> bool:
+    """Whether any entry is NaN; one read."""
+    found: list[bool] = []
+    executor.fold(source, Work(missing_block), lambda rows, missing: found.append(missing))
+    return any(found)
 
 
-def missing_block(kernel: Kernel, rows: Rows) -> bool:
-    """Whether a block has missing entries."""
-    return kernel.any_missing(rows)
+def missing_block(kernel: Kernel[Any], rows: Any) -> bool:
+    """Whether a block has missing entries: the square of such a row is NaN, and of no other."""
+    with np.errstate(all="ignore"):
+        return bool(np.isnan(kernel.look(rows).row_squares).any())

@@ -12,11 +12,11 @@ import threading
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import Kernel
-from orthonmf.engine.kernels.sparse import SPARSE
+from orthonmf.engine.kernels.sparse import SPARSE, with_values
 from orthonmf.engine.unchanged import Unchanged
 from orthonmf.errors import InvalidInputError
 from orthonmf.numerics.arrays import Array
@@ -47,7 +47,7 @@ class Source(Protocol):
     can_transpose: bool  # whether its columns can be read as rows, again and again
 
     @property
-    def kernel(self) -> Kernel:
+    def kernel(self) -> Kernel[Any]:
         """What reads the blocks."""
 
     def block(self, index: int) -> Array | csr_array:
@@ -80,7 +80,7 @@ def working_dtype(dtype: np.dtype) -> np.dtype:
 class ArraySource:
     """Rows of an array in memory or of a memory map, in any order of storage."""
 
-    kernel: Kernel = DENSE
+    kernel: Kernel[Any] = DENSE
     elsewhere = False
 
     def __init__(self, array: Array) -> None:
@@ -156,7 +156,7 @@ class SlicedSource:
     there is room.
     """
 
-    kernel: Kernel = DENSE
+    kernel: Kernel[Any] = DENSE
     in_memory = False
     elsewhere = False
     can_transpose = False
@@ -217,7 +217,7 @@ class SlicedSource:
 class CsrSource:
     """Rows of a CSR array with 32- or 64-bit indices; values are held as floats."""
 
-    kernel: Kernel = SPARSE
+    kernel: Kernel[Any] = SPARSE
     in_memory = True
     elsewhere = False
     can_transpose = True
@@ -255,18 +255,48 @@ class CsrSource:
         return CsrSource(self._matrix.T.tocsr())
 
 
-def kernel_of(rows: Array | csr_array) -> Kernel:
+def kernel_of(rows: Array | csr_array) -> Kernel[Any]:
     """What reads an array or CSR array."""
     return DENSE if isinstance(rows, np.ndarray) else SPARSE
 
 
-def append_rows(kept: Array | csr_array, new: Array | csr_array) -> Array | csr_array:
-    """Rows below each other, in the container of those kept."""
-    if isinstance(kept, np.ndarray):
-        new = new if isinstance(new, np.ndarray) else new.toarray()
+def stack(blocks: list[Any], transposed: bool = False) -> Array | csr_array:
+    """Arrays, or CSR arrays, below each other, transposed where that is asked for."""
+    dense = isinstance(blocks[0], np.ndarray)
+    if len(blocks) == 1:
+        whole = blocks[0]
     else:
-        new = csr_array(new)
-    return kernel_of(kept).stack([kept, new], False)
+        whole = np.concatenate(blocks) if dense else vstack(blocks, format="csr")
+    if not transposed:
+        return whole
+    return np.ascontiguousarray(whole.T) if dense else whole.T.tocsr()
+
+
+def to_dense(rows: Array | csr_array) -> Array:
+    """Rows as a dense float64 array."""
+    dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+    return dense.astype(np.float64, copy=False)
+
+
+def list_entries(rows: Array | csr_array) -> tuple[Array, Array, Array]:
+    """Rows, columns and values, in float64, of all entries but zeros."""
+    if isinstance(rows, np.ndarray):
+        places, columns = np.nonzero(rows)
+        return places, columns, rows[places, columns].astype(np.float64)
+    stored = rows.data != 0
+    places = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[stored]
+    return places, rows.indices[stored], rows.data[stored].astype(np.float64)
+
+
+def normalize(rows: Array | csr_array, lengths: Array, factors: Array | None) -> Array | csr_array:
+    """Rows, columns multiplied by their factors, divided by these lengths, in their dtype."""
+    if isinstance(rows, np.ndarray):
+        factored = rows if factors is None else rows * factors
+        return np.divide(factored, lengths[:, None], out=np.empty_like(rows), casting="same_kind")
+    values = rows.data / np.repeat(lengths, np.diff(rows.indptr))
+    if factors is not None:
+        values = values * factors[rows.indices]
+    return with_values(rows, values.astype(rows.dtype, copy=False))
 
 
 def digest_rows(rows: Array | csr_array) -> str:

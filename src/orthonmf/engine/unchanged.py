@@ -6,6 +6,7 @@ Sums of integers are exact whoever adds them in what order, so an unchanged row 
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from orthonmf.errors import SourceChangedError
 from orthonmf.numerics.arrays import Array
@@ -46,8 +47,15 @@ class Unchanged:
         return self._blocks.setdefault(first, found) == found
 
 
-def add_bits(values: Array) -> int:
-    """The sum of the bits of an array, weighted by where they stand, exact in any order.
+def add_bits(rows: Array | csr_array) -> int:
+    """The sum of the bits of an array, and of where its entries stand, exact in any order."""
+    if isinstance(rows, np.ndarray):
+        return _add_bits(rows)
+    return _add_bits(rows.data) + _add_bits(rows.indices) + _add_bits(rows.indptr)
+
+
+def _add_bits(values: Array) -> int:
+    """The sum of the bits of an array, weighted by where they stand.
 
     Added up as the longest integers that fit, many times faster than row by row.
 

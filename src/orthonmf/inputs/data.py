@@ -14,9 +14,9 @@ from scipy.sparse import csr_array, issparse
 from orthonmf.engine.dask.chunks import is_dask_array
 from orthonmf.engine.dask.source import DaskSource
 from orthonmf.engine.executors import executor_for
-from orthonmf.engine.masked import FilledSource, MaskedMatrix, has_missing
+from orthonmf.engine.masked import FilledSource, MaskedMatrix
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.scan import scan
+from orthonmf.engine.scan import has_missing, scan
 from orthonmf.engine.sources import ArraySource, CsrSource, SlicedSource, Source
 from orthonmf.errors import (
     InvalidInputError,

@@ -56,7 +56,7 @@ def factorize_masked(matrix: MaskedMatrix, options: Options) -> Solution:
     least_gain = options.tol
     solution = search.run(observed.starts(), exchanges, PATIENCE, least_gain)
     steps = ("masked seeding", "masked descent", "exchanges")
-    components = matrix.unshift(solution.directions)
+    components = solution.directions
     return replace(solution, steps=steps, promise=NO_PROMISE, components=components)
 
 
@@ -133,7 +133,7 @@ class _Observed(Method[Array, _Refit]):
         """Weighted k-means of the points with zeros for what is missing."""
         points = self._points
         clusters = weighted_kmeans(points, self._k, rng=self._rng, subroutine="ls++")
-        found = unit_rows(self._matrix.shift(points.components(clusters.centers))[0])
+        found = unit_rows(points.components(clusters.centers))
         return np.pad(found, ((0, self._k - len(found)), (0, 0)))
 
     def _draw(self) -> Array:

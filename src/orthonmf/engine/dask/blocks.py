@@ -12,9 +12,10 @@ from scipy.sparse import csr_array
 
 from orthonmf.engine.dask.failures import failures_in
 from orthonmf.engine.dask.recipes import follow
-from orthonmf.engine.executors import one_blas_thread
-from orthonmf.engine.kernels.interface import Kernel, Rows
+from orthonmf.engine.executors import apply, one_blas_thread
+from orthonmf.engine.kernels.interface import Kernel, Method
 from orthonmf.engine.sources import kernel_of, working_dtype
+from orthonmf.engine.unchanged import add_bits
 from orthonmf.errors import InvalidInputError, OrthoNMFError
 from orthonmf.numerics.arrays import Array
 
@@ -30,9 +31,9 @@ class ExpectedBlock:
     n_columns: int
     dtype: np.dtype  # the working one
     sparse: bool | None  # None while nobody has looked at a block yet
-    checked: Callable[[Any], Rows]  # refuses what is no matrix of real numbers
+    checked: Callable[[Any], Array | csr_array]  # refuses what is no matrix of real numbers
 
-    def read(self, found: Any) -> Rows:
+    def read(self, found: Any) -> Array | csr_array:
         """The rows that Dask has computed, C-ordered or CSR, aligned, in the working dtype."""
         place = f"rows {self.rows.start}:{self.rows.stop} of X"
         if getattr(found, "shape", None) != (self.rows.stop - self.rows.start, self.n_columns):
@@ -87,9 +88,13 @@ class BlockTask:
 
 
 def work_on_blocks(
-    function: Callable[..., Any], blocks: list[BlockTask], shared: bytes, *found: Any
+    operation: Method | Callable[..., Any],
+    exponent: int,
+    blocks: list[BlockTask],
+    shared: bytes,
+    *found: Any,
 ) -> list[tuple[Any, int]]:
-    """The results of a function for some blocks, one after the other, each with its added bits.
+    """The results of an operation for some blocks, one after the other, each with its added bits.
 
     Blocks without a recipe are ``found`` already. Ends early once results are many bytes: there
     is at least one of them, and the blocks of the others are to be asked for again.
@@ -103,10 +108,11 @@ def work_on_blocks(
         with failures_in(block.expected.rows):
             made = found[number] if block.recipe is None else follow(block.recipe)
             rows = block.expected.read(made)
-            kernel = kernel_of(rows)
+            kernel, slices = kernel_of(rows), pickle.loads(block.slices)
             with one_blas_thread():
-                result = function(kernel, rows, **keywords, **pickle.loads(block.slices))
-            results.append((result, kernel.add_bits(rows)))
+                scaled = kernel.scale(rows, exponent)
+                result = apply(operation, kernel, scaled, **keywords, **slices)
+            results.append((result, add_bits(rows)))
         size += bytes_of(result)
     return results
 
@@ -118,23 +124,11 @@ def bytes_of(result: Any) -> int:
     return len(rest) + sum(array.raw().nbytes for array in arrays)
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Positions of some rows, ascending, to be sliced like an array with one entry per row."""
-
-    indices: Array
-
-    def __getitem__(self, rows: slice) -> Array:
-        """Those inside the slice, counted from its start."""
-        start, stop = np.searchsorted(self.indices, (rows.start, rows.stop))
-        return self.indices[start:stop] - rows.start
+def pick_block(kernel: Kernel[Any], rows: Array | csr_array, wanted: Array) -> Array | csr_array:
+    """The rows of a block that are wanted (b,)."""
+    return rows[wanted]
 
 
-def pick_block(kernel: Kernel, rows: Rows, places: Array) -> Rows:
-    """Some rows of a block."""
-    return rows[places]
-
-
-def describe_block(kernel: Kernel, rows: Rows) -> tuple[bool, int]:
+def describe_block(kernel: Kernel[Any], rows: Array | csr_array) -> tuple[bool, int]:
     """Whether a block is sparse, and how many entries it stores."""
     return (False, rows.size) if isinstance(rows, np.ndarray) else (True, int(rows.nnz))

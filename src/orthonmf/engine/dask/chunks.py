@@ -11,10 +11,10 @@ from scipy.sparse import csr_array
 
 from orthonmf.engine.dask.blocks import ExpectedBlock
 from orthonmf.engine.kernels.dense import DENSE
-from orthonmf.engine.kernels.interface import Kernel, Rows
+from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import SPARSE
-from orthonmf.engine.sources import kernel_of, working_dtype
-from orthonmf.engine.unchanged import Unchanged
+from orthonmf.engine.sources import working_dtype
+from orthonmf.engine.unchanged import Unchanged, add_bits
 from orthonmf.errors import InvalidInputError
 from orthonmf.extras import import_extra
 from orthonmf.numerics.arrays import Array
@@ -23,7 +23,7 @@ from orthonmf.numerics.arrays import Array
 class Chunks:
     """Blocks of rows in the order of X; chunks without rows are left out."""
 
-    def __init__(self, array: Any, checked: Callable[[Any], Rows]) -> None:
+    def __init__(self, array: Any, checked: Callable[[Any], Array | csr_array]) -> None:
         check_chunks(array)
         dask = import_extra("dask", "dask")
         self.dtype = working_dtype(array.dtype)
@@ -45,7 +45,7 @@ class Chunks:
         return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
     @property
-    def kernel(self) -> Kernel:
+    def kernel(self) -> Kernel[Any]:
         """What reads the blocks; dense until one of them has been seen to be sparse."""
         return SPARSE if self._kind else DENSE
 
@@ -69,7 +69,7 @@ class Chunks:
         dask = import_extra("dask", "dask")
         (found,) = dask.compute(self.delayed[index], scheduler="synchronous")
         rows = self.expect(index).read(found)
-        self.check(index, kernel_of(rows).add_bits(rows))
+        self.check(index, add_bits(rows))
         return rows
 
     def check(self, index: int, found: int) -> None:

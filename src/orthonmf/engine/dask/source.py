@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.engine.dask.blocks import Places, describe_block, pick_block
+from orthonmf.engine.dask.blocks import describe_block, pick_block
 from orthonmf.engine.dask.chunks import Chunks
 from orthonmf.engine.dask.executor import DaskExecutor, current_client
 from orthonmf.engine.dask.recipes import recipes_of
 from orthonmf.engine.executors import Executor, Serial, Work
-from orthonmf.engine.kernels.interface import Rows
-from orthonmf.engine.sources import ArraySource, CsrSource, in_memory
+from orthonmf.engine.sources import ArraySource, CsrSource, in_memory, stack, to_dense
 from orthonmf.numerics.arrays import Array
 
 
@@ -30,7 +29,7 @@ class DaskSource(Chunks):
     elsewhere = True
     can_transpose = False
 
-    def __init__(self, array: Any, checked: Callable[[Any], Rows]) -> None:
+    def __init__(self, array: Any, checked: Callable[[Any], Array | csr_array]) -> None:
         super().__init__(array, checked)
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self._client = current_client()
@@ -59,13 +58,13 @@ class DaskSource(Chunks):
 
     def rows(self, indices: Array) -> Array:
         """Some rows, dense, in float64: picked by the workers in the blocks that hold them."""
-        return self.kernel.take_dense(self._pick(indices), slice(None))
+        return to_dense(self._pick(indices))
 
     def part(self, rows: Array | slice) -> ArraySource | CsrSource:
         """A source of some rows, brought into this process."""
         return in_memory(self._pick(np.arange(self.shape[0])[rows]))
 
-    def _pick(self, indices: Array) -> Rows:
+    def _pick(self, indices: Array) -> Array | csr_array:
         wanted, order = np.unique(np.asarray(indices, dtype=np.int64), return_inverse=True)
         if not len(wanted):
             nothing = (0, self.shape[1])
@@ -73,9 +72,9 @@ class DaskSource(Chunks):
         blocks = np.searchsorted(self.boundaries, wanted, side="right") - 1
         numbers, ranks = np.unique(blocks, return_inverse=True)
         some = self.only(numbers)
-        places = wanted - self.boundaries[blocks] + some.boundaries[ranks]
-        found = self._gather(some, Work(pick_block, by_row={"places": Places(places)}))
-        return self.kernel.stack(found, False)[order]
+        mask = np.zeros(some.boundaries[-1], dtype=bool)
+        mask[wanted - self.boundaries[blocks] + some.boundaries[ranks]] = True
+        return stack(self._gather(some, Work(pick_block, by_row={"wanted": mask})))[order]
 
     def transpose(self, many_passes: bool = True) -> None:
         """None: only passes reach the rows, so columns are had by passes as well."""

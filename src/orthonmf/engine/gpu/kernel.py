@@ -20,19 +20,8 @@ import torch
 
 from orthonmf.engine.gpu.arrays import DeviceArray, as_tensor
 from orthonmf.engine.gpu.functions import DTYPES, fetch, first_of, ldexp, told_when_full
-from orthonmf.engine.kernels.dense import DENSE
-from orthonmf.engine.kernels.interface import (
-    BlockColumns,
-    BlockLook,
-    BlockSweep,
-    Kernel,
-    ObservedBlock,
-    Penalty,
-)
-from orthonmf.engine.kernels.missing import ObservedArray
+from orthonmf.engine.kernels.interface import BlockColumns, BlockLook, BlockSweep, Kernel
 from orthonmf.engine.loadings import ByLabel
-from orthonmf.engine.unchanged import add_bits
-from orthonmf.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
 from orthonmf.errors import InvalidInputError
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.segments import slices
@@ -64,7 +53,7 @@ def refuse_emulation() -> None:
         )
 
 
-class TensorKernel(Kernel):
+class TensorKernel(Kernel[Any]):
     """Blocks of rows held as contiguous tensors on one device."""
 
     on_device = True
@@ -103,47 +92,34 @@ class TensorKernel(Kernel):
     def _is_fused(self, rows: Any) -> bool:
         return self._fused is not None and rows.dtype == torch.float32
 
-    def pieces(self, rows: Any) -> Iterator[slice]:
+    def _pieces(self, rows: Any) -> Iterator[slice]:
+        """Slices of a block whose float64 copies are small."""
         return slices(rows.shape[0], CHUNK_ENTRIES // max(1, rows.shape[1]))
 
-    def widen(self, rows: Any) -> Any:
-        return rows.double()
-
-    def scale(self, rows: Any, units: Units) -> Any:
-        if units.at_rest:
+    def scale(self, rows: Any, exponent: int) -> Any:
+        if exponent == 0:
             return rows
-        shift = np.asarray(-np.asarray(units.shift()))
-        if shift.ndim < 2 or 1 in shift.shape:
-            powers = self._tensor(np.atleast_2d(shift))
-            return ldexp(rows.double(), powers)
-        columns = np.atleast_2d(-units.columns) if units.columns is not None else np.zeros((1, 1))
-        alone = Units(units.exponent, units.rows, None)
-        return ldexp(self.scale(rows, alone), self._tensor(columns.astype(np.int32)))
+        return ldexp(rows.double(), torch.full((1, 1), -exponent, device=rows.device))
 
-    def find_row_powers(self, rows: Any, columns: Array | None) -> Array:
-        found = np.empty(rows.shape[0], dtype=np.int32)
-        for some in self.pieces(rows):
-            mantissas, powers = torch.frexp(rows[some])
-            counted = mantissas > 0
-            if columns is not None:
-                powers = powers - self._tensor(columns)
-                counted = counted & self._tensor(columns < SWITCHED_OFF)
-            largest = torch.where(counted, powers, NO_ENTRIES).amax(dim=1)
-            found[some] = fetch(largest.to(torch.int32))
-        return found
-
-    def look(self, rows: Any, column_weights: Array | None) -> BlockLook:
+    def look(
+        self,
+        rows: Any,
+        column_weights: Array | None = None,
+        row_weights: Any = None,
+        columns: bool = False,
+    ) -> BlockLook:
         if self._is_fused(rows):
             squares, largest, bad = self._fused.look(rows, self._tensor(column_weights))
         else:
             squares, largest, bad = self._look(rows, column_weights)
         offense = self._find_offense(rows) if bad else None
-        return BlockLook(offense, largest, DeviceArray(squares))
+        of_columns = self._square_columns(rows, row_weights) if columns else None
+        return BlockLook(offense, largest, DeviceArray(squares), of_columns)
 
     def _look(self, rows: Any, column_weights: Array | None) -> tuple[Any, float, bool]:
         squares = rows.new_empty(rows.shape[0], dtype=torch.float64)
         found, weights = [], self._tensor(column_weights)
-        for some in self.pieces(rows):
+        for some in self._pieces(rows):
             wide = rows[some].double()
             found.append(torch.stack((wide.amin(), wide.amax())))
             wide = wide * wide
@@ -153,7 +129,7 @@ class TensorKernel(Kernel):
         return squares, float(largest), not (lowest >= 0 and np.isfinite(largest))
 
     def _find_offense(self, rows: Any) -> tuple[int, int, float]:
-        for some in self.pieces(rows):
+        for some in self._pieces(rows):
             bad = ~((rows[some] >= 0) & torch.isfinite(rows[some]))
             found = torch.nonzero(bad.any(dim=1))
             if len(found):
@@ -163,9 +139,9 @@ class TensorKernel(Kernel):
                 return some.start + row, column, value
         raise AssertionError("no entry is bad")
 
-    def square_columns(self, rows: Any, row_weights: Any) -> Any:
+    def _square_columns(self, rows: Any, row_weights: Any) -> Any:
         squares = rows.new_zeros(rows.shape[1], dtype=torch.float64)
-        for some in self.pieces(rows):
+        for some in self._pieces(rows):
             squares += self._weigh(rows[some].double() ** 2, row_weights, some).sum(dim=0)
         return DeviceArray(squares)
 
@@ -176,25 +152,30 @@ class TensorKernel(Kernel):
         vectors = self._tensor(directions, dtype).T.contiguous()
         products = rows.new_empty((rows.shape[0], vectors.shape[1]), dtype=dtype)
         with float32_as_it_is():
-            for some in self.pieces(rows):
+            for some in self._pieces(rows):
                 torch.matmul(rows[some].to(dtype), vectors, out=products[some])
         return DeviceArray(products)
 
     def find_winners(
-        self, rows: Any, directions: Any, penalty: Penalty | None = None, disjoint: bool = False
+        self,
+        rows: Any,
+        directions: Array,
+        offsets: Array | None = None,
+        lengths: Any = None,
+        disjoint: bool = False,
     ) -> tuple[Any, Any]:
         vectors = self._tensor(directions, rows.dtype)
-        if penalty is None and self._is_fused(rows):
+        if offsets is None and self._is_fused(rows):
             labels, best = self._fused.assign(rows, vectors)
             return DeviceArray(labels), DeviceArray(best)
         labels, best = rows.new_empty(len(rows), dtype=torch.int32), rows.new_empty(len(rows))
         with float32_as_it_is():
             for some in self._few_scores(rows, len(vectors)):
                 scores = rows[some] @ vectors.T
-                if penalty is not None:
-                    offsets = self._tensor(penalty.offsets, torch.float64)
-                    lengths = self._tensor(penalty.lengths[some], torch.float64)
-                    scores -= (lengths[:, None] * offsets).to(rows.dtype)
+                if offsets is not None:
+                    off = self._tensor(offsets, torch.float64)
+                    long = self._tensor(lengths[some], torch.float64)
+                    scores -= (long[:, None] * off).to(rows.dtype)
                 best[some] = scores.amax(dim=1)
                 labels[some] = first_of(scores, best[some, None])
         return DeviceArray(labels), DeviceArray(best)
@@ -206,14 +187,15 @@ class TensorKernel(Kernel):
     def sweep(
         self,
         rows: Any,
-        directions: Any,
-        penalty: Penalty | None = None,
+        directions: Array,
+        offsets: Array | None = None,
+        lengths: Any = None,
         row_weights: Any = None,
         disjoint: bool = False,
         by_row: bool = True,
     ) -> BlockSweep:
-        if penalty is not None or not self._is_fused(rows):
-            return super().sweep(rows, directions, penalty, row_weights, disjoint, by_row)
+        if offsets is not None or not self._is_fused(rows):
+            return super().sweep(rows, directions, offsets, lengths, row_weights, disjoint, by_row)
         vectors = self._tensor(directions, rows.dtype)
         labels, best, sums = self._fused.sweep(rows, vectors, self._tensor(row_weights), by_row)
         if not by_row:
@@ -227,7 +209,7 @@ class TensorKernel(Kernel):
         places = given.clamp(min=0)
         products = rows.new_empty(rows.shape[0])
         vectors = self._tensor(directions, rows.dtype)
-        for some in self.pieces(rows):
+        for some in self._pieces(rows):
             own = vectors[places[some].long()]
             products[some] = (rows[some] * own).sum(dim=1)
         found = DeviceArray(torch.where(given >= 0, products, 0))
@@ -247,29 +229,20 @@ class TensorKernel(Kernel):
                 sums += members.T @ rows[some]
         return DeviceArray(sums)
 
-    def normalize(self, rows: Any, lengths: Any, column_factors: Array | None) -> Any:
-        factors = 1.0 if column_factors is None else self._tensor(column_factors)
-        wide = rows.double() * factors / self._tensor(lengths, torch.float64)[:, None]
-        return wide.to(rows.dtype)
-
-    def multiply(self, rows: Any, row_scales: Any, column_scales: Any) -> Any:
-        scales = self._tensor(row_scales, torch.float64)[:, None]
-        return rows.double() * scales * self._tensor(column_scales, torch.float64)
-
-    def stack(self, blocks: list[Any], transposed: bool) -> Array:
-        """Blocks joined to one on the host: it is for code that wants all of it there."""
-        return DENSE.stack([fetch(block) for block in blocks], transposed)
-
-    def multiply_combinations(self, rows: Any, combinations: Any, row_weights: Any) -> BlockColumns:
-        vectors = self._tensor(combinations, rows.dtype)
+    def combine_columns(
+        self, rows: Any, combinations: Array, row_weights: Any, exact: bool
+    ) -> BlockColumns:
+        dtype = torch.float64 if exact else rows.dtype
+        vectors = self._tensor(combinations, dtype)
         products = rows.new_zeros(vectors.shape, dtype=torch.float64)
         squares = rows.new_zeros(len(vectors), dtype=torch.float64)
         with float32_as_it_is():
-            for some in self.pieces(rows):
-                combined = rows[some] @ vectors.T
+            for some in self._pieces(rows):
+                piece = rows[some].to(dtype)
+                combined = piece @ vectors.T
                 weighted = self._weigh(combined.double(), row_weights, some)
                 squares += (weighted * combined).sum(dim=0)
-                products += weighted.to(rows.dtype).T @ rows[some]
+                products += weighted.to(dtype).T @ piece
         return BlockColumns(DeviceArray(products), DeviceArray(squares))
 
     def square_residuals(
@@ -285,7 +258,7 @@ class TensorKernel(Kernel):
             refuse_emulation()
             dense = self._tensor(loadings, torch.float64)
         squares = rows.new_empty(rows.shape[0], dtype=torch.float64)
-        for some in self.pieces(rows):
+        for some in self._pieces(rows):
             if isinstance(loadings, ByLabel):
                 own = vectors[labels[some].clamp(min=0).long()] if len(vectors) else 0.0
                 fitted = scales[some, None].double() * own
@@ -297,55 +270,24 @@ class TensorKernel(Kernel):
             squares[some] = difference.square_().sum(dim=1)
         return DeviceArray(squares)
 
-    def gram(self, rows: Any, column_factors: Any, row_weights: Any, exact: bool = True) -> Any:
+    def gram(self, rows: Any, column_factors: Array, row_weights: Any, exact: bool = True) -> Any:
+        refuse_emulation()
         factors = self._tensor(column_factors, torch.float64)
         gram = rows.new_zeros((rows.shape[1],) * 2, dtype=torch.float64)
         plain = bool((factors == 1.0).all())
-        for some in self.pieces(rows):
+        for some in self._pieces(rows):
             wide = rows[some].double()
             if row_weights is not None:
                 wide = wide * self._tensor(row_weights[some], torch.float64).sqrt()[:, None]
-            self._add_gram(wide if plain else wide * factors, gram)
+            if not plain:
+                wide = wide * factors
+            gram += wide.T @ wide
         return DeviceArray(gram)
 
-    def add_gram(self, rows: Any, gram: Array) -> None:
-        found = rows.new_zeros(gram.shape, dtype=torch.float64)
-        self._add_gram(rows.double(), found)
-        gram += fetch(found)
+    def multiply(self, rows: Any, row_scales: Any, column_scales: Array) -> Array:
+        scales = self._tensor(row_scales, torch.float64)[:, None]
+        return fetch(rows.double() * scales * self._tensor(column_scales, torch.float64))
 
-    def _add_gram(self, wide: Any, gram: Any) -> None:
-        refuse_emulation()
-        gram += wide.T @ wide
-
-    def gram_rows(self, rows: Any) -> Array:
-        refuse_emulation()
-        wide = self._tensor(rows)
-        return fetch(wide @ wide.T)
-
-    def take_dense(self, rows: Any, indices: Any) -> Array:
+    def take(self, rows: Any, indices: Array | slice) -> Array:
         given = indices if isinstance(indices, slice) else as_tensor(indices, self._device)
-        return fetch(self._tensor(rows)[given].double())
-
-    def find_filled(self, rows: Any) -> Array:
-        return fetch((rows != 0).any(dim=1))
-
-    def list_entries(self, rows: Any) -> tuple[Array, Array, Array]:
-        return DENSE.list_entries(fetch(rows))
-
-    def count_entries(self, rows: Any) -> Array:
-        return np.full(rows.shape[1], rows.shape[0])
-
-    def sum_squares(self, rows: Any, down: Any, across: Any) -> Array:
-        return DENSE.sum_squares(fetch(rows), down, across)
-
-    def add_bits(self, rows: Any) -> int:
-        return add_bits(fetch(rows))
-
-    def observe(self, rows: Any) -> ObservedBlock:
-        return ObservedArray(fetch(rows))
-
-    def fill(self, rows: Any) -> Any:
-        return torch.nan_to_num(rows, nan=0.0, posinf=torch.inf, neginf=-torch.inf)
-
-    def any_missing(self, rows: Any) -> bool:
-        return any(bool(torch.isnan(rows[some]).any()) for some in self.pieces(rows))
+        return fetch(rows[given].contiguous())

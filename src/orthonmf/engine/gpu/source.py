@@ -60,7 +60,7 @@ class TensorSource:
     in_memory = True
     elsewhere = False
 
-    def __init__(self, tensor: Any, kernel: Kernel | None = None) -> None:
+    def __init__(self, tensor: Any, kernel: Kernel[Any] | None = None) -> None:
         self._tensor = tensor.detach()
         self.shape = (int(tensor.shape[0]), int(tensor.shape[1]))
         self.n_entries = self.shape[0] * self.shape[1]
@@ -69,7 +69,7 @@ class TensorSource:
             self.dtype = working_dtype(OF_TORCH[tensor.dtype])
         self._dtype = DTYPES[self.dtype]
         self.boundaries = device_boundaries(*self.shape)
-        self.kernel: Kernel = kernel or kernel_on(tensor.device)
+        self.kernel: Kernel[Any] = kernel or kernel_on(tensor.device)
         self.can_transpose = self.n_entries * self.dtype.itemsize <= MOST_BYTES_TO_FLIP
 
     def own_executor(self, local: Executor) -> Executor:

@@ -16,7 +16,7 @@ import torch
 from orthonmf.engine.executors import Executor, Threads, Work, available_cores
 from orthonmf.engine.gpu.functions import DTYPES
 from orthonmf.engine.gpu.source import DeviceExecutor, device_boundaries, kernel_on
-from orthonmf.engine.kernels.interface import Kernel, Rows
+from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.sources import Source, block_rows
 from orthonmf.numerics.arrays import Array
 
@@ -28,7 +28,7 @@ STAGE_BYTES = 2**26
 PART_LEFT = 4
 
 
-def copy_block(kernel: Kernel, rows: Rows, room: Array) -> None:
+def copy_block(kernel: Kernel[Any], rows: Array, room: Array) -> None:
     """Copy the rows of a block, in the working dtype, to where they will be sent from."""
     np.copyto(room, rows)
 
@@ -39,14 +39,14 @@ class DeviceBlocks:
     elsewhere = False
 
     def __init__(
-        self, host: Source, device: Any, locked: Any = None, kernel: Kernel | None = None
+        self, host: Source, device: Any, locked: Any = None, kernel: Kernel[Any] | None = None
     ) -> None:
         """``locked`` is a tensor of the same rows in page-locked memory, where there is one."""
         self._host, self._device, self._locked = host, device, locked
         self.shape, self.dtype, self.n_entries = host.shape, host.dtype, host.n_entries
         self.in_memory, self.can_transpose = host.in_memory, host.can_transpose
         self.boundaries = device_boundaries(*self.shape, STREAMED_ENTRIES)
-        self.kernel: Kernel = kernel or kernel_on(device)
+        self.kernel: Kernel[Any] = kernel or kernel_on(device)
         self._dtype = DTYPES[self.dtype]
         self._kept: dict[int, Any] = {}
         self._coming: dict[int, Future[Any]] = {}

@@ -7,20 +7,18 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csr_array
 
 from orthonmf.engine.kernels.interface import (
     BlockColumns,
     BlockLook,
     BlockSweep,
     Kernel,
-    ObservedBlock,
-    Penalty,
+    piece_rows,
 )
-from orthonmf.engine.kernels.missing import ObservedArray
-from orthonmf.engine.unchanged import add_bits
-from orthonmf.engine.units import NO_ENTRIES, SWITCHED_OFF, Units
+from orthonmf.engine.loadings import ByLabel
 from orthonmf.numerics.arrays import Array
+from orthonmf.numerics.segments import slices
 from orthonmf.numerics.short_products import exact_in_float32
 
 # Rows per step where a float64 copy of a block would not stay in cache.
@@ -38,22 +36,21 @@ SMALL_MEMBERS = 2**12
 MOST_BYTES_KEPT = 2**24
 
 
-class DenseKernel(Kernel):
+class DenseKernel(Kernel[Array]):
     """Blocks of rows held as C-ordered arrays."""
 
-    def scale(self, rows: Array, units: Units) -> Array:
-        if units.at_rest:
+    def scale(self, rows: Array, exponent: int) -> Array:
+        if exponent == 0:
             return rows
-        return np.ldexp(rows.astype(np.float64, copy=False), -np.asarray(units.shift()))
+        return np.ldexp(rows.astype(np.float64, copy=False), np.int32(-exponent))
 
-    def find_row_powers(self, rows: Array, columns: Array | None) -> Array:
-        _, powers = np.frexp(rows)
-        if columns is not None:
-            powers = powers - columns
-        counted = rows > 0 if columns is None else (rows > 0) & (columns < SWITCHED_OFF)
-        return np.max(powers, axis=1, initial=NO_ENTRIES, where=counted).astype(np.int32)
-
-    def look(self, rows: Array, column_weights: Array | None) -> BlockLook:
+    def look(
+        self,
+        rows: Array,
+        column_weights: Array | None = None,
+        row_weights: Array | None = None,
+        columns: bool = False,
+    ) -> BlockLook:
         squares = np.empty(len(rows))
         lowest, largest = np.inf, -np.inf
         for start, stop in _chunks(rows):
@@ -69,14 +66,8 @@ class DenseKernel(Kernel):
         if not (lowest >= 0 and np.isfinite(largest)):
             row, column = divmod(find_offense(rows.ravel()) or 0, rows.shape[1])
             offense = (row, column, float(rows[row, column]))
-        return BlockLook(offense, float(largest), squares)
-
-    def square_columns(self, rows: Array, row_weights: Array | None) -> Array:
-        squares = np.zeros(rows.shape[1])
-        for start, stop in _chunks(rows):
-            chunk = np.square(_in_float64(rows[start:stop]))
-            squares += chunk.sum(axis=0) if row_weights is None else row_weights[start:stop] @ chunk
-        return squares
+        of_columns = square_columns(rows, row_weights) if columns else None
+        return BlockLook(offense, float(largest), squares, of_columns)
 
     def multiply_directions(
         self, rows: Array, directions: Array, exact: bool = True, disjoint: bool = False
@@ -93,7 +84,12 @@ class DenseKernel(Kernel):
         return products
 
     def find_winners(
-        self, rows: Array, directions: Array, penalty: Penalty | None = None, disjoint: bool = False
+        self,
+        rows: Array,
+        directions: Array,
+        offsets: Array | None = None,
+        lengths: Array | None = None,
+        disjoint: bool = False,
     ) -> tuple[Array, Array]:
         k, n_columns = directions.shape
         directions = np.asarray(directions, dtype=rows.dtype)
@@ -108,8 +104,8 @@ class DenseKernel(Kernel):
                 scores = _segment_products(some, directions)
             else:
                 scores = _scores(some, directions)
-            if penalty is not None:
-                lower = np.multiply.outer(penalty.offsets, penalty.lengths[part])
+            if offsets is not None and lengths is not None:
+                lower = np.multiply.outer(offsets, lengths[part])
                 scores -= lower.astype(rows.dtype, copy=False)
             np.max(scores, axis=0, out=best[part])
             labels[part] = _winners(scores, best[part])
@@ -143,74 +139,82 @@ class DenseKernel(Kernel):
         members = _one_per_column(values, labels.astype(np.int32, copy=False), k)
         return np.asarray(members @ rows, dtype=np.float64)
 
-    def normalize(self, rows: Array, lengths: Array, column_factors: Array | None) -> Array:
-        found = np.empty_like(rows)
-        factored = rows if column_factors is None else rows * column_factors
-        return np.divide(factored, lengths[:, None], out=found, casting="same_kind")
-
-    def multiply(self, rows: Array, row_scales: Array, column_scales: Array) -> Array:
-        return rows * row_scales[:, None] * column_scales
-
-    def stack(self, blocks: list[Array], transposed: bool) -> Array:
-        whole = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-        return np.ascontiguousarray(whole.T) if transposed else whole
-
-    def multiply_combinations(
-        self, rows: Array, combinations: Array, row_weights: Array | None
+    def combine_columns(
+        self, rows: Array, combinations: Array, row_weights: Array | None, exact: bool
     ) -> BlockColumns:
-        combined = rows @ np.asarray(combinations, dtype=rows.dtype).T
-        weighted = combined if row_weights is None else combined * row_weights[:, None]
-        products = weighted.astype(rows.dtype, copy=False).T @ rows
-        squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
-        return BlockColumns(products.astype(np.float64, copy=False), squares)
+        if not exact or rows.dtype == np.float64:
+            return _combine(rows, combinations, row_weights)
+        products, squares = np.zeros(combinations.shape), np.zeros(len(combinations))
+        for some in slices(len(rows), piece_rows(rows.shape[1])):
+            weights = None if row_weights is None else row_weights[some]
+            piece = _combine(rows[some].astype(np.float64), combinations, weights)
+            products += piece.products
+            squares += piece.squares
+        return BlockColumns(products, squares)
 
     def square_residuals(
-        self, rows: Array, loadings: Any, components: Array, column_factors: Array | None
+        self,
+        rows: Array,
+        loadings: Array | csr_array | ByLabel,
+        components: Array,
+        column_factors: Array | None,
     ) -> Array:
+        factors = loadings.csr() if isinstance(loadings, ByLabel) else loadings
         squares = np.empty(len(rows))
         for start, stop in _chunks(rows):
             chunk = rows[start:stop].astype(np.float64, copy=False)
-            difference = chunk - loadings[start:stop] @ components
+            difference = chunk - factors[start:stop] @ components
             if column_factors is not None:
                 difference *= column_factors
             squares[start:stop] = np.square(difference).sum(axis=1)
         return squares
 
-    def take_dense(self, rows: Array, indices: Array | slice) -> Array:
-        return rows[indices].astype(np.float64, copy=False)
+    def gram(
+        self, rows: Array, column_factors: Array, row_weights: Array | None, exact: bool = True
+    ) -> Array:
+        scales = np.ones(len(rows)) if row_weights is None else np.sqrt(row_weights)
+        plain = row_weights is None and bool((column_factors == 1.0).all())
+        gram = np.zeros((rows.shape[1], rows.shape[1]))
+        for some in slices(len(rows), piece_rows(rows.shape[1])):
+            weighted = rows[some]
+            if exact or not plain:
+                weighted = weighted.astype(np.float64, copy=False)
+            if not plain:
+                weighted = self.multiply(weighted, scales[some], column_factors)
+            if not exact:
+                with np.errstate(over="ignore", under="ignore"):
+                    weighted = weighted.astype(np.float32, copy=False)
+            add_product(_shorten(weighted), gram)
+        return gram
 
-    def find_filled(self, rows: Array) -> Array:
-        return np.asarray(rows.any(axis=1))
+    def multiply(self, rows: Array, row_scales: Array, column_scales: Array) -> Array:
+        return rows * row_scales[:, None] * column_scales
 
-    def list_entries(self, rows: Array) -> tuple[Array, Array, Array]:
-        places, columns = np.nonzero(rows)
-        return places, columns, rows[places, columns].astype(np.float64)
+    def take(self, rows: Array, indices: Array | slice) -> Array:
+        return rows[indices]
 
-    def count_entries(self, rows: Array) -> Array:
-        return np.full(rows.shape[1], len(rows))
 
-    def sum_squares(self, rows: Array, down: Any, across: Any) -> Array:
-        return np.asarray(down.T @ (np.square(rows) @ across))
+def square_columns(rows: Array, row_weights: Array | None) -> Array:
+    """(m,) weighted sums of the squares of every column, in float64."""
+    squares = np.zeros(rows.shape[1])
+    for start, stop in _chunks(rows):
+        chunk = np.square(_in_float64(rows[start:stop]))
+        squares += chunk.sum(axis=0) if row_weights is None else row_weights[start:stop] @ chunk
+    return squares
 
-    def add_bits(self, rows: Array) -> int:
-        return add_bits(rows)
 
-    def observe(self, rows: Array) -> ObservedBlock:
-        return ObservedArray(rows)
+def _shorten(rows: Array) -> Array:
+    """Rows in float32 where sums of products of their columns are exact in it."""
+    exact = exact_in_float32(rows, lambda: float(square_columns(rows, None).max(initial=0.0)))
+    return rows.astype(np.float32) if exact else rows
 
-    def fill(self, rows: Array) -> Array:
-        return np.where(np.isnan(rows), rows.dtype.type(0), rows)
 
-    def any_missing(self, rows: Array) -> bool:
-        return bool(np.isnan(rows).any())
-
-    def gram_rows(self, rows: Array) -> Array:
-        return rows @ rows.T
-
-    def add_gram(self, rows: Array, gram: Array) -> None:
-        if exact_in_float32(rows, lambda: float(self.square_columns(rows, None).max(initial=0.0))):
-            rows = rows.astype(np.float32)
-        add_product(rows, gram)
+def _combine(rows: Array, combinations: Array, row_weights: Array | None) -> BlockColumns:
+    combined = rows @ np.asarray(combinations, dtype=rows.dtype).T
+    weighted = combined if row_weights is None else combined * row_weights[:, None]
+    products = weighted.astype(rows.dtype, copy=False).T @ rows
+    squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
+    return BlockColumns(products.astype(np.float64, copy=False), squares)
 
 
 def find_offense(values: Array) -> int | None:

@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.engine.kernels.interface import ObservedBlock
-from orthonmf.engine.units import NO_ENTRIES
+from orthonmf.engine.kernels.sparse import with_values
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.segments import slices
-from orthonmf.numerics.vectors import divide
 
 # A difference below this share of what it was taken from has lost digits: it is summed instead.
 CANCELLED = 1e-2
 # Entries of an indicator that are made dense at once.
 ENTRIES_AT_ONCE = 2**20
+
+
+class ObservedBlock(ABC):
+    """A block with missing entries: values with zeros in their place, and where they are."""
+
+    @abstractmethod
+    def multiply_directions(self, directions: Array) -> Array:
+        """Products (b, k) of the rows with directions (k, m)."""
+
+    @abstractmethod
+    def multiply_columns(self, loadings: Array) -> Array:
+        """Products (k, m) of loadings (b, k) with the columns."""
+
+    @abstractmethod
+    def sum_observed(self, squares: Array) -> Array:
+        """For every row the sums of ``squares`` (k, m) over its observed columns, (b, k)."""
+
+    @abstractmethod
+    def sum_observed_rows(self, squares: Array) -> Array:
+        """For every column the sums of ``squares`` (b, k) over its observed rows, (k, m)."""
+
+
+def observe(rows: Array | csr_array) -> ObservedBlock:
+    """Split a block with NaN in place of missing entries."""
+    return ObservedArray(rows) if isinstance(rows, np.ndarray) else ObservedCsr(rows)
+
+
+def fill(rows: Array | csr_array) -> Array | csr_array:
+    """The same rows with zeros in place of missing entries."""
+    if isinstance(rows, np.ndarray):
+        return np.where(np.isnan(rows), rows.dtype.type(0), rows)
+    return with_values(rows, fill(rows.data))
 
 
 class ObservedArray(ObservedBlock):
@@ -76,52 +108,3 @@ def _sum_others(missing: csr_array, values: Array) -> Array:
     for some in slices(len(lost), ENTRIES_AT_ONCE // max(1, missing.shape[1])):
         rest[lost[some]] = (1.0 - missing[lost[some]].toarray()) @ values
     return rest
-
-
-def fit_by_own_scale(
-    rows: Array, components: Array, weights: Array, powers: Array
-) -> tuple[Array, Array]:
-    """Fit rows whose products would underflow, every sum in a power of two of its own.
-
-    Parameters
-    ----------
-    rows
-        (b, m) float64 with NaN for what is missing, as they are stored.
-    components
-        (k, m) float64, as they are published.
-    weights, powers
-        (m,) the weight of column h is ``weights[h] * 2**powers[h]``.
-
-    Returns
-    -------
-    The square root of the energy that every component captures of every row, (b, k), times a
-    number for each row, and the loadings (b, k).
-    """
-    observed = ~np.isnan(rows) & (weights > 0)
-    (x, of_x), (c, of_c), (w, of_w) = map(
-        np.frexp, (np.where(observed, rows, 0), components, weights)
-    )
-    of_w = of_w + powers
-    counted = observed[:, None, :] & (c > 0)
-    product, product_power = _scaled_sum(
-        x[:, None, :] * c * w, of_x[:, None, :] + of_c + of_w, counted & (x > 0)[:, None, :]
-    )
-    square, square_power = _scaled_sum(
-        np.broadcast_to(c * c * w, counted.shape), 2 * of_c + of_w, counted
-    )
-    odd = square_power % 2
-    square, square_power = np.ldexp(square, odd), square_power - odd
-    loadings, scores = divide(product, square), divide(product, np.sqrt(square))
-    score_power = np.where(product > 0, product_power - square_power // 2, NO_ENTRIES)
-    score_power = score_power - score_power.max(axis=1, keepdims=True)
-    with np.errstate(over="ignore", under="ignore"):
-        return np.ldexp(scores, score_power), np.ldexp(loadings, product_power - square_power)
-
-
-def _scaled_sum(fractions: Array, powers: Array, counted: Array) -> tuple[Array, Array]:
-    """Sums over the last axis of ``fractions * 2**powers`` where counted, as fraction and power."""
-    powers = np.broadcast_to(powers, counted.shape)
-    top = np.max(powers, axis=-1, initial=NO_ENTRIES, where=counted)
-    shifts = np.where(counted, powers - top[..., None], 0)
-    terms = np.where(counted, np.ldexp(fractions, shifts), 0.0)
-    return terms.sum(axis=-1), np.where(top > NO_ENTRIES, top, 0)

@@ -1,13 +1,13 @@
-"""From X to Y and back: what is published, against trying every component in plain numbers."""
+"""What is published of a matrix, against trying every component in plain numbers."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from orthonmf.engine import geometry, sources
-from orthonmf.engine.geometry import refuse_overflow, scales_are_accurate
+from orthonmf.engine import sources
 from orthonmf.engine.loadings import ByLabel, Projection, one_per_row
+from orthonmf.engine.matrix import scales_are_accurate
 from orthonmf.errors import InvalidInputError, ScaleOverflowError
 from orthonmf.inputs.data import as_matrix
 from tests.engine.weighted import CASES, STORES, Case, make, some_numbers
@@ -114,80 +114,6 @@ def test_labels_and_scales_have_the_residual_of_their_sparse_loadings(example):
     assert by_label == example.matrix.residual(one_per_row(labels, scales, 3), components)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_components_of_x_are_directions_over_y_and_back(name):
-    example = make(CASES[name])
-    matrix = example.matrix
-    components = overlapping()
-    there = matrix.from_components(components)
-    # Columns keep their ratio in Y: that of components times roots of weights.
-    roots = np.sqrt(example.columns) * 2.0 ** -example.powers[1].astype(float)
-    for found, component in zip(there, components, strict=True):
-        expected = component * roots
-        np.testing.assert_allclose(
-            found / np.linalg.norm(found), expected / np.linalg.norm(expected), rtol=1e-13
-        )
-    back = matrix.to_components(there)
-    used = example.columns > 0
-    for found, component in zip(back, components, strict=True):
-        scale = found[used].max() / component[used].max()
-        np.testing.assert_allclose(found, np.where(used, component, 0.0) * scale, rtol=1e-13)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_coefficients_of_rows_are_shifted_with_their_weights_and_back_without(name):
-    example = make(CASES[name])
-    matrix = example.matrix
-    coefficients = RNG.random((2, len(example.base)))
-    everyone = np.zeros(len(example.base), np.int32)
-    # sum_i c_i w_i x_i, where w_i x_i is sqrt(w_i) y_i, up to a power of two.
-    roots = np.ldexp(np.sqrt(example.rows), -example.powers[0])
-    expected = (coefficients * roots) @ example.Y
-    for shifted, wanted in zip(matrix.shift_rows(coefficients), expected, strict=True):
-        found = matrix.row_sums(everyone, shifted, 1)[0]
-        np.testing.assert_allclose(found / found.max(), wanted / wanted.max(), rtol=1e-12)
-    powers = np.zeros(len(example.base)) if matrix.units.rows is None else matrix.units.rows
-    for found, given in zip(matrix.unshift_rows(coefficients), coefficients, strict=True):
-        ratios = np.log2(found / given) - powers
-        np.testing.assert_allclose(ratios, ratios[0], atol=1e-9)
-
-
-@pytest.mark.parametrize("store", STORES.values())
-@pytest.mark.parametrize("entries", [1, 2**20])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rows_too_light_for_the_common_scale_have_scales_of_their_own(
-    store, entries, dtype, monkeypatch
-):
-    monkeypatch.setattr(geometry, "LIGHT_ENTRIES", entries)
-    base = some_numbers()
-    light = np.finfo(dtype).minexp + 30
-    powers = np.where(np.arange(len(base)) % 3 == 0, light, 0)
-    X = np.ldexp(base, powers[:, None]).astype(dtype)
-    components = overlapping()
-    products = base @ components.T
-    labels, scales = as_matrix(store(X)).project(components.astype(dtype))
-    expected = np.where(products.max(axis=1) > 0, products.argmax(axis=1), -1)
-    np.testing.assert_array_equal(labels, expected)
-    found = np.ldexp(scales.astype(np.float64), -powers)
-    rtol = 1e-5 if dtype == np.float32 else 1e-12
-    np.testing.assert_allclose(found, products.max(axis=1), rtol=rtol)
-    apart = disjoint()
-    loadings = as_matrix(store(X)).loadings(apart)
-    found = np.ldexp(loadings.astype(np.float64), -powers[:, None])
-    np.testing.assert_allclose(found, base @ apart.T, rtol=rtol)
-
-
-@pytest.mark.parametrize("store", STORES.values())
-def test_the_winner_of_a_row_is_not_that_of_products_rounded_to_the_smallest_number(store):
-    smallest = 5e-324
-    X = np.array([[1.0, 1.0], [8 * smallest, 7 * smallest]])
-    # In whole smallest numbers the products are 11 and 10, exactly 10.4 and 10.6.
-    components = np.array([[0.6, 0.8], [0.8, 0.6]])
-    labels, scales = as_matrix(store(X)).project(components)
-    assert labels[1] == 1
-    assert scales[1] == 11 * smallest
-
-
 def test_a_row_of_weight_zero_is_expressed_like_any_other():
     X = some_numbers()
     weights = np.ones(len(X))
@@ -223,15 +149,6 @@ def test_what_a_sweep_tells_is_used_only_where_it_is_what_a_projection_gives():
     assert told(as_matrix(X, feature_weight=np.arange(1.0, 1 + M))) is None
 
 
-def test_many_light_rows_are_not_looked_at_one_by_one(monkeypatch):
-    X, components = some_numbers(), overlapping()
-    matrix = as_matrix(X)
-    swept = matrix.sweep(components)
-    assert matrix.project_sweep(swept.labels, swept.products) is not None
-    monkeypatch.setattr(geometry, "MOST_LIGHT_ENTRIES", 2 * M - 1)  # two rows are empty
-    assert matrix.project_sweep(swept.labels, swept.products) is None
-
-
 @pytest.mark.parametrize("noise", [0.0, 1e-9])
 @pytest.mark.parametrize("store", STORES.values())
 def test_an_error_that_cancellation_would_swallow_is_found_by_comparing_entries(store, noise):
@@ -261,9 +178,6 @@ def test_scales_that_lost_digits_to_underflow_make_entries_compared():
 
 
 def test_what_no_float_holds_is_refused_by_its_row():
-    refuse_overflow(np.array([1.0, 0.0]), 10)
-    with pytest.raises(ScaleOverflowError, match="row 11 is too large for float32"):
-        refuse_overflow(np.array([1.0, np.inf, np.inf], np.float32), 10)
     X = np.full((3, 4), np.finfo(np.float64).max)
     X[:2] = 1.0
     matrix = as_matrix(X)
