@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from orthonmf.version import __version__
 
 if TYPE_CHECKING:
-    from orthonmf import baselines, datasets, measures, preparation
+    from orthonmf import baselines, datasets, measures
     from orthonmf.annotation import annotate
     from orthonmf.certificate import Certificate
     from orthonmf.chi_square import chi_square_weights
@@ -40,7 +40,6 @@ __all__ = [
     "factorize",
     "load",
     "measures",
-    "preparation",
     "save",
     "select_n_components",
     "stream_to_device",

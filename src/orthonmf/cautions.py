@@ -242,9 +242,8 @@ def _call(side: str, place: int, names: tuple[str, ...] | None) -> str:
 
 def _drop(column: int, names: tuple[str, ...] | None) -> str:
     """How the command leaves a column out, where it can."""
-    if names is None or "," in names[column]:
-        return ""
-    return f" (--drop {shlex.quote(names[column])})"
+    name = str(column) if names is None else names[column]
+    return "" if "," in name else f" (--drop {shlex.quote(name)})"
 
 
 def _percent(share: float) -> str:

@@ -1,15 +1,8 @@
-"""Preparing a matrix before it is factorized: one function for each way, and a record of several.
+"""Preparing a matrix before it is factorized, and the record by which new rows are prepared alike.
 
-All take a dense or sparse non-negative matrix (n, m), samples in rows, and return one of the same
-kind; NaN stays NaN. What a step learns from the data it was fitted to, one number or (m,) factors,
-is used again on new data: ``values``, where another matrix has set them.
-
-Examples
---------
->>> import numpy as np
->>> from orthonmf.preparation import normalize_totals
->>> normalize_totals(np.array([[1.0, 3.0], [2.0, 2.0], [0.0, 8.0]])).tolist()
-[[1.0, 3.0], [2.0, 2.0], [0.0, 4.0]]
+Every step takes a dense or sparse non-negative matrix (n, m), samples in rows, and returns one of
+the same kind. What a step learns from the data of the fit, one number or (m,) factors, is used
+again on new data. No step changes a zero, so missing entries are zeros while steps are taken.
 """
 
 from __future__ import annotations
@@ -26,58 +19,6 @@ from orthonmf.inputs.parameters import as_choice
 from orthonmf.numerics.arrays import Array
 
 
-def normalize_rows(X: Any, values: Any = None) -> Any:
-    """Rows at Euclidean length 1, so that all samples count the same; zero rows stay zero."""
-    X = _as_floats(X)
-    return _scale(X, rows=_inverse(np.sqrt(_sums(_square(X), axis=1))))
-
-
-def normalize_totals(X: Any, values: Any = None) -> Any:
-    """Rows scaled to one total, the median of all, as is usual for counts of cells."""
-    X = _as_floats(X)
-    totals = _sums(X, axis=1)
-    return _scale(X, rows=_inverse(totals) * (learn_total(X) if values is None else values))
-
-
-def log1p(X: Any, values: Any = None) -> Any:
-    """``log(1 + x)`` of every entry, which keeps a few large counts from deciding everything."""
-    X = _as_floats(X)
-    return _with_entries(X, np.log1p(_entries(X)))
-
-
-def tfidf(X: Any, values: Any = None) -> Any:
-    """Counts of terms times how rare each is: ``log((1 + n) / (1 + n_j)) + 1`` for term j.
-
-    n_j of n documents hold the term, as scikit-learn's TfidfTransformer has it by default, without
-    its normalization.
-    """
-    X = _as_floats(X)
-    return _scale(X, columns=learn_rarity(X) if values is None else values)
-
-
-def scale_features(X: Any, values: Any = None) -> Any:
-    """Columns divided by the root of their mean square, so that units do not matter."""
-    X = _as_floats(X)
-    return _scale(X, columns=learn_scales(X) if values is None else values)
-
-
-def learn_total(X: Any) -> Array:
-    """The median total of the rows that are not zero."""
-    totals = _sums(X, axis=1)
-    return np.asarray([np.median(totals[totals > 0])] if totals.any() else [1.0])
-
-
-def learn_rarity(X: Any) -> Array:
-    """(m,) how rare each feature is."""
-    holding = _sums(_with_entries(X, (_entries(X) > 0).astype(np.float64)), axis=0)
-    return np.log((1.0 + X.shape[0]) / (1.0 + holding)) + 1.0
-
-
-def learn_scales(X: Any) -> Array:
-    """(m,) 1 over the root mean square of each feature, 0 for features that are zero."""
-    return _inverse(np.sqrt(_sums(_square(X), axis=0) / X.shape[0]))
-
-
 @dataclass(frozen=True, slots=True)
 class Step:
     """One way to prepare a matrix: what it does, and what it learns first, if anything."""
@@ -86,13 +27,48 @@ class Step:
     learn: Callable[[Any], Array] | None = None
 
 
+def _normalize(X: Any, norm: str) -> Any:
+    """Rows at length or sum 1; zero rows stay zero."""
+    from sklearn.preprocessing import normalize
+
+    return normalize(X, norm)
+
+
+def _learn_total(X: Any) -> Array:
+    """The median total of the rows that are not zero."""
+    totals = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
+    return np.asarray([np.median(totals[totals > 0])] if totals.any() else [1.0])
+
+
+def _learn_rarity(X: Any) -> Array:
+    """(m,) ``log((1 + n) / (1 + n_j)) + 1`` of a term that n_j of n documents hold."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    return np.asarray(TfidfTransformer(norm=None).fit(X).idf_, dtype=np.float64)
+
+
+def _learn_scales(X: Any) -> Array:
+    """(m,) 1 over the root mean square of each feature, 0 for features that are zero."""
+    squares = _with_entries(X, np.square(_entries(X), dtype=np.float64)).sum(axis=0)
+    lengths = np.sqrt(np.asarray(squares).ravel() / X.shape[0])
+    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+
+
+def _scale_columns(X: Any, factors: Array) -> Any:
+    each = factors[X.indices] if issparse(X) else factors
+    return _with_entries(X, (_entries(X) * each).astype(X.dtype))
+
+
 # In the order in which they are taken, whatever was asked for.
 STEPS = {
-    "totals": Step(normalize_totals, learn_total),
-    "log1p": Step(log1p),
-    "tfidf": Step(tfidf, learn_rarity),
-    "scale-features": Step(scale_features, learn_scales),
-    "rows": Step(normalize_rows),
+    "totals": Step(
+        lambda X, total: _scale_columns(_normalize(X, "l1"), np.full(X.shape[1], total)),
+        _learn_total,
+    ),
+    "log1p": Step(lambda X, _: _with_entries(X, np.log1p(_entries(X)))),
+    "tfidf": Step(_scale_columns, _learn_rarity),
+    "scale-features": Step(_scale_columns, _learn_scales),
+    "rows": Step(lambda X, _: _normalize(X, "l2")),
 }
 
 
@@ -104,9 +80,7 @@ class Preparation:
 
     def apply(self, X: Any) -> Any:
         """X prepared as the data of the fit were."""
-        for name, values in self.steps:
-            X = STEPS[name].apply(X, values)
-        return X
+        return _take(X, self.steps)[0]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -117,21 +91,25 @@ class Preparation:
 def prepare(X: Any, steps: Iterable[str], *, missing_values: Any = None) -> tuple[Any, Preparation]:
     """Take some steps of `STEPS`, in the order of that table, and record them."""
     wanted = {as_choice(name, tuple(STEPS), "step") for name in steps}
-    if wanted:
-        as_matrix(X, missing_values=missing_values)  # refuses what is no amount, with its place
+    as_matrix(X, missing_values=missing_values)  # refuses what is no amount, with its place
+    return _take(X, [(name, None) for name in STEPS if name in wanted])
+
+
+def _take(X: Any, steps: Iterable[tuple[str, Array | None]]) -> tuple[Any, Preparation]:
+    """X after some steps; what a step has not learned yet it learns from X."""
+    X = as_csr(X) if issparse(X) else as_array(X)
+    X = X.astype(np.float32 if X.dtype == np.float32 else np.float64)
+    missing = np.isnan(_entries(X))
+    _entries(X)[missing] = 0.0
     taken: list[tuple[str, Array | None]] = []
-    for name, step in STEPS.items():
-        if name in wanted:
-            X = _as_floats(X)
-            values = None if step.learn is None else step.learn(X)
-            X = step.apply(X, values)
-            taken.append((name, values))
+    for name, learned in steps:
+        step = STEPS[name]
+        if learned is None and step.learn is not None:
+            learned = step.learn(X)
+        X = step.apply(X, learned)
+        taken.append((name, learned))
+    _entries(X)[missing] = np.nan
     return X, Preparation(tuple(taken))
-
-
-def _as_floats(X: Any) -> Any:
-    held = as_csr(X) if issparse(X) else as_array(X)
-    return held if held.dtype in (np.float32, np.float64) else held.astype(np.float64)
 
 
 def _entries(X: Any) -> Array:
@@ -141,33 +119,4 @@ def _entries(X: Any) -> Array:
 
 def _with_entries(X: Any, entries: Array) -> Any:
     """A matrix with other entries in the same places."""
-    if not issparse(X):
-        return entries
-    return type(X)((entries, X.indices, X.indptr), shape=X.shape)
-
-
-def _square(X: Any) -> Any:
-    return _with_entries(X, np.square(_entries(X).astype(np.float64)))
-
-
-def _sums(X: Any, axis: int) -> Array:
-    """Sums over one axis in float64; NaN counts as nothing."""
-    if issparse(X):
-        return np.asarray(X.astype(np.float64).sum(axis=axis)).ravel()
-    return np.asarray(np.nansum(X, axis=axis, dtype=np.float64))
-
-
-def _inverse(values: Array) -> Array:
-    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
-
-
-def _scale(X: Any, *, rows: Any = None, columns: Any = None) -> Any:
-    """Every row or column times a factor, in the dtype of X."""
-    if not issparse(X):
-        factors = np.asarray(rows)[:, None] if columns is None else np.asarray(columns)
-        return (X * factors).astype(X.dtype)
-    if columns is None:
-        each = np.repeat(rows, np.diff(X.indptr))
-    else:
-        each = np.asarray(columns)[X.indices]
-    return _with_entries(X, (X.data * each).astype(X.dtype))
+    return type(X)((entries, X.indices, X.indptr), shape=X.shape) if issparse(X) else entries

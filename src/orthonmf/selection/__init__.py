@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import Any
+from warnings import catch_warnings, simplefilter
+
+from joblib import Parallel, delayed
 
 from orthonmf.engine.executors import available_cores
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError
@@ -16,7 +17,7 @@ from orthonmf.inputs.parameters import as_generator, as_n_components, as_n_jobs,
 from orthonmf.progress import count_progress
 from orthonmf.selection.choice import Selection, suggest, sum_up
 from orthonmf.selection.journal import TrialJournal
-from orthonmf.selection.trial import Place, Trial, run_trial, size_of
+from orthonmf.selection.trial import Place, run_trial, size_of
 
 __all__ = ["Selection", "select_n_components"]
 
@@ -94,18 +95,20 @@ def select_n_components(
     wanted = [Place(k, repetition) for repetition in repetitions for k in numbers]
     missing = [place for place in wanted if place not in journal.trials]
 
-    def run(place: Place) -> Trial:
-        return run_trial(data, *place, entropy, options)
-
-    with count_progress(len(wanted)) if verbose else nullcontext() as show:
-        for done, trial in enumerate(_in_parallel(run, missing, workers), start=1):
+    # Threads: what takes time releases the interpreter lock.
+    parallel = Parallel(workers, backend="threading", return_as="generator_unordered")
+    trials = parallel(delayed(run_trial)(data, *place, entropy, options) for place in missing)
+    with count_progress(len(wanted)) if verbose else nullcontext() as show, catch_warnings():
+        # Fewer components than a large candidate asks for are an answer here, in the table.
+        simplefilter("ignore", FewerComponentsWarning)
+        for done, trial in enumerate(trials, start=1):
             journal.add(trial)
             if show is not None:
                 show(len(wanted) - len(missing) + done, "selecting n_components", "")
-    trials = tuple(journal.trials[place] for place in sorted(wanted, key=Place.order))
-    summary = sum_up(trials)
+    all_trials = tuple(journal.trials[place] for place in sorted(wanted, key=Place.order))
+    summary = sum_up(all_trials)
     suggestion, reason = suggest(summary)
-    return Selection(suggestion, reason, summary, trials, entropy)
+    return Selection(suggestion, reason, summary, all_trials, entropy)
 
 
 def _as_candidates(candidates: Iterable[Any], orthogonal: str) -> list[Any]:
@@ -129,23 +132,3 @@ def _entropy(random_state: Any) -> int | None:
     generator = as_generator(random_state)  # refuses negative seeds
     seed = as_seed(random_state)
     return int(generator.integers(2**63)) if seed is None else seed
-
-
-def _in_parallel(
-    run: Callable[[Place], Trial], places: list[Place], workers: int
-) -> Iterator[Trial]:
-    """Trials as they finish; after an error or an interrupt no further one is started."""
-    # Threads: what takes time releases the interpreter lock.
-    pool = ThreadPoolExecutor(max(1, min(workers, len(places))), thread_name_prefix="select")
-    with warnings.catch_warnings():
-        # Fewer components than a large candidate asks for are an answer here, in the table.
-        warnings.simplefilter("ignore", FewerComponentsWarning)
-        try:
-            open_trials: set[Future[Trial]] = {pool.submit(run, place) for place in places}
-            while open_trials:
-                done, open_trials = wait(open_trials, return_when=FIRST_COMPLETED)
-                # So that no finished one is lost.
-                failed_last = sorted(done, key=lambda one: one.exception() is not None)
-                yield from (one.result() for one in failed_last)
-        finally:
-            pool.shutdown(cancel_futures=True)
