@@ -271,16 +271,6 @@ def test_nullable_pandas_columns_are_numbers_and_their_gaps_are_missing_values()
     assert fit(frame, 1, algorithm="best", missing_values=np.nan).n_components_found == 1
 
 
-def test_the_former_name_of_a_certificate_is_taken_with_a_warning():
-    X = np.random.default_rng(0).random((12, 5))
-    with pytest.warns(FutureWarning, match="certificate='dual' is called 'tight' now"):
-        former = orthonmf.factorize(X, 2, certificate="dual", random_state=0)
-    current = orthonmf.factorize(X, 2, certificate="tight", random_state=0)
-    assert former.certificate.lower_bound == current.certificate.lower_bound
-    with pytest.warns(FutureWarning, match="method='dual' is called 'tight' now"):
-        assert former.certify(X, "dual").lower_bound == current.certificate.lower_bound
-
-
 def test_seconds_that_would_be_ignored_are_refused():
     X = np.random.default_rng(0).random((12, 5))
     with pytest.raises(InvalidInputError, match="certificate_seconds=5 would be ignored with"):

@@ -19,8 +19,6 @@ CERTIFICATES: dict[str | None, str] = {
     "tight": "a much stronger one, from a search that may take a minute",
     None: "no bound, only what the algorithm promises",
 }
-# Names that were given up, and those that took their place; each goes with the next release.
-FORMER = {"dual": "tight"}
 CERTIFICATE_SECONDS = 60.0
 """What a search for a bound may take, unless it is told otherwise."""
 

@@ -11,7 +11,7 @@ from scipy.sparse import (
 
 import orthonmf
 from orthonmf.inputs.data import as_matrix
-from orthonmf.inputs.parameters import as_generator
+from orthonmf.inputs.parameters import as_bytes, as_generator
 
 GOOD = np.random.default_rng(0).random((6, 4))
 
@@ -127,6 +127,10 @@ def test_n_components_must_be_a_positive_integer(k, error):
         ({"random_state": 1.5}, TypeError, "random_state"),
         ({"random_state": -3}, TypeError, "random_state"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),
+        ({"max_memory": 0}, ValueError, "max_memory must be a positive integer"),
+        ({"max_memory": "0GB"}, ValueError, "max_memory must be a positive integer"),
+        ({"max_memory": "much"}, ValueError, "max_memory must be a number of bytes"),
+        ({"missing_values": -1}, ValueError, "missing_values must be None or numpy.nan"),
         ({"n_jobs": 1.5}, TypeError, "n_jobs"),
         ({"sample_weight": np.ones(5)}, ValueError, "sample_weight must hold 6"),
         ({"sample_weight": np.ones((6, 1))}, ValueError, "sample_weight"),
@@ -141,6 +145,21 @@ def test_bad_parameters_are_named(arguments, error, message):
     with pytest.raises(error, match=message) as caught:
         orthonmf.factorize(GOOD, 2, **arguments)
     assert isinstance(caught.value, orthonmf.OrthoNMFError)
+
+
+@pytest.mark.parametrize("letter", "kMGT")
+def test_sizes_count_in_thousands_and_with_an_i_in_powers_of_two(letter):
+    power = "kMGT".index(letter) + 1
+    for text in (f"1{letter}", f"1{letter}B", f"1 {letter.lower()}b"):
+        assert as_bytes(text) == 1000**power
+    for text in (f"1{letter}i", f"1{letter}iB", f" 1 {letter.upper()}ib "):
+        assert as_bytes(text) == 2 ** (10 * power)
+
+
+def test_one_number_is_the_weight_of_all():
+    result = orthonmf.factorize(GOOD, 2, sample_weight=4, random_state=0)
+    plain = orthonmf.factorize(GOOD, 2, random_state=0)
+    assert result.error == pytest.approx(2 * plain.error)
 
 
 def test_an_unknown_keyword_is_a_type_error():

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from orthonmf.certificate import CERTIFICATES, FORMER
+from orthonmf.certificate import CERTIFICATES
 from orthonmf.errors import InvalidInputError, OrthoNMFError
 from orthonmf.files.readers import FORMATS
 from orthonmf.inputs.parameters import as_n_init, name_nearest
@@ -223,7 +223,7 @@ Kmeans = Annotated[
 ]
 Proof = Annotated[
     str,
-    choice("--certificate", f"Lower bound. {explain(KINDS_OF_PROOF)}.", {**CERTIFICATES, **FORMER}),
+    choice("--certificate", f"Lower bound. {explain(KINDS_OF_PROOF)}.", CERTIFICATES),
 ]
 ProofSeconds = Annotated[float, solver(None, "What the search of a tight one may take.", min=0.0)]
 NInit = Annotated[

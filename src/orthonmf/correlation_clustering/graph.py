@@ -128,10 +128,10 @@ def as_graph(X: Any, binarize: float | None = None) -> Biadjacency:
     try:
         return Biadjacency(edges_above(matrix, binarize))
     except InvalidInputError as error:
-        if binarize is not None or matrix.shape[1] not in (2, 3):
+        if not error.remedy or matrix.shape[1] not in (2, 3):
             raise
-        hint = "If every row is an edge, pass orthonmf.Biadjacency.from_edges(X)."
-        raise InvalidInputError(f"{error} {hint}") from error
+        hint = "if every row is an edge, orthonmf.Biadjacency.from_edges(X)"
+        raise InvalidInputError(error.problem, f"{error.remedy}, or {hint}") from error
 
 
 def _lists_edges(X: Any, binarize: float | None) -> bool:
@@ -231,45 +231,34 @@ def _number(labels: list[Any], names: Iterable[Any] | None, what: str) -> tuple[
 
 def edges_above(matrix: Array | csr_array, binarize: float | None) -> csr_array:
     """The edges of a matrix, as uint8 ones in CSR form with sorted indices."""
-    if isinstance(matrix, np.ndarray):
-        values = matrix.ravel()
-    elif binarize is not None and binarize < 0:
+    if issparse(matrix) and binarize is not None and binarize < 0:
         raise InvalidInputError(
             f"binarize is {binarize}: below 0 every entry that a sparse matrix leaves out "
             "would be an edge. Use a threshold of at least 0, or pass a dense matrix."
         )
-    else:
-        matrix.sort_indices()
-        values = matrix.data
-    _refuse(~np.isfinite(values), matrix, values, "NaN or infinity")
+    values: Any = matrix.data if issparse(matrix) else matrix
+    _refuse(~np.isfinite(values), matrix, "NaN or infinity")
     if binarize is None:
-        _refuse((values != 0) & (values != 1), matrix, values, "values other than 0 and 1")
-    is_edge = np.flatnonzero(values > (0 if binarize is None else binarize))
-    rows, columns = _find_places(matrix, is_edge)
-    ones = np.ones(len(is_edge), dtype=np.uint8)
-    edges = coo_array((ones, (rows, columns)), shape=matrix.shape).tocsr()
+        remedy = "pass binarize=t to make every entry above t an edge"
+        _refuse((values != 0) & (values != 1), matrix, "values other than 0 and 1", remedy)
+    edges = csr_array(matrix > (binarize or 0), dtype=np.uint8)
     edges.sort_indices()
     return edges
 
 
-def _find_places(matrix: Array | csr_array, numbers: Any) -> tuple[Any, Any]:
-    """Row and column of some entries, numbered in the order in which they are stored."""
-    if isinstance(matrix, np.ndarray):
-        return np.divmod(numbers, matrix.shape[1])
-    rows = np.searchsorted(matrix.indptr, numbers, side="right") - 1
-    return rows, matrix.indices[numbers]
+def _refuse(wrong: Array, matrix: Any, what: str, remedy: str = "") -> None:
+    """Raise an error that names the first offending entry in row order, if there is one.
 
-
-def _refuse(wrong: Array, matrix: Array | csr_array, values: Array, found: str) -> None:
-    """Raise an error that names the first offending entry in row order, if there is one."""
+    ``wrong`` says which entries offend: all of an array, those that a CSR array stores.
+    """
     count = np.count_nonzero(wrong)
     if count:
-        first = wrong.argmax()
-        row, column = _find_places(matrix, first)
-        remedy = "" if "NaN" in found else "pass binarize=t to make every entry above t an edge"
+        rows, columns = np.nonzero(wrong) if wrong.ndim == 2 else matrix.tocoo().coords
+        first = 0 if wrong.ndim == 2 else wrong.argmax()
+        row, column = int(rows[first]), int(columns[first])
         raise InvalidInputError(
-            f"The graph contains {found}: {count} of them, the first is "
-            f"X[{row}, {column}] = {values[first]}. An edge is 1, no edge is 0",
+            f"The graph contains {what}: {count} of them, the first is "
+            f"X[{row}, {column}] = {matrix[row, column]}. An edge is 1, no edge is 0",
             remedy,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from mmap import mmap
 from typing import Any
 
@@ -62,15 +62,8 @@ class Data:
 
     def read(self, orthogonal: str) -> Matrix:
         """The matrix for work in this setting, checked, as it is now."""
-        return as_matrix(
-            self.X,
-            sample_weight=self.sample_weight,
-            feature_weight=self.feature_weight,
-            missing_values=self.missing_values,
-            n_jobs=self.n_jobs,
-            max_memory=self.max_memory,
-            columns=orthogonal != "samples",
-        )
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return as_matrix(**given, columns=orthogonal != "samples")
 
 
 def as_matrix(

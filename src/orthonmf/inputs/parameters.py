@@ -6,15 +6,14 @@ import math
 import numbers
 import operator
 import re
-import warnings
 from collections.abc import Iterable
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from orthonmf.certificate import CERTIFICATE_SECONDS, CERTIFICATES, FORMER
+from orthonmf.certificate import CERTIFICATE_SECONDS, CERTIFICATES
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.inputs.tensors import as_host_array
 from orthonmf.numerics.arrays import Array
@@ -43,30 +42,20 @@ def name_nearest(value: Any, choices: Iterable[Any]) -> str:
     if not isinstance(value, str) or not value.strip():
         return ""
     wanted = value.strip().lower().replace("_", "-")
-    holding = [one for one in known if one.startswith(wanted) or wanted in one.split("-")]
-    if len(holding) == 1:
-        return f"; did you mean {holding[0]}?"
-    alike = [SequenceMatcher(None, wanted, choice).ratio() for choice in known]
-    best = max(alike, default=0.0)
-    return f"; did you mean {known[alike.index(best)]}?" if best >= ALIKE else ""
+    nearest = [name for name in known if name.startswith(wanted) or wanted in name.split("-")]
+    if len(nearest) != 1:
+        nearest = get_close_matches(wanted, known, n=1, cutoff=ALIKE)
+    return f"; did you mean {nearest[0]}?" if nearest else ""
 
 
 def as_certificate(value: Any, seconds: Any, name: str = "certificate") -> tuple[str | None, float]:
-    """The name of a certificate and the seconds it may take; former names are warned about.
+    """The name of a certificate and the seconds it may take.
 
     None, for none, is a ``certificate`` but no ``method``.
     """
     limit_name = "certificate_seconds" if name == "certificate" else "seconds"
-    if isinstance(value, str) and value in FORMER:
-        warnings.warn(
-            f"{name}={value!r} is called {FORMER[value]!r} now; the old name goes with the next "
-            "release",
-            FutureWarning,
-            stacklevel=3,
-        )
-        value = FORMER[value]
-    choices = tuple(one for one in CERTIFICATES if one is not None or name == "certificate")
-    as_choice(value, choices, name)
+    choices = [kind for kind in CERTIFICATES if kind is not None or name == "certificate"]
+    as_choice(value, tuple(choices), name)
     limit = as_tolerance(seconds, limit_name)
     if value != "tight" and limit != CERTIFICATE_SECONDS:
         raise InvalidInputError(
