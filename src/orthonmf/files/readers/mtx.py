@@ -1,7 +1,8 @@
 """Matrix Market: ``.mtx`` and ``.mtx.gz``, with the names that 10x Genomics puts next to them.
 
-The entries are read by NumPy, some ten thousand lines at a time, so that no text can do harm and no
-more memory is taken than the entries need; a line that cannot be read is named.
+The header is checked here, the entries are read by NumPy, some ten thousand lines at a time. Lines
+in which it meets anything else are read again one by one, so that the error names the line.
+(pandas takes two to three times as long for them; SciPy's reader dies of a file that is cut.)
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from orthonmf.files.readers.names import tenx_neighbors
-from orthonmf.files.readers.opening import DAMAGED_TEXT, is_packed, open_text
+from orthonmf.files.readers.opening import DAMAGED_PACKING, is_packed, open_text
 from orthonmf.files.readers.record import NamedMatrix, Request
+from orthonmf.files.readers.text import as_number
 from orthonmf.numerics.arrays import Array
 
 SHORTEST_ENTRY = 4  # "1 1\n"
@@ -27,72 +29,60 @@ MOST_PACKED = 1032  # gzip cannot do better than this ratio
 LONGEST_HEADER = 100_000  # lines of comments
 LONGEST_COMMENT, LONGEST_ENTRY = 2**20, 2**10  # characters; the format allows 1024
 LINES_AT_ONCE = 2**15
-TYPES = {"real": "f8", "double": "f8", "integer": "i8", "unsigned-integer": "u8", "pattern": None}
+TYPES = ("real", "double", "integer", "unsigned-integer", "pattern")
 SYMMETRIES = ("general", "symmetric", "hermitian")
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Lines that hold something, among those that were read from line ``first`` on."""
-
-    texts: list[str]
-    first: int
-    read: list[str]
-
-    def number(self, place: int) -> int:
-        """The number of a line in the file."""
-        filled = (number for number, line in enumerate(self.read, self.first) if not line.isspace())
-        return next(islice(filled, place, None))
+WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class _Header:
     """What the first lines declare."""
 
-    layout: str
-    type: str | None  # of the values; None where there are only places
+    layout: str  # coordinate: row, column and value in a line; array: a value
+    type: str  # of the values
     mirrored: bool
     shape: tuple[int, int]
     n_entries: int
     line: int  # of the sizes
 
     @property
-    def columns(self) -> list[tuple[str, str]]:
+    def columns(self) -> list[str]:
         """What stands in a line of the body."""
-        places = [("row", "i8"), ("column", "i8")] if self.layout == "coordinate" else []
-        return [*places, *([] if self.type is None else [("value", self.type)])]
+        places = ["row", "column"] if self.layout == "coordinate" else []
+        return places if self.type == "pattern" else [*places, "value"]
+
+    def is_whole(self, column: str) -> bool:
+        """Whether a column holds whole numbers."""
+        return column != "value" or "integer" in self.type
 
 
 def read_mtx(request: Request) -> NamedMatrix:
-    """Read a coordinate file as CSR and an array file as an array."""
+    """Read a coordinate file as CSR and an array file as an array, both in float64."""
     try:
         with open_text(request.path, errors="replace") as file:
             lines = iter(lambda: file.readline(LONGEST_COMMENT), "")
             header = _read_header(lines, request)
             _check_room(header, request)
-            read = _read_coordinates if header.layout == "coordinate" else _read_dense
-            X: Any = read(lines, header, request)
-    except DAMAGED_TEXT as error:
+            entries = _read_entries(lines, header, request)
+    except DAMAGED_PACKING as error:
         raise request.error(f"the packed file is damaged: {error}") from error
+    X = _as_csr(entries, header) if header.layout == "coordinate" else _as_array(entries, header)
     return _add_names(X, request)
 
 
 def _read_header(lines: Iterator[str], request: Request) -> _Header:
     """The banner and the line of sizes; everything is checked that does not need the entries."""
     layout, kind, mirrored = _read_banner(next(lines, ""), request)
-    for number, line in enumerate(lines, start=2):
-        if line.startswith("%") or not line.strip():
-            if number > LONGEST_HEADER:
-                break
-            continue
+    for number, line in enumerate(islice(lines, LONGEST_HEADER), start=2):
         sizes = line.split()
-        if len(sizes) != (3 if layout == "coordinate" else 2) or not all(
-            re.fullmatch(r"-?\d+", one, re.ASCII) for one in sizes
-        ):
+        if line.startswith("%") or not sizes:
+            continue
+        expected = 3 if layout == "coordinate" else 2
+        if len(sizes) != expected or not all(map(WHOLE.fullmatch, sizes)):
             raise request.error(f"a line of sizes was expected, found {line[:60]!r}", number)
-        if any(one.startswith("-") or len(one) > 18 for one in sizes):
+        if any(size.startswith("-") or len(size) > 18 for size in sizes):
             raise request.error(f"the sizes {' '.join(sizes)[:80]} make no sense", number)
-        counts = [int(one) for one in sizes]
+        counts = [int(size) for size in sizes]
         n, m = request.check_shape((counts[0], counts[1]), number)
         if mirrored and n != m:
             raise request.error(f"a symmetric matrix is square, this one is {n} x {m}", number)
@@ -102,7 +92,7 @@ def _read_header(lines: Iterator[str], request: Request) -> _Header:
     raise request.error("it ends before the line of sizes")
 
 
-def _read_banner(line: str, request: Request) -> tuple[str, str | None, bool]:
+def _read_banner(line: str, request: Request) -> tuple[str, str, bool]:
     """The layout, the type of the values, and whether one triangle stands for both."""
     words = line.lower().split()
     if not words or not words[0].startswith("%%matrixmarket"):
@@ -118,7 +108,7 @@ def _read_banner(line: str, request: Request) -> tuple[str, str | None, bool]:
         raise request.error("a skew-symmetric matrix has negative entries", 1)
     if symmetry not in SYMMETRIES:
         raise request.error(f"the symmetry {symmetry[:40]!r} is unknown", 1)
-    return layout, TYPES[field], symmetry != "general"
+    return layout, field, symmetry != "general"
 
 
 def _check_room(header: _Header, request: Request) -> None:
@@ -133,107 +123,102 @@ def _check_room(header: _Header, request: Request) -> None:
         raise request.error(f"the file is too short for the {what}", header.line)
 
 
-def _read_coordinates(lines: Iterator[str], header: _Header, request: Request) -> csr_array:
-    n, m = header.shape
-    places = np.empty((2, header.n_entries), dtype=np.int32 if max(n, m) < 2**31 else np.int64)
-    values = np.ones(header.n_entries, dtype=header.type or np.float64)
-    for start, block, filled in _read_blocks(lines, header, request):
-        here = slice(start, start + len(block))
-        for axis, (name, size) in enumerate((("row", n), ("column", m))):
-            found = block[name]
-            bad = (found < 1) | (found > size)
-            if bad.any():
-                first = int(bad.argmax())
-                raise request.error(
-                    f"the {name} {found[first]} is outside 1 to {size}", filled.number(first)
-                )
-            places[axis, here] = found - 1
-        if header.type is not None:
-            values[here] = block["value"]
-    if header.mirrored:
-        apart = places[0] != places[1]
-        places = np.concatenate((places, places[::-1, apart]), axis=1)
-        values = np.concatenate((values, values[apart]))
-    return coo_array((values, tuple(places)), shape=header.shape).tocsr()
-
-
-def _read_dense(lines: Iterator[str], header: _Header, request: Request) -> Array:
-    values = np.empty(header.n_entries, dtype=header.type)
-    for start, block, _ in _read_blocks(lines, header, request):
-        values[start : start + len(block)] = block["value"]
-    n, m = header.shape
-    if not header.mirrored:
-        return np.ascontiguousarray(values.reshape((n, m), order="F"))
-    X = np.empty((n, n), dtype=values.dtype)
-    # The lower triangle column by column is the upper one row by row.
-    rows, columns = np.triu_indices(n)
-    X[rows, columns] = X[columns, rows] = values
-    return X
-
-
-def _read_blocks(
-    lines: Iterator[str], header: _Header, request: Request
-) -> Iterator[tuple[int, Array, _Lines]]:
-    """Where a block of entries starts, the block, and the lines that it stands in."""
+def _read_entries(lines: Iterator[str], header: _Header, request: Request) -> dict[str, Array]:
+    """What the body holds, by `_Header.columns`; places are counted from 0."""
+    whole = np.int32 if max(header.shape) < 2**31 else np.int64
+    entries: dict[str, Array] = {
+        name: np.empty(header.n_entries, dtype=np.float64 if name == "value" else whole)
+        for name in header.columns
+    }
     start, number = 0, header.line + 1
-    while listed := list(islice(lines, LINES_AT_ONCE)):
-        filled = _Lines([line for line in listed if not line.isspace()], number, listed)
-        if start + len(filled.texts) > header.n_entries:
-            extra = filled.number(header.n_entries - start)
-            raise request.error(f"{header.n_entries:,} entries were declared, here is more", extra)
-        if filled.texts:
-            block = _parse(filled, header, request)
-            if header.type is not None:
-                _check_values(block["value"], filled, request)
-            yield start, block, filled
-        start += len(filled.texts)
-        number += len(listed)
+    while block := list(islice(lines, LINES_AT_ONCE)):
+        columns = _read_block(block, number, header.n_entries - start, header, request)
+        end = start + len(columns[0])
+        for name, numbers in zip(header.columns, columns, strict=True):
+            entries[name][start:end] = numbers - (name != "value")
+        start = end
+        number += len(block)
     if start < header.n_entries:
         raise request.error(
             f"it ends early: {header.n_entries:,} entries were declared, {start:,} are there"
         )
+    return entries
 
 
-def _parse(filled: _Lines, header: _Header, request: Request) -> Array:
-    dtype = np.dtype(header.columns)
-    if max(map(len, filled.texts)) <= LONGEST_ENTRY:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")  # a fraction where an integer belongs only warns
-                return np.loadtxt(filled.texts, dtype=dtype, comments=None, ndmin=1)
-        except (ValueError, OverflowError, DeprecationWarning):
-            pass
-    for place, text in enumerate(filled.texts):
-        why = _why_unreadable(text, header)
-        if why is not None:
-            raise request.error(why, filled.number(place))
-    raise request.error("the entries cannot be read", filled.number(0))
+def _read_block(
+    block: list[str], number: int, left: int, header: _Header, request: Request
+) -> list[Array]:
+    """The numbers of some lines, column by column: all usable, no more than are left."""
+    kinds = [(name, "i8" if header.is_whole(name) else "f8") for name in header.columns]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # a fraction where an integer belongs only warns
+            rows = np.loadtxt(block, dtype=kinds, comments=None, ndmin=1)
+        columns = [rows[name] for name in header.columns]
+        usable = (_is_usable(rows[name], name, header, request) for name in header.columns)
+        if len(rows) <= left and all(usable):
+            return columns
+    except (ValueError, OverflowError, UserWarning, DeprecationWarning):
+        pass
+    filled = [(at, line) for at, line in enumerate(block, number) if line.strip()]
+    if len(filled) > left:
+        why = f"{header.n_entries:,} entries were declared, here is more"
+        raise request.error(why, filled[left][0])
+    values = [_read_line(line, at, header, request) for at, line in filled]
+    return list(np.array(values).reshape(-1, len(header.columns)).T)
 
 
-def _why_unreadable(text: str, header: _Header) -> str | None:
-    """What is wrong with a line of the body; None if nothing is."""
-    columns, cells = header.columns, text.split()
-    if len(text) > LONGEST_ENTRY:
-        return f"it is longer than {LONGEST_ENTRY:,} characters"
+def _is_usable(numbers: Array, name: str, header: _Header, request: Request) -> bool:
+    if name == "value":
+        return not request.find_unusable(numbers).any()
+    return bool(((numbers >= 1) & (numbers <= header.shape[name == "column"])).all())
+
+
+def _read_line(line: str, number: int, header: _Header, request: Request) -> list[float]:
+    """The numbers of a line, or the error that says what is wrong with it."""
+    cells, columns = line.split(), header.columns
+    if len(line) > LONGEST_ENTRY:
+        raise request.error(f"it is longer than {LONGEST_ENTRY:,} characters", number)
     if len(cells) != len(columns):
-        return f"an entry has {len(columns)} numbers here, found {len(cells)}: {text[:40]!r}"
-    for cell, (name, kind) in zip(cells, columns, strict=True):
-        try:
-            np.loadtxt([cell], dtype=kind, comments=None)
-        except (ValueError, OverflowError, DeprecationWarning):
-            return f"the {name} {cell[:40]!r} is no {'number' if kind == 'f8' else 'whole number'}"
-    return None
-
-
-def _check_values(values: Array, filled: _Lines, request: Request) -> None:
-    bad = request.find_unusable(values)
-    if bad.any():
-        first = int(bad.argmax())
-        value = filled.texts[first].split()[-1]
         raise request.error(
-            f"the value {value} is not usable: entries must be finite and not negative",
-            filled.number(first),
+            f"an entry has {len(columns)} numbers here, found {len(cells)}: {line[:40]!r}", number
         )
+    numbers: list[float] = []
+    for name, cell in zip(columns, cells, strict=True):
+        whole = header.is_whole(name)
+        value = as_number(cell)
+        if value is None or (whole and not WHOLE.fullmatch(cell)):
+            kind = "whole number" if whole else "number"
+            raise request.error(f"the {name} {cell[:40]!r} is no {kind}", number)
+        if not _is_usable(np.array(value), name, header, request):
+            limits = f"is outside 1 to {header.shape[name == 'column']}"
+            unusable = "is not usable: entries must be finite and not negative"
+            what = unusable if name == "value" else limits
+            raise request.error(f"the {name} {cell[:40]} {what}", number)
+        numbers.append(value)
+    return numbers
+
+
+def _as_csr(entries: dict[str, Array], header: _Header) -> csr_array:
+    rows, columns = entries["row"], entries["column"]
+    values = entries.get("value", np.ones(len(rows)))
+    if header.mirrored:
+        apart = rows != columns
+        rows, columns = np.append(rows, columns[apart]), np.append(columns, rows[apart])
+        values = np.append(values, values[apart])
+    return coo_array((values, (rows, columns)), shape=header.shape).tocsr()
+
+
+def _as_array(entries: dict[str, Array], header: _Header) -> Array:
+    n, m = header.shape
+    values = entries["value"]
+    if not header.mirrored:
+        return np.ascontiguousarray(values.reshape((n, m), order="F"))
+    X = np.empty((n, n))
+    # The lower triangle column by column is the upper one row by row.
+    rows, columns = np.triu_indices(n)
+    X[rows, columns] = X[columns, rows] = values
+    return X
 
 
 def _add_names(X: Any, request: Request) -> NamedMatrix:
