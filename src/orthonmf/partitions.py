@@ -106,8 +106,7 @@ def certify(
         try:
             matrix = data.read(orthogonal)
         except MissingEntryError as error:
-            place = str(error).partition(". ")[0]
-            raise MissingEntryError(f"{place}. {COMPLETE}") from None
+            raise MissingEntryError(f"{error.problem}. {COMPLETE}") from None
         n, m = matrix.shape
         sides = [read_labels(labels, n, "labels"), read_labels(feature_labels, m, "feature_labels")]
         if isinstance(n_components, tuple | list):
