@@ -11,7 +11,7 @@ WORKERS ?= auto
 # Tests and pages that need the real data sets read them from the folder that ORTHONMF_DATA_HOME
 # names, and skip without it.
 
-.PHONY: help demo test check format test-oldest bench reproduce docs reliability dist clean
+.PHONY: help demo tensors test check format test-oldest bench reproduce docs reliability dist clean
 
 help:  ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,11 @@ demo: $(VENV)/installed  ## Factorize a real data set in every setting, show the
 
 test: $(VENV)/installed-dev  ## Run all tests; TESTS=tests/onmf runs some
 	$(BIN)/python tools/run_tests.py $(WORKERS) $(TESTS)
+
+# Tensors are an extra; without Triton the kernels are not interpreted, and their test says so.
+tensors: $(VENV)/installed-dev  ## Add torch, and Triton where it can be had, for the tests of tensors
+	$(PIP) install torch==2.13.0
+	$(PIP) install triton==3.9.0 || echo "Triton cannot be installed here"
 
 check: $(VENV)/installed-dev  ## Lint, formatting and types
 	$(BIN)/ruff check .

@@ -69,6 +69,11 @@ def gpu(tiny: bool) -> Iterator[Row]:
     sweeps, fits, streamed = SWEEPS, FITS, STREAMED
     if tiny:
         sweeps, fits, streamed = ((SMALL, 0.0),), ((SMALL, "samples", 0.0, 0.0, 0.0),), SMALL
+    try:
+        measure(_torch_version)
+    except Exception as error:
+        yield without_figures("gpu", error)
+        return
     parts = ((sweep_rows, sweeps), (fit_rows, fits), (stream_rows, streamed))
     for part, cases in parts:
         try:
@@ -137,6 +142,11 @@ def _torch() -> Any:
     if not torch.cuda.is_available():
         raise SkippedError("torch finds no GPU here")
     return torch
+
+
+def _torch_version() -> str:
+    """That of a torch that finds a GPU."""
+    return str(_torch().__version__)
 
 
 def _seconds(work: Callable[[], Any], n_repeats: int = 7) -> float:

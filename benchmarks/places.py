@@ -103,10 +103,10 @@ def places(tiny: bool) -> Iterator[Row]:
     reference: Row = {}
     for place in PLACES:
         row = guard(data.title, measure, time_place, data, place, against=place)
-        if "bits" in row:
+        if "ms" in row:
             reference = reference or row
-            row |= {"ratio": row["ms"] / reference["ms"]}
-            row["same_bits"] = row.pop("bits") == reference.get("bits", row.get("bits"))
+            ratio, same = row["ms"] / reference["ms"], row["bits"] == reference["bits"]
+            row = {"ms": row["ms"], "sweeps": row["n_sweeps"], "ratio": ratio, "same_bits": same}
         yield {"case": data.title, "against": place} | row
 
 

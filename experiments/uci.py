@@ -281,7 +281,13 @@ def _download(name: str, url: str, place: Path) -> None:
 
     file = PurePosixPath(url).name
     if not (place / file).exists():
-        pooch.retrieve(url, known_hash=None, fname=file, path=place)
+        try:
+            pooch.retrieve(url, known_hash=None, fname=file, path=place)
+        except OSError as error:
+            # A refusal such as 404 comes with a connection that nobody else closes.
+            if (response := getattr(error, "response", None)) is not None:
+                response.close()
+            raise
     if file != name:
         with zipfile.ZipFile(place / file) as archive:
             if not _unpack(archive, name, place):
