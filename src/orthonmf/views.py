@@ -161,7 +161,7 @@ def _rows(result: Factorization, most: int) -> list[tuple[int, int, int, str]]:
 
 def draw(result: Factorization, X: Any) -> Any:
     """A matplotlib Figure of the ordered matrix and the components, as ``Factorization.plot``."""
-    figure = import_extra("matplotlib.figure", "report").Figure((11, 5), layout="constrained")
+    figure = import_extra("matplotlib.figure", "report").Figure((12, 6), layout="constrained")
     matrix, parts = figure.subplots(1, 2)
     (n, m), k = (result.loadings.shape[0], result.components.shape[1]), result.n_components_found
     rows, columns = _thin(order_of_samples(result)), _thin(order_of_features(result))
@@ -178,6 +178,7 @@ def draw(result: Factorization, X: Any) -> Any:
         axes.set(title=title, xlabel=f"{some_columns}, ordered by component")
         _name_ticks(axes.xaxis, result.feature_names, columns)
         axes.tick_params("x", rotation=90 if result.feature_names else 0)
+        axes.tick_params(labelsize="small")
     matrix.set_ylabel(f"{some_rows}, ordered by component")
     _name_ticks(matrix.yaxis, result.sample_names, rows)
     parts.set_ylabel("component")

@@ -20,7 +20,7 @@ def distinctive_features(components: Array, count: int) -> list[Array]:
     among the heaviest, which together hold nine tenths of the squared weights) and is ahead (it
     weighs more than in any other component). So no feature is listed twice. What counts is its
     weight times the logarithm of how far it is ahead. A component without such a feature lists
-    its heaviest. With one component, and where components share no feature, these are the same.
+    its heaviest that matter. With one component, and where components share no feature, these are the same.
     """
     chosen = []
     for weights, elsewhere in _compare(components):
@@ -32,7 +32,7 @@ def distinctive_features(components: Array, count: int) -> list[Array]:
         ahead = own > AHEAD * other
         scores = own[ahead] * np.log(2 * own[ahead] / (own[ahead] + other[ahead]))
         best = matter[ahead][np.argsort(-scores, kind="stable")]
-        chosen.append(best[:count] if len(best) else heaviest[:count])
+        chosen.append(best[:count] if len(best) else matter[:count])
     return chosen
 
 
