@@ -363,3 +363,15 @@ def test_a_fitted_estimator_is_taken(orthogonal, tmp_path):
     assert "of the data" in path.read_text(encoding="utf-8")
     with pytest.raises(orthonmf.OrthoNMFError, match="no Factorization"):
         orthonmf.write_report(orthonmf.OrthogonalNMF(3), X, path)
+
+
+def test_a_page_from_python_says_what_chance_gives(tmp_path):
+    noise = np.random.default_rng(0).random((60, 20))
+    for X, told in ((blocks(), "chance alone gives"), (noise, "Before you use this")):
+        result = factorize(X, 3, random_state=0)
+        first = orthonmf.write_report(result, X, tmp_path / "page.html").read_text("utf-8")
+        assert told in first
+        assert orthonmf.write_report(result, X, tmp_path / "page.html").read_text("utf-8") == first
+    weighted = factorize(blocks(), 3, sample_weight=np.linspace(1, 5, 30), random_state=0)
+    text = orthonmf.write_report(weighted, blocks(), tmp_path / "page.html").read_text("utf-8")
+    assert "chance alone" not in text  # the weights are not known

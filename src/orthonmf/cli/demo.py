@@ -17,6 +17,7 @@ from orthonmf.errors import FewerComponentsWarning
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import SETTINGS, factorize
 from orthonmf.report import Story, find
+from orthonmf.report.chance import captured_by_chance
 from orthonmf.report.findings import is_exactly_orthogonal
 from orthonmf.report.story import ratio_text
 
@@ -91,6 +92,9 @@ def _write(output: Path, result: Factorization, X: object, names: list[str]) -> 
         "1,797 handwritten digits",
         names,
         image_shape=IMAGE,
+        chance=captured_by_chance(
+            X, result.n_components, seed=result.random_state, orthogonal=result.orthogonal
+        ),
         related=related,
         version=orthonmf.__version__,
         by_command=True,

@@ -20,7 +20,8 @@ def distinctive_features(components: Array, count: int) -> list[Array]:
     among the heaviest, which together hold nine tenths of the squared weights) and is ahead (it
     weighs more than in any other component). So no feature is listed twice. What counts is its
     weight times the logarithm of how far it is ahead. A component without such a feature lists
-    its heaviest that matter. With one component, and where components share no feature, these are the same.
+    its heaviest that matter. With one component, and where components share no feature, these
+    are the same.
     """
     chosen = []
     for weights, elsewhere in _compare(components):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from orthonmf.certificate import bound_text
 from orthonmf.report.charts import Chart, Line, histogram, line_chart, picture
@@ -103,7 +105,9 @@ def _environment() -> Environment:
         TYPICAL_ROWS=TYPICAL_ROWS,
         WORST_ROWS=WORST_ROWS,
     )
-    environment.filters.update(percent=percent, sentence=sentence, number=_number)
+    environment.filters.update(
+        percent=percent, sentence=sentence, number=_number, keep_options=_keep_options
+    )
     return environment
 
 
@@ -120,6 +124,12 @@ def _printable(value: Any) -> Any:
         for letter in value
     )
     return clean.encode("utf-8", "replace").decode("utf-8")
+
+
+def _keep_options(text: str) -> Markup:
+    """A text in which no line breaks inside an option of a command, such as --seed."""
+    escaped = str(escape(_printable(text)))
+    return Markup(re.sub(r"(--[\w-]+)", r'<span class="keep">\1</span>', escaped))
 
 
 def _number(value: float) -> str:

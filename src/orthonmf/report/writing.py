@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from orthonmf.cautions import compare_with_chance
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.shuffles import MOST_ENTRIES
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.factorization import Factorization
 from orthonmf.files.whole_files import replacing
 from orthonmf.inputs.data import as_source, is_anndata
 from orthonmf.inputs.parameters import may_be_missing
+from orthonmf.report.chance import captured_by_chance
 from orthonmf.report.findings import find
 from orthonmf.report.page import page
 from orthonmf.report.story import Story
@@ -39,7 +42,8 @@ def write_report(
         A Factorization, or a fitted estimator that has one as ``result_``; its names are those of
         the page, and its certificate is computed unless that has been done.
     X
-        The (n, m) matrix that was factorized; data of another error are refused.
+        The (n, m) matrix that was factorized; data of another error are refused. Where it is in
+        memory, as many components are also fitted to a shuffled copy: what chance alone gives.
     path
         The file; it is whole or not there.
     title
@@ -85,7 +89,10 @@ def write_report(
             f"X has shape {shape}, the result is of shape {fitted}; pass the X that was fitted"
         )
     findings = find(X, result, missing=may_be_missing(missing_values), n_jobs=n_jobs)
-    _refuse_other_data(findings.matrix, result)
+    chance = None
+    if _check_data(findings.matrix, result):
+        options = {"missing_values": missing_values, "n_jobs": n_jobs}
+        chance = _find_chance(findings.matrix, result, **options)
     story = Story(
         result,
         findings,
@@ -93,6 +100,12 @@ def write_report(
         result.sample_names,
         result.feature_names,
         image_shape,
+        chance=chance,
+        cautions=()
+        if chance is None
+        else compare_with_chance(
+            findings.captured, chance, result.n_components_found, findings.row_shares
+        ),
         groups=None if groups is None else _groups_of(groups, X, shape[0]),
         version=__version__,
     )
@@ -102,11 +115,12 @@ def write_report(
     return Path(path)
 
 
-def _refuse_other_data(matrix: Matrix, result: Factorization) -> None:
+def _check_data(matrix: Matrix, result: Factorization) -> bool:
     """Refuse a matrix that is not the one of the result: its error is another one.
 
     A fit with weights of rows, which a result does not keep, has another error here, too; but
-    its loadings are still the products of the rows with their components.
+    its loadings are still the products of the rows with their components. Returns whether the
+    errors are the same, so that there were no such weights.
     """
     k, directions = result.n_components_found, matrix.metric(result.components).directions
     if result.labels is None or result.scales is None:
@@ -121,7 +135,7 @@ def _refuse_other_data(matrix: Matrix, result: Factorization) -> None:
     captured = 2 * products - squares if matrix.complete else products
     total = float(matrix.row_squares.sum())
     error = 1.0 - float(captured.sum()) / total if total > 0 else 0.0
-    same_error = np.isclose(error, result.relative_squared_error, rtol=1e-4, atol=1e-5)
+    same_error = bool(np.isclose(error, result.relative_squared_error, rtol=1e-4, atol=1e-5))
     if matrix.complete:
         projected = np.allclose(products, squares, rtol=1e-4)
     else:
@@ -133,6 +147,16 @@ def _refuse_other_data(matrix: Matrix, result: Factorization) -> None:
             f"X is not the matrix of this result: the relative squared errors are {error:.6g} "
             f"and {result.relative_squared_error:.6g}; pass the X that was fitted"
         )
+    return same_error
+
+
+def _find_chance(matrix: Matrix, result: Factorization, **options: Any) -> float | None:
+    """What as many components capture of shuffled data; None where X is not in memory, or large."""
+    if not matrix.source.in_memory or matrix.n_entries > MOST_ENTRIES:
+        return None
+    rows = matrix.stored_rows(np.arange(matrix.shape[0]))
+    options |= {"orthogonal": result.orthogonal, "feature_weight": result.feature_weight}
+    return captured_by_chance(rows, result.n_components, seed=result.random_state, **options)
 
 
 def _dense(loadings: Any) -> Any:
