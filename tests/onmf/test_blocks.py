@@ -6,7 +6,7 @@ from hypothesis import given
 
 from orthonmf.engine.samples import Samples
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.blocks.both_sides import explain_fewer, factorize_blocks
+from orthonmf.onmf.blocks.both_sides import factorize_blocks
 from orthonmf.onmf.blocks.descent import descend_disjoint
 from orthonmf.onmf.blocks.starts import block_starts, spectral_components
 from orthonmf.onmf.search.loop import Search
@@ -60,10 +60,6 @@ def test_with_as_many_blocks_as_rows_the_packing_of_theorem_9_comes_along():
     assert 0 < found.packed <= best_double_factor_error(X, 3)
     fewer = factorize_blocks(as_matrix(X), some_options(2, orthogonal="both"))
     assert fewer.packed == 0
-
-
-def test_fewer_blocks_are_explained_with_the_number_asked_for():
-    assert "n_components=(7, 7)" in explain_fewer(7)
 
 
 def blocks_with_gaps():

@@ -109,20 +109,20 @@ def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
     """
     exchanged: dict[int, int] = {}
     everyone = slice(None)
-    kept, extra = state.price_joining(candidates, everyone), state.extra(candidates, everyone)
+    joining, leaving = state.price_joining(candidates, everyone), state.extra(candidates, everyone)
     for _ in range(most_exchanges(state.n_centers)):
-        paid = kept + extra
+        paid = joining + leaving
         center, number = divmod(int(paid.argmin()), paid.shape[1])
         if not paid[center, number] < -WORTHWHILE * state.cost:
             break
         distances = candidates[:, number]
         touched = state.find_touched(center, distances)
         new = candidates[touched]
-        kept -= state.price_joining(new, touched)
-        extra -= state.extra(new, touched)
+        joining -= state.price_joining(new, touched)
+        leaving -= state.extra(new, touched)
         state.replace(center, distances, touched)
-        kept += state.price_joining(new, touched)
-        extra += state.extra(new, touched)
+        joining += state.price_joining(new, touched)
+        leaving += state.extra(new, touched)
         exchanged[center] = number
     return exchanged
 

@@ -40,15 +40,15 @@ def lloyd(
     """
     step = step or Checkpoint().next_step()
     averages = _Averages(points, step)
-    found = alternate(averages, centers, max_iter=max_iter, tol=tol, step=step)
-    last = found.last
+    alternated = alternate(averages, centers, max_iter=max_iter, tol=tol, step=step)
+    last = alternated.last
     return Clustering(
         labels=np.where(points.weights > 0, last.sweep.labels, np.int32(-1)),
         centers=last.vectors,
         weights=last.weights,
         cost=-last.captured,
-        n_sweeps=len(found.history),
-        history=tuple(-captured for captured in found.history),
+        n_sweeps=len(alternated.history),
+        history=tuple(-captured for captured in alternated.history),
     )
 
 

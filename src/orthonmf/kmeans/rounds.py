@@ -33,11 +33,11 @@ def seed_in_rounds(
 
     The distance decides chances and the final choice; points of weight zero are never drawn.
     """
-    found = draw_candidates(points, k, rng, distance)
-    distances = distance(found.cosines, np.ones(len(found.weights)))
+    candidates = draw_candidates(points, k, rng, distance)
+    distances = distance(candidates.cosines, np.ones(len(candidates.weights)))
     np.fill_diagonal(distances, 0.0)
-    chosen, _ = choose_columns(found.weights, distances, k)
-    return found.centers[chosen]
+    chosen, _ = choose_columns(candidates.weights, distances, k)
+    return candidates.centers[chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def draw_candidates(
     captured = points.sweep_directions(centers, by_point=False).captured
     gram = points.gram(centers)
     lengths = np.sqrt(np.diag(gram))
-    kept = np.flatnonzero((captured > 0) & (lengths > 0))
-    lengths = lengths[kept]
-    cosines = gram[np.ix_(kept, kept)] / np.multiply.outer(lengths, lengths)
-    return Candidates(centers[kept] / lengths[:, None], captured[kept], cosines)
+    chosen = np.flatnonzero((captured > 0) & (lengths > 0))
+    lengths = lengths[chosen]
+    cosines = gram[np.ix_(chosen, chosen)] / np.multiply.outer(lengths, lengths)
+    return Candidates(centers[chosen] / lengths[:, None], captured[chosen], cosines)

@@ -97,10 +97,10 @@ def weighted_kmeans(
     The expected ratio of one start holds for the best of several, and "always" stays "always".
     """
     best: Clustering | None = None
-    n_sweeps, kept = 0, checkpoint or Checkpoint()
+    n_sweeps, steps = 0, checkpoint or Checkpoint()
     for _ in range(n_init):
         if isinstance(subroutine, str):
-            start = SUBROUTINES[subroutine].run(points, k, rng, max_iter, tol, kept)
+            start = SUBROUTINES[subroutine].run(points, k, rng, max_iter, tol, steps)
         else:
             start = call_subroutine(subroutine, points, k, rng)
         n_sweeps += start.n_sweeps

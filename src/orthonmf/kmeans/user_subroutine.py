@@ -29,19 +29,19 @@ def call_subroutine(
     heavy = np.flatnonzero(points.weights > 0)
     answer = subroutine(points.coordinates()[heavy], points.weights[heavy], k, rng)
     given = getattr(answer, "labels", getattr(answer, "labels_", answer))
-    found = np.asarray(given)
-    if found.shape != heavy.shape or found.dtype.kind not in "iu":
+    returned = np.asarray(given)
+    if returned.shape != heavy.shape or returned.dtype.kind not in "iu":
         raise InvalidInputError(
             f"kmeans must return one integer label for each of the {len(heavy)} points; got "
-            f"shape {found.shape} of dtype {found.dtype}"
+            f"shape {returned.shape} of dtype {returned.dtype}"
         )
-    if len(found) and (found.min() < 0 or found.max() >= k):
-        place = int(np.flatnonzero((found < 0) | (found >= k))[0])
+    if len(returned) and (returned.min() < 0 or returned.max() >= k):
+        place = int(np.flatnonzero((returned < 0) | (returned >= k))[0])
         raise InvalidInputError(
-            f"kmeans must return labels from 0 to {k - 1}; label {place} is {found[place]}"
+            f"kmeans must return labels from 0 to {k - 1}; label {place} is {returned[place]}"
         )
     labels = np.full(len(points.weights), -1, dtype=np.int32)
-    labels[heavy] = found
+    labels[heavy] = returned
     claims = subroutine if getattr(answer, "ratio", None) is None else answer
     return cluster_by_labels(points, labels, k, read_promise(claims))
 

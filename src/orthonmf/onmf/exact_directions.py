@@ -43,14 +43,14 @@ def find_top_directions(
     are equal the vector nearest to ``near`` (k, m) stands for all. Directions whose label no row
     carries come out zero.
     """
-    found = np.zeros_like(near)
+    vectors = np.zeros_like(near)
     for s in range(len(near)):
         block = rows[labels == s]
         if support is not None:
             block = block * support[s]
         if block.any():
-            found[s] = _top_vector(block, near[s])
-    return unit_lengths(found)
+            vectors[s] = _top_vector(block, near[s])
+    return unit_lengths(vectors)
 
 
 def _top_vector(block: Array, near: Array) -> Array:

@@ -59,16 +59,16 @@ def solve_full_rank(matrix: Matrix) -> Solution:
     The weight that step 2 cancels is itself paid for by every solution: a lower bound for free.
     """
     wide = matrix.shape[0] <= matrix.shape[1]
-    found = factorize_full_rank(matrix.whole(transposed=not wide))
+    factors = factorize_full_rank(matrix.whole(transposed=not wide))
     if wide:
-        directions = to_dense(found.directions)
+        directions = to_dense(factors.directions)
     else:
-        directions = np.zeros((found.directions.shape[0], matrix.shape[1]))
-        used = np.flatnonzero(found.labels >= 0)
-        directions[found.labels[used], used] = found.scales[used]
+        directions = np.zeros((factors.directions.shape[0], matrix.shape[1]))
+        used = np.flatnonzero(factors.labels >= 0)
+        directions[factors.labels[used], used] = factors.scales[used]
     promise = Promise(BAND_RATIO, "always")
     return Solution(
-        directions, steps=SEPARATION, promise=promise, packed=found.lower_bound, unused=MERGED
+        directions, steps=SEPARATION, promise=promise, packed=factors.lower_bound, unused=MERGED
     )
 
 
@@ -140,12 +140,12 @@ def _reduce_all(weights: Array, blocks: Iterator[Array]) -> WeightReduction:
 
 def _first_partners(blocks: Iterator[Array]) -> Array:
     """For every row its first close partner (q x 2): groups are cliques, so these connect them."""
-    kept = np.zeros((0, 2), dtype=np.int64)
+    partners = np.zeros((0, 2), dtype=np.int64)
     for pairs in blocks:
-        joined = np.concatenate((kept, pairs))
+        joined = np.concatenate((partners, pairs))
         _, positions = np.unique(joined[:, 1], return_index=True)
-        kept = joined[positions]
-    return kept
+        partners = joined[positions]
+    return partners
 
 
 def _middling_by_cosine(rows: Array | csr_array) -> Iterator[Array]:

@@ -81,15 +81,15 @@ class _Observed(Method[Array, _Refit]):
     def descend(self, components: Array) -> Solution:
         """Sweep until one lowers the error by less than ``tol`` of itself."""
         options = self._options
-        found = alternate(
+        alternated = alternate(
             self,
             components,
             max_iter=options.max_iter,
             tol=options.tol,
             step=Checkpoint().next_step(),
         )
-        history = errors_of(found.history, self.total)
-        return Solution(found.last.vectors, found.history[-1], history, len(history))
+        history = errors_of(alternated.history, self.total)
+        return Solution(alternated.last.vectors, alternated.history[-1], history, len(history))
 
     def update(self, vectors: Array) -> _Refit:
         sweep = self._matrix.masked_sweep(vectors, self._orthogonal)
@@ -133,8 +133,8 @@ class _Observed(Method[Array, _Refit]):
         """Weighted k-means of the points with zeros for what is missing."""
         points = self._points
         clusters = weighted_kmeans(points, self._k, rng=self._rng, subroutine="ls++")
-        found = unit_rows(points.components(clusters.centers))
-        return np.pad(found, ((0, self._k - len(found)), (0, 0)))
+        components = unit_rows(points.components(clusters.centers))
+        return np.pad(components, ((0, self._k - len(components)), (0, 0)))
 
     def _draw(self) -> Array:
         """Points drawn one after the other by the energy not captured so far."""
@@ -161,7 +161,7 @@ class _Observed(Method[Array, _Refit]):
             components = unit_rows(swept.components)
         return components
 
-    def exchange(self, best: Solution, found: list[Solution]) -> Array:
+    def exchange(self, best: Solution, answers: list[Solution]) -> Array:
         """The best components without the one that is missed least, with a badly captured point."""
         components = best.directions
         swept = self._matrix.masked_sweep(components, self._orthogonal)

@@ -84,5 +84,5 @@ def fit_bytes(
     )
     sample = algorithm.sample(most)
     copied = int(COPIES_OF_A_SAMPLE * max(matrix.entries_of(sample, side) for side in sides))
-    kept = result_bytes(matrix.shape, k, orthogonal, matrix.dtype.itemsize)
-    return FLOAT * (vectors + copied + seen + 4 * (n + m)) + kept
+    result = result_bytes(matrix.shape, k, orthogonal, matrix.dtype.itemsize)
+    return FLOAT * (vectors + copied + seen + 4 * (n + m)) + result

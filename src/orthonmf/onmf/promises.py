@@ -63,10 +63,10 @@ def strongest(promises: Sequence[Promise]) -> Promise:
 
     Without any promise, why the first that says so promises nothing.
     """
-    made = [(one.ratio, one) for one in promises if one.ratio is not None]
+    made = [(promise.ratio, promise) for promise in promises if promise.ratio is not None]
     if made:
         return min(made, key=lambda pair: pair[0])[1]
-    return next((one for one in promises if one.reason), NOTHING_PROMISED)
+    return next((promise for promise in promises if promise.reason), NOTHING_PROMISED)
 
 
 def promise_for(matrix: Matrix, result: Factorization, promise: Promise) -> Promise:

@@ -43,15 +43,15 @@ def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorizati
         components = winners_only(components)
     unit = unit_rows(components).astype(matrix.dtype)
     unit = unit[unit.any(axis=1)]
-    found = _of_sweep(matrix, unit, solution.sweep) or matrix.express(unit, orthogonal)
+    expressed = _of_sweep(matrix, unit, solution.sweep) or matrix.express(unit, orthogonal)
     # Without components that won nothing the products of the others may round differently.
-    while not ((energies := matrix.energies_of(unit, found)) > 0).all():
+    while not ((energies := matrix.energies_of(unit, expressed)) > 0).all():
         unit = unit[energies > 0]
-        del found  # it may be as large as the result
-        found = matrix.express(unit, orthogonal)
+        del expressed  # it may be as large as the result
+        expressed = matrix.express(unit, orthogonal)
     steps = (*solution.steps, "final assignment", *matrix.remarks)
     solution = replace(solution, steps=steps, n_sweeps=solution.n_sweeps + 1)
-    return _assemble(matrix, unit, found, energies, solution, options, groups)
+    return _assemble(matrix, unit, expressed, energies, solution, options, groups)
 
 
 def _separate(groups: Array, components: Array) -> tuple[Array, Array]:
@@ -74,9 +74,9 @@ def publish_labels(
     used = np.flatnonzero(components.any(axis=1))
     unit = components[used]
     if labels is None:
-        found = matrix.express(unit, "features")
-        energies = matrix.energies_of(unit, found)
-        return _assemble(matrix, unit, found, energies, solution, options)
+        expressed = matrix.express(unit, "features")
+        energies = matrix.energies_of(unit, expressed)
+        return _assemble(matrix, unit, expressed, energies, solution, options)
     numbers = np.full(len(components) + 1, -1, dtype=np.int32)  # the last one for label -1
     numbers[used] = np.arange(len(used))
     labels = numbers[labels]
@@ -84,15 +84,15 @@ def publish_labels(
     scales = np.zeros(len(labels), dtype=matrix.dtype)
     scales[inside] = on_host(matrix.loadings(unit))[inside, labels[inside]]
     labels[scales == 0] = -1
-    found = Projection(by_label=ByLabel(labels, scales, len(unit)))
-    energies = matrix.energies_of(unit, found)
-    return _assemble(matrix, unit, found, energies, solution, options, groups)
+    expressed = Projection(by_label=ByLabel(labels, scales, len(unit)))
+    energies = matrix.energies_of(unit, expressed)
+    return _assemble(matrix, unit, expressed, energies, solution, options, groups)
 
 
 def _assemble(
     matrix: Matrix,
     unit: Array,
-    found: Projection,
+    expressed: Projection,
     energies: Array,
     solution: Solution,
     options: Options,
@@ -102,7 +102,7 @@ def _assemble(
     orthogonal = options.orthogonal
     order = np.argsort(-energies, kind="stable")
     unit, energies = unit[order], energies[order]
-    projection = found.in_order(order)
+    projection = expressed.in_order(order)
     squared, _ = matrix.squared_error(unit, projection, energies)
     projection = projection.on_host()
     feature_labels, feature_scales = None, None
@@ -187,21 +187,15 @@ def _shortage(
     unit: Array, feature_labels: Array | None, asked: int | tuple[int, int], reason: str
 ) -> str:
     """A sentence when fewer components, or groups, than asked for are in use; else empty."""
-    if not isinstance(asked, tuple) or feature_labels is None:
-        assert isinstance(asked, int)
-        return shortage(len(unit), asked, reason)
-    n_groups = int(feature_labels.max(initial=-1)) + 1
-    sides = (("rows", len(unit), asked[0]), ("columns", n_groups, asked[1]))
+    if isinstance(asked, tuple):
+        assert feature_labels is not None
+        n_groups = int(feature_labels.max(initial=-1)) + 1
+        sides = [("groups of rows", len(unit), asked[0]), ("groups of columns", n_groups, asked[1])]
+    else:
+        sides = [("components", len(unit), asked)]
     said = [
-        f"{found} of the {wanted} groups of {side} asked for are in use"
-        for side, found, wanted in sides
-        if found < wanted
+        f"{in_use} of the {wanted} {what} asked for are in use"
+        for what, in_use, wanted in sides
+        if in_use < wanted
     ]
     return f"{', '.join(said)}: {reason}" if said else ""
-
-
-def shortage(found: int, n_components: int, reason: str) -> str:
-    """A sentence when fewer components than asked for are in use; empty otherwise."""
-    if found >= n_components:
-        return ""
-    return f"{found} of the {n_components} components asked for are in use: {reason}"

@@ -38,19 +38,19 @@ def refit_partition(
     """
     rows = labels is not None
     points: Points = Samples(matrix) if rows else columns_of(matrix)
-    held = labels if labels is not None else feature_labels
-    assert held is not None
+    given = labels if labels is not None else feature_labels
+    assert given is not None
     support = None
     if rows and feature_labels is not None:
         support = np.arange(options.n_components)[:, None] == feature_labels
-    directions, captured = _find_directions(points, held, support, options.n_components)
+    directions, captured = _find_directions(points, given, support, options.n_components)
     solution = Solution(
         directions,
         captured[-1],
         errors_of(tuple(captured), points.total),
         n_sweeps=len(captured),
         steps=(STEP,),
-        components=points.components_of(held, directions),
+        components=points.components_of(given, directions),
         unused=UNUSED,
     )
     return publish_labels(matrix, labels, solution, options)

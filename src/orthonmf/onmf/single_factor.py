@@ -11,7 +11,6 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points
 from orthonmf.engine.samples import Samples
 from orthonmf.engine.streamed_columns import StreamedColumns
-from orthonmf.factorization import Factorization
 from orthonmf.kmeans.lloyd import Clustering
 from orthonmf.kmeans.subroutines import weighted_kmeans
 from orthonmf.numerics.arrays import Array
@@ -64,11 +63,3 @@ def error_as_published(points: Points, directions: Array, labels: Array) -> floa
     """
     captured = float(points.update(labels, directions).captured.sum())
     return max(0.0, 1.0 - captured / points.total)
-
-
-def published_error(result: Factorization) -> float | None:
-    """The relative squared error before the final assignment of a fit by the paper's algorithm.
-
-    None where the last step of the paper is that assignment itself (Theorem 9).
-    """
-    return result.history[-2] if len(result.history) > 1 else None

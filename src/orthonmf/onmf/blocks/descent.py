@@ -28,8 +28,8 @@ def descend_disjoint(
     step = step or Checkpoint().next_step()
     if not step.finished:
         splits = _Splits(points, separate=step.begun)
-        found = alternate(splits, directions, max_iter=max_iter, tol=tol, step=step)
-        step.finish(found.history, vectors=found.last.vectors)
+        alternated = alternate(splits, directions, max_iter=max_iter, tol=tol, step=step)
+        step.finish(alternated.history, vectors=alternated.last.vectors)
     return solution_of(points, step)
 
 

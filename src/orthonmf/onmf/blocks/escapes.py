@@ -18,7 +18,7 @@ def block_escapes(
     """Each replaces one block: mostly the weakest, every third time any."""
 
     def make_replacement(number: int) -> Escape:
-        def propose(best: Solution, found: list[Solution]) -> Array:
+        def propose(best: Solution, answers: list[Solution]) -> Array:
             return replace_block(points, best.directions, k, number, rng)
 
         return Escape("block replacement", propose)
@@ -39,16 +39,16 @@ def replace_block(
     sweep = points.sweep_directions(everyone)
     weakest = int(sweep.captured.argmin())
     leaving = weakest if number % 3 else int(rng.integers(k))
-    kept = unit_lengths(everyone)
+    units = unit_lengths(everyone)
     missed = points.find_missed(sweep)
     if not missed.any():
-        return kept
+        return units
     row = points.at(draw(missed, 1, rng))[0]
-    labels = np.flatnonzero(kept.any(axis=1))
+    labels = np.flatnonzero(units.any(axis=1))
     if number % 2 and len(labels) > 1:
         # One block only: what the row has in common with a direction.
-        inside = kept[rng.choice(labels)] > 0
+        inside = units[rng.choice(labels)] > 0
         if (row * inside).any():
             row = row * inside
-    kept[leaving] = row
-    return kept
+    units[leaving] = row
+    return units

@@ -124,8 +124,8 @@ class _Starts:
     def _other_orders(self, clusters: Clustering) -> Iterator[Start]:
         """Pairs of centers that give up weight in other orders: the proof allows any."""
         for order in (self._options.rng.permutation, lambda pairs: pairs[::-1]):
-            found = separate_centers(clusters.centers, clusters.weights, order)
-            yield Start("other pair orders", found.directions)
+            separate = separate_centers(clusters.centers, clusters.weights, order)
+            yield Start("other pair orders", separate.directions)
 
     def _one_block(self) -> Start:
         """The sum of all rows by weight: descent makes it the top singular vector."""

@@ -38,13 +38,17 @@ def descend(
     sweep = None
     if not step.finished:
         powers = _Powers(points)
-        found = alternate(powers, directions, max_iter=max_iter, tol=tol, step=step)
-        last = found.last
-        if found.converged and points.components_are_directions and last.sweep.unit is not None:
-            step.finish(found.history, SETTLED, vectors=last.sweep.unit)
+        alternated = alternate(powers, directions, max_iter=max_iter, tol=tol, step=step)
+        last = alternated.last
+        if (
+            alternated.converged
+            and points.components_are_directions
+            and last.sweep.unit is not None
+        ):
+            step.finish(alternated.history, SETTLED, vectors=last.sweep.unit)
             sweep = last.sweep if points.sweeps_are_final else None
         else:
-            step.finish(found.history, vectors=last.vectors)
+            step.finish(alternated.history, vectors=last.vectors)
     return solution_of(points, step, sweep)
 
 

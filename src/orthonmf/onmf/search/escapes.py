@@ -34,13 +34,13 @@ def line_escapes(
     """Recombine the best solutions, then breathe as often as there were starts."""
 
     def make_recombination(number: int) -> Escape:
-        def propose(best: Solution, found: list[Solution]) -> Array:
-            return recombine(points, best.directions, found[number].directions, k)
+        def propose(best: Solution, answers: list[Solution]) -> Array:
+            return recombine(points, best.directions, answers[number].directions, k)
 
         return Escape("recombination", propose)
 
     def make_breath(number: int) -> Escape:
-        def propose(best: Solution, found: list[Solution]) -> Array:
+        def propose(best: Solution, answers: list[Solution]) -> Array:
             return breathe(points, best.directions, 1 + number % 3, rng)
 
         return Escape("breathing", propose)
@@ -53,22 +53,22 @@ def prune(points: SinglePoints, directions: Array, k: int) -> Array:
     """Remove directions (c, m), each time the one that is missed least, until k are left."""
     products = points.raw_products(unit_lengths(directions))
     energies = points.multipliers()[:, None] * np.square(products)
-    kept = np.arange(len(directions))
+    chosen = np.arange(len(directions))
     everyone = np.arange(len(energies))
-    while len(kept) > k:
-        left = energies[:, kept]
+    while len(chosen) > k:
+        left = energies[:, chosen]
         labels = left.argmax(axis=1)
         best = left[everyone, labels]
         left[everyone, labels] = -1.0
         second = np.maximum(left.max(axis=1), 0.0)
-        losses = np.bincount(labels, best - second, minlength=len(kept))
-        kept = np.delete(kept, losses.argmin())
-    return directions[kept]
+        losses = np.bincount(labels, best - second, minlength=len(chosen))
+        chosen = np.delete(chosen, losses.argmin())
+    return directions[chosen]
 
 
-def recombine(points: SinglePoints, one: Array, other: Array, k: int) -> Array:
+def recombine(points: SinglePoints, directions: Array, other: Array, k: int) -> Array:
     """The k directions of two solutions that are missed most."""
-    return prune(points, np.concatenate([unit_lengths(one), unit_lengths(other)]), k)
+    return prune(points, np.concatenate([unit_lengths(directions), unit_lengths(other)]), k)
 
 
 def breathe(
@@ -99,7 +99,7 @@ def relaxed_escapes(points: SinglePoints, options: Options) -> list[Escape]:
     # A row has the part of its point in Z; here the point counts as it does in the data.
     heavy = _Rounding(points, options, unit_lengths(rows) * lengths)
 
-    def join(best: Solution, found: list[Solution]) -> Array:
+    def join(best: Solution, answers: list[Solution]) -> Array:
         return recombine(points, best.directions, heavy.directions, options.n_components)
 
     return [
@@ -130,7 +130,7 @@ class _Rounding:
     rows: Array
     directions: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
-    def __call__(self, best: Solution, found: list[Solution]) -> Array:
+    def __call__(self, best: Solution, answers: list[Solution]) -> Array:
         k = self.options.n_components
         heavy = np.flatnonzero(self.rows.any(axis=1))
         rng = np.random.default_rng(0)

@@ -51,7 +51,7 @@ class Search(Generic[Directions]):
         look: Callable[[Directions, int], Solution[Directions]] | None = None,
     ) -> None:
         self._refine, self._look = refine, look
-        self.found: list[Solution[Directions]] = []  # from every start, the best first at last
+        self.answers: list[Solution[Directions]] = []  # from every start, the best first at last
         self.promises: list[Promise] = []
         self.steps: list[str] = []
         self.n_sweeps = 0
@@ -68,15 +68,15 @@ class Search(Generic[Directions]):
         After ``patience`` escapes in a row that lower the error by less than ``least_gain`` of
         itself it ends.
         """
-        self.found = self._try_starts(starts)
-        best, fruitless = self.found[0], 0
+        self.answers = self._try_starts(starts)
+        best, fruitless = self.answers[0], 0
         for escape in escapes:
-            found = self._try_escape(escape, best)
+            answer = self._try_escape(escape, best)
             fruitless += 1
-            if found is not None and found.captured > best.captured:
-                gained = best.history[-1] - found.history[-1]
+            if answer is not None and answer.captured > best.captured:
+                gained = best.history[-1] - answer.history[-1]
                 fruitless = 0 if gained >= least_gain * best.history[-1] else fruitless
-                best = replace(found, history=(*best.history, found.history[-1]))
+                best = replace(answer, history=(*best.history, answer.history[-1]))
             if fruitless >= patience:
                 break
         return replace(
@@ -88,27 +88,27 @@ class Search(Generic[Directions]):
 
     def _try_starts(self, starts: Iterable[Start[Directions]]) -> list[Solution[Directions]]:
         """What becomes of the starts, the best first."""
-        found: list[Solution[Directions]] = []
+        answers: list[Solution[Directions]] = []
         for start in starts:
             self.promises.append(start.promise)
             if not start.directions.any():
                 continue
             if self._look is None:
-                found.append(self.refine(start.step, start.directions))
+                answers.append(self.refine(start.step, start.directions))
             else:
-                found.append(self._look(start.directions, FIRST_SWEEPS))
-                self.count(found[-1], start.step)
-        found.sort(key=lambda solution: -solution.captured)
+                answers.append(self._look(start.directions, FIRST_SWEEPS))
+                self.count(answers[-1], start.step)
+        answers.sort(key=lambda solution: -solution.captured)
         if self._look is None:
-            return found
-        refined = [self.refine("descent", seen.directions) for seen in found[:REFINED_STARTS]]
+            return answers
+        refined = [self.refine("descent", seen.directions) for seen in answers[:REFINED_STARTS]]
         return sorted(refined, key=lambda solution: -solution.captured)
 
     def _try_escape(
         self, escape: Escape[Directions], best: Solution[Directions]
     ) -> Solution[Directions] | None:
         """What becomes of an escape; None if it does not look like a way to something better."""
-        directions = escape.propose(best, self.found)
+        directions = escape.propose(best, self.answers)
         if self._look is not None:
             seen = self._look(directions, ESCAPE_SWEEPS)
             self.count(seen, escape.step)
@@ -119,12 +119,12 @@ class Search(Generic[Directions]):
 
     def refine(self, step: str, directions: Directions) -> Solution[Directions]:
         """What the refinement makes of directions."""
-        found = self._refine(directions)
-        self.count(found, step)
-        return found
+        answer = self._refine(directions)
+        self.count(answer, step)
+        return answer
 
-    def count(self, found: Solution[Any], *steps: str) -> None:
+    def count(self, solution: Solution[Any], *steps: str) -> None:
         """Add the sweeps of a solution, and remember its steps, each once."""
-        self.n_sweeps += found.n_sweeps
-        new = (step for step in (*steps, *found.steps) if step not in self.steps)
+        self.n_sweeps += solution.n_sweeps
+        new = (step for step in (*steps, *solution.steps) if step not in self.steps)
         self.steps += dict.fromkeys(new)

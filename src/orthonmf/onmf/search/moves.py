@@ -180,21 +180,21 @@ def _choose(
     targets, net = net_gains(alpha, block.weights[here], own, energies)
     better = np.flatnonzero(net > 1e-12 * block.weights[here])
     better = better[np.argsort(-net[better], kind="stable")]
-    kept = _not_too_much(
+    allowed = _not_too_much(
         block.weights[here[better]], own[better], targets[better], share * energies
     )
-    better = better[kept]
+    better = better[allowed]
     return here[better], targets[better]
 
 
 def _not_too_much(weights: Array, leaving: Array, entering: Array, limits: Array) -> Array:
     """Which of the moves, best first, keep what leaves and enters each component in its limit."""
-    kept = np.ones(len(weights), dtype=bool)
+    allowed = np.ones(len(weights), dtype=bool)
     for side in (leaving, entering):
         order = np.argsort(side, kind="stable")
         sums = np.cumsum(weights[order])
         starts = np.searchsorted(side[order], side[order], side="left")
         before = sums - weights[order] - (sums[starts] - weights[order][starts])
         # The first move of a component is always allowed.
-        kept[order] &= (before == 0) | (before + weights[order] <= limits[side[order]])
-    return kept
+        allowed[order] &= (before == 0) | (before + weights[order] <= limits[side[order]])
+    return allowed

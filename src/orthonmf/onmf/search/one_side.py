@@ -92,11 +92,11 @@ class _Refinement:
     def _descend(self, directions: Array) -> Solution:
         options = self._options
         step = options.checkpoint.next_step()
-        found = descend(
+        descended = descend(
             self._points, directions, max_iter=options.max_iter, tol=options.tol, step=step
         )
         # Of several starts no labels are kept: the best one is assigned once more.
-        return found if self._n_init == 1 else replace(found, swept_last=False, sweep=None)
+        return descended if self._n_init == 1 else replace(descended, swept_last=False, sweep=None)
 
     def _move(self, points: SinglePoints, solution: Solution) -> Solution:
         """What moving single points makes of a solution."""
@@ -104,7 +104,7 @@ class _Refinement:
         if not step.finished:
             self._blocks = self._blocks or MoveBlocks(points)
             tol = self._options.tol
-            found = move_points(self._blocks, solution, max_passes=MAX_MOVE_PASSES, tol=tol)
-            captured = np.array([found.captured])
-            step.finish(found.history, vectors=found.directions, captured=captured)
+            moved = move_points(self._blocks, solution, max_passes=MAX_MOVE_PASSES, tol=tol)
+            captured = np.array([moved.captured])
+            step.finish(moved.history, vectors=moved.directions, captured=captured)
         return Solution(step.arrays["vectors"], float(step.arrays["captured"][0]), step.history)

@@ -259,16 +259,16 @@ def count_starts(k: int, n_directions: int, most: int) -> int:
 
 def play_on_candidates(points: Points, k: int, rng: np.random.Generator) -> Array:
     """The directions of a tournament of points that were drawn in rounds, for data far away."""
-    found = draw_candidates(points, k, rng)
-    lengths = np.sqrt(found.weights)
-    products = Products(gram=found.cosines * np.multiply.outer(lengths, lengths))
+    candidates = draw_candidates(points, k, rng)
+    lengths = np.sqrt(candidates.weights)
+    products = Products(gram=candidates.cosines * np.multiply.outer(lengths, lengths))
     tournament = Tournament(products, k, rng, tol=1e-4)
     n_starts = count_starts(k, 144, 16)
     tournament.begin(n_starts)
     labels, scales = tournament.play(n_starts, 2, 2)
     members = np.zeros((k, len(labels)))
     members[labels, np.arange(len(labels))] = scales * lengths
-    directions = members @ found.centers
+    directions = members @ candidates.centers
     return directions[directions.any(axis=1)]
 
 

@@ -266,11 +266,11 @@ class Tournament:
         shares = energies * inverse * inverse  # its square alone may overflow
         distances = np.clip(1.0 - shares, 0.0, 1.0)
         _, nearest_chosen = choose_columns(weights, distances, self._k)
-        found = np.sqrt(weights * (1.0 - nearest_chosen.nearest))
+        scales = np.sqrt(weights * (1.0 - nearest_chosen.nearest))
         return Field(
             nearest_chosen.labels[:, None].astype(np.intp),
-            found[:, None].astype(gram.dtype),
-            np.array([float(np.square(found).sum())]),
+            scales[:, None].astype(gram.dtype),
+            np.array([float(np.square(scales).sum())]),
         )
 
     def _replace(self, best: Field, n_copies: int) -> Field:
@@ -297,13 +297,13 @@ class Tournament:
         copies[:, np.arange(n_copies), leaving] = self._all.unit_columns(picks)
         return self._assign(copies)
 
-    def _move(self, one: Field) -> Field:
+    def _move(self, field: Field) -> Field:
         """What moving single points makes of a set, swept to its end; never less than it was."""
         gram, k = self._all, self._k
         s = len(self._weights)
-        everyone, labels = np.arange(s), one.labels[:, 0].copy()
+        everyone, labels = np.arange(s), field.labels[:, 0].copy()
         members = np.zeros((s, k))
-        members[everyone, labels] = one.scales[:, 0]
+        members[everyone, labels] = field.scales[:, 0]
         products = gram.times(members.astype(gram.dtype)).astype(np.float64)
         for _ in range(MOVE_ROUNDS):
             squares = np.maximum(np.einsum("sk,sk->k", members, products), 0.0)
