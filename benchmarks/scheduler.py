@@ -15,9 +15,7 @@ import distributed
 import numpy as np
 
 from orthonmf.engine.dask import executor
-from orthonmf.engine.executors import executor_for, with_units
-from orthonmf.engine.kernels.interface import sweep_block
-from orthonmf.engine.units import AT_REST
+from orthonmf.engine.executors import Work, executor_for
 from orthonmf.inputs.data import as_source
 
 ROWS, M = 4, 100
@@ -39,7 +37,7 @@ def sweep_of(k):
     """What a sweep with k directions does with a block: k x m sums come back."""
     directions = np.ones((k, M))
     shared = {"directions": directions, "offsets": None, "disjoint": False, "by_row": True}
-    return with_units(sweep_block, AT_REST, shared, {"lengths": None, "row_weights": None})
+    return Work("sweep", shared)
 
 
 def seconds_of(source, work, n_passes):

@@ -41,17 +41,32 @@ def find_cautions(matrix: Matrix, result: Factorization) -> tuple[str, ...]:
     Weighted sides are taken as they are meant; entries of data that are not in memory are not
     read again.
     """
+    underflown = _about_underflow(matrix)
     if not matrix.total > 0:
-        return (ZERO,)
+        return underflown or (ZERO,)
     if _all_equal(result):
         return (EQUAL,)
     energies = _energies(result)
-    found = _about_components(energies)
+    found = [*underflown, *_about_components(energies)]
     if matrix.row_weights is None and matrix.column_factors is None:
         captured = (1.0 - result.relative_squared_error) * (energies @ np.square(result.components))
         rows = _about_rows(matrix, result)
         found = [*rows, *_about_columns(matrix, result, captured, bool(rows)), *found]
     return tuple(found)
+
+
+def _about_underflow(matrix: Matrix) -> tuple[str, ...]:
+    """Rows that count as zero because their squares underflow next to the largest entry."""
+    rows = matrix.underflown
+    if len(rows) == 0:
+        return ()
+    one = len(rows) == 1
+    who = f"Row {rows[0]} is" if one else f"{len(rows):,} rows (the first: {rows[0]}) are"
+    count = "its square underflows: it counts" if one else "their squares underflow: they count"
+    return (
+        f"{who} so small next to the largest entry that {count} as zero, and what is said of the "
+        "error, a certificate too, is about X with zeros there. Try --normalize rows.",
+    )
 
 
 def compare_with_chance(

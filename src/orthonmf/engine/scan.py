@@ -97,7 +97,7 @@ def _largest_power(weights: Array | None, what: str) -> int:
     if largest - smallest > WIDEST_WEIGHTS:
         raise InvalidInputError(
             f"{what}_weight spans from {positive.min():g} to {positive.max():g}; weights may "
-            f"differ by a factor of 2**{WIDEST_WEIGHTS} at most: make those that count for "
+            f"differ by a factor of 2^{WIDEST_WEIGHTS} at most: make those that count for "
             "nothing 0"
         )
     return (largest - 1) // 2
