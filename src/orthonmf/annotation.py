@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from orthonmf.errors import InvalidInputError
-from orthonmf.extras import import_extra
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
 from orthonmf.inputs.data import is_anndata
@@ -118,7 +117,8 @@ def component_of_features(result: Factorization) -> Array:
 
 def as_categories(labels: Array) -> Any:
     """Labels as categories of pandas in the order of their numbers; missing where they are -1."""
-    pandas = import_extra("pandas", "files")
+    import pandas
+
     names = [str(number) for number in range(int(labels.max(initial=-1)) + 1)]
     return pandas.Categorical.from_codes(labels, categories=names)
 

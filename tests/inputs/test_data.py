@@ -138,6 +138,12 @@ def test_n_components_must_be_a_positive_integer(k, error):
         ({"sample_weight": [1, 1, -1, 1, 1, 1]}, ValueError, r"sample_weight\[2\] = -1"),
         ({"sample_weight": [1, np.nan, 1, 1, 1, 1]}, ValueError, r"sample_weight\[1\] = nan"),
         ({"feature_weight": [1, np.inf, 1, 1]}, ValueError, r"feature_weight\[1\] = inf"),
+        (
+            {"feature_weight": np.ma.masked_less(range(4), 1)},
+            ValueError,
+            "feature_weight is masked",
+        ),
+        ({"feature_weight": [[1], [1, 2]]}, ValueError, "feature_weight cannot be read"),
         ({"feature_weight": ["a"] * 4}, ValueError, "feature_weight"),
     ],
 )

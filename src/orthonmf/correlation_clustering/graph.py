@@ -298,9 +298,8 @@ def _is_networkx(X: Any) -> bool:
         return False
     if not hasattr(type(X), "nodes"):
         raise InvalidTypeError(
-            f"X is a {type(X).__name__} of networkx, which does not tell rows from columns; pass "
-            "the graph itself, with the attribute bipartite of its nodes where it has more than "
-            "one way to be split"
+            f"X is networkx's {type(X).__name__}, which does not tell rows from columns; pass the "
+            "graph itself, whose nodes may say it by their attribute bipartite"
         )
     return True
 

@@ -45,7 +45,13 @@ def _assigns_samples(model: OrthogonalNMF) -> bool:
 
 def _part_of_result(name: str) -> Any:
     """An attribute that is part of the result of the fit, as the class describes it."""
-    return property(lambda model: getattr(model.result_, name))
+
+    def part(model: OrthogonalNMF) -> Any:
+        if "result_" not in vars(model):
+            raise AttributeError(f"{name} is known after fit; this OrthogonalNMF is not fitted yet")
+        return getattr(model.result_, name)
+
+    return property(part)
 
 
 @document_parameters_of(factorize)

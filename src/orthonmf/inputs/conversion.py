@@ -89,9 +89,10 @@ def _from_anything(X: Any) -> Array:
     except (ValueError, TypeError, OverflowError, RuntimeError) as error:
         raise InvalidInputError(f"X cannot be read as a matrix: {error}") from error
     if array.ndim == 0 and array.dtype.kind == "O":
+        lazy = " (X.collect())" if nw.dependencies.is_polars_lazyframe(X) else ""
         raise InvalidTypeError(
-            f"X is a {type(X).__name__}, which holds no matrix; pass an array, a frame, a list of "
-            "rows or a sparse matrix"
+            f"X is a {type(X).__name__}, which holds no matrix; pass an array, a frame{lazy}, a "
+            "list of rows or a sparse matrix"
         )
     return array
 

@@ -154,7 +154,7 @@ def refuse_networkx(X: Any) -> None:
     """Refuse a graph of networkx, or what it lists, with what to pass."""
     if type(X).__module__.split(".")[0] == "networkx":
         raise InvalidTypeError(
-            f"X is a {type(X).__name__} of networkx; pass networkx.bipartite.biadjacency_matrix("
+            f"X is networkx's {type(X).__name__}; pass networkx.bipartite.biadjacency_matrix("
             "G, rows, columns) with sample_names=rows and feature_names=columns, or the graph "
             "itself to orthonmf.BipartiteCorrelationClustering"
         )

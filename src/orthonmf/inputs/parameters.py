@@ -152,6 +152,8 @@ def as_weights(weights: Any, n: int, name: str) -> Array | None:
         array = as_host_array(weights)
     except (ValueError, TypeError, RuntimeError) as error:
         raise InvalidInputError(f"{name} cannot be read as {n} numbers: {error}") from error
+    if np.ma.is_masked(weights):
+        raise InvalidInputError(f"{name} is masked in places; give those rows or columns weight 0")
     if array.dtype.kind not in "biuf" or array.ndim != 1 or len(array) != n:
         raise InvalidInputError(
             f"{name} must hold {n} real numbers in one dimension; got shape {array.shape} of "
