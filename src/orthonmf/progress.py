@@ -77,38 +77,27 @@ def follow(title: str, show: Callable[[str], None]) -> Iterator[None]:
         yield
 
 
-Show = Callable[[int, str, str], None]  # how many are done, what was done last, the time left
-
-
 @contextmanager
-def count_progress(total: int) -> Iterator[Show]:
-    """Show on stderr how many of a total are done: a bar on a terminal, elsewhere lines."""
-    if not sys.stderr.isatty():
-        yield _show_lines(total)
+def count_progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show on stderr how many of a total are done: a bar on a terminal, elsewhere lines.
+
+    Of the lines one comes at once, then at most one every ten seconds, and one at the end.
+    """
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, console=Console(stderr=True)) as bar:
+            task = bar.add_task(title, total=total)
+            yield lambda done: bar.update(task, completed=done)
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TextColumn("{task.fields[left]}"), console=console) as bar:
-        task = bar.add_task("starting", total=total, left="")
-
-        def show(done: int, what: str, left: str = "") -> None:
-            bar.update(task, description=what, completed=done, left=left)
-
-        yield show
-
-
-def _show_lines(total: int) -> Show:
-    """One line at once, then at most one every ten seconds, and one at the end."""
     last = -SECONDS_BETWEEN_LINES
 
-    def show(done: int, what: str, left: str = "") -> None:
+    def show(done: int) -> None:
         nonlocal last
         if monotonic() - last >= SECONDS_BETWEEN_LINES or done == total:
             last = monotonic()
-            text = f"{done} of {total} runs; {what} {left}"
-            print(text.rstrip(), file=sys.stderr, flush=True)
+            print(f"{title}: {done} of {total} runs", file=sys.stderr, flush=True)
 
-    return show
+    yield show

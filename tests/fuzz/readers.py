@@ -44,7 +44,7 @@ def checkpoint(path, format, number):
 
 
 def trials(path, format, number):
-    TrialJournal(path).open(X, JOURNAL_OPTIONS, 7)
+    TrialJournal(path, X, JOURNAL_OPTIONS, 7)
 
 
 def page(path, format, number):

@@ -39,14 +39,6 @@ def test_a_candidate_has_the_smallest_error_the_largest_bound_and_means_of_the_r
     assert two.stability == pytest.approx(0.6)
     assert two.stability_error == pytest.approx(0.2)
     assert three.stability_error == pytest.approx(0.0)
-    assert two.gains
-
-
-def test_one_repetition_has_no_standard_error_and_an_error_of_zero_gains_nothing_more():
-    first, second = sum_up([trial(1, 0.0), trial(2, 0.0)])
-    assert first.stability_error == 0.0
-    assert first.lower_bound is None
-    assert (first.gain, second.gain) == (1.0, 0.0)
 
 
 def test_before_a_pair_are_those_with_no_more_groups_on_either_side():
@@ -56,7 +48,7 @@ def test_before_a_pair_are_those_with_no_more_groups_on_either_side():
         trial((3, 2), 0.4, 0.95),
         trial((3, 3), 0.45, 0.7),
     ]
-    found = {one.n_components: one for one in sum_up(trials)}
+    found = {candidate.n_components: candidate for candidate in sum_up(trials)}
     assert found[2, 3].gain == pytest.approx(0.1 / 0.6)
     # What (3, 2) found counts for (3, 3) as well, in the data and in the permuted ones.
     assert found[3, 3].relative_squared_error == 0.4
@@ -110,7 +102,25 @@ def test_a_selection_is_shown_with_its_suggestion_in_text_html_and_table():
     assert [line for line in lines if line.endswith("<- suggested")] == [lines[2]]
     assert lines[-1] == "  and 2 more"
     assert "of &lt;reasons&gt;" in found._repr_html_()
-    table = found.to_frame()
+    table = found.table
     assert table.index.name == "n_components"
     assert table["suggested"].sum() == 1
     assert np.isnan(table.loc[2, "lower_bound"])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ends"),
+    [((1, 2, 3), False), ((1, 2), True), (((2, 2), (2, 3), (3, 3)), True)],
+)
+def test_a_suggestion_that_is_the_last_one_tried_says_so(sizes, ends):
+    trials = [
+        trial(size, 0.5**number, 0.9**number, cosine=1.0 if number < 2 or ends else 0.2)
+        for number, size in enumerate(sizes)
+    ]
+    assert ("end of the range" in suggest(sum_up(trials))[1]) == ends
+
+
+def test_one_component_that_explains_everything_is_the_suggestion():
+    number, reason = suggest(sum_up([Trial(k, 0, 1, 0.0, None, 0.0, 1.0, 1.0) for k in (2, 3)]))
+    assert number == 1
+    assert "nothing to choose" in reason

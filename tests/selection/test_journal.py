@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from orthonmf.errors import InvalidInputError
 from orthonmf.selection.journal import TrialJournal
-from orthonmf.selection.trial import Place, Trial
+from orthonmf.selection.trial import Trial
 
 X = np.random.default_rng(0).random((6, 4))
 OPTIONS = {"orthogonal": "samples", "n_init": "auto"}
@@ -17,34 +17,24 @@ ONE = Trial(3, 0, 3, 0.25, 0.1, 0.5, 0.9, 0.8)
 PAIR = Trial((2, 3), 1, 2, 0.125, None, 0.5, 0.9, -0.1)
 
 
-def opened(path, data=X, options=OPTIONS, entropy=7):
-    journal = TrialJournal(path)
-    return journal, journal.open(data, options, entropy)
+def opened(path, data=X, options=OPTIONS, seed=7):
+    return TrialJournal(path, data, options, seed)
 
 
 @pytest.fixture
 def path(tmp_path):
     """A file with one trial of a number and one of a pair."""
-    journal, _ = opened(tmp_path / "trials.jsonl")
+    journal = opened(tmp_path / "trials.jsonl")
     journal.add(ONE)
     journal.add(PAIR)
     return tmp_path / "trials.jsonl"
 
 
-def test_trials_are_read_again_as_they_were_with_the_entropy_of_the_file(path):
-    journal, entropy = opened(path, entropy=None)
-    assert entropy == 7
-    assert journal.trials == {Place(3, 0): ONE, Place((2, 3), 1): PAIR}
-    assert type(journal.trials[Place((2, 3), 1)].n_components) is tuple
+def test_trials_are_read_again_as_they_were_with_the_seed_of_the_file(path):
+    journal = opened(path, seed=None)
+    assert journal.seed == 7
+    assert journal.trials == {(3, 0): ONE, ((2, 3), 1): PAIR}
     assert len(path.read_text().splitlines()) == 3
-
-
-def test_without_a_path_nothing_is_kept_and_without_a_seed_one_is_drawn():
-    first, second = opened(None, entropy=None), opened(None, entropy=None)
-    assert first[1] != second[1]
-    first[0].add(ONE)
-    assert first[0].trials == {Place(3, 0): ONE}
-    assert opened(None, entropy=0)[1] == 0
 
 
 @pytest.mark.parametrize(
@@ -54,7 +44,7 @@ def test_without_a_path_nothing_is_kept_and_without_a_seed_one_is_drawn():
         ({"data": csr_array(X)}, "data"),
         ({"options": {**OPTIONS, "n_init": 3}}, "n_init"),
         ({"options": {**OPTIONS, "algorithm": "paper"}}, "algorithm"),
-        ({"entropy": 8}, "random_state"),
+        ({"seed": 8}, "random_state"),
     ],
 )
 def test_what_differs_from_the_file_is_named(path, change, named):
@@ -74,17 +64,12 @@ def rewrite(path, number, **values):
     "values",
     [
         {"repetition": 0.5},
-        {"repetition": None},
         {"n_components_found": True},
         {"n_components": [2]},
         {"n_components": [2, 0]},
-        {"n_components": [2, 3.0]},
-        {"n_components": "3"},
         {"relative_squared_error": "small"},
-        {"relative_squared_error": None},
         {"null_error": 1e300},
         {"matched_cosine": float("nan")},
-        {"adjusted_rand": float("-inf")},
         {"lower_bound": False},
     ],
     ids=str,
@@ -106,14 +91,6 @@ def test_a_line_that_lacks_a_value_and_a_header_without_entropy_are_refused(path
         rewrite(path, 0, entropy=entropy)
         with pytest.raises(InvalidInputError, match="not a results file"):
             opened(path)
-
-
-def test_a_line_that_was_cut_is_forgotten_and_the_next_one_takes_its_place(path):
-    path.write_text(path.read_text()[:-30])
-    journal, _ = opened(path)
-    assert journal.trials == {Place(3, 0): ONE}
-    journal.add(PAIR)
-    assert opened(path)[0].trials == {Place(3, 0): ONE, Place((2, 3), 1): PAIR}
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,14 @@
 """The choice of n_components: what is tried, kept, suggested and shown."""
 
-import builtins
 import json
-import sys
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.datasets import make_planted
-from orthonmf.errors import InvalidInputError, OrthoNMFError
+from orthonmf.errors import InvalidInputError
 from orthonmf.selection import select_n_components
-from orthonmf.selection import trial as trials
 
 X = make_planted(90, 30, 4, 0.1, random_state=0).X
 
@@ -74,53 +71,28 @@ def test_sparse_and_dense_data_give_the_same_numbers():
         assert one.relative_squared_error == pytest.approx(other.relative_squared_error, rel=1e-6)
 
 
-def test_finished_trials_are_read_from_the_results_file(tmp_path, monkeypatch, selection):
+def test_finished_trials_are_read_from_the_results_file(tmp_path):
     path = tmp_path / "results.jsonl"
     first = select(candidates=[2, 3], results=path)
     lines = path.read_text().splitlines()
     assert len(lines) == 1 + 4
-    assert {"n_components", "repetition", "null_error"} <= set(json.loads(lines[1]))
-    path.write_text("\n".join(lines[:3]) + '\n{"n_components": 3, "repe')  # killed while writing
-    ran = []
-    run_trial = trials.run_trial
-    monkeypatch.setattr(
-        "orthonmf.selection.run_trial",
-        lambda *given: ran.append(given[1:3]) or run_trial(*given),
-    )
-    assert select(candidates=[2, 3], results=path).trials == first.trials
-    assert len(ran) == 2
-    assert select(candidates=[2, 3], results=path, random_state=None).trials == first.trials
-    assert len(ran) == 2
+    changed = json.dumps({**json.loads(lines[1]), "null_error": 0.125})
+    # Killed while writing the third trial, and told another number by the first.
+    path.write_text("\n".join([lines[0], changed, lines[2]]) + '\n{"n_components": 3, "repe')
+    again = select(candidates=[2, 3], results=path, random_state=None)
+    assert again.random_state == first.random_state == 0
+    assert sum(trial not in first.trials for trial in again.trials) == 1
+    assert sum(trial.null_error == 0.125 for trial in again.trials) == 1
+    assert path.read_text().splitlines()[:3] == [lines[0], changed, lines[2]]
 
 
-def test_an_interrupt_keeps_what_was_finished(tmp_path, monkeypatch):
+def test_a_trial_that_fails_keeps_what_was_finished(tmp_path):
     path = tmp_path / "results.jsonl"
-    run_trial = trials.run_trial
-
-    def interrupted(data, k, repetition, *rest):
-        if k == 3:
-            raise KeyboardInterrupt
-        return run_trial(data, k, repetition, *rest)
-
-    monkeypatch.setattr("orthonmf.selection.run_trial", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        select(candidates=[2, 3], results=path, n_repetitions=1, n_jobs=1)
-    assert len(path.read_text().splitlines()) == 2
-
-
-def test_without_pandas_the_error_names_the_extra(monkeypatch, selection):
-    real_import = builtins.__import__
-
-    def without_pandas(name, *rest, **options):
-        if name.split(".")[0] == "pandas":
-            raise ImportError(name)
-        return real_import(name, *rest, **options)
-
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    monkeypatch.setattr(builtins, "__import__", without_pandas)
-    with pytest.raises(OrthoNMFError, match="the extra 'report'") as caught:
-        _ = selection.table
-    assert isinstance(caught.value, ImportError)
+    with pytest.raises(InvalidInputError):
+        select(candidates=[2, 3], results=path, n_init=0)
+    assert len(path.read_text().splitlines()) == 1
+    select(candidates=[2], results=tmp_path / "good.jsonl")
+    assert len((tmp_path / "good.jsonl").read_text().splitlines()) == 3
 
 
 @pytest.mark.parametrize(

@@ -8,24 +8,11 @@ from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 
 import orthonmf
-from orthonmf.selection.trial import (
-    Place,
-    agreement,
-    labels,
-    matched_cosine,
-    run_trial,
-    size_of,
-)
+from orthonmf.selection.trial import agreement, matched_cosine, run_trial
 
 OPTIONS = {"orthogonal": "samples", "algorithm": "best", "n_init": 1}
 BLOCKS = np.kron(np.eye(3), np.outer(np.arange(1.0, 7.0), [2.0, 1.0]))
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
-
-
-def test_matched_cosine_matches_one_to_one():
-    first = np.eye(3)
-    assert matched_cosine(first, first[[2, 0, 1]], 3) == 1.0
-    assert matched_cosine(first, first[:2], 3) == pytest.approx(2 / 3)
 
 
 def test_the_matching_is_the_best_of_all():
@@ -40,22 +27,9 @@ def test_the_matching_is_the_best_of_all():
     assert matched_cosine(np.zeros((0, 5)), second, 4) == 0.0
 
 
-def test_candidates_are_ordered_by_size_then_by_groups_of_samples_then_by_repetition():
-    places = [Place(one, 0) for one in ((3, 2), (2, 3), (2, 2))] + [Place((2, 2), 1)]
-    ordered = sorted(places, key=Place.order)
-    assert [tuple(one) for one in ordered] == [
-        ((2, 2), 0),
-        ((2, 2), 1),
-        ((2, 3), 0),
-        ((3, 2), 0),
-    ]
-    assert sorted([10, 9, 2], key=size_of) == [2, 9, 10]
-
-
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 def test_planted_blocks_are_fitted_and_their_halves_agree(store):
     found = run_trial(store(BLOCKS), 3, 0, 5, OPTIONS)
-    assert found.place == Place(3, 0)
     assert found.relative_squared_error < 1e-20
     assert found.null_error > 0.1
     assert found.matched_cosine == pytest.approx(1.0)
@@ -72,15 +46,6 @@ def test_only_the_first_repetition_has_a_bound_and_every_one_its_own_draws():
     assert first.matched_cosine < 0.99  # halves of noise are two different matrices
     assert first.null_error != second.null_error
     assert run_trial(X, 2, 1, 6, OPTIONS).null_error != second.null_error
-
-
-def test_labels_of_a_fit_of_other_rows_are_minus_one_where_nothing_is_captured():
-    found = orthonmf.factorize(BLOCKS[:12], 2, random_state=0, certificate=None)
-    given = labels(found, BLOCKS)
-    assert (given[12:] == -1).all()
-    assert len(np.unique(given[:6])) == len(np.unique(given[6:12])) == 1
-    features = orthonmf.factorize(BLOCKS, 3, orthogonal="features", random_state=0)
-    np.testing.assert_array_equal(labels(features, None), features.feature_labels)
 
 
 def test_of_a_pair_the_side_that_agrees_less_counts():

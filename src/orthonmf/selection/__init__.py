@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import nullcontext
+from operator import itemgetter
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -17,7 +18,7 @@ from orthonmf.inputs.parameters import as_generator, as_n_components, as_n_jobs,
 from orthonmf.progress import count_progress
 from orthonmf.selection.choice import Selection, suggest, sum_up
 from orthonmf.selection.journal import TrialJournal
-from orthonmf.selection.trial import Place, run_trial, size_of
+from orthonmf.selection.trial import run_trial, size_of
 
 __all__ = ["Selection", "select_n_components"]
 
@@ -90,43 +91,45 @@ def select_n_components(
         raise InvalidInputError("X is zero everywhere: there are no components to choose between")
     data = matrix.whole(None, None)
     options = {"orthogonal": orthogonal, "algorithm": algorithm, "n_init": n_init}
-    journal = TrialJournal(results)
-    entropy = journal.open(data, options, _entropy(random_state))
-    wanted = [Place(k, repetition) for repetition in repetitions for k in numbers]
+    journal = TrialJournal(results, data, options, _as_entropy(random_state))
+    wanted = [(k, repetition) for k in numbers for repetition in repetitions]
     missing = [place for place in wanted if place not in journal.trials]
-
+    missing.sort(key=itemgetter(1))  # every number once before any twice
     # Threads: what takes time releases the interpreter lock.
     parallel = Parallel(workers, backend="threading", return_as="generator_unordered")
-    trials = parallel(delayed(run_trial)(data, *place, entropy, options) for place in missing)
-    with count_progress(len(wanted)) if verbose else nullcontext() as show, catch_warnings():
+    trials = parallel(delayed(run_trial)(data, *place, journal.seed, options) for place in missing)
+    with (
+        count_progress("selecting n_components", len(wanted)) if verbose else nullcontext() as show,
+        catch_warnings(),
+    ):
         # Fewer components than a large candidate asks for are an answer here, in the table.
         simplefilter("ignore", FewerComponentsWarning)
         for done, trial in enumerate(trials, start=1):
             journal.add(trial)
             if show is not None:
-                show(len(wanted) - len(missing) + done, "selecting n_components", "")
-    all_trials = tuple(journal.trials[place] for place in sorted(wanted, key=Place.order))
+                show(len(wanted) - len(missing) + done)
+    all_trials = tuple(journal.trials[place] for place in wanted)
     summary = sum_up(all_trials)
-    suggestion, reason = suggest(summary)
-    return Selection(suggestion, reason, summary, all_trials, entropy)
+    return Selection(*suggest(summary), summary, all_trials, journal.seed)
 
 
 def _as_candidates(candidates: Iterable[Any], orthogonal: str) -> list[Any]:
     """Numbers of components, or pairs of numbers of groups, each once, ascending."""
     given = [
-        as_sizes(one, orthogonal)
-        if isinstance(one, tuple | list)
-        else as_n_components(one, "candidates")
-        for one in candidates
+        as_sizes(size, orthogonal)
+        if isinstance(size, tuple | list)
+        else as_n_components(size, "candidates")
+        for size in candidates
     ]
     if not given:
         raise InvalidInputError("candidates is empty; name at least one number of components")
-    if len({isinstance(one, tuple) for one in given}) > 1:
+    if len({isinstance(size, tuple) for size in given}) > 1:
         raise InvalidInputError("candidates holds numbers and pairs; name either, not both")
     return sorted({*given}, key=size_of)
 
 
-def _entropy(random_state: Any) -> int | None:
+def _as_entropy(random_state: Any) -> int | None:
+    """What random numbers are drawn from; None where nothing is given."""
     if random_state is None:
         return None
     generator = as_generator(random_state)  # refuses negative seeds

@@ -13,7 +13,7 @@ from orthonmf.engine.sources import digest_rows
 from orthonmf.errors import InvalidInputError
 from orthonmf.files.journal import Journal, parse_object
 from orthonmf.inputs.parameters import draw_seed
-from orthonmf.selection.trial import Place, Trial
+from orthonmf.selection.trial import Size, Trial
 
 TITLE = "orthonmf select_n_components"
 VERSION = 1
@@ -23,75 +23,69 @@ LARGEST = 2.0**62
 
 
 class TrialJournal:
-    """Trials done so far, and a file they are appended to; without a path nothing is kept."""
+    """Trials done so far, by number of components and repetition, and the file that keeps them.
 
-    def __init__(self, path: str | os.PathLike[str] | None) -> None:
-        self.path = None if path is None else Path(path)
-        self.trials: dict[Place, Trial] = {}
+    Without a path nothing is kept. ``seed`` is what random numbers are drawn from.
+    """
 
-    def open(self, data: Any, options: Mapping[str, Any], entropy: int | None) -> int:
-        """Read what is there, or start the file; returns the entropy to draw from.
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        data: Any,
+        options: Mapping[str, Any],
+        seed: int | None,
+    ) -> None:
+        """Read what is there, or start the file.
 
-        ``entropy`` is None when the caller has no seed: then that of the file goes on.
+        ``seed`` is None when the caller has none: then that of the file goes on, or one is drawn.
         """
+        self.path = None if path is None else Path(path)
+        self.trials: dict[tuple[Size, int], Trial] = {}
         about = {"title": TITLE, "version": VERSION, "data": digest_rows(data), **options}
         foreign = f"{self.path} is not a results file of select_n_components"
         self._journal = Journal(self.path, BEGINNING, foreign)
-        if self._journal.lines:
-            return self._resume(self._journal.lines, about, entropy, foreign)
-        if entropy is None:
-            entropy = draw_seed()
-        self._journal.append(json.dumps({**about, "entropy": entropy}))
-        return entropy
-
-    def _resume(
-        self, lines: list[str], about: dict[str, Any], entropy: int | None, foreign: str
-    ) -> int:
-        header = parse_object(lines[0], self.path, 1)
-        found = header.pop("entropy", None)
-        if header.get("title") != TITLE or type(found) is not int or found < 0:
+        if not self._journal.lines:
+            self.seed = draw_seed() if seed is None else seed
+            self._journal.append(json.dumps({**about, "entropy": self.seed}))
+            return
+        header, *lines = self._journal.lines
+        kept = parse_object(header, self.path, 1)
+        self.seed = kept.pop("entropy", None)
+        if kept.get("title") != TITLE or type(self.seed) is not int or self.seed < 0:
             raise InvalidInputError(foreign)
-        different = [name for name in about if about[name] != header.get(name)]
-        if entropy is not None and entropy != found:
+        different = [name for name in about if about[name] != kept.get(name)]
+        if seed not in (None, self.seed):
             different.append("random_state")
         if different:
             raise InvalidInputError(
                 f"{self.path} holds results of another selection: {', '.join(different)} differ; "
                 "name another file, or remove this one"
             )
-        for number, line in enumerate(lines[1:], start=2):
-            trial = self._trial(parse_object(line, self.path, number), number)
-            self.trials[trial.place] = trial
-        return found
-
-    def _trial(self, values: dict[str, Any], number: int) -> Trial:
-        """The trial of a line, every value of it a number."""
-        found: dict[str, Any] = {}
-        for name in (f.name for f in fields(Trial)):
-            if name not in values:
-                raise InvalidInputError(f"{self.path}: line {number} lacks {name!r}")
-            value = values[name]
-            if name == "n_components" and _is_pair(value):
-                found[name] = tuple(value)
-                continue
-            missing = value is None and name == "lower_bound"
-            wanted = (int,) if name in COUNTS else (int, float)
-            if not missing and (type(value) not in wanted or not abs(value) <= LARGEST):
-                shown = str(value)[:40]
-                raise InvalidInputError(f"{self.path}: line {number}: {name} is {shown}")
-            found[name] = value
-        return Trial(**found)
+        for number, line in enumerate(lines, start=2):
+            self._keep(self._read(parse_object(line, self.path, number), number))
 
     def add(self, trial: Trial) -> None:
         """Remember a trial, on disk where there is a file."""
-        self.trials[trial.place] = trial
+        self._keep(trial)
         self._journal.append(json.dumps(asdict(trial)))
 
+    def _keep(self, trial: Trial) -> None:
+        self.trials[trial.n_components, trial.repetition] = trial
 
-def _is_pair(value: Any) -> bool:
-    """Whether these are two numbers of groups."""
-    return (
-        isinstance(value, list)
-        and len(value) == 2
-        and all(type(one) is int and 0 < one <= LARGEST for one in value)
-    )
+    def _read(self, values: dict[str, Any], number: int) -> Trial:
+        """The trial of a line, every value of it a number."""
+        known: dict[str, Any] = {}
+        for name in (field.name for field in fields(Trial)):
+            if name not in values:
+                raise InvalidInputError(f"{self.path}: line {number} lacks {name!r}")
+            value = values[name]
+            pair = name == "n_components" and isinstance(value, list) and len(value) == 2
+            missing = value is None and name == "lower_bound"
+            wanted = (int,) if name in COUNTS else (int, float)
+            if not missing and not all(
+                type(part) in wanted and abs(part) <= LARGEST and not (pair and part < 1)
+                for part in (value if pair else [value])
+            ):
+                raise InvalidInputError(f"{self.path}: line {number}: {name} is {str(value)[:40]}")
+            known[name] = tuple(value) if pair else value
+        return Trial(**known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -17,17 +17,6 @@ from orthonmf.numerics.arrays import Array
 
 # A number of components, or the numbers of groups of samples and of features.
 Size = int | tuple[int, int]
-
-
-class Place(NamedTuple):
-    """Which trial it is: the number of components, and which repetition."""
-
-    n_components: Size
-    repetition: int
-
-    def order(self) -> tuple[tuple[int, ...], int]:
-        """By the size of the model, then by repetition."""
-        return size_of(self.n_components), self.repetition
 
 
 def size_of(n_components: Size) -> tuple[int, ...]:
@@ -51,11 +40,6 @@ class Trial:
     # Agreement of the labels that both halves give to the same samples (or features); of a pair
     # that of the side on which they agree less.
     adjusted_rand: float
-
-    @property
-    def place(self) -> Place:
-        """Which trial it is."""
-        return Place(self.n_components, self.repetition)
 
 
 def run_trial(
@@ -98,20 +82,19 @@ def matched_cosine(first: Array, second: Array, n_components: int) -> float:
 
 
 def agreement(first: Factorization, second: Factorization, data: Any) -> float:
-    """Adjusted Rand index of the labels of two fits; with a full core that of the worse side."""
-    found = adjusted_rand_score(labels(first, data), labels(second, data))
-    if first.has_full_core:
+    """Adjusted Rand index of the labels of two fits; with a core that of the worse side."""
+    index = adjusted_rand_score(labels_of(first, data), labels_of(second, data))
+    if isinstance(first.n_components, tuple):
         # A side that falls apart is not made good by the other.
-        found = min(found, adjusted_rand_score(first.feature_labels, second.feature_labels))
-    return float(found)
+        index = min(index, adjusted_rand_score(first.feature_labels, second.feature_labels))
+    return float(index)
 
 
-def labels(result: Factorization, data: Any) -> Array:
+def labels_of(result: Factorization, data: Any) -> Array:
     """Labels that a factorization of other samples gives: to these samples, or to features."""
-    if result.orthogonal == "features":
-        assert result.feature_labels is not None
+    if result.feature_labels is not None and result.labels is None:
         return result.feature_labels
     loadings = result.transform(data, n_jobs=1)
-    found = np.full(data.shape[0], -1)
-    found[np.diff(loadings.indptr) > 0] = loadings.indices
-    return found
+    labels = np.full(data.shape[0], -1)
+    labels[np.diff(loadings.indptr) > 0] = loadings.indices
+    return labels
