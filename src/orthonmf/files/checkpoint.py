@@ -113,18 +113,19 @@ class FileCheckpoint(Checkpoint):
                 header, values = archive.header, archive.array("values")
             if header.get("format") != FORMAT:
                 raise InvalidInputError(f"it is no {FORMAT}")
-            found, first = dict(header["identity"]), header["generator"]
+            identity, first = dict(header["identity"]), header["generator"]
             seed = header["seed"]
             if seed is not None and (type(seed) is not int or seed < 0):
                 raise ValueError(f"its seed is {seed!r}")
             self._steps = list(_steps(self, header["steps"], values))
-            self._check_generators([first, *(step.generator for step in self._finished_steps())])
+            finished = [step.generator for step in self._steps if step.finished]
+            self._check_generators([first, *finished])
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise InvalidInputError(
                 f"the checkpoint {self.path} cannot be read: {error}; {remedy}"
             ) from error
-        for name in sorted(set(found) | set(self._identity)):
-            ours, theirs = self._identity.get(name), found.get(name)
+        for name in sorted(set(identity) | set(self._identity)):
+            ours, theirs = self._identity.get(name), identity.get(name)
             if ours != theirs:
                 raise InvalidInputError(
                     f"the checkpoint {self.path} is of another fit: {name} was {theirs!r}, now it "
@@ -137,9 +138,6 @@ class FileCheckpoint(Checkpoint):
             )
         self._first, self.seed = first, seed
         self._rng.bit_generator.state = first
-
-    def _finished_steps(self) -> Iterator[Step]:
-        return (step for step in self._steps if step.finished)
 
     def _check_generators(self, states: list[Any]) -> None:
         """Refuse states that the random numbers cannot be set to."""
@@ -165,18 +163,18 @@ def _steps(owner: Checkpoint, described: list[Any], values: Array) -> Iterator[S
     if values.ndim != 1 or not np.isfinite(values).all():
         raise ValueError("its arrays hold NaN or infinity")
     place = 0
-    for one in described:
+    for step in described:
         arrays = _Arrays()
-        for name, shape in one["shapes"].items():
+        for name, shape in step["shapes"].items():
             if any(type(extent) is not int or extent < 0 for extent in shape):
                 raise ValueError(f"an array has the shape {shape}")
             size = math.prod(shape)
             arrays[name] = values[place : place + size].reshape(shape).copy()
             place += size
-        history = tuple(float(value) for value in one["history"])
-        if type(one["finished"]) is not bool or type(one["text"]) is not str:
+        history = tuple(float(value) for value in step["history"])
+        if type(step["finished"]) is not bool or type(step["text"]) is not str:
             raise ValueError("a step does not say how far it is")
-        yield Step(owner, one["finished"], history, arrays, one["text"], one["generator"])
+        yield Step(owner, step["finished"], history, arrays, step["text"], step["generator"])
     if place != len(values):
         raise InvalidInputError("its arrays do not fit its header")
 

@@ -63,8 +63,8 @@ def remove_leftovers(folder: Path) -> None:
     """Remove what killed writers of this machine left in a folder."""
     left = re.compile(rf"\..*\.{re.escape(gethostname())}\.(\d+)\.[0-9a-f]+{re.escape(TEMPORARY)}")
     for entry in folder.iterdir() if folder.is_dir() else ():
-        found = left.fullmatch(entry.name)
-        if found and not _is_running(int(found[1])):
+        ours = left.fullmatch(entry.name)
+        if ours and not _is_running(int(ours[1])):
             entry.unlink(missing_ok=True)
 
 

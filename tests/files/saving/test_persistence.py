@@ -72,16 +72,6 @@ def test_a_certificate_and_a_promise_are_written_as_they_are_and_none_is_compute
                 assert again.certify(X).ratio == twin.certify(X).ratio > 1
 
 
-def test_a_file_without_a_promise_has_that_of_its_certificate(tmp_path):
-    result = orthonmf.factorize(factorized()[1], 3, init="lines", random_state=0)
-    save(result, tmp_path / "result.npz")
-    header, arrays = parts_of(tmp_path / "result.npz")
-    del header["content"]["promise"]
-    put_together(tmp_path / "result.npz", header, arrays)
-    promise = load(tmp_path / "result.npz").promise
-    assert (promise.ratio, promise.kind) == (result.promise.ratio, "expected")
-
-
 def test_files_are_plain_npz_and_the_same_content_gives_the_same_bytes(tmp_path):
     result, _ = factorized()
     for name in ("a.npz", "b"):

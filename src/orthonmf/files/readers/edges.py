@@ -93,9 +93,9 @@ def _find_columns(first: Line, has_header: bool, request: Request) -> list[int]:
     places = [labels.index(name) for name in chosen if name not in request.drop]
     if len(places) not in (2, 3):
         raise request.error(
-            f"an edge is two names and maybe a weight, found {len(places)} cells; say which they "
-            f"are: --columns ROW,COLUMN,WEIGHT, of {', '.join(labels[:12])}",
+            f"an edge is two names and maybe a weight, found {len(places)} cells",
             number,
+            f"say which they are: --columns ROW,COLUMN,WEIGHT, of {', '.join(labels[:12])}",
         )
     return places
 

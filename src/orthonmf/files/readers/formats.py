@@ -60,9 +60,9 @@ BEGINNINGS = {
 
 def format_of(path: Path) -> str:
     """The name of the format of a file."""
-    found = format_by_name(path)
-    if found is not None:
-        return found
+    by_name = format_by_name(path)
+    if by_name is not None:
+        return by_name
     if path.is_dir():
         return "zarr"
     ending = Path(path.name.lower().removesuffix(".gz")).suffix
@@ -74,18 +74,19 @@ def format_of(path: Path) -> str:
 def format_by_name(path: Path) -> str | None:
     """The format that the ending of a name stands for; None if it stands for none."""
     name = path.name.lower()
-    found = ENDINGS.get(Path(name.removesuffix(".gz")).suffix)
+    format = ENDINGS.get(Path(name.removesuffix(".gz")).suffix)
     packed = name.endswith(".gz")
-    return found if not packed or found in MAY_BE_PACKED else None
+    return format if not packed or format in MAY_BE_PACKED else None
 
 
 def format_by_content(path: Path) -> str:
     """What a file begins like; text is taken for a table."""
     beginning = first_bytes(path)
-    found = next((name for start, name in BEGINNINGS.items() if beginning.startswith(start)), None)
-    if found is None and b"\0" in beginning:
+    names = (name for start, name in BEGINNINGS.items() if beginning.startswith(start))
+    format = next(names, None)
+    if format is None and b"\0" in beginning:
         raise FileError(
             f"{path}: neither its name nor its first bytes tell what it is",
             f"name its format with --format: {' '.join(FORMATS)}",
         )
-    return found or "csv"
+    return format or "csv"

@@ -117,9 +117,9 @@ def _check_room(header: _Header, request: Request) -> None:
     in_coordinates = header.n_entries * (48 if header.mirrored else 24)
     what = f"{header.n_entries:,} declared entries"
     request.check_size(8 * n * m if header.layout == "array" else in_coordinates, what, header.line)
-    held = request.path.stat().st_size * (MOST_PACKED if is_packed(request.path) else 1)
+    most = request.path.stat().st_size * (MOST_PACKED if is_packed(request.path) else 1)
     shortest = SHORTEST_NUMBER if header.layout == "array" else SHORTEST_ENTRY
-    if (header.n_entries - 1) * shortest > held:
+    if (header.n_entries - 1) * shortest > most:
         raise request.error(f"the file is too short for the {what}", header.line)
 
 

@@ -70,11 +70,11 @@ def read_lines(path: Path, least: int = 0) -> list[str]:
 
 def tenx_matrix(folder: Path) -> Path | None:
     """The matrix of a folder as 10x Genomics writes it; None if there is none."""
-    found = sorted(path for path in folder.iterdir() if TENX_MATRIX.search(path.name))
-    if len(found) > 1:
-        listed = ", ".join(path.name for path in found[:5])
+    matrices = sorted(path for path in folder.iterdir() if TENX_MATRIX.search(path.name))
+    if len(matrices) > 1:
+        listed = ", ".join(path.name for path in matrices[:5])
         raise FileError(f"{folder}: it holds several matrices: {listed}; name one of them")
-    return found[0] if found else None
+    return matrices[0] if matrices else None
 
 
 def tenx_neighbors(path: Path) -> tuple[Names, Names] | None:
@@ -93,14 +93,14 @@ def tenx_neighbors(path: Path) -> tuple[Names, Names] | None:
 
 def _first_there(folder: Path, prefix: str, names: tuple[str, ...]) -> Path | None:
     candidates = (folder / f"{prefix}{name}{packed}" for name in names for packed in ("", ".gz"))
-    return next((one for one in candidates if one.is_file()), None)
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def _gene_names(fields: list[list[str]]) -> Names:
     """The symbol of every gene, with its identifier where the symbol alone is not unique."""
-    symbols = [one[1] if len(one) > 1 else one[0] for one in fields]
+    symbols = [cells[1] if len(cells) > 1 else cells[0] for cells in fields]
     counts = Counter(symbols)
     return tuple(
-        symbol if counts[symbol] == 1 or len(one) < 2 else f"{symbol} ({one[0]})"
-        for symbol, one in zip(symbols, fields, strict=True)
+        symbol if counts[symbol] == 1 or len(cells) < 2 else f"{symbol} ({cells[0]})"
+        for symbol, cells in zip(symbols, fields, strict=True)
     )

@@ -56,7 +56,7 @@ def _pandas_index(schema: Any) -> list[str]:
         listed = described.get("index_columns", [])
     except (ValueError, AttributeError):
         return []
-    return [one for one in listed if isinstance(one, str) and one in schema.names]
+    return [name for name in listed if isinstance(name, str) and name in schema.names]
 
 
 def _is_number(kind: Any, pyarrow: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -14,6 +15,9 @@ from orthonmf.files.archive import Archive
 from orthonmf.numerics.arrays import Array
 
 LARGEST = float(np.finfo(np.float64).max)
+LONGEST_SHOWN = 80
+SETTINGS = ("samples", "features", "both")
+TEXTS_OF_CERTIFICATES = ("method", "a_priori_kind", "reason", "quantity")
 UNIT_LENGTH = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}
 
 
@@ -47,80 +51,60 @@ class Content:
         """The error for a file whose content does not fit together."""
         return InvalidInputError(f"{self._archive.path} is damaged: {why}")
 
-    def value(self, name: str, *types: type) -> Any:
-        """A value of the header that must be there and of one of these types."""
+    def value(self, name: str, fits: Callable[[Any], bool]) -> Any:
+        """A value of the header that must be there and fit."""
         if name not in self._values:
             raise self.wrong(f"it lacks {name!r}")
-        found = self._values[name]
-        if type(found) not in types:
-            raise self.wrong(f"{name} is {found!r}")
-        return found
+        value = self._values[name]
+        if not fits(value):
+            raise self.wrong(f"{name} is {repr(value)[:LONGEST_SHOWN]}")
+        return value
 
     def number(self, name: str) -> float:
         """A finite number that is not negative."""
-        return self._amount(name, self.value(name, int, float))
+        return float(self.value(name, _is_amount))
 
     def numbers(self, name: str) -> tuple[float, ...]:
         """A list of finite numbers that are not negative."""
-        return tuple(self._amount(name, found) for found in self.value(name, list))
-
-    def _amount(self, name: str, found: Any) -> float:
-        if type(found) not in (int, float) or not 0 <= found <= LARGEST:
-            raise self.wrong(f"{name} is {found!r}")
-        return float(found)
+        return tuple(map(float, self.value(name, lambda value: _is_list(value, _is_amount))))
 
     def count(self, name: str) -> int:
         """A whole number that is not negative."""
-        found: int = self.value(name, int)
-        if found < 0:
-            raise self.wrong(f"{name} is {found}")
-        return found
+        return int(self.value(name, _is_count))
 
     def seed(self, name: str) -> int | None:
         """A whole number that is not negative, or None."""
-        return None if self.value(name, int, type(None)) is None else self.count(name)
+        seed: int | None = self.value(name, _or_none(_is_count))
+        return seed
 
     def sizes(self, name: str) -> int | tuple[int, int]:
         """A whole number that is not negative, or two of them."""
-        found = self.value(name, int, list)
-        if isinstance(found, int):
-            return self.count(name)
-        if len(found) != 2 or any(type(one) is not int or one < 0 for one in found):
-            raise self.wrong(f"{name} is {found!r}")
-        return found[0], found[1]
+        sizes = self.value(name, lambda value: _is_count(value) or _is_list(value, _is_count, 2))
+        return sizes if isinstance(sizes, int) else (sizes[0], sizes[1])
 
     def inner(self, name: str) -> Content:
         """A part of the content that has values of its own."""
-        return Content(self._archive, self.value(name, dict))
+        return Content(self._archive, self.value(name, lambda value: isinstance(value, dict)))
 
     def text(self, name: str) -> str:
         """A text."""
-        return str(self.value(name, str))
+        return str(self.value(name, _is_text))
 
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of texts."""
-        found = self.value(name, list)
-        if not all(isinstance(text, str) for text in found):
-            raise self.wrong(f"{name} holds more than text")
-        return tuple(found)
+        return tuple(self.value(name, lambda value: _is_list(value, _is_text)))
 
     def names(self, name: str, size: int) -> tuple[str, ...] | None:
-        """One text each for so many things; None, and none in older files, for no names."""
-        if self._values.get(name) is None:
-            return None
-        found = self.texts(name)
-        if len(found) != size:
-            raise self.wrong(f"{name} holds {len(found)} names for {size}")
-        return found
+        """One text each for so many things, or None."""
+        names = self.value(name, _or_none(lambda value: _is_list(value, _is_text, size)))
+        return None if names is None else tuple(names)
 
     def scalars(self, name: str, size: int) -> list[Any] | None:
         """A list of texts and numbers of a given length, or None."""
-        found = self.value(name, list, type(None))
-        if found is None:
-            return None
-        if len(found) != size or not all(isinstance(one, str | int | float) for one in found):
-            raise self.wrong(f"{name} does not hold {size} texts or numbers")
-        return list(found)
+        scalars: list[Any] | None = self.value(
+            name, _or_none(lambda value: _is_list(value, _is_scalar, size))
+        )
+        return scalars
 
     def items(self) -> dict[str, Any]:
         """All values, unchecked."""
@@ -162,41 +146,50 @@ class Content:
 
     def read_setting(self) -> str:
         """What the components share none of."""
-        found = self.value("orthogonal", str)
-        if found not in ("samples", "features", "both"):
-            raise self.wrong(f"orthogonal is {found!r}")
-        return str(found)
+        return str(self.value("orthogonal", lambda value: value in SETTINGS))
 
     def certificate(self, name: str) -> Certificate:
         """The certificate; keys that a later version may add are ignored."""
-        known = {f.name for f in fields(Certificate)}
         inner = self.inner(name)
-        values = {name: value for name, value in inner.items().items() if name in known}
-        texts = {"method", "a_priori_kind", "reason", "quantity"}
-        for name, value in values.items():
-            if value is not None and name not in texts:
-                self._amount(name, value)
-            elif not (value is None or isinstance(value, str)):
-                raise self.wrong(f"{name} of the certificate is {value!r}")
-        return Certificate(**values)
+        known = [field.name for field in fields(Certificate) if field.name in inner.items()]
+        fits = {key: _is_text if key in TEXTS_OF_CERTIFICATES else _is_amount for key in known}
+        return Certificate(**{key: inner.value(key, _or_none(fit)) for key, fit in fits.items()})
 
     def promise(self, name: str) -> Promise:
-        """What was promised; older files say it in the certificate alone."""
-        if name not in self._values:
-            known = self.certificate("certificate")
-            return Promise(known.a_priori_ratio, known.a_priori_kind, known.reason)
+        """What was promised, on average or always, and of what."""
         inner = self.inner(name)
-        ratio = inner.value("ratio", float, int, type(None))
-        kind = inner.value("kind", str, type(None))
-        if (ratio is None) != (kind is None) or kind not in (None, *KINDS):
-            raise self.wrong(f"{name} is {inner.items()!r}")
-        given = None if ratio is None else inner.number("ratio")
-        return Promise(given, kind, inner.text("reason"))
+        kind = inner.value("kind", lambda value: value in (None, *KINDS))
+        ratio = inner.value("ratio", lambda value: (value is None) == (kind is None))
+        return Promise(None if ratio is None else inner.number("ratio"), kind, inner.text("reason"))
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= LARGEST
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def _or_none(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or fits(value)
+
+
+def _is_list(value: Any, fits: Callable[[Any], bool], size: int | None = None) -> bool:
+    return isinstance(value, list) and size in (None, len(value)) and all(map(fits, value))
 
 
 def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
     return len(shape) == len(wanted) and all(
-        size is None or size == found for found, size in zip(shape, wanted, strict=True)
+        size in (None, extent) for extent, size in zip(shape, wanted, strict=True)
     )
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 NAMES = "feature_names_in_"  # where scikit-learn keeps the names of columns, if there are any
 # The values of each kind in the order in which files hold them, and how they are read back.
 Fields = dict[str, Callable[[Content, str], Any]]
-PROMISE: Fields = {"promise": Content.promise}
 FACTORIZATION: Fields = {
     "n_components": Content.sizes,
     "error": Content.number,
@@ -36,7 +35,7 @@ FACTORIZATION: Fields = {
     "shortage": Content.text,
     "random_state": Content.seed,
     "cautions": Content.texts,
-    **PROMISE,
+    "promise": Content.promise,
 }
 CLUSTERING: Fields = {"disagreements": Content.count, "certificate": Content.certificate}
 
@@ -51,8 +50,8 @@ def _read(content: Content, fields: Fields) -> dict[str, Any]:
 
 def _arrays(obj: Any, *names: str, suffix: str = "") -> dict[str, Array]:
     """The arrays of an object by name, those that it has."""
-    found = {name: getattr(obj, f"{name}{suffix}") for name in names}
-    return {name: array for name, array in found.items() if array is not None}
+    arrays = {name: getattr(obj, f"{name}{suffix}") for name in names}
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
 def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str, Array]]:
