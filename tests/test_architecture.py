@@ -34,10 +34,10 @@ LEVELS = [
     {"onmf", "cautions"},
     {"factorization", "certifying", "exact_fit", "views"},
     {"preparation"},
-    {"inputs", "measures", "chi_square"},
+    {"inputs", "measures", "chi_square", "distinctive"},
     {"steps", "kmeans", "bounds", "alternation"},
     {"engine"},
-    {"files", "certificate", "progress", "extras"},
+    {"files", "certificate", "progress", "extras", "interrupts"},
     {"numerics", "checkpoint"},
     {"errors", "version"},
 ]

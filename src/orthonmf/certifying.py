@@ -33,8 +33,8 @@ from orthonmf.engine.matrix import CANCELLATION, Matrix, scales_are_accurate
 from orthonmf.engine.memory import refuse_beyond_memory
 from orthonmf.errors import InvalidInputError, InvalidTypeError, OrthoNMFError, SourceChangedError
 from orthonmf.inputs.data import Data
+from orthonmf.interrupts import note_interrupts
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.interrupts import note_interrupts
 from orthonmf.numerics.rounding import (
     LIGHT,
     WEIGHT_ROUNDINGS,

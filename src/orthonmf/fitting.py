@@ -16,6 +16,7 @@ import numpy as np
 from orthonmf.cautions import find_cautions
 from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED
 from orthonmf.certifying import ZERO, Evidence, Held, prove_by_packing
+from orthonmf.engine.digest import digest
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import FewerComponentsWarning
@@ -36,7 +37,6 @@ from orthonmf.inputs.parameters import (
     as_weights,
 )
 from orthonmf.kmeans.subroutines import SUBROUTINES
-from orthonmf.numerics.digest import digest
 from orthonmf.onmf.algorithms import (
     COMPLETE,
     CORE,

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from orthonmf.distinctive import distinctive_features, name_components
 from orthonmf.extras import import_extra
 from orthonmf.inputs.data import as_source
 from orthonmf.inputs.parameters import as_choice, as_n_components
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.distinctive import distinctive_features, name_components
 from orthonmf.numerics.vectors import divide
 
 if TYPE_CHECKING:

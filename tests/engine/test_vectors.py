@@ -9,7 +9,7 @@ from orthonmf.engine.loadings import ByLabel, Projection, by_label, one_per_row
 from orthonmf.engine.placement import find_largest
 from orthonmf.engine.points import count_equal, move_idle
 from orthonmf.engine.sampling import draw, draw_distinct, draw_evenly, draw_sample
-from orthonmf.numerics.segments import slices
+from orthonmf.engine.segments import slices
 from orthonmf.numerics.vectors import by_value, divide, unit_lengths, winners_only
 
 LABELS = np.array([2, -1, 0, 2, 1, -1], dtype=np.int32)

@@ -17,8 +17,8 @@ from orthonmf.correlation_clustering.blocks import (
     renumber,
 )
 from orthonmf.correlation_clustering.pivot import cluster_by_pivots
+from orthonmf.engine.segments import first_largest
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.segments import first_largest
 
 MAX_ROUNDS = 1000
 

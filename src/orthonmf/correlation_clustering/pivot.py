@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.correlation_clustering.blocks import Blocks, transpose
-from orthonmf.numerics.segments import spread
+from orthonmf.engine.segments import spread
 
 
 def cluster_by_pivots(matrix: csr_array, rng: np.random.Generator) -> Blocks:

@@ -27,9 +27,9 @@ from orthonmf.engine.kernels.missing import ObservedBlock, fill, observe
 from orthonmf.engine.loadings import scale_loadings
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.scan import Scan
+from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import Source, to_dense
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.segments import slices
 from orthonmf.numerics.vectors import by_value, divide
 
 

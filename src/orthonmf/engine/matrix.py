@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from orthonmf.engine.digest import digest
 from orthonmf.engine.executors import Absorb, Executor, Work
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import BlockColumns, BlockSweep, Kernel, Method, piece_rows
@@ -29,6 +30,7 @@ from orthonmf.engine.loadings import ByLabel, Projection, by_label, scale_loadin
 from orthonmf.engine.metric import Metric, metric_of
 from orthonmf.engine.placement import look_up, on_host
 from orthonmf.engine.scan import Scan
+from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import (
     Source,
     in_memory,
@@ -39,8 +41,6 @@ from orthonmf.engine.sources import (
 )
 from orthonmf.errors import InvalidInputError, ScaleOverflowError
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.digest import digest
-from orthonmf.numerics.segments import slices
 from orthonmf.numerics.vectors import by_value, divide
 
 # Below this share of the squared norm the difference "norm minus captured" has lost its digits.

@@ -16,10 +16,10 @@ import numpy as np
 from orthonmf.engine.executors import Executor, Work
 from orthonmf.engine.kernels.interface import BlockLook, Kernel, piece_rows
 from orthonmf.engine.placement import on_host
+from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import Source
 from orthonmf.errors import InvalidInputError
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.segments import slices
 
 # Within these powers of two the largest entry, products of two entries summed over a block, and
 # (in float64) squares of such sums neither overflow nor lose what matters to underflow.

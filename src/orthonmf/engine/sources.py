@@ -14,13 +14,13 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from orthonmf.engine.digest import digest_bytes
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import SPARSE, with_values
 from orthonmf.engine.unchanged import Unchanged
 from orthonmf.errors import InvalidInputError
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.digest import digest_bytes
 
 # A block should be large enough to hide the cost of handing it to a thread and small enough that
 # the products of one block stay in cache while the next step reads them.

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from orthonmf import certificate
-from orthonmf.factorization import Factorization
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.distinctive import (
+from orthonmf.distinctive import (
     AHEAD,
     distinctive_features,
     name_components,
     times_ahead,
 )
+from orthonmf.factorization import Factorization
+from orthonmf.numerics.arrays import Array
 from orthonmf.report.findings import Findings
 
 LONGEST_SHOWN, LONGEST_NAME = 60, 1_000

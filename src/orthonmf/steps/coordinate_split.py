@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from orthonmf.engine.segments import first_largest
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.segments import first_largest
 
 
 def split_coordinates(

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from orthonmf.engine.segments import slices
 from orthonmf.errors import TooLargeError
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.segments import slices
 
 # Entries whose totals are cumulated on the host.
 SLAB = 512

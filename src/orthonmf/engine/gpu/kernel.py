@@ -22,9 +22,9 @@ from orthonmf.engine.gpu.arrays import DeviceArray, as_tensor
 from orthonmf.engine.gpu.functions import DTYPES, fetch, first_of, ldexp, told_when_full
 from orthonmf.engine.kernels.interface import BlockColumns, BlockLook, BlockSweep, Kernel
 from orthonmf.engine.loadings import ByLabel
+from orthonmf.engine.segments import slices
 from orthonmf.errors import InvalidInputError
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.segments import slices
 
 # Entries of temporary copies: at most 128 MB of float64.
 CHUNK_ENTRIES = 2**24

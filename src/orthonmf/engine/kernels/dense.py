@@ -16,10 +16,10 @@ from orthonmf.engine.kernels.interface import (
     Kernel,
     piece_rows,
 )
+from orthonmf.engine.kernels.short_products import exact_in_float32
 from orthonmf.engine.loadings import ByLabel
+from orthonmf.engine.segments import slices
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.segments import slices
-from orthonmf.numerics.short_products import exact_in_float32
 
 # Rows per step where a float64 copy of a block would not stay in cache.
 CHUNK_ENTRIES = 2**18

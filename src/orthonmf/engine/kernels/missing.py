@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.engine.kernels.sparse import with_values
+from orthonmf.engine.segments import slices
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.segments import slices
 
 # A difference below this share of what it was taken from has lost digits: it is summed instead.
 CANCELLED = 1e-2

@@ -7,10 +7,10 @@ from scipy.sparse import csr_array
 
 from orthonmf.engine.kernels.dense import CHUNK_ENTRIES, DENSE, add_product, find_offense
 from orthonmf.engine.kernels.interface import BlockColumns, BlockLook, BlockSweep, Kernel
+from orthonmf.engine.kernels.short_products import exact_in_float32
 from orthonmf.engine.loadings import ByLabel
+from orthonmf.engine.segments import slices
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.segments import slices
-from orthonmf.numerics.short_products import exact_in_float32
 
 # What one multiplication of a sparse product costs, in multiplications of a dense one.
 SPARSE_OVERHEAD = 200

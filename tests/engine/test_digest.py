@@ -3,7 +3,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from orthonmf.numerics.digest import digest, digest_bytes
+from orthonmf.engine.digest import digest, digest_bytes
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthonmf.numerics.short_products import FIRST_LOOK, exact_in_float32
+from orthonmf.engine.kernels.short_products import FIRST_LOOK, exact_in_float32
 
 
 def largest_of(X):

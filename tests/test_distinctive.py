@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_digits, load_wine
 
 import orthonmf
-from orthonmf.numerics.distinctive import distinctive_features, name_components
+from orthonmf.distinctive import distinctive_features, name_components
 from orthonmf.report import Story, find, page
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from orthonmf.numerics.segments import first_largest, spread
+from orthonmf.engine.segments import first_largest, spread
 
 
 @pytest.mark.parametrize("seed", range(20))
