@@ -125,16 +125,6 @@ class Factorization:
         return len(self.components)
 
     @property
-    def has_full_core(self) -> bool:
-        """Whether every group of rows may meet every group of columns: a pair was asked for."""
-        return isinstance(self.n_components, tuple)
-
-    @property
-    def overlapping(self) -> bool:
-        """Whether components may share features: over samples, and with a full core."""
-        return self.feature_labels is None or self.has_full_core
-
-    @property
     def core(self) -> Array | None:
         """What groups of rows and groups of columns have to do with each other, (k', l').
 
@@ -155,7 +145,9 @@ class Factorization:
     @property
     def A(self) -> Any:
         """The paper's left factor, (m, k'): sparse where its columns are orthogonal."""
-        return self.components.T if self.overlapping else csc_array(self.components.T)
+        if self.feature_labels is None or isinstance(self.n_components, tuple):
+            return self.components.T  # components may share features
+        return csc_array(self.components.T)
 
     @property
     def W(self) -> Any:

@@ -103,7 +103,11 @@ def make_frame(result: Factorization, of: str) -> Any:
     frame = pandas.DataFrame(np.asarray(values), index=index)
     if of == "features" and result.feature_labels is not None:
         # With a full core columns have groups of their own, and components take of all of them.
-        frame.insert(0, "group" if result.has_full_core else "component", result.feature_labels)
+        frame.insert(
+            0,
+            "group" if isinstance(result.n_components, tuple) else "component",
+            result.feature_labels,
+        )
     return frame
 
 

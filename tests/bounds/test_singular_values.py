@@ -15,7 +15,7 @@ from orthonmf.bounds.singular_values import (
     tail_from_rough_gram,
 )
 from orthonmf.bounds.table import Case, find_bounds
-from orthonmf.engine import other_passes
+from orthonmf.engine import matrix as engine_matrix
 from orthonmf.inputs.data import as_matrix
 from orthonmf.numerics.rounding import SINGLE_ROUNDOFF
 
@@ -170,7 +170,7 @@ def test_certificates_use_it_where_it_pays(dtype, weighted, monkeypatch):
     monkeypatch.setattr(type(matrix), "gram", watched)
     case = Case(matrix, "samples", 6, 1e-300, rng)
     (in_float64,), _ = find_bounds(case, "svd")
-    monkeypatch.setattr(other_passes, "WORTH_A_ROUGH_GRAM", 1)
+    monkeypatch.setattr(engine_matrix, "WORTH_A_ROUGH_GRAM", 1)
     (in_float32,), _ = find_bounds(case, "svd")
     assert asked == [True, False]
     assert in_float64.value * (1 - 1e-3) <= in_float32.value

@@ -76,7 +76,6 @@ def test_factors_are_orthogonal_exactly_and_ordered():
         np.testing.assert_allclose(shares, np.tile(shares[:, :1], len(members)), rtol=1e-13)
     lengths = np.bincount(result.feature_labels, result.feature_scales**2)
     np.testing.assert_allclose(lengths, 1.0)
-    assert result.overlapping
     assert isinstance(result.A, np.ndarray)
 
 
@@ -87,7 +86,6 @@ def test_one_number_is_a_diagonal_core():
     assert result.core[0, 0] ** 2 == pytest.approx(
         (1 - result.relative_squared_error) * np.sum(X**2)
     )
-    assert not result.overlapping
     assert orthonmf.factorize(X, 2, random_state=0).core is None
     assert orthonmf.factorize(X, 2, orthogonal="features", random_state=0).core is None
 

@@ -48,7 +48,7 @@ def demo(
     show(results_table(results, components))
     for result in results:
         prose(f"{result.orthogonal}: {result.certificate}.")
-    if any(result.has_full_core for result in results):
+    if any(isinstance(result.n_components, tuple) for result in results):
         line()
         prose(ONE_BLOCK.format(components))
     names = [f"image {number}: a {digit}" for number, digit in enumerate(digits.target)]
@@ -79,7 +79,7 @@ def _fit(X: object, components: int, setting: str, seed: int) -> Factorization:
 
 def _shares_no(result: Factorization) -> str:
     """What the parts of a result share none of, for the table."""
-    if result.has_full_core:
+    if isinstance(result.n_components, tuple):
         return "sample (core)"
     return "sample or feature" if result.orthogonal == "both" else result.orthogonal[:-1]
 
