@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from orthonmf.inputs.data import as_array, as_csr, as_matrix
+from orthonmf.inputs.arrays import as_array
+from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import as_choice
+from orthonmf.inputs.sparse import as_csr
 from orthonmf.numerics.arrays import Array
 
 

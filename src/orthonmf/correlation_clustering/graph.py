@@ -12,8 +12,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 
 from orthonmf.errors import InvalidInputError, InvalidTypeError
-from orthonmf.inputs.conversion import as_frame
-from orthonmf.inputs.data import as_array, as_csr
+from orthonmf.inputs.arrays import as_array, as_frame
+from orthonmf.inputs.sparse import as_csr
 from orthonmf.numerics.arrays import Array
 
 

@@ -27,9 +27,10 @@ from orthonmf.estimators.callbacks import CallbackSupport, FitTasks, with_callba
 from orthonmf.estimators.documentation import document_parameters_of
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
-from orthonmf.inputs.data import as_csr, as_matrix, is_of_dask
+from orthonmf.inputs.data import as_matrix, is_of_dask
 from orthonmf.inputs.names import as_names
 from orthonmf.inputs.parameters import may_be_missing
+from orthonmf.inputs.sparse import as_csr
 from orthonmf.numerics.arrays import Array
 from orthonmf.progress import listening
 

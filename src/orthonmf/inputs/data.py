@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -23,12 +22,12 @@ from orthonmf.errors import (
     InvalidTypeError,
     MissingEntryError,
     NegativeEntryError,
-    SourceChangedError,
 )
-from orthonmf.inputs.conversion import (
-    PLAIN_NUMBERS,
-    as_real_array,
+from orthonmf.inputs.arrays import (
+    as_array,
     check_dimensions,
+    is_plain,
+    refuse_cut_map,
     refuse_dtype,
 )
 from orthonmf.inputs.parameters import (
@@ -38,7 +37,7 @@ from orthonmf.inputs.parameters import (
     check_amounts,
     may_be_missing,
 )
-from orthonmf.inputs.sparse import as_checked_csr
+from orthonmf.inputs.sparse import as_csr
 from orthonmf.inputs.tensors import (
     StreamedMatrix,
     is_on_device,
@@ -132,11 +131,6 @@ def as_source(X: Any) -> Source:
     return ArraySource(as_array(X))
 
 
-def is_plain(X: Any) -> bool:
-    """Whether X is an array of NumPy, and none of its subclasses, that holds plain numbers."""
-    return type(X) is np.ndarray and X.dtype.type in PLAIN_NUMBERS
-
-
 def is_anndata(X: Any) -> bool:
     """Whether X is an AnnData, or something that looks like one.
 
@@ -193,60 +187,6 @@ def is_sliceable(X: Any) -> bool:
     numeric = isinstance(getattr(X, "dtype", None), np.dtype)
     sized = isinstance(getattr(X, "shape", None), tuple)
     return numeric and sized and hasattr(X, "__getitem__") and not is_array
-
-
-def as_array(X: Any) -> Array:
-    """An (n, m) array of real numbers; its entries are not checked."""
-    if isinstance(X, np.matrix):
-        raise InvalidTypeError("np.matrix is not supported; convert X with numpy.asarray(X)")
-    if isinstance(X, np.ma.MaskedArray):
-        if np.ma.is_masked(X):
-            where = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(X))[0])
-            raise InvalidInputError(
-                f"X is a masked array with {int(np.ma.count_masked(X))} masked entries, the first "
-                f"at {_place(*where)}; fill them, for instance with X.filled(0)"
-            )
-        X = X.data
-    array = X if is_plain(X) else as_real_array(X)
-    check_dimensions(array.shape)
-    refuse_cut_map(array)
-    return array
-
-
-def refuse_cut_map(array: Any) -> None:
-    """Refuse a memory map whose file was cut since: reading beyond its end kills the process.
-
-    A file that is cut while it is read cannot be protected from.
-    """
-    base = array
-    while isinstance(base, np.ndarray):
-        base = base.base
-    if not isinstance(base, mmap):
-        return
-    try:
-        size = base.size()
-    except OSError:  # it has no file
-        return
-    if size < len(base):
-        raise SourceChangedError(
-            f"the file of the memory map X holds {size:,} bytes now, fewer than the {len(base):,} "
-            "that were mapped: it was cut or replaced; map it again, or read it into memory"
-        )
-
-
-def as_csr(X: Any) -> csr_array:
-    """A CSR array of a sparse matrix, sorted and without duplicates; the input is never modified.
-
-    Structure comes before all else: a corrupt index would make every later step read foreign
-    memory.
-    """
-    check_dimensions(X.shape)
-    refuse_dtype(X.dtype)
-    rows = as_checked_csr(X)
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    return rows
 
 
 def _offense(row: int, column: int, value: float, X: Any) -> InvalidInputError:

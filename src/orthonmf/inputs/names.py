@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from orthonmf.errors import InvalidInputError
-from orthonmf.inputs.conversion import as_frame, column_names
+from orthonmf.inputs.arrays import as_frame, column_names
 from orthonmf.inputs.data import is_anndata
 
 Names = tuple[str, ...] | None

@@ -94,7 +94,7 @@ def as_sizes(n_components: Any, orthogonal: str) -> int | tuple[int, int]:
             f"n_components={tuple(n_components)!r} needs orthogonal='both', which groups rows and "
             f"columns; with orthogonal={orthogonal!r} give one number"
         )
-    rows, columns = (as_n_components(one) for one in n_components)
+    rows, columns = map(as_n_components, n_components)
     return rows, columns
 
 
@@ -130,12 +130,12 @@ def as_bytes(size: Any, name: str = "max_memory") -> int | None:
     if size is None:
         return None
     if isinstance(size, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*", size)
-        if found is None or found[2].upper() not in UNITS:
+        parts = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*", size)
+        if parts is None or parts[2].upper() not in UNITS:
             raise InvalidInputError(
                 f"{name} must be a number of bytes or a text like '1GB' or '500 MiB'; got {size!r}"
             )
-        size = int(float(found[1]) * UNITS[found[2].upper()])
+        size = int(float(parts[1]) * UNITS[parts[2].upper()])
     return as_n_components(size, name)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
 
 from orthonmf.errors import InvalidInputError
+from orthonmf.inputs.arrays import check_dimensions, refuse_dtype
 from orthonmf.numerics.arrays import Array
 
 COMPRESSED = ("data", "indices", "indptr")
@@ -18,6 +19,21 @@ PARTS = dict.fromkeys(("csr", "csc", "bsr"), COMPRESSED) | {
     "dia": ("data", "offsets"),
 }
 CONTAINERS = {"csc": csc_array, "bsr": bsr_array, "coo": coo_array, "dia": dia_array}
+
+
+def as_csr(X: Any) -> csr_array:
+    """A CSR array of a sparse matrix, sorted and without duplicates; the input is never modified.
+
+    Structure comes before all else: a corrupt index would make every later step read foreign
+    memory.
+    """
+    check_dimensions(X.shape)
+    refuse_dtype(X.dtype)
+    rows = as_checked_csr(X)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
 
 
 def as_checked_csr(X: Any) -> csr_array:

@@ -10,7 +10,7 @@ import numpy as np
 from orthonmf.engine.sources import ArraySource, Source
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.extras import import_extra
-from orthonmf.inputs.conversion import check_dimensions
+from orthonmf.inputs.arrays import check_dimensions
 from orthonmf.numerics.arrays import Array
 
 # The numbers that DLPack has for memory of CUDA, and for what CUDA and the host share.
@@ -52,10 +52,9 @@ def as_host_array(values: Any) -> Array:
 
 def _on_host(tensor: Any) -> Array:
     plain = tensor.detach().cpu()
-    # The one real type that NumPy does not have.
-    return (
-        plain.double() if plain.dtype == import_extra("torch", "gpu").bfloat16 else plain
-    ).numpy()
+    if plain.dtype == import_extra("torch", "gpu").bfloat16:  # the one real type NumPy lacks
+        plain = plain.double()
+    return plain.numpy()
 
 
 def _refuse_kind(tensor: Any) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 import orthonmf
 from orthonmf.errors import InvalidInputError, InvalidTypeError, OrthoNMFError
-from orthonmf.inputs.data import as_array, as_matrix
+from orthonmf.inputs.arrays import as_array
+from orthonmf.inputs.data import as_matrix
 
 polars = pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")

@@ -10,12 +10,13 @@ import datetime
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from mmap import mmap
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from orthonmf.errors import InvalidInputError, InvalidTypeError
+from orthonmf.errors import InvalidInputError, InvalidTypeError, SourceChangedError
 from orthonmf.numerics.arrays import Array
 
 REAL = "biuf"
@@ -27,7 +28,51 @@ DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.tim
 Where = Callable[[tuple[int, ...]], str]  # how a message says where a position is
 
 
-def as_real_array(X: Any) -> Array:
+def as_array(X: Any) -> Array:
+    """An (n, m) array of real numbers; its entries are not checked."""
+    if isinstance(X, np.matrix):
+        raise InvalidTypeError("np.matrix is not supported; convert X with numpy.asarray(X)")
+    if isinstance(X, np.ma.MaskedArray):
+        if np.ma.is_masked(X):
+            where = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(X))[0])
+            raise InvalidInputError(
+                f"X is a masked array with {int(np.ma.count_masked(X))} masked entries, the first "
+                f"at X[{where[0]}, {where[1]}]; fill them, for instance with X.filled(0)"
+            )
+        X = X.data
+    array = X if is_plain(X) else _as_real_array(X)
+    check_dimensions(array.shape)
+    refuse_cut_map(array)
+    return array
+
+
+def refuse_cut_map(array: Any) -> None:
+    """Refuse a memory map whose file was cut since: reading beyond its end kills the process.
+
+    A file that is cut while it is read cannot be protected from.
+    """
+    base = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if not isinstance(base, mmap):
+        return
+    try:
+        size = base.size()
+    except OSError:  # it has no file
+        return
+    if size < len(base):
+        raise SourceChangedError(
+            f"the file of the memory map X holds {size:,} bytes now, fewer than the {len(base):,} "
+            "that were mapped: it was cut or replaced; map it again, or read it into memory"
+        )
+
+
+def is_plain(X: Any) -> bool:
+    """Whether X is an array of NumPy, and none of its subclasses, that holds plain numbers."""
+    return type(X) is np.ndarray and X.dtype.type in PLAIN_NUMBERS
+
+
+def _as_real_array(X: Any) -> Array:
     """An array of real numbers of at most 64 bits, of any number of dimensions."""
     if isinstance(X, type):
         raise InvalidTypeError(
