@@ -80,13 +80,9 @@ class _Observed(Method[Array, _Refit]):
 
     def descend(self, components: Array) -> Solution:
         """Sweep until one lowers the error by less than ``tol`` of itself."""
-        options = self._options
+        step, options = Checkpoint().next_step(), self._options
         alternated = alternate(
-            self,
-            components,
-            max_iter=options.max_iter,
-            tol=options.tol,
-            step=Checkpoint().next_step(),
+            self, components, max_iter=options.max_iter, tol=options.tol, step=step
         )
         history = errors_of(alternated.history, self.total)
         return Solution(alternated.last.vectors, alternated.history[-1], history, len(history))

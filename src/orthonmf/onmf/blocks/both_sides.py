@@ -26,13 +26,8 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
     published = solve_full_rank(matrix) if k >= min(matrix.shape) else None
 
     def refine(directions: Array) -> Solution:
-        return descend_disjoint(
-            points,
-            directions,
-            max_iter=options.max_iter,
-            tol=options.tol,
-            step=options.checkpoint.next_step(),
-        )
+        step, tol = options.checkpoint.next_step(), options.tol
+        return descend_disjoint(points, directions, max_iter=options.max_iter, tol=tol, step=step)
 
     def look(directions: Array, n_sweeps: int) -> Solution:
         return descend_disjoint(points, directions, max_iter=n_sweeps, tol=0.0)

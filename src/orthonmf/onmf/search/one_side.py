@@ -49,9 +49,8 @@ def search_lines(points: Points, options: Options) -> Solution:
     small = len(points.weights) * k <= MOST_PRODUCTS
     single = points.access if small and k > 1 else None
     search = Search(_Refinement(points, single, options, n_init))
-    several = n_init > 1 and single is not None
     escapes: Iterable[Escape] = ()
-    if single is not None and several:
+    if single is not None and n_init > 1:
         escapes = _line_escapes(single, options, n_init)
     return search.run(line_starts(points, options), escapes)
 

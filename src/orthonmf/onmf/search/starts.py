@@ -120,7 +120,8 @@ def choose_seeding(
     if init == "auto" and single is not None:
         # The winner captures no less than the one start that is drawn by the plain law.
         return Seeding("tournament", partial(play_on_all, single, k, rng), promise)
-    if exchanges and access is not None and may_exchange(points, k):
+    fits = len(points.weights) * pool_size(points, k) <= MOST_DISTANCES
+    if exchanges and access is not None and fits:
         return Seeding("line seeding", partial(draw_and_exchange, access, k, rng), promise)
     return Seeding("line seeding", partial(draw_directions, points, k, rng), promise)
 
@@ -172,11 +173,6 @@ def tournament_seconds(points: SinglePoints, k: int, size: int) -> float:
     """About how long a tournament of so many points takes, by counting, never by a clock."""
     _, multiplied = points.products_seconds(size)
     return columns_multiplied(count_starts(k, 72, 8), k) * multiplied
-
-
-def may_exchange(points: Points, k: int) -> bool:
-    """Whether the distances of all points to a pool fit into memory."""
-    return len(points.weights) * pool_size(points, k) <= MOST_DISTANCES
 
 
 def play_on_all(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
