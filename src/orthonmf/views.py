@@ -29,7 +29,7 @@ Names = Sequence[str] | None
 
 def name_some(names: Names, places: Any) -> list[Any]:
     """The names at some places, or the places where there are no names."""
-    return [int(one) if names is None else names[one] for one in places]
+    return [int(place) if names is None else names[place] for place in places]
 
 
 def top_features(result: Factorization, n: int, by: str) -> list[list[Any]]:
@@ -102,12 +102,9 @@ def make_frame(result: Factorization, of: str) -> Any:
     values = result.loadings if of == "samples" else result.components.T
     frame = pandas.DataFrame(np.asarray(values), index=index)
     if of == "features" and result.feature_labels is not None:
-        # With a full core columns have groups of their own, and components take of all of them.
-        frame.insert(
-            0,
-            "group" if isinstance(result.n_components, tuple) else "component",
-            result.feature_labels,
-        )
+        # With a core columns have groups of their own, and components take of all of them.
+        has_core = isinstance(result.n_components, tuple)
+        frame.insert(0, "group" if has_core else "component", result.feature_labels)
     return frame
 
 

@@ -375,3 +375,21 @@ def test_a_page_from_python_says_what_chance_gives(tmp_path):
     weighted = factorize(blocks(), 3, sample_weight=np.linspace(1, 5, 30), random_state=0)
     text = orthonmf.write_report(weighted, blocks(), tmp_path / "page.html").read_text("utf-8")
     assert "chance alone" not in text  # the weights are not known
+
+
+@pytest.mark.parametrize("kind", ["tensor", "dask", "map", "frame"])
+def test_wherever_the_rows_lie_the_page_is_the_same(kind, tmp_path):
+    X = blocks(600, 12)
+    np.save(tmp_path / "x.npy", X)
+    make = {
+        "tensor": lambda: pytest.importorskip("torch").from_numpy(X),
+        "dask": lambda: pytest.importorskip("dask.array").from_array(X, chunks=(150, 12)),
+        "map": lambda: np.load(tmp_path / "x.npy", mmap_mode="r"),
+        "frame": lambda: pytest.importorskip("pandas").DataFrame(X),
+    }
+    result = factorize(X, 3, certificate=None, random_state=0)
+    drawn = []
+    for rows in (X, make[kind]()):
+        text = orthonmf.write_report(result, rows, tmp_path / "page.html").read_text("utf-8")
+        drawn.append(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+    assert drawn[0] == drawn[1]

@@ -174,7 +174,7 @@ def _tell(story: Story, summary: dict[str, Any], folder: Path, names: list[str])
         counts = (f"{one['rows']:,}", f"{one['features']:,}", percent(one["energy"]))
         rows.append((str(number), *counts, distinctive))
     table(("component", "rows", "features", "energy", "what makes it different"), rows)
-    if isinstance(story.result.n_components, tuple):
+    if story.has_core:
         _tell_core(story, summary["feature_groups"])
     line()
     tell_proof(story.result)

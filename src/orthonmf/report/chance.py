@@ -25,5 +25,5 @@ def captured_by_chance(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerComponentsWarning)
         shuffled = permute_columns(X, rng)
-        found = factorize(shuffled, n_components, certificate=None, random_state=rng, **options)
-    return max(0.0, 1.0 - found.relative_squared_error)
+        result = factorize(shuffled, n_components, certificate=None, random_state=rng, **options)
+    return max(0.0, 1.0 - result.relative_squared_error)

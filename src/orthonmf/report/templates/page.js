@@ -243,6 +243,7 @@
   document.querySelectorAll("table.sortable").forEach((table) => {
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, at) => {
+      if (!head.textContent.trim()) return;
       const button = document.createElement("button");
       button.type = "button";
       button.className = "sort";
