@@ -28,32 +28,32 @@ def _write(file: Path, path: Path, result: Factorization) -> None:
     write_elem = import_extra("anndata.io", "files").write_elem
     shutil.copyfile(file, path)
     os.chmod(path, 0o644)
-    with h5py.File(path, "r+") as held:
+    with h5py.File(path, "r+") as target:
         for part, values in parts_of(result).items():
-            if part not in held and part not in FRAMES:
-                write_elem(held, part, {})
+            if part not in target and part not in FRAMES:
+                write_elem(target, part, {})
             # Files of early versions hold tables in place of groups.
-            if not isinstance(held.get(part), h5py.Group):
+            if not isinstance(target.get(part), h5py.Group):
                 continue
             for name, value in values.items():
-                if not _fits(held, part, value):
+                if not _fits(target, part, value):
                     continue
-                write_elem(held[part], name, value)
+                write_elem(target[part], name, value)
                 if part in FRAMES:
-                    _list_column(held[part], name)
+                    _list_column(target[part], name)
 
 
-def _fits(held: Any, part: str, value: Any) -> bool:
+def _fits(target: Any, part: str, value: Any) -> bool:
     """Whether there is one entry per cell or gene; ``raw/X`` may have more genes than ``X``."""
     if part == "uns":
         return True
-    frame = held.get(part[:3])  # obs for obsm, var for varm
+    frame = target.get(part[:3])  # obs for obsm, var for varm
     names = None if frame is None else frame.get(frame.attrs.get("_index", "_index"))
     return names is None or len(names) == len(value)
 
 
 def _list_column(group: Any, name: str) -> None:
     """Name a column of a frame where AnnData looks for all of them."""
-    listed = [str(one) for one in group.attrs.get("column-order", ())]
+    listed = [str(column) for column in group.attrs.get("column-order", ())]
     if name not in listed:
         group.attrs["column-order"] = [*listed, name]

@@ -56,9 +56,9 @@ def certify(
 ) -> None:
     """Say how far the labels of FILE, or the answer in DIR, can be from the best ones.
 
-    Labels may come from any program: scales are fitted to them, and the error
-    is compared with what no partition into as many groups can go below. The
-    certificate of a folder is kept in its model and summary.
+    Labels may come from any program: scales are fitted to them, and the error is compared with
+    what no partition into as many groups can go below. The certificate of a folder is kept in its
+    model and summary.
     """
     if certificate == "none":
         raise InvalidInputError("--certificate none proves nothing; leave it out")
@@ -77,17 +77,17 @@ def certify(
         )
     else:
         with progress(f"reading {folder.name}", quiet):
-            held = read_data(place, reading, stream=True)
-        with held, progress(f"proving {folder.name}", quiet):
-            sides = zip((labels, feature_labels), held.X.shape, SIDES, strict=True)
+            matrix = read_data(place, reading, stream=True)
+        with matrix, progress(f"proving {folder.name}", quiet):
+            sides = zip((labels, feature_labels), matrix.X.shape, SIDES, strict=True)
             groups = [
                 None if path is None else read_names(path, *side, may_be_empty=True)
                 for path, *side in sides
             ]
-            weights = weights_of(held.X, sample_weight, feature_weight)
+            weights = weights_of(matrix.X, sample_weight, feature_weight)
             about(place)
             options = {"n_components": components, **proof, **weights}
-            result = orthonmf.certify(held.X, *groups, **options)
+            result = orthonmf.certify(matrix.X, *groups, **options)
     if json:
         told = plain_certificate(result.certificate)
         error = result.relative_squared_error
@@ -100,7 +100,7 @@ def certify(
 
 def _refuse_what_a_folder_knows(place: str, reading: Reading, *given: Any) -> None:
     """A folder has labels, feature weights, and how its data are read: none may be given again."""
-    if any(one is not None for one in given):
+    if any(option is not None for option in given):
         raise InvalidInputError(
             f"{place}: a folder knows its labels, components and feature weights; leave --labels, "
             "--feature-labels, --components and --feature-weight out, or name the FILE"
@@ -123,13 +123,13 @@ def _certify_folder(
     """The answer in a folder with a certificate, which is written there too."""
     summary, result, file, known = read_folder(folder, data, max_bytes)
     with progress(f"reading {Path(file).name}", quiet):
-        held = read_data(file, replace(known, max_bytes=max_bytes), stream=True)
-    with held, progress(f"proving {Path(file).name}", quiet):
+        matrix = read_data(file, replace(known, max_bytes=max_bytes), stream=True)
+    with matrix, progress(f"proving {Path(file).name}", quiet):
         about(file)
         kind = summary.get("options", {}).get("weights")
-        weight = weights_of(held.X, sample_weight, None, kind)["sample_weight"]
+        weight = weights_of(matrix.X, sample_weight, None, kind)["sample_weight"]
         missing = np.nan if known.missing else None
-        result.certify(held.X, **proof, sample_weight=weight, missing_values=missing)
+        result.certify(matrix.X, **proof, sample_weight=weight, missing_values=missing)
     about(folder)
     summary["certificate"] = plain_certificate(result.certificate)
     with Replacing(folder) as files:

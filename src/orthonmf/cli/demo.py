@@ -6,13 +6,11 @@ import warnings
 from pathlib import Path
 from typing import Annotated
 
-from rich.table import Table
-
 import orthonmf
 from orthonmf.cli import options as o
 from orthonmf.cli.certificates import prove
 from orthonmf.cli.folder import PAGE, summary_of, write_folder
-from orthonmf.cli.terminal import line, progress, prose, show
+from orthonmf.cli.terminal import line, progress, prose, table
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import SETTINGS, factorize
@@ -45,7 +43,7 @@ def demo(
         results = [_fit(X, components, setting, seed) for setting in SETTINGS]
     with progress("proving", quiet=False):
         results = [prove(result) for result in results]
-    show(results_table(results, components))
+    _tell(results)
     for result in results:
         prose(f"{result.orthogonal}: {result.certificate}.")
     if any(isinstance(result.n_components, tuple) for result in results):
@@ -104,21 +102,24 @@ def _write(output: Path, result: Factorization, X: object, names: list[str]) -> 
     write_folder(output / result.orthogonal, story, summary, with_page=True)
 
 
-def results_table(results: list[Factorization], n_components: int) -> Table:
+def _tell(results: list[Factorization]) -> None:
     """One row per result: how large the error is, what is exact and what is proven."""
-    table = Table(title=f"Orthogonal factorization into {n_components} parts")
-    table.add_column("parts share no")
-    figures = ("error", "relative\nsq. error", "exactly\northogonal", "proven\nratio")
-    for heading in (*figures, "seconds\nof the fit", "of the\nproof"):
-        table.add_column(heading, justify="right")
-    for result in results:
-        table.add_row(
-            _shares_no(result),
+    rows = [
+        (
             f"{result.error:.1f}",
             f"{result.relative_squared_error:.4f}",
             "yes" if is_exactly_orthogonal(result) else "no",
             ratio_text(result.certificate.ratio),
-            f"{result.seconds:.3f}",
-            f"{result.certificate.seconds:.3f}",
+            f"{result.seconds:.3f} s",
+            f"{result.certificate.seconds:.3f} s",
+            _shares_no(result),
         )
-    return table
+        for result in results
+    ]
+    headings = ("error", "relative", "exact", "ratio", "fit", "proof", "parts share no")
+    table(headings, rows)
+    line()
+    prose(
+        "relative: squared error over the squared norm; exact: orthogonal to the last bit; ratio: "
+        "to the smallest squared error possible, proven."
+    )

@@ -70,23 +70,26 @@ def write_folder(
 
 
 def tell_story(
-    folder: Path, held: NamedMatrix, result: Factorization, found: Findings, **more: Any
+    folder: Path, data: NamedMatrix, result: Factorization, findings: Findings, **more: Any
 ) -> Story:
     """What the page of a folder tells, with the curve over k if ``select-k`` wrote into it."""
-    names = (Path(held.source).name, held.row_names, held.column_names)
+    names = (Path(data.source).name, data.row_names, data.column_names)
     selection = more["selection"] = read_selection(folder)
-    more["cautions"] = _compare(result, found, more.get("chance"), selection)
-    return Story(result, found, *names, version=orthonmf.__version__, by_command=True, **more)
+    more["cautions"] = _compare(result, findings, more.get("chance"), selection)
+    return Story(result, findings, *names, version=orthonmf.__version__, by_command=True, **more)
 
 
 def _compare(
-    result: Factorization, found: Findings, chance: float | None, selection: dict[str, Any] | None
+    result: Factorization,
+    findings: Findings,
+    chance: float | None,
+    selection: dict[str, Any] | None,
 ) -> tuple[str, ...]:
     """Cautions that follow from shuffled data and from ``select-k``, where there are any."""
     cautions: tuple[str, ...] = ()
     if chance is not None:
         cautions += compare_with_chance(
-            found.captured, chance, result.n_components_found, found.row_shares
+            findings.captured, chance, result.n_components_found, findings.row_shares
         )
     if selection is not None and selection.get("orthogonal") == result.orthogonal:
         cautions += compare_sizes(result.n_components, selection["suggestion"])
@@ -95,28 +98,30 @@ def _compare(
 
 def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """What ``summary.json`` says."""
-    result, found = story.result, story.findings
+    result, findings = story.result, story.findings
     names = names_or_numbers(story.column_names, story.shape[1])
     components = [
         {
             "component": component,
-            "rows": len(found.rows_of(component)),
+            "rows": len(findings.rows_of(component)),
             "features": story.n_columns(component),
-            "energy": float(found.energies[component]),
+            "energy": float(findings.energies[component]),
             "name": story.label(component) or None,
             "distinctive_features": [
-                names[one] for one in story.distinctive_columns(component, TOP_FEATURES)
+                names[column] for column in story.distinctive_columns(component, TOP_FEATURES)
             ],
-            "top_features": [names[one] for one in story.top_columns(component, TOP_FEATURES)],
+            "top_features": [
+                names[column] for column in story.top_columns(component, TOP_FEATURES)
+            ],
         }
         for component in range(result.n_components_found)
     ]
     groups = [
         {
             "group": group,
-            "features": len(found.columns_of(group)),
+            "features": len(findings.columns_of(group)),
             "energy": float(story.core_shares[:, group].sum()),
-            "top_features": [names[one] for one in story.top_of_group(group, TOP_FEATURES)],
+            "top_features": [names[column] for column in story.top_of_group(group, TOP_FEATURES)],
         }
         for group in range(story.n_groups)
     ]
@@ -126,7 +131,7 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
         "input": {
             **source,
             "shape": list(story.shape),
-            "entries": found.matrix.n_entries,
+            "entries": findings.matrix.n_entries,
             "row_names": story.row_names is not None,
             "feature_names": story.column_names is not None,
         },
@@ -139,7 +144,7 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
         "shortage": result.shortage,
         "error": result.error,
         "relative_squared_error": result.relative_squared_error,
-        "captured": found.captured,
+        "captured": findings.captured,
         "captured_by_chance": story.chance,
         "exactly_orthogonal": is_exactly_orthogonal(result),
         "n_sweeps": result.n_sweeps,
@@ -155,10 +160,10 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
 def read_model(path: Path, most_bytes: int) -> Factorization:
     """The factorization in a file that ``fit`` wrote."""
     about(path)
-    held = load(path, max_bytes=most_bytes)
-    if not isinstance(held, Factorization):
-        raise FileError(f"{path}: it holds a {type(held).__name__}, not a Factorization")
-    return held
+    model = load(path, max_bytes=most_bytes)
+    if not isinstance(model, Factorization):
+        raise FileError(f"{path}: it holds a {type(model).__name__}, not a Factorization")
+    return model
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
@@ -205,21 +210,21 @@ def read_selection(folder: Path) -> dict[str, Any] | None:
         not isinstance(tried, list)
         or not tried
         or not all(map(_is_candidate, tried))
-        or all(one["relative_squared_error"] is None for one in tried)
-        or all(one["adjusted_rand"] is None and one["matched_cosine"] is None for one in tried)
+        or all(candidate["relative_squared_error"] is None for candidate in tried)
+        or all(candidate[name] is None for candidate in tried for name in AGREEMENTS)
         or not _is_size(selection.get("suggestion"))
-        or len({type(one["n_components"]) for one in tried}) > 1
+        or len({type(candidate["n_components"]) for candidate in tried}) > 1
         or not isinstance(selection.get("reason"), str)
     ):
         raise FileError(f"{path}: it was not written by orthonmf select-k, or is damaged")
     return selection
 
 
-def _is_candidate(one: Any) -> bool:
+def _is_candidate(value: Any) -> bool:
     """Whether this is a number of components with everything that was measured for it."""
-    if not isinstance(one, dict) or not _is_size(one.get("n_components")):
+    if not isinstance(value, dict) or not _is_size(value.get("n_components")):
         return False
-    return all(name in one and _is_measure(one[name]) for name in (*ERRORS, *AGREEMENTS))
+    return all(name in value and _is_measure(value[name]) for name in (*ERRORS, *AGREEMENTS))
 
 
 def _is_size(value: Any) -> bool:

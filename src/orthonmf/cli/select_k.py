@@ -59,7 +59,7 @@ def select_k(
         data = read_data(file, reading)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-    found = select_n_components(
+    selection = select_n_components(
         data.X,
         numbers,
         orthogonal=orthogonal,
@@ -72,11 +72,11 @@ def select_k(
         verbose=int(not quiet),
     )
     values = {
-        "suggestion": found.suggestion,
-        "reason": found.reason,
-        "seed": found.random_state,
+        "suggestion": selection.suggestion,
+        "reason": selection.reason,
+        "seed": selection.random_state,
         "orthogonal": orthogonal,
-        "candidates": [asdict(one) for one in found.candidates],
+        "candidates": [asdict(candidate) for candidate in selection.candidates],
     }
     if output is not None:
         about(output)
@@ -85,30 +85,30 @@ def select_k(
     if json:
         object_line(values)
         return
-    _tell(found)
+    _tell(selection)
     if seed is None:
-        tell_seed(found.random_state)
+        tell_seed(selection.random_state)
     if output is not None:
         line(f"wrote {output}/: {SELECTION} {TRIALS}")
 
 
-def _tell(found: Selection) -> None:
+def _tell(selection: Selection) -> None:
     rows = [
         (
-            _show(one.n_components),
-            f"{one.relative_squared_error:.4f}",
-            "-" if one.lower_bound is None else f"{one.lower_bound:.4f}",
-            f"{one.null_error:.4f}",
-            f"{one.adjusted_rand:.2f}",
-            f"{one.matched_cosine:.2f}",
-            "<- suggested" if one.n_components == found.suggestion else "",
+            _show(candidate.n_components),
+            f"{candidate.relative_squared_error:.4f}",
+            "-" if candidate.lower_bound is None else f"{candidate.lower_bound:.4f}",
+            f"{candidate.null_error:.4f}",
+            f"{candidate.adjusted_rand:.2f}",
+            f"{candidate.matched_cosine:.2f}",
+            "<- suggested" if candidate.n_components == selection.suggestion else "",
         )
-        for one in found.candidates
+        for candidate in selection.candidates
     ]
     headings = ("k", "error", "at least", "permuted", "Rand", "cosine", "")
     table(headings, rows)
     line()
-    prose(f"suggested: {_show(found.suggestion)}, {found.reason}")
+    prose(f"suggested: {_show(selection.suggestion)}, {selection.reason}")
 
 
 def _show(size: Any) -> str:

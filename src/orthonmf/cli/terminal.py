@@ -50,15 +50,6 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
             line(" " + "-" * (sum(widths) + 2 * len(widths) + min(room, len(headings[-1]) or 8)))
 
 
-def show(drawn: Any) -> None:
-    """Something of rich's, written through stdout so that a closed pipe is noticed."""
-    console = Console()
-    with console.capture() as captured:
-        console.print(drawn)
-    with writing_stdout():
-        sys.stdout.write(captured.get())
-
-
 def write_json(file: TextIO, values: Any) -> None:
     """One JSON object, indented."""
     file.write(json.dumps(plain(values), indent=2, allow_nan=False) + "\n")

@@ -39,17 +39,17 @@ def transform(
     the loading of every row on every component.
     """
     place = model / MODEL if model.is_dir() else model
-    held = read_model(place, most_bytes(reading.max_bytes))
+    fitted = read_model(place, most_bytes(reading.max_bytes))
     with (
         progress(f"reading {Path(file).name}", quiet),
         read_data(file, reading, stream=True) as data,
     ):
-        _check_names(data, place.parent / FEATURES, held)
-        story = _transform(data, held, reading.missing)
+        _check_names(data, place.parent / FEATURES, fitted)
+        story = _transform(data, fitted, reading.missing)
     if json:
-        k, found = held.n_components_found, story.findings
-        counts = [len(found.rows_of(one)) for one in range(k)]
-        told = {"rows": story.shape[0], "components": k, "captured": found.captured}
+        k, findings = fitted.n_components_found, story.findings
+        counts = [len(findings.rows_of(component)) for component in range(k)]
+        told = {"rows": story.shape[0], "components": k, "captured": findings.captured}
         object_line({**told, "rows_per_component": counts})
     if output is not None:
         about(output)
@@ -60,22 +60,22 @@ def transform(
             _write(sys.stdout, story)
 
 
-def _transform(data: NamedMatrix, held: Factorization, missing: bool) -> Story:
-    if held.preparation is not None:
+def _transform(data: NamedMatrix, fitted: Factorization, missing: bool) -> Story:
+    if fitted.preparation is not None:
         X = data.X if hasattr(data.X, "tocsr") else np.asarray(data.X[:])
-        data = replace(data, X=held.preparation.apply(X))
+        data = replace(data, X=fitted.preparation.apply(X))
     matrix = as_matrix(
-        data.X, feature_weight=held.feature_weight, missing_values=np.nan if missing else None
+        data.X, feature_weight=fitted.feature_weight, missing_values=np.nan if missing else None
     )
-    projected = matrix.express(held.components, held.orthogonal)
+    projected = matrix.express(fitted.components, fitted.orthogonal)
     result = replace(
-        held, loadings=projected.loadings, labels=projected.labels, scales=projected.scales
+        fitted, loadings=projected.loadings, labels=projected.labels, scales=projected.scales
     )
-    found = find(data.X, result, missing=missing)
-    return Story(result, found, data.source, data.row_names, data.column_names)
+    findings = find(data.X, result, missing=missing)
+    return Story(result, findings, data.source, data.row_names, data.column_names)
 
 
-def _check_names(data: NamedMatrix, path: Path, held: Factorization) -> None:
+def _check_names(data: NamedMatrix, path: Path, fitted: Factorization) -> None:
     """Refuse columns that are named otherwise than those of the model: their order matters."""
     if data.column_names is None or not path.is_file():
         return
@@ -84,12 +84,12 @@ def _check_names(data: NamedMatrix, path: Path, held: Factorization) -> None:
             known = [unshield(row[0]) for row in csv.reader(file)][1:]
     except (csv.Error, UnicodeDecodeError, IndexError) as error:
         raise FileError(f"{path}: it was not written by orthonmf fit, or is damaged") from error
-    if known == [str(number) for number in range(held.components.shape[1])]:
+    if known == [str(number) for number in range(fitted.components.shape[1])]:
         return
-    for place, (found, wanted) in enumerate(zip(data.column_names, known, strict=False)):
-        if found != wanted:
+    for place, (name, wanted) in enumerate(zip(data.column_names, known, strict=False)):
+        if name != wanted:
             raise FileError(
-                f"{data.source}: column {place} is {found!r}, but the model has {wanted!r} there"
+                f"{data.source}: column {place} is {name!r}, but the model has {wanted!r} there"
             )
 
 
@@ -98,7 +98,7 @@ def _write(file: TextIO, story: Story) -> None:
         write_rows(file, *assignments(story))
         return
     loadings = np.asarray(story.result.loadings)
-    headings = ("row", *(f"component_{one}" for one in range(loadings.shape[1])))
+    headings = ("row", *(f"component_{number}" for number in range(loadings.shape[1])))
     names = names_or_numbers(story.row_names, len(loadings))
     rows = ((name, *values) for name, values in zip(names, loadings.tolist(), strict=True))
     write_rows(file, headings, rows)
