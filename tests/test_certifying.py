@@ -427,13 +427,15 @@ result = orthonmf.factorize(
     X, 6, orthogonal=sys.argv[1], certificate="tight", certificate_seconds=1e6, random_state=0
 )
 print("looking", flush=True)
-print(result.certificate.ratio, result.certificate, flush=True)
+certificate = result.certificate
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that comes too late says nothing
+print(certificate.ratio, certificate, flush=True)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", SETTINGS)
-@pytest.mark.parametrize("delay", [0.1, 0.3, 1.0, 2.0])
+@pytest.mark.parametrize("delay", [0.1, 0.5, 1.5])
 def test_one_interrupt_at_any_time_keeps_what_was_found(orthogonal, delay):
     process = start(LOOK, orthogonal)
     assert process.stdout.readline() == "looking\n"

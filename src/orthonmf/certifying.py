@@ -113,11 +113,11 @@ class Evidence:
             with self._lock_of_this_process():
                 held = self.held
                 if held is not None:
-                    found = prove_from_data(held, result, read_again)
+                    proven = prove_from_data(held, result, read_again)
                     known = self._certificate()
-                    if known.ratio is not None and known.ratio < (found.ratio or math.inf):
-                        found = replace(known, seconds=found.seconds)
-                    self.known = found
+                    if known.ratio is not None and known.ratio < (proven.ratio or math.inf):
+                        proven = replace(known, seconds=proven.seconds)
+                    self.known = proven
                     self.held = None  # last: who sees no data finds the certificate
         return self._certificate()
 
@@ -125,10 +125,10 @@ class Evidence:
         self, result: Factorization, data: Data, method: str, seconds: float
     ) -> Certificate:
         """The certificate of a result, computed from data given now, and kept."""
-        found = prove_from_data(Held(data, method, seconds=seconds), result, read_given)
+        proven = prove_from_data(Held(data, method, seconds=seconds), result, read_given)
         with self._lock_of_this_process():
-            self.known, self.held = found, None
-        return found
+            self.known, self.held = proven, None
+        return proven
 
     def _lock_of_this_process(self) -> Any:
         """A lock: one that was taken when the process was forked is never released in the child."""

@@ -73,10 +73,10 @@ def all_pairs_bound(
     trace = float(np.trace(gram))
     if n_components > 1:  # one part is exact without
         upper = math.ldexp(upper, -exponent) if upper < math.inf else trace
-        found = _seek(gram, n_components, trace, upper, max_iter, allowance)
-        raise_matrix(gram, found, HUGE * math.ldexp(largest, -exponent))
-        start = found.vectors
-        del found  # the proof needs the room
+        multiplier = _seek(gram, n_components, trace, upper, max_iter, allowance)
+        raise_matrix(gram, multiplier, HUGE * math.ldexp(largest, -exponent))
+        start = multiplier.vectors
+        del multiplier  # the proof needs the room
     else:
         gram, start = symmetric(gram), None
     value = prove_raised(gram, trace, n_components, inner_length, start)
@@ -94,16 +94,18 @@ def all_pairs_bound_of_rows(
     energies = np.einsum("ij,ij->i", rows, rows)
     trace, most = float(energies.sum()), HUGE * float(energies.max())
     unit = unit_above(trace)
-    found = search(
+    multiplier = search(
         ProductsOfRows((rows / math.sqrt(unit)).astype(np.float32)),
         n_components,
         Aim(trace / unit, PRECISION, target_captured(trace, upper) / unit, MAX_ITER),
         allowance,
         reserve=ROWS_RESERVE * pairs_proof_seconds(len(rows)),
     )
-    found = replace(found, penalty=found.penalty * unit)
-    raise_state(rows, found, most, unit)
-    value = prove_raised(found.state, trace / unit, n_components, inner_length, found.vectors)
+    multiplier = replace(multiplier, penalty=multiplier.penalty * unit)
+    raise_state(rows, multiplier, most, unit)
+    value = prove_raised(
+        multiplier.state, trace / unit, n_components, inner_length, multiplier.vectors
+    )
     return LowerBound(max(0.0, value) * unit, allowance.tell(METHOD))
 
 
@@ -127,8 +129,8 @@ def _seek(
     max_iter = max_iter or (SMALL_MAX_ITER if small else MAX_ITER)
     pace = THOROUGH if small else QUICK
     aim = Aim(trace / unit, precision, target_captured(trace, upper) / unit, max_iter, pace)
-    found = search(Stored(copy), k, aim, allowance, reserve=pairs_proof_seconds(n))
-    return replace(found, penalty=found.penalty * unit, top=found.top * unit)
+    multiplier = search(Stored(copy), k, aim, allowance, reserve=pairs_proof_seconds(n))
+    return replace(multiplier, penalty=multiplier.penalty * unit, top=multiplier.top * unit)
 
 
 def raise_matrix(matrix: Array, multiplier: Multiplier, most: float) -> None:
@@ -142,8 +144,8 @@ def raise_matrix(matrix: Array, multiplier: Multiplier, most: float) -> None:
     for left, right in _corners(n, signed):
         part = np.maximum(matrix[left, right], matrix[right, left].T)
         if right.stop <= signed:
-            one, other = multiplier.part(left, right, most), multiplier.part(right, left, most)
-            part += np.maximum(one, other.T)
+            above, below = multiplier.part(left, right, most), multiplier.part(right, left, most)
+            part += np.maximum(above, below.T)
         matrix[left, right] = part
         matrix[right, left] = part.T
 
@@ -156,11 +158,11 @@ def raise_state(rows: Array, multiplier: Multiplier, most: float, unit: float) -
     """
     state = multiplier.state
     for left, right in _corners(len(rows), len(rows)):
-        one, other = multiplier.part(left, right, most), multiplier.part(right, left, most)
+        above, below = multiplier.part(left, right, most), multiplier.part(right, left, most)
         part = rows[left] @ rows[right].T
         if left == right:
             part = np.maximum(part, part.T)
-        part += np.maximum(one, other.T)
+        part += np.maximum(above, below.T)
         part /= unit
         raised = part.astype(state.dtype)
         raised = np.where(raised < part, np.nextafter(raised, np.inf), raised)

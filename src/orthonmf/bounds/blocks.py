@@ -150,10 +150,10 @@ def blocks_bound(
         dominant = None if side is None else find_dominant(side)
         if side is None or dominant is None:
             continue
-        found = seek_candidates(side, dominant, k, tasks, error, max_iter, allowance)
-        chosen = choose(dominant, k, found, error)
+        candidates = seek_candidates(side, dominant, k, tasks, error, max_iter, allowance)
+        chosen = choose(dominant, k, candidates, error)
         best = min(best, prove_captured(side, dominant, k, chosen, allowance))
-        tasks = [one.task for one in chosen]
+        tasks = [candidate.task for candidate in chosen]
     return LowerBound(max(0.0, whole - best * (1.0 + growth(4))), allowance.tell(METHOD))
 
 
@@ -162,10 +162,10 @@ def prove_captured(
 ) -> float:
     """What k blocks capture at most, by as many of the chosen multipliers as there is time for."""
     known = dominant.as_known(k)
-    for one in chosen:
-        steps = prove_steps(side, one, dominant)
+    for candidate in chosen:
+        steps = prove_steps(side, candidate, dominant)
         if steps is not None:
-            known = with_steps(known, one.task.alpha, steps)
+            known = with_steps(known, candidate.task.alpha, steps)
         if allowance.ends(proof_seconds(len(side.matrix))):
             break
     return most_captured(known)[0]
@@ -198,10 +198,10 @@ def make_side(X: Any, outer_gram: Array, n_groups: int) -> Side | None:
     both = np.hstack([rows, spread]).T @ halves
     q = basis.shape[1]
     small = np.zeros((q, q))
-    one = np.r_[0:across, across + p : across + p + along]
-    other = np.r_[across : across + p, across + p + along : q]
-    small[np.ix_(one, other)] = both
-    small[np.ix_(other, one)] = both.T
+    of_rows = np.r_[0:across, across + p : across + p + along]
+    of_columns = np.r_[across : across + p, across + p + along : q]
+    small[np.ix_(of_rows, of_columns)] = both
+    small[np.ix_(of_columns, of_rows)] = both.T
     return Side(matrix, n + p, e, rows, small, across + p, basis)
 
 
@@ -278,7 +278,7 @@ def seek_candidates(
     dtype = np.float64 if len(side.small) <= DOUBLE_SIDE else np.float32
     reserve = 3.0 * proof_seconds(len(side.matrix))
     w = side.basis.T @ dominant.vector
-    found = []
+    candidates = []
     for alpha, j in tasks:
         if allowance.ends(reserve):
             break
@@ -287,7 +287,7 @@ def seek_candidates(
         small = side.small - (alpha * dominant.gap) * np.outer(w, w)
         top = float(np.maximum(np.linalg.eigvalsh(small)[-j:], 0.0).sum())
         aim = Aim(top + error / (2.0 * dominant.first), PRECISION, 0.0, max_iter)
-        one = search(
+        multiplier = search(
             Stored(small.astype(dtype)),
             j,
             aim,
@@ -297,10 +297,10 @@ def seek_candidates(
             reserve=reserve,
         )
         steps = np.zeros(k if alpha == 0.0 else k - 1)
-        values = np.maximum(one.values[: len(steps)], 0.0)
+        values = np.maximum(multiplier.values[: len(steps)], 0.0)
         steps[: len(values)] = values
-        found.append(Candidate(Task(alpha, j), one, steps))
-    return found
+        candidates.append(Candidate(Task(alpha, j), multiplier, steps))
+    return candidates
 
 
 def with_steps(known: Known, alpha: float, steps: Array) -> Known:
@@ -317,18 +317,20 @@ def choose(
 
     def find_captured(some: Sequence[Candidate]) -> float:
         known = dominant.as_known(k)
-        for one in some:
-            known = with_steps(known, one.task.alpha, one.steps)
+        for candidate in some:
+            known = with_steps(known, candidate.task.alpha, candidate.steps)
         return most_captured(known)[0]
 
-    kept = list(candidates)
-    least = find_captured(kept)
-    for one in candidates:
-        without = [other for other in kept if other is not one]
+    needed = list(candidates)
+    least = find_captured(needed)
+    for candidate in candidates:
+        without = [other for other in needed if other is not candidate]
         if find_captured(without) <= least + IMPORTANT * error:
-            kept = without
-    losses = [find_captured([other for other in kept if other is not one]) for one in kept]
-    return [kept[i] for i in np.argsort(losses)[::-1]]
+            needed = without
+    losses = [
+        find_captured([other for other in needed if other is not candidate]) for candidate in needed
+    ]
+    return [needed[i] for i in np.argsort(losses)[::-1]]
 
 
 def prove_steps(side: Side, candidate: Candidate, dominant: Dominant) -> Array | None:

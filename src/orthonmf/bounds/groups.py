@@ -91,7 +91,7 @@ def grouped_bound(
     rows = np.vstack([reduced.sums, extra])
     if len(rows) <= n_components:
         return None
-    found = search(
+    multiplier = search(
         Stored(rows @ rows.T),
         n_components,
         Aim(trace, PRECISION, target_captured(trace, upper), max_iter),
@@ -99,8 +99,8 @@ def grouped_bound(
         signed=len(reduced.sums),
         reserve=proof_seconds(len(reduced.sums) + reduced.sums.shape[1]),
     )
-    start = start_of_proof(found.vectors, reduced, extra)
-    value = prove_grouped(reduced, found, n_components, n, trace, start)
+    start = start_of_proof(multiplier.vectors, reduced, extra)
+    value = prove_grouped(reduced, multiplier, n_components, n, trace, start)
     return LowerBound(max(0.0, value), allowance.tell(METHOD))
 
 
@@ -133,9 +133,9 @@ def factor_above(matrix: Array, error: float) -> Array | None:
     """An upper triangular R with R^T R above all that is within ``error``, in norm, of this."""
     shift = 2.0 * error
     for _ in range(12):
-        found = check_factor(-matrix, shift)
-        if found is not None:
-            factor, defect = found
+        checked = check_factor(-matrix, shift)
+        if checked is not None:
+            factor, defect = checked
             if (defect + error) * (1.0 + growth(2)) <= shift:
                 return factor
             shift = max(shift, 2.0 * (defect + error))
@@ -153,9 +153,9 @@ def extra_rows(sums: Array, directions: Directions) -> Array:
     seen = sums @ right / values
     left = np.eye(len(values)) - seen.T @ seen
     spectrum, rotation = np.linalg.eigh((left + left.T) / 2.0)
-    kept = spectrum > 1e-6
+    new = spectrum > 1e-6
     rows = (right * values).T - seen.T @ sums
-    return np.asarray((rotation[:, kept] / np.sqrt(spectrum[kept])).T @ rows)
+    return np.asarray((rotation[:, new] / np.sqrt(spectrum[new])).T @ rows)
 
 
 def start_of_proof(vectors: Array, reduced: Reduced, extra: Array) -> Array:

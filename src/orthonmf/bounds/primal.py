@@ -49,9 +49,9 @@ def relaxed_rows(points: SinglePoints, k: int, seconds: float) -> Array | None:
     if not 1 < k < len(heavy) or safe_exponent(points.total):
         return None
     if len(heavy) <= largest and has_room(PAIR_BYTES * len(heavy) ** 2):
-        found = _solve(_operand_of(points, heavy), k)
-        rows = np.zeros((len(points.weights), found.shape[1]))
-        rows[heavy] = found
+        of_heavy = _solve(_operand_of(points, heavy), k)
+        rows = np.zeros((len(points.weights), of_heavy.shape[1]))
+        rows[heavy] = of_heavy
         return rows
     return _rows_of_groups(points, k, largest)
 

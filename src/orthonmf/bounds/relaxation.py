@@ -112,8 +112,8 @@ class Multiplier:
 
     def part(self, rows: slice, columns: slice, most: float) -> Array:
         """A part of N in float64, no entry above ``most``, whatever the state holds."""
-        found = -self.penalty * self.state[rows, columns].astype(np.float64)
-        return np.fmin(np.fmax(found, 0.0), most)  # NaN counts as nothing
+        values = -self.penalty * self.state[rows, columns].astype(np.float64)
+        return np.fmin(np.fmax(values, 0.0), most)  # NaN counts as nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,18 +221,18 @@ class _Search:
 
     def _magnitude(self, rows: slice) -> Array:
         """Rows of |M|, of M itself where no sign is asked for; in the buffer."""
-        kept = self.state[rows]
-        return self._where_free(rows, np.abs(kept, out=self._buffer[: len(kept)]), kept)
+        state = self.state[rows]
+        return self._where_free(rows, np.abs(state, out=self._buffer[: len(state)]), state)
 
     def _positive(self, rows: slice) -> Array:
         """Rows of max(M, 0), of M itself where no sign is asked for."""
-        kept = self.state[rows]
-        return self._where_free(rows, np.maximum(kept, 0.0), kept)
+        state = self.state[rows]
+        return self._where_free(rows, np.maximum(state, 0.0), state)
 
     def _negative(self, rows: slice) -> Array:
         """Rows of max(-M, 0), zero where no sign is asked for; in the buffer."""
-        kept = self.state[rows]
-        part = np.minimum(kept, 0.0, out=self._buffer[: len(kept)])
+        state = self.state[rows]
+        part = np.minimum(state, 0.0, out=self._buffer[: len(state)])
         return self._where_free(rows, np.negative(part, out=part), np.zeros((1, 1), part.dtype))
 
     def _where_free(self, rows: slice, part: Array, values: Array) -> Array:
@@ -274,12 +274,12 @@ class _Search:
         a = self.state.dtype.type(OVER_RELAXATION)
         product = get_blas_funcs("gemm", dtype=self.state.dtype)
         for rows in self._blocks():
-            kept = self.state[rows]
-            before = self._positive(rows) if residuals else kept
-            part = np.multiply(kept, 1 - a, out=self._buffer[: len(kept)])
-            self._where_free(rows, np.minimum(kept, part, out=kept), part)
+            state = self.state[rows]
+            before = self._positive(rows) if residuals else state
+            part = np.multiply(state, 1 - a, out=self._buffer[: len(state)])
+            self._where_free(rows, np.minimum(state, part, out=state), part)
             # BLAS adds to a block in place; its transpose has the order that BLAS works in.
-            product(a, root, root[rows], 1.0, kept.T, trans_b=True, overwrite_c=True)
+            product(a, root, root[rows], 1.0, state.T, trans_b=True, overwrite_c=True)
             if residuals:
                 after = self._positive(rows)
                 before -= after
@@ -322,13 +322,15 @@ class _Search:
         down = self.state.dtype.type(1.0 / factor)
         self.scaled.scale(1.0 / factor)
         for rows in self._blocks():
-            kept = self.state[rows, : self.signed][: max(self.signed - rows.start, 0)]
-            np.multiply(kept, down, out=kept, where=kept < 0.0)
+            state = self.state[rows, : self.signed][: max(self.signed - rows.start, 0)]
+            np.multiply(state, down, out=state, where=state < 0.0)
 
     def finish(self) -> Multiplier:
         """The best multiplier that was checked, or the last one; zero where that is better."""
-        found = self.best or self._multiplier()
-        return found if found.top <= self.top_without else replace(found, penalty=0.0)
+        multiplier = self.best or self._multiplier()
+        return (
+            multiplier if multiplier.top <= self.top_without else replace(multiplier, penalty=0.0)
+        )
 
     def _multiplier(self) -> Multiplier:
         values, vectors = self.values[: self.checked.shape[1]], self.checked
@@ -356,9 +358,9 @@ def _ritz(
             products = np.hstack([first, times(rest)])
         projected = (basis.T @ products).astype(np.float64)
         values, rotation = np.linalg.eigh((projected + projected.T) / 2.0)
-        found = basis @ rotation[:, ::-1].astype(vectors.dtype)
-        vectors = found[:, :width]
-    return values[::-1], found
+        ritz_vectors = basis @ rotation[:, ::-1].astype(vectors.dtype)
+        vectors = ritz_vectors[:, :width]
+    return values[::-1], ritz_vectors
 
 
 def _sum_of_largest(values: Array, k: int, at_most: bool) -> float:

@@ -120,16 +120,16 @@ def _defect(matrix: Array, cover: Cover, factor: Array, unit: float) -> float:
         for i, left in enumerate(panels[: j + 1]):
             corner = factor[left, right].astype(np.float64)
             upper += float(np.vdot(corner, corner))
-            found = diagonal[left, None] * corner
+            difference = diagonal[left, None] * corner
             if i == j:
-                found += corner.T * diagonal[right]
-                found += np.diag(diagonal[right] ** 2)
+                difference += corner.T * diagonal[right]
+                difference += np.diag(diagonal[right] ** 2)
             for inner in _panels(left.stop, SUMMANDS):
-                found += factor[inner, left].T @ factor[inner, right]
-            found *= -unit
-            found += _difference(matrix, cover, left, right)
+                difference += factor[inner, left].T @ factor[inner, right]
+            difference *= -unit
+            difference += _difference(matrix, cover, left, right)
             # Off the diagonal every part stands for its mate below, too.
-            total += (1.0 if i == j else 2.0) * float(np.vdot(found, found))
+            total += (1.0 if i == j else 2.0) * float(np.vdot(difference, difference))
     single = factor.dtype == np.float32
     upper = round_up(upper, p * p)
     whole = upper + round_up(float(diagonal @ diagonal), p)

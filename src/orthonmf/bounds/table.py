@@ -150,8 +150,8 @@ def find_bounds(case: Case, certificate: str) -> Found:
             if bounds and case.interrupted():
                 bounds = [replace(bound, method=tell_interrupted(bound.method)) for bound in bounds]
                 break
-            found, reason = find(case)
-            bounds += found
+            new, reason = find(case)
+            bounds += new
             reasons.append(reason)
             case = replace(case, best=max((bound.value for bound in bounds), default=0.0))
     return bounds, "" if bounds else "; ".join(filter(None, reasons))
@@ -225,8 +225,8 @@ def _bound_by_groups(case: Case) -> Found:
     heavy = np.flatnonzero(points.weights > 0)
     groups = np.array_split(case.rng.permutation(heavy), max(1, math.ceil(len(heavy) / size)))
     grams = (points.gram_of(group) for group in groups)
-    found = tail_from_groups(grams, k, max(n, m) + WEIGHT_ROUNDINGS)
-    return [case.say(found)], ""
+    bound = tail_from_groups(grams, k, max(n, m) + WEIGHT_ROUNDINGS)
+    return [case.say(bound)], ""
 
 
 def bound_by_multipliers(case: Case) -> Found:
@@ -243,8 +243,8 @@ def bound_by_multipliers(case: Case) -> Found:
         if not allowance.cut:
             left = len(sides) - number
             share = allowance.share(1.0 / left, case.seconds * rest / len(sides))
-            found = bound_side(side.points, side.n_groups, case.squared_error, share, case.rng)
-            bounds.append(case.say(found, side.name))
+            bound = bound_side(side.points, side.n_groups, case.squared_error, share, case.rng)
+            bounds.append(case.say(bound, side.name))
     return [bound for bound in bounds if bound is not None], ""
 
 
@@ -284,17 +284,17 @@ def bound_side(
     # About the least time in which a search over all pairs is worth its proof.
     seconds = FEW_ITERATIONS * PER_ENTRY * n * n + pairs_proof_seconds(n)
     groups = _most_groups(m, n, k, allowance.seconds / 4.0)
-    found: list[LowerBound] = []
+    bounds: list[LowerBound] = []
     if groups and not (pairs_fit and AMPLE * seconds <= allowance.seconds):
         matrix = points.matrix
         grams = matrix.whole(), matrix.gram()
         bound = grouped_bound(*grams, k, allowance, upper=upper, n_groups=groups)
-        found += [] if bound is None else [bound]
-    if pairs_fit and not allowance.cut and (seconds <= allowance.seconds or not found):
-        found.append(_bound_pairs(points, heavy, k, upper, allowance, short))
-    if not found:
+        bounds += [] if bound is None else [bound]
+    if pairs_fit and not allowance.cut and (seconds <= allowance.seconds or not bounds):
+        bounds.append(_bound_pairs(points, heavy, k, upper, allowance, short))
+    if not bounds:
         return _bound_batches(points, heavy, k, allowance, rng)
-    return max(found, key=lambda bound: bound.value)
+    return max(bounds, key=lambda bound: bound.value)
 
 
 def _bound_pairs(

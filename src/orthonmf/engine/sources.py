@@ -14,11 +14,11 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from orthonmf.engine.checksums import Checksums
 from orthonmf.engine.digest import digest_bytes
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import SPARSE, with_values
-from orthonmf.engine.unchanged import Unchanged
 from orthonmf.errors import InvalidInputError
 from orthonmf.numerics.arrays import Array
 
@@ -92,14 +92,14 @@ class ArraySource:
         self.boundaries = dense_boundaries(*self.shape)
         self.can_transpose = self.in_memory and array.nbytes <= MOST_BYTES_TO_COPY
         # Others may write to a file; what is in memory is the caller's to keep.
-        self._unchanged = None if self.in_memory else Unchanged()
+        self._checksums = None if self.in_memory else Checksums()
 
     def block(self, index: int) -> Array:
         """Rows of one block; a copy only where order or dtype asks for one."""
         span = block_rows(self, index)
         rows = np.ascontiguousarray(np.asarray(self._array[span]), dtype=self.dtype)
-        if self._unchanged is not None:
-            self._unchanged.check_rows(span.start, rows)
+        if self._checksums is not None:
+            self._checksums.check_rows(span.start, rows)
         return rows
 
     def rows(self, indices: Array) -> Array:
@@ -167,7 +167,7 @@ class SlicedSource:
         self.n_entries = self.shape[0] * self.shape[1]
         self.dtype = working_dtype(stored.dtype)
         self.boundaries = dense_boundaries(*self.shape)
-        self._unchanged = Unchanged()
+        self._checksums = Checksums()
         self.kept = KeptBlocks()
 
     def block(self, index: int) -> Array:
@@ -180,7 +180,7 @@ class SlicedSource:
         kept = self.kept.offer(index, found)
         if kept is not None:
             return kept
-        self._unchanged.check_rows(rows.start, found)
+        self._checksums.check_rows(rows.start, found)
         return found
 
     def _read(self, rows: slice) -> Array:

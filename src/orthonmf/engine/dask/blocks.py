@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from orthonmf.engine.checksums import add_bits
 from orthonmf.engine.dask.failures import failures_in
 from orthonmf.engine.dask.recipes import follow
 from orthonmf.engine.executors import apply, one_blas_thread
 from orthonmf.engine.kernels.interface import Kernel, Method
 from orthonmf.engine.sources import kernel_of, working_dtype
-from orthonmf.engine.unchanged import add_bits
 from orthonmf.errors import InvalidInputError, OrthoNMFError
 from orthonmf.numerics.arrays import Array
 

@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array
 
+from orthonmf.engine.checksums import Checksums, add_bits
 from orthonmf.engine.dask.blocks import ExpectedBlock
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import SPARSE
 from orthonmf.engine.sources import working_dtype
-from orthonmf.engine.unchanged import Unchanged, add_bits
 from orthonmf.errors import InvalidInputError
 from orthonmf.extras import import_extra
 from orthonmf.numerics.arrays import Array
@@ -30,7 +30,7 @@ class Chunks:
         self._kind: bool | None = None  # whether blocks are sparse, once one has been seen
         self._n_columns = int(array.shape[1])
         self._checked = checked
-        self._unchanged = Unchanged()
+        self._checksums = Checksums()
         edges = np.concatenate(([0], np.cumsum(array.chunks[0]))).astype(np.int64)
         numbers = np.flatnonzero(np.diff(edges))
         self._rows = [slice(int(edges[number]), int(edges[number + 1])) for number in numbers]
@@ -74,7 +74,7 @@ class Chunks:
 
     def check(self, index: int, found: int) -> None:
         """Refuse a block whose added bits are not those of its first read."""
-        self._unchanged.check_block(self._rows[index], found)
+        self._checksums.check_block(self._rows[index], found)
 
     def only(self, numbers: Array) -> Self:
         """Some of the blocks, laid end to end: row numbers count from the first of them."""

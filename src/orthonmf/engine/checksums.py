@@ -1,4 +1,4 @@
-"""Telling that a source is not what it was: sums of the bits of its rows, compared at every read.
+"""Checksums of rows that are read again and again: a source that changed meanwhile is told.
 
 Sums of integers are exact whoever adds them in what order, so an unchanged row is never blamed.
 """
@@ -17,7 +17,7 @@ LANES = 1021
 FACTORS = np.arange(1, 2 * LANES, 2, dtype=np.uint64)
 
 
-class Unchanged:
+class Checksums:
     """What was found at the first read of every block, by the number of its first row."""
 
     def __init__(self) -> None:
@@ -35,16 +35,16 @@ class Unchanged:
             f"row {first + int(changed[0]):,} of X changed since the first read; {REMEDY}"
         )
 
-    def check_block(self, rows: slice, found: int) -> None:
+    def check_block(self, rows: slice, checksum: int) -> None:
         """Refuse a block whose bits, added up where it was read, changed since the first read."""
-        if not self._same(rows.start, found):
+        if not self._same(rows.start, checksum):
             raise SourceChangedError(
                 f"rows {rows.start:,} to {rows.stop - 1:,} of X changed since the first read; "
                 f"{REMEDY}"
             )
 
-    def _same(self, first: int, found: int) -> bool:
-        return self._blocks.setdefault(first, found) == found
+    def _same(self, first: int, checksum: int) -> bool:
+        return self._blocks.setdefault(first, checksum) == checksum
 
 
 def add_bits(rows: Array | csr_array) -> int:

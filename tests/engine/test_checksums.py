@@ -6,8 +6,8 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.datasets import make_planted
+from orthonmf.engine.checksums import Checksums, add_bits
 from orthonmf.engine.executors import COPIES_OF_A_BLOCK
-from orthonmf.engine.unchanged import Unchanged, add_bits
 from orthonmf.errors import SourceChangedError
 from orthonmf.progress import listening
 from tests.quick_cases import mostly_slow
@@ -103,11 +103,11 @@ def test_a_source_that_stays_the_same_is_fitted_to_the_same_bits(X, orthogonal, 
 
 
 def test_rows_that_were_swapped_are_told():
-    rows, unchanged = np.arange(12.0).reshape(4, 3), Unchanged()
-    unchanged.check_rows(100, rows)
-    unchanged.check_rows(100, rows.copy())
+    rows, checksums = np.arange(12.0).reshape(4, 3), Checksums()
+    checksums.check_rows(100, rows)
+    checksums.check_rows(100, rows.copy())
     with pytest.raises(SourceChangedError, match="row 101 of"):
-        unchanged.check_rows(100, rows[[0, 2, 1, 3]])
+        checksums.check_rows(100, rows[[0, 2, 1, 3]])
 
 
 def test_what_a_sparse_block_holds_and_where_counts():
