@@ -26,6 +26,7 @@ SUSPECT = 0.1  # of the energy, captured in a column, from which on a dense one 
 NEARLY_ALL, FEW_COLUMNS, FEWEST_COLUMNS = 0.95, 3, 8  # when columns are on different scales
 TINY = 0.005  # of what all components capture
 ROUNDED = 1e-2  # by how much a total may differ from the sum, for entries are often rounded
+MOST_LOOKED_AT = 2**19  # rows by which shares are told first; a fit on a GPU waits for each
 FEWEST_COUNTED, MOST_SUSPECTS = 6, 4
 YEARS = (1850, 2100)
 LITTLE_MORE, TELLS_NOTHING = 0.02, 0.99  # compared with chance
@@ -46,7 +47,10 @@ def find_cautions(matrix: Matrix, result: Factorization) -> tuple[str, ...]:
         return underflown or (ZERO,)
     if _all_equal(result):
         return (EQUAL,)
-    energies = _energies(result)
+    step = max(1, matrix.shape[0] // MOST_LOOKED_AT)
+    energies = _energies(result, step)
+    if step > 1 and _about_components(energies):
+        energies = _energies(result)  # what is said is true of all rows
     found = [*underflown, *_about_components(energies)]
     if matrix.row_weights is None and matrix.column_factors is None:
         captured = (1.0 - result.relative_squared_error) * (energies @ np.square(result.components))
@@ -125,16 +129,20 @@ def _all_equal(result: Factorization) -> bool:
     )
 
 
-def _energies(result: Factorization) -> Array:
-    """(k,) what every component captures, as shares of what all do."""
+def _energies(result: Factorization, step: int = 1) -> Array:
+    """(k,) what every component captures, as shares of what all do; of every so many-th row."""
     k = result.n_components_found
     if result.labels is None or result.scales is None:
-        loadings = np.asarray(result.loadings, dtype=np.float64)
-        squares = np.square(loadings / loadings.max()).sum(axis=0)
+        loadings = np.asarray(result.loadings[::step], dtype=np.float64)
+        squares = np.square(loadings / (loadings.max() or 1.0)).sum(axis=0)
     else:
-        used = result.labels >= 0
-        scales = result.scales[used].astype(np.float64)
-        squares = np.bincount(result.labels[used], np.square(scales / scales.max()), minlength=k)
+        labels = result.labels[::step]
+        used = labels >= 0
+        scales = result.scales[::step][used].astype(np.float64)
+        largest = scales.max(initial=0.0) or 1.0
+        squares = np.bincount(labels[used], np.square(scales / largest), minlength=k)
+    if step > 1 and not squares.sum() > 0:
+        return _energies(result)
     return squares / squares.sum()
 
 
