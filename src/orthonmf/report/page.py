@@ -6,9 +6,10 @@ import base64
 import hashlib
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -303,16 +304,18 @@ def _files(story: Story) -> list[dict[str, Any]]:
         "components.csv": "all weights",
         "core.csv": "what the groups of both sides have to do with each other",
     }
-    files = []
-    for name, (headings, rows) in tables_of(story).items():
-        written = _Bounded(MOST_CSV)
-        write_rows(written, headings, rows)
-        text = written.getvalue().encode("utf-8", "replace")
-        address = f"data:text/csv;base64,{base64.b64encode(text).decode()}"
-        if written.is_full:
-            address = ""
-        files.append({"name": name, "about": words[name], "address": address, "bytes": len(text)})
-    return files
+    return [
+        {"name": name, "about": words[name], "address": _address(*table)}
+        for name, table in tables_of(story).items()
+    ]
+
+
+def _address(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table in a data URI; nothing where it is too long for a page."""
+    written = _Bounded(MOST_CSV)
+    write_rows(written, headings, takewhile(lambda _: not written.is_full, rows))
+    text = written.getvalue().encode("utf-8", "replace")
+    return "" if written.is_full else f"data:text/csv;base64,{base64.b64encode(text).decode()}"
 
 
 class _Bounded(io.StringIO):
