@@ -3,7 +3,7 @@
 import pytest
 
 from orthonmf import save
-from tests.files.saving.test_persistence import factorized
+from tests.files.saving.test_save_and_load import factorized
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from orthonmf import load, save
 from orthonmf.errors import InvalidInputError
 from orthonmf.files import archive
-from tests.files.saving.test_persistence import factorized, parts_of, put_together
+from tests.files.saving.test_save_and_load import factorized, parts_of, put_together
 
 
 def test_object_arrays_are_never_unpickled(file):

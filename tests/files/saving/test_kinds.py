@@ -14,7 +14,7 @@ from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
 from orthonmf.files.saving.content import Content, Packed
 from orthonmf.files.saving.kinds import KINDS
 from orthonmf.preparation import prepare
-from tests.files.saving.test_persistence import (
+from tests.files.saving.test_save_and_load import (
     SETTINGS,
     assert_same,
     factorized,

@@ -11,7 +11,7 @@ import pytest
 import orthonmf
 from orthonmf import load, save
 from orthonmf.files import whole_files
-from tests.files.saving.test_persistence import assert_same, factorized
+from tests.files.saving.test_save_and_load import assert_same, factorized
 
 
 def test_errors_of_the_system_stay_what_they_are(tmp_path):
