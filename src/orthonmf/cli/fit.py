@@ -73,7 +73,13 @@ def fit(
     max_memory: o.MaxMemory = None,
     checkpoint: o.CheckpointFile = None,
 ) -> None:
-    """Factorize FILE, write a folder, and say how far from optimal the answer can be."""
+    """Factorize FILE, write a folder, and say how far from optimal the answer can be.
+
+    Begin with select-k, which suggests how many components, and with samples, which gives every
+    row to one component. Over both rows and columns are cut into blocks: good for communities of
+    a bipartite graph (--format edges --orthogonal both -k K), while of most counts it is one block
+    of everything. For the clusters of a graph with the fewest disagreements see bicluster.
+    """
     reading = replace(reading, max_memory=max_memory)
     stem = "stdin" if file == "-" else Path(file).name.split(".")[0] or "matrix"
     folder = output or Path(f"{stem}.orthonmf")

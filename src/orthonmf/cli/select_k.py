@@ -52,7 +52,7 @@ def select_k(
     """Try several numbers of components on FILE and suggest one.
 
     For every number: the error and what is proven about it, the error in data whose columns
-    were permuted, and how well two halves of the rows agree.
+    were permuted, and how well two halves of the rows agree. Then: orthonmf fit FILE -k K.
     """
     numbers = o.as_candidates(k, "--k")
     with progress(f"reading {Path(file).name}", quiet):
