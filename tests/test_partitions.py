@@ -197,7 +197,7 @@ def test_blocks_are_compared_with_all_groups_that_either_side_names():
 def test_missing_entries_are_refused_with_a_remedy_that_is_there():
     X = some_matrix()
     X[3, 4] = np.nan
-    with pytest.raises(InvalidInputError, match=r"first at X\[3, 4\]. Nothing.*impute") as refused:
+    with pytest.raises(InvalidInputError, match=r"first at X\[3, 4\]; nothing.*impute") as refused:
         orthonmf.certify(X, np.arange(40) % 3)
     assert "missing_values" not in str(refused.value)
 

@@ -33,7 +33,7 @@ from orthonmf.onmf.solution import solve_zero
 NUMBER = re.compile(r"-\d+(\.\d*)?(e[+-]?\d+)?", re.IGNORECASE)
 NO_GROUP = ("", "nan", "NaN", "<NA>")
 COMPLETE = (
-    "Nothing is proven about a matrix with missing entries: impute them, for instance with "
+    "nothing is proven about a matrix with missing entries: impute them, for instance with "
     "sklearn.impute.SimpleImputer"
 )
 GIVEN = Promise(reason="the labels were given, not found")
@@ -106,7 +106,7 @@ def certify(
         try:
             matrix = data.read(orthogonal)
         except MissingEntryError as error:
-            raise MissingEntryError(f"{error.problem}. {COMPLETE}") from None
+            raise InvalidInputError(error.problem, COMPLETE) from None
         n, m = matrix.shape
         sides = [read_labels(labels, n, "labels"), read_labels(feature_labels, m, "feature_labels")]
         if isinstance(n_components, tuple | list):

@@ -49,6 +49,16 @@ def test_a_line_of_a_label_file_may_mean_no_group(tmp_path, run, matrix, none):
     assert told["certificate"]["ratio"] == pytest.approx(expected.certificate.ratio)
 
 
+def test_missing_cells_are_refused_without_an_option_that_would_not_help(tmp_path, run):
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n3,\n1,1\n")
+    file = write_labels(tmp_path / "rows.txt", "aab")
+    done = run("certify", str(tmp_path / "x.csv"), "--labels", file, "--missing")
+    assert done.code == 2
+    told = " ".join(done.err.split())
+    assert "nothing is proven about a matrix with missing entries: impute them" in told
+    assert "--missing" not in told
+
+
 def test_a_folder_gets_a_certificate_and_keeps_it(tmp_path, run, matrix):
     folder = tmp_path / "answer"
     given = ("-k", "3", "--seed", "0", "--certificate", "none", "-o", str(folder), "--report")
