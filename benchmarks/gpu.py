@@ -25,7 +25,7 @@ from orthonmf import Factorization, factorize
 from orthonmf.engine.executors import executor_for, one_blas_thread
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.engine.scan import Scan, scan
 from orthonmf.engine.sources import ArraySource
 from orthonmf.inputs.data import as_matrix

@@ -18,8 +18,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.data import EXPERIMENT_ONE, TINY, Data
 from benchmarks.rows import Row, clock, guard, judge, measure
 from orthonmf.engine.executors import available_cores, one_blas_thread
-from orthonmf.engine.samples import Samples
-from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.engine.points import Samples, StreamedColumns
 from orthonmf.inputs.data import as_matrix
 
 PAUSE = 0.3

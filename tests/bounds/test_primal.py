@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from orthonmf.bounds import primal
 from orthonmf.bounds.primal import relaxed_rows
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.inputs.data import as_matrix
 
 

@@ -33,7 +33,7 @@ from orthonmf.bounds.table import (
     sum_of_batches,
 )
 from orthonmf.certificate import CERTIFICATES, LowerBound
-from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.engine.points import Samples, columns_of
 from orthonmf.inputs.data import as_matrix
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import orthonmf
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.errors import InvalidTypeError, TooLargeError
 from orthonmf.inputs.data import as_matrix
 

@@ -5,8 +5,7 @@ import pytest
 from scipy.sparse import coo_array, csc_array, csr_array
 
 from orthonmf.engine import sources
-from orthonmf.engine.samples import Samples
-from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.engine.points import Samples, StreamedColumns
 from orthonmf.inputs.data import as_matrix
 from orthonmf.numerics.vectors import divide
 

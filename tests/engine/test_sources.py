@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.engine import sources
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.engine.sources import (
     ArraySource,
     CsrSource,

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.bounds.pairs import pair_packing_bound
-from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.engine.points import Samples, columns_of
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.full_rank import factorize_full_rank
 from tests.oracles.exact import exact_error, exact_total, smallest_error

@@ -8,8 +8,7 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.certificate import Promise
-from orthonmf.engine.samples import Samples
-from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.engine.points import Samples, StreamedColumns
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.subroutines import weighted_kmeans

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import CoreSolution

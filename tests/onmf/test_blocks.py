@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.blocks.both_sides import factorize_blocks
 from orthonmf.onmf.blocks.descent import descend_disjoint

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.search.descent import descend
 from orthonmf.onmf.search.escapes import breathe, prune, recombine

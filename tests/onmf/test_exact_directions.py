@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.exact_directions import find_exact_directions, find_top_directions
 from tests.onmf.small_points import drawn, some_points

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import orthonmf
 from orthonmf.certificate import Promise
 from orthonmf.datasets import make_planted
-from orthonmf.engine.samples import Samples
-from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.engine.points import Samples, StreamedColumns
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.promises import strongest
 from orthonmf.onmf.search.descent import descend

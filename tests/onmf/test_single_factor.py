@@ -7,7 +7,7 @@ import pytest
 
 import orthonmf
 from orthonmf.certificate import Promise
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.promises import single_from_means
 from orthonmf.onmf.single_factor import (

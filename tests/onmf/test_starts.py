@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.datasets import make_planted
-from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.engine.points import Samples, columns_of
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import seeding_promise
 from orthonmf.numerics.vectors import unit_lengths

@@ -6,7 +6,8 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.datasets import make_planted
-from orthonmf.engine.samples import Products, Samples
+from orthonmf.engine.points import Samples
+from orthonmf.engine.products import Products
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.search.starts import play_on_all, play_on_candidates, play_on_sample
 from orthonmf.onmf.search.tournament import Field, Tournament

@@ -31,7 +31,7 @@ from orthonmf.bounds.relaxation import (
     search,
     unit_above,
 )
-from orthonmf.engine.points import SinglePoints
+from orthonmf.engine.points import Samples
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import safe_exponent
 
@@ -39,7 +39,7 @@ from orthonmf.numerics.rounding import safe_exponent
 ITERATIONS, PRECISION = 60, 1e-4
 
 
-def relaxed_rows(points: SinglePoints, k: int, seconds: float) -> Array | None:
+def relaxed_rows(points: Samples, k: int, seconds: float) -> Array | None:
     """W (N, r) with W W^T about Z, zero for points that take no part; None where that is too much.
 
     Of all points, or of groups of them where they are too many for the seconds.
@@ -56,7 +56,7 @@ def relaxed_rows(points: SinglePoints, k: int, seconds: float) -> Array | None:
     return _rows_of_groups(points, k, largest)
 
 
-def _operand_of(points: SinglePoints, heavy: Array) -> Operand:
+def _operand_of(points: Samples, heavy: Array) -> Operand:
     """The products of these points, in units in which their sum of squares is near 1."""
     unit = unit_above(points.total)
     dtype = np.float64 if len(heavy) <= DOUBLE_SIDE else np.float32
@@ -65,7 +65,7 @@ def _operand_of(points: SinglePoints, heavy: Array) -> Operand:
     return Stored((points.gram_of(heavy) / unit).astype(dtype))
 
 
-def _rows_of_groups(points: SinglePoints, k: int, largest: float) -> Array | None:
+def _rows_of_groups(points: Samples, k: int, largest: float) -> Array | None:
     """The same from groups: every point has the row of its group, by its share."""
     matrix = points.matrix
     n, m = matrix.shape

@@ -33,8 +33,7 @@ from orthonmf.certificate import CERTIFICATE_SECONDS, LowerBound
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
-from orthonmf.engine.points import SinglePoints
-from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.engine.points import Samples, columns_of
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.rounding import WEIGHT_ROUNDINGS, round_down, safe_exponent
 
@@ -132,7 +131,7 @@ class Case:
 class Side:
     """Points that no two groups share, how many groups there are, and what the points are."""
 
-    points: SinglePoints
+    points: Samples
     n_groups: int
     name: str
 
@@ -269,7 +268,7 @@ def bound_by_pairs_if_open(case: Case) -> Found:
 
 
 def bound_side(
-    points: SinglePoints, k: int, upper: float, allowance: Allowance, rng: np.random.Generator
+    points: Samples, k: int, upper: float, allowance: Allowance, rng: np.random.Generator
 ) -> LowerBound:
     """The best bound for k parts that are disjoint over these points; ``upper`` is the error.
 
@@ -298,7 +297,7 @@ def bound_side(
 
 
 def _bound_pairs(
-    points: SinglePoints, heavy: Array, k: int, upper: float, allowance: Allowance, short: bool
+    points: Samples, heavy: Array, k: int, upper: float, allowance: Allowance, short: bool
 ) -> LowerBound:
     """The bound from a multiplier for all pairs; without a matrix of products if rows are short."""
     length = points.dimension + WEIGHT_ROUNDINGS
@@ -322,7 +321,7 @@ def _most_groups(m: int, n: int, k: int, seconds: float) -> int:
 
 
 def _bound_batches(
-    points: SinglePoints, heavy: Array, k: int, allowance: Allowance, rng: np.random.Generator
+    points: Samples, heavy: Array, k: int, allowance: Allowance, rng: np.random.Generator
 ) -> LowerBound:
     """The sum of the bounds of batches of random points that share none.
 

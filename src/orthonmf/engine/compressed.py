@@ -10,8 +10,7 @@ import numpy as np
 
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
-from orthonmf.engine.points import DirectionSweep
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import DirectionSweep, Samples
 from orthonmf.engine.scan import Scan
 from orthonmf.engine.sources import in_memory
 from orthonmf.numerics.arrays import Array

@@ -1,8 +1,8 @@
 """Points: the rows, or the columns, of a matrix as weighted points, told apart by their directions.
 
 Everything above the engine is written against this class, so every algorithm runs over samples
-and over features, dense or sparse, without knowing which. `engine/samples.py` has the rows,
-and columns where they can be had as rows; `engine/streamed_columns.py` those that are streamed.
+and over features, dense or sparse, without knowing which. `Samples` are the rows, and
+`TransposedColumns` columns where they can be had as rows; `StreamedColumns` are read with the rows.
 
 A set of k centers (of k-means) or directions (of components) is always a k x m array:
 
@@ -20,17 +20,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.placement import find_largest
+from orthonmf.engine.placement import find_largest, on_host
+from orthonmf.engine.products import (
+    DENSE_PER_SECOND,
+    SPARSE_PER_SECOND,
+    Products,
+    rows_are_short,
+)
+from orthonmf.engine.sampling import draw_sample
 from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide
+from orthonmf.numerics.vectors import divide, square_lengths, unit_lengths, winners_only
 
-if TYPE_CHECKING:
-    from orthonmf.engine.samples import Products
+# Entries that a sweep on a device reads per second, while reading is what takes the time.
+DEVICE_ENTRIES_PER_SECOND = 4e11
+MEMORY_BOUND = 100
 
 # Squared distances (N, c) from cosines of unit points with centers (N, c) and squares (c,).
 Distance = Callable[[Array, Array], Array]
@@ -60,10 +69,14 @@ class DirectionSweep(Sweep):
     unit: Array | None = None  # (k, m) over rows: the unit vectors of what was swept
 
 
-class Weighted:
-    """Points known by their weights alone, and what follows from these."""
+class Points(ABC):
+    """Weighted points; centers and directions are (k, m) arrays as told above."""
 
     weights: Array  # (N,) squared length of each point in Y; zero points take part in no sum
+    matrix: Matrix
+    dimension: int  # how many coordinates a point has
+    components_are_directions = False  # so a sweep by them finds what is published
+    sweeps_are_final = False  # whether labels and products of a sweep are those of the loadings
 
     @cached_property
     def total(self) -> float:
@@ -80,28 +93,13 @@ class Weighted:
         cosines = np.minimum(divide(sweep.products, sweep.lengths), 1.0)
         return self.weights * (1.0 - np.square(cosines))
 
-
-def count_equal(weights: Array) -> float:
-    """How many equal points weights (N,) are worth: ``(sum w)^2 / sum w^2``."""
-    squares = float(weights @ weights)
-    return float(weights.sum()) ** 2 / squares if squares > 0 else 0.0
-
-
-class Points(Weighted, ABC):
-    """Weighted points; centers and directions are (k, m) arrays as told above."""
-
-    matrix: Matrix
-    dimension: int  # how many coordinates a point has
-    components_are_directions = False  # so a sweep by them finds what is published
-    sweeps_are_final = False  # whether labels and products of a sweep are those of the loadings
-
     @property
-    def draws(self) -> SinglePoints | None:
+    def draws(self) -> Samples | None:
         """The same points, where fetching some and meeting them with all costs less than a read."""
         return None
 
     @property
-    def access(self) -> SinglePoints | None:
+    def access(self) -> Samples | None:
         """The same points, where they are in memory and single ones cost next to nothing."""
         return None
 
@@ -178,65 +176,312 @@ class Points(Weighted, ABC):
         """All normalized points as a dense or CSR array: only for code of the user."""
 
 
-class SinglePoints(Points):
-    """Points of which single ones can be had, and what can be asked of them on top."""
+class Samples(Points):
+    """The rows of a matrix as points."""
 
-    @abstractmethod
+    components_are_directions = True
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix = matrix
+        self.dimension = matrix.shape[1]
+        squares, multipliers = matrix.row_squares, matrix.row_weights
+        self._lengths = np.sqrt(squares)
+        self.weights = squares if multipliers is None else squares * multipliers
+        # Column factors change the products, and labels of points on a cluster stay there.
+        apart = matrix.column_factors is not None or matrix.source.elsewhere
+        # On a device sweeps are rougher than what is published, and labels of points stay there.
+        apart = apart or matrix.source.kernel.on_device
+        self.sweeps_are_final = self.components_are_directions and not apart
+
+    @property
+    def draws(self) -> Samples | None:
+        return None if self.matrix.source.elsewhere else self
+
+    @property
+    def access(self) -> Samples | None:
+        return self if self.matrix.source.in_memory else None
+
+    def at(self, indices: Array) -> Array:
+        return divide(self.matrix.take_rows(indices), on_host(self._lengths[indices])[:, None])
+
+    def cosines_with(self, centers: Array) -> tuple[Array, Array]:
+        products = self.matrix.products(centers)
+        return divide(products, self._lengths[:, None]), square_lengths(centers)
+
     def rough_cosines_with(self, unit: Array) -> Array:
         """Products (N, c) of all normalized points with unit vectors, as exact as the data."""
+        products = on_host(self.matrix.products(unit, exact=False))
+        lengths = on_host(self._lengths)
+        if (lengths == 1.0).all():
+            return products
+        # In float64, where a length may be far below what the data's own type can divide by.
+        lengths = np.where(lengths > 0, lengths, 1.0)[:, None]
+        np.divide(products, lengths, out=products, casting="same_kind")
+        return np.minimum(products, 1.0, out=products)
 
-    @abstractmethod
+    def sweep_centers(self, centers: Array) -> Sweep:
+        """Nearest center of every normalized row: the largest ``<x, c>/|x| - |c|^2/2``."""
+        squares = square_lengths(centers)
+        swept = self.matrix.sweep(centers, squares / 2, self._lengths)
+        return Sweep(swept.labels, swept.products, self._lengths, swept.sums, squares)
+
+    def sweep_directions(
+        self, directions: Array, *, by_point: bool = True, disjoint: bool = False
+    ) -> DirectionSweep:
+        """The direction that captures most of every row: the largest ``<x, u>``.
+
+        With ``disjoint`` one sweep costs O(entries), however many directions there are.
+        """
+        squares = square_lengths(directions)
+        unit = divide(directions, np.sqrt(squares)[:, None])
+        swept = self.matrix.sweep(unit, disjoint=disjoint, by_row=by_point)
+        # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
+        captured = np.einsum("sh,sh->s", swept.sums, unit)
+        return DirectionSweep(
+            swept.labels, swept.products, self._lengths, swept.sums, squares, captured, unit
+        )
+
+    def update(self, labels: Array, directions: Array) -> DirectionSweep:
+        squares = square_lengths(directions)
+        unit = divide(directions, np.sqrt(squares)[:, None])
+        swept = self.matrix.update(labels, unit)
+        captured = np.einsum("sh,sh->s", swept.sums, unit)
+        return DirectionSweep(labels, swept.products, self._lengths, swept.sums, squares, captured)
+
+    def draw_missed(
+        self, centers: Array, rate: float, distance: Distance, key: tuple[int, ...]
+    ) -> tuple[Array, float]:
+        drawn, missed = self.matrix.draw_rows(unit_lengths(centers), rate, distance, key)
+        return unit_lengths(drawn), missed
+
+    def gram(self, centers: Array) -> Array:
+        return centers @ centers.T
+
+    def sums(self, labels: Array, k: int) -> Array:
+        """Sums of ``weight * normalized row`` over the rows of each label, (k, m)."""
+        return self.matrix.row_sums(labels, divide(self.weights, self._lengths), k)
+
     def power_update(self, labels: Array, cosines: Array, k: int) -> Array:
-        """Sums (k, m) of ``product * point`` over the points of each label, by cosines (N,)."""
+        """Sums (k, m) of ``product * row`` over the rows of each label.
 
-    @abstractmethod
+        The product is that with the unit direction of the label, known by its cosine (N,).
+        """
+        products = cosines * self._lengths
+        given = self.matrix.row_weights
+        return self.matrix.row_sums(labels, products if given is None else products * given, k)
+
     def raw_products(self, directions: Array) -> Array:
         """Products (N, c) of all points, their weights left out, with directions, in float64."""
+        return on_host(self.matrix.products(directions))
 
-    @abstractmethod
     def multipliers(self) -> Array:
         """(N,) the weights that were given to the points; ones where none were."""
+        given = self.matrix.row_weights
+        return np.ones(self.matrix.shape[0]) if given is None else on_host(given)
 
-    @abstractmethod
     def sums_of(self, indices: Array, labels: Array, coefficients: Array, k: int) -> Array:
         """Sums (k, m) of coefficient times point over the given points of each label."""
+        everyone = np.full(self.matrix.shape[0], -1, dtype=np.int32)
+        everyone[indices] = labels
+        spread = np.zeros(self.matrix.shape[0])
+        spread[indices] = coefficients
+        return self.matrix.row_sums(everyone, spread, k)
 
-    @abstractmethod
     def gram_of(self, indices: Array) -> Array:
         """Gram matrix (c, c) of the weighted points at these positions."""
+        return self.matrix.part(indices).row_gram()
 
-    @abstractmethod
     def products_of(self, indices: Array, exact: bool = True) -> Products:
         """Products of the weighted points at these positions, in float32 if not exact."""
+        part = self.matrix.part(indices)
+        whole = part.whole() if exact else part.whole().astype(np.float32)
+        kernel = part.source.kernel
+        if rows_are_short(*part.shape, kernel):
+            return Products(rows=whole)
+        return Products(gram=gram_of_rows(whole))
 
-    @abstractmethod
     def products_seconds(self, n_points: int) -> tuple[float, float]:
         """About how long it takes to form the products of some points, and one product with them.
 
         On one core, by counting products.
         """
+        (n, m), kernel = self.matrix.shape, self.matrix.source.kernel
+        n_points = min(n, n_points)
+        if rows_are_short(n_points, m, kernel):
+            return n_points * m / DENSE_PER_SECOND, 2 * n_points * m / DENSE_PER_SECOND
+        multiplied = n_points**2 / DENSE_PER_SECOND
+        if not kernel.sparse:
+            return n_points**2 * m / 2 / DENSE_PER_SECOND, multiplied
+        # A column with c entries takes c^2 sparse products, or all dense ones where that is less.
+        counts = self.matrix.count_stored() * (n_points / n)
+        columns = np.minimum(np.square(counts) / SPARSE_PER_SECOND, multiplied)
+        return float(columns.sum()), multiplied
 
-    @abstractmethod
     def sweep_seconds(self, k: int) -> float:
         """About how long one sweep by k directions takes on one core, by counting products."""
+        kernel = self.matrix.source.kernel
+        if kernel.on_device:
+            return self.matrix.n_entries * max(1.0, k / MEMORY_BOUND) / DEVICE_ENTRIES_PER_SECOND
+        rate = SPARSE_PER_SECOND if kernel.sparse else DENSE_PER_SECOND
+        return self.matrix.n_entries * k / rate
 
-    @abstractmethod
-    def cut(self, slices: list[slice]) -> list[SinglePoints]:
+    def cut(self, slices: list[slice]) -> list[Samples]:
         """The points of every slice by themselves."""
+        return [Samples(self.matrix.part(rows)) for rows in slices]
 
-    @abstractmethod
-    def sample(
-        self, size: int, rng: np.random.Generator, chances: Array | None = None
-    ) -> SinglePoints:
-        """About ``size`` normalized points, drawn by their weights or by chances (N,).
+    def sample(self, size: int, rng: np.random.Generator, chances: Array | None = None) -> Samples:
+        """About ``size`` normalized rows, each weighted by what it stands for."""
+        drawn_by = self.weights if chances is None else chances
+        indices, weights = draw_sample(drawn_by, size, rng)
+        if chances is not None:
+            weights = weights * (on_host(self.weights[indices]) / self.total)
+            weights *= chances.sum() / on_host(chances[indices])
+        return Samples(self.matrix.normalize(indices, weights.astype(np.float64)))
 
-        Weighted by how often they were drawn, and by weight over chance, they stand for the
-        weighted points: sums over them are right on average.
-        """
-
-    @abstractmethod
     def whole(self) -> Array:
         """All points with their weights, (N, m) dense float64: for small data."""
+        return self.matrix.dense()
+
+    def directions_of(self, components: Array) -> Array:
+        return self.matrix.from_components(components)
+
+    def components(self, directions: Array) -> Array:
+        """The directions with the column factors taken out again."""
+        return self.matrix.to_components(directions)
+
+    def components_of(self, labels: Array, directions: Array) -> Array:
+        return self.components(directions)
+
+    def coordinates(self) -> Any:
+        lengths = on_host(self._lengths)
+        return self.matrix.whole(row_scales=divide(np.ones(len(lengths)), lengths))
+
+
+class TransposedColumns(Samples):
+    """The columns of a matrix as points: the rows of its transpose, where that can be had."""
+
+    components_are_directions = False
+
+    def directions_of(self, components: Array) -> Array:
+        """The combinations of columns that the components describe."""
+        everyone = np.zeros(components.shape[1], dtype=np.int32)
+        weights = self.matrix.row_weights
+        shares = components if weights is None else components * weights
+        return np.concatenate([self.matrix.row_sums(everyone, row, 1) for row in shares])
+
+    def components(self, directions: Array) -> Array:
+        return self._spread(self.sweep_directions(directions))
+
+    def components_of(self, labels: Array, directions: Array) -> Array:
+        return self._spread(self.update(labels, directions))
+
+    def _spread(self, swept: DirectionSweep) -> Array:
+        """Components (k, m) with the product of every column in the row of its label."""
+        components = np.zeros((len(swept.squares), len(swept.labels)))
+        used = np.flatnonzero((self.multipliers() > 0) & (swept.labels >= 0))
+        components[swept.labels[used], used] = swept.products[used]
+        return components
+
+
+class StreamedColumns(Points):
+    """The columns of a matrix as points, streamed over blocks of its rows."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix = matrix
+        self.dimension = matrix.shape[0]
+        self.weights = matrix.column_squares
+        self._lengths = np.sqrt(matrix.column_squares)
+
+    def at(self, indices: Array) -> Array:
+        """The combinations that pick the normalized columns at these positions."""
+        centers = np.zeros((len(indices), self.matrix.shape[1]))
+        lengths = self._lengths[indices]
+        centers[np.arange(len(indices)), indices] = divide(np.ones(len(indices)), lengths)
+        return centers
+
+    def cosines_with(self, centers: Array) -> tuple[Array, Array]:
+        products, squares = self._products(centers, exact=True)
+        return divide(products, self._lengths).T, squares
+
+    def _products(self, centers: Array, exact: bool = False) -> tuple[Array, Array]:
+        """Products (c, m) of centers with the columns of Y, and the squared lengths (c,)."""
+        products, squares = self.matrix.column_products(centers, exact)
+        if self.matrix.column_factors is not None:
+            products = products * self.matrix.column_factors
+        return products, squares
+
+    def sweep_centers(self, centers: Array) -> Sweep:
+        products, squares = self._products(centers)
+        # Dividing by the length would not move a maximum over centers, but zero columns stay safe.
+        labels = (products - np.multiply.outer(squares / 2, self._lengths)).argmax(axis=0)
+        columns = np.arange(len(labels))
+        sums = np.zeros(products.shape)
+        sums[labels, columns] = self._lengths
+        winning = products[labels, columns]
+        return Sweep(labels.astype(np.int32), winning, self._lengths, sums, squares)
+
+    def sweep_directions(
+        self, directions: Array, *, by_point: bool = True, disjoint: bool = False
+    ) -> DirectionSweep:
+        products, squares = self._products(directions)
+        steps = winners_only(divide(products, np.sqrt(squares)[:, None]))
+        labels, winning = steps.argmax(axis=0), steps.max(axis=0, initial=0.0)
+        return DirectionSweep(
+            labels.astype(np.int32), winning, self._lengths, steps, squares, square_lengths(steps)
+        )
+
+    def update(self, labels: Array, directions: Array) -> DirectionSweep:
+        products, squares = self._products(directions, exact=True)
+        inside = np.flatnonzero(labels >= 0)
+        steps = np.zeros(products.shape)
+        steps[labels[inside], inside] = products[labels[inside], inside]
+        steps = divide(steps, np.sqrt(squares)[:, None])
+        winning = steps.max(axis=0, initial=0.0)
+        return DirectionSweep(labels, winning, self._lengths, steps, squares, square_lengths(steps))
+
+    def draw_missed(
+        self, centers: Array, rate: float, distance: Distance, key: tuple[int, ...]
+    ) -> tuple[Array, float]:
+        products, squares = self._products(centers)
+        cosines = divide(divide(products, np.sqrt(squares)[:, None]), self._lengths).T
+        missed = self.weights * distance(cosines, np.ones(len(centers))).min(axis=1)
+        chances = np.random.default_rng(key).random(len(missed))
+        return self.at(np.flatnonzero(chances < rate * missed)), float(missed.sum())
+
+    def gram(self, centers: Array) -> Array:
+        return self._products(centers)[0] @ centers.T
+
+    def sums(self, labels: Array, k: int) -> Array:
+        """Combinations that sum ``weight * normalized column`` over the columns of each label."""
+        sums = np.zeros((k, len(labels)))
+        inside = np.flatnonzero(labels >= 0)
+        sums[labels[inside], inside] = self._lengths[inside]
+        return sums
+
+    def directions_of(self, components: Array) -> Array:
+        return self.matrix.from_components(components)
+
+    def components(self, directions: Array) -> Array:
+        return self.matrix.to_components(self.sweep_directions(directions).sums)
+
+    def components_of(self, labels: Array, directions: Array) -> Array:
+        return self.matrix.to_components(self.update(labels, directions).sums)
+
+    def coordinates(self) -> Any:
+        scales = divide(np.ones(len(self._lengths)), self._lengths)
+        return self.matrix.whole(column_scales=scales, transposed=True)
+
+
+def columns_of(matrix: Matrix) -> Points:
+    """The columns as points: as rows of their own where that is not slow."""
+    flipped = matrix.transpose()
+    return StreamedColumns(matrix) if flipped is None else TransposedColumns(flipped)
+
+
+def count_equal(weights: Array) -> float:
+    """How many equal points weights (N,) are worth: ``(sum w)^2 / sum w^2``."""
+    squares = float(weights @ weights)
+    return float(weights.sum()) ** 2 / squares if squares > 0 else 0.0
 
 
 def move_idle(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import double_from_means

@@ -19,7 +19,7 @@ from orthonmf.engine.pairs import (
     row_norms,
     to_dense,
 )
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import MERGED, SEPARATION, Solution

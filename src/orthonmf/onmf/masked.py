@@ -17,10 +17,8 @@ from orthonmf.alternation import Method, Update, alternate, errors_of
 from orthonmf.certificate import Promise
 from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.masked import MaskedMatrix, MaskedSweep
-from orthonmf.engine.points import Points, move_idle
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Points, Samples, StreamedColumns, move_idle
 from orthonmf.engine.sampling import draw
-from orthonmf.engine.streamed_columns import StreamedColumns
 from orthonmf.kmeans.seeding import distance_rounding, draw_far
 from orthonmf.kmeans.subroutines import weighted_kmeans
 from orthonmf.numerics.arrays import Array

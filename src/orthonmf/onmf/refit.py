@@ -11,8 +11,7 @@ import numpy as np
 from orthonmf.alternation import errors_of
 from orthonmf.engine.compressed import compress_columns, compress_rows
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.points import Points
-from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.engine.points import Points, Samples, columns_of
 from orthonmf.factorization import Factorization
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import divide, unit_lengths

@@ -8,9 +8,7 @@ in the paper; the error before it is the last but one of the history, and it can
 from __future__ import annotations
 
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.points import Points
-from orthonmf.engine.samples import Samples
-from orthonmf.engine.streamed_columns import StreamedColumns
+from orthonmf.engine.points import Points, Samples, StreamedColumns
 from orthonmf.kmeans.lloyd import Clustering
 from orthonmf.kmeans.subroutines import weighted_kmeans
 from orthonmf.numerics.arrays import Array

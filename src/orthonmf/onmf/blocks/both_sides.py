@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.blocks.descent import descend_disjoint
 from orthonmf.onmf.blocks.escapes import block_escapes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthonmf.engine.points import Points, SinglePoints
+from orthonmf.engine.points import Points, Samples
 from orthonmf.engine.sampling import draw
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import unit_lengths
@@ -12,9 +12,7 @@ from orthonmf.onmf.search.loop import Escape
 from orthonmf.onmf.solution import Solution
 
 
-def block_escapes(
-    points: SinglePoints, k: int, count: int, rng: np.random.Generator
-) -> list[Escape]:
+def block_escapes(points: Samples, k: int, count: int, rng: np.random.Generator) -> list[Escape]:
     """Each replaces one block: mostly the weakest, every third time any."""
 
     def make_replacement(number: int) -> Escape:

@@ -16,8 +16,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse.linalg import ArpackError, svds
 
-from orthonmf.engine.points import Points
-from orthonmf.engine.samples import columns_of
+from orthonmf.engine.points import Points, columns_of
 from orthonmf.kmeans.lloyd import Clustering
 from orthonmf.kmeans.subroutines import TOL, weighted_kmeans
 from orthonmf.numerics.arrays import Array

@@ -17,7 +17,7 @@ from orthonmf.alternation import Method, Update, alternate, errors_of
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.compressed import compress_columns, compress_rows
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import divide
 from orthonmf.onmf.search.descent import descend

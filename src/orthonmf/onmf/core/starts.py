@@ -18,8 +18,7 @@ from orthonmf.certificate import Promise
 from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.compressed import compress_columns, compress_swept
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.points import Points
-from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.engine.points import Points, Samples, columns_of
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import unit_lengths, winners_only
 from orthonmf.onmf.blocks.both_sides import factorize_blocks

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from orthonmf.engine.compressed import compress_columns
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.samples import Samples
+from orthonmf.engine.points import Samples
 from orthonmf.onmf.core.descent import descend_core
 from orthonmf.onmf.core.escapes import core_escapes
 from orthonmf.onmf.core.starts import core_starts

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from orthonmf.engine.points import SinglePoints
-from orthonmf.engine.samples import Products
+from orthonmf.engine.points import Samples
+from orthonmf.engine.products import Products
 from orthonmf.engine.sampling import draw
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import unit_lengths
@@ -28,9 +28,7 @@ N_STARTS, N_ROUNDS, N_MOVED = 8, 2, 2
 """Of a tournament of rows of the relaxation, which have few coordinates."""
 
 
-def line_escapes(
-    points: SinglePoints, k: int, n_init: int, rng: np.random.Generator
-) -> list[Escape]:
+def line_escapes(points: Samples, k: int, n_init: int, rng: np.random.Generator) -> list[Escape]:
     """Recombine the best solutions, then breathe as often as there were starts."""
 
     def make_recombination(number: int) -> Escape:
@@ -49,7 +47,7 @@ def line_escapes(
     return [*map(make_recombination, others), *map(make_breath, range(n_init))]
 
 
-def prune(points: SinglePoints, directions: Array, k: int) -> Array:
+def prune(points: Samples, directions: Array, k: int) -> Array:
     """Remove directions (c, m), each time the one that is missed least, until k are left."""
     products = points.raw_products(unit_lengths(directions))
     energies = points.multipliers()[:, None] * np.square(products)
@@ -66,14 +64,12 @@ def prune(points: SinglePoints, directions: Array, k: int) -> Array:
     return directions[chosen]
 
 
-def recombine(points: SinglePoints, directions: Array, other: Array, k: int) -> Array:
+def recombine(points: Samples, directions: Array, other: Array, k: int) -> Array:
     """The k directions of two solutions that are missed most."""
     return prune(points, np.concatenate([unit_lengths(directions), unit_lengths(other)]), k)
 
 
-def breathe(
-    points: SinglePoints, directions: Array, n_added: int, rng: np.random.Generator
-) -> Array:
+def breathe(points: Samples, directions: Array, n_added: int, rng: np.random.Generator) -> Array:
     """Add badly captured points as directions, let all settle, and prune to as many as before."""
     chances = points.find_missed(points.sweep_directions(directions))
     if not chances.any():
@@ -86,7 +82,7 @@ def breathe(
     return prune(points, wide, len(directions))
 
 
-def relaxed_escapes(points: SinglePoints, options: Options) -> list[Escape]:
+def relaxed_escapes(points: Samples, options: Options) -> list[Escape]:
     """Two ways to make a partition of the relaxation, and the best answer joined by the second.
 
     Nothing where the relaxation of these points takes longer than it may.
@@ -109,7 +105,7 @@ def relaxed_escapes(points: SinglePoints, options: Options) -> list[Escape]:
     ]
 
 
-def _solve_relaxation(points: SinglePoints, options: Options) -> Array:
+def _solve_relaxation(points: Samples, options: Options) -> Array:
     """W (N, r) of the relaxation, or no columns; solved once, also by a fit that was broken off."""
     step = options.checkpoint.next_step()
     if not step.finished:
@@ -125,7 +121,7 @@ def _solve_relaxation(points: SinglePoints, options: Options) -> Array:
 class _Rounding:
     """The directions of the clusters of rows (N, r), one for every point; made when asked for."""
 
-    points: SinglePoints
+    points: Samples
     options: Options
     rows: Array
     directions: Array = field(default_factory=lambda: np.zeros((0, 0)))

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from orthonmf.alternation import errors_of
-from orthonmf.engine.points import Points, SinglePoints
+from orthonmf.engine.points import Points, Samples
 from orthonmf.numerics.arrays import Array
 from orthonmf.numerics.vectors import divide, unit_lengths
 from orthonmf.onmf.solution import Solution
@@ -57,14 +57,14 @@ def net_gains(alpha: Array, weights: Array, labels: Array, energies: Array) -> t
 class MoveBlocks:
     """The points of a fit cut into small blocks, ready for passes of single moves."""
 
-    def __init__(self, points: SinglePoints) -> None:
+    def __init__(self, points: Samples) -> None:
         self.points = points
         n = len(points.weights)
         size = max(FEWEST_POINTS_IN_A_BLOCK, -(-n // MOVE_BLOCKS))
         self.slices = [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
     @cached_property
-    def blocks(self) -> list[SinglePoints]:
+    def blocks(self) -> list[Samples]:
         """The points of every block by themselves."""
         return self.points.cut(self.slices)
 
@@ -118,7 +118,7 @@ def move_points(blocks: MoveBlocks, solution: Solution, *, max_passes: int, tol:
     return best
 
 
-def promised_gain(points: SinglePoints, directions: Array) -> float:
+def promised_gain(points: Samples, directions: Array) -> float:
     """What all moves that help would gain if each were the only one: one read of the points."""
     products = points.raw_products(unit_lengths(directions))
     labels = products.argmax(axis=1)
@@ -171,7 +171,7 @@ def _pass(
 
 
 def _choose(
-    products: Array, block: SinglePoints, labels: Array, state: Components, share: float
+    products: Array, block: Samples, labels: Array, state: Components, share: float
 ) -> tuple[Array, Array]:
     """Points of a block that should move, best first and not too much at once, and where to."""
     here = np.flatnonzero((labels >= 0) & (block.weights > 0))

@@ -11,8 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.points import Points, SinglePoints
-from orthonmf.engine.samples import Samples, columns_of
+from orthonmf.engine.points import Points, Samples, columns_of
 from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
 from orthonmf.onmf.options import Options
@@ -55,7 +54,7 @@ def search_lines(points: Points, options: Options) -> Solution:
     return search.run(line_starts(points, options), escapes)
 
 
-def _line_escapes(points: SinglePoints, options: Options, n_init: int) -> Iterator[Escape]:
+def _line_escapes(points: Samples, options: Options, n_init: int) -> Iterator[Escape]:
     """Those of every search with several starts, then those that the relaxation gives."""
     yield from line_escapes(points, options.n_components, n_init, options.rng)
     if options.relaxation_seconds > 0.0:
@@ -66,7 +65,7 @@ class _Refinement:
     """Descend, then move single points, then descend again if that moved anything."""
 
     def __init__(
-        self, points: Points, single: SinglePoints | None, options: Options, n_init: int
+        self, points: Points, single: Samples | None, options: Options, n_init: int
     ) -> None:
         self._points, self._options, self._n_init = points, options, n_init
         moves = n_init > 1 or single_points_matter(points, options.n_components)
@@ -97,7 +96,7 @@ class _Refinement:
         # Of several starts no labels are kept: the best one is assigned once more.
         return descended if self._n_init == 1 else replace(descended, swept_last=False, sweep=None)
 
-    def _move(self, points: SinglePoints, solution: Solution) -> Solution:
+    def _move(self, points: Samples, solution: Solution) -> Solution:
         """What moving single points makes of a solution."""
         step = self._options.checkpoint.next_step()
         if not step.finished:

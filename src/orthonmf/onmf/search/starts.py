@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 
 from orthonmf.certificate import Promise
-from orthonmf.engine.points import Points, SinglePoints
-from orthonmf.engine.samples import DENSE_PER_SECOND, Products
+from orthonmf.engine.points import Points, Samples
+from orthonmf.engine.products import DENSE_PER_SECOND, Products
 from orthonmf.engine.sampling import draw_distinct
 from orthonmf.kmeans.exchanges import Nearest, best_exchanges, choose_columns
 from orthonmf.kmeans.rounds import draw_candidates, seed_in_rounds
@@ -155,7 +155,7 @@ def all_may_play(points: Points, k: int) -> bool:
     return formed <= max(ALWAYS_SECONDS, SWEEPS_OF_A_FIT * single.sweep_seconds(k))
 
 
-def tournament_is_dear(points: SinglePoints, k: int) -> bool:
+def tournament_is_dear(points: Samples, k: int) -> bool:
     """Whether a tournament of a sample would take more than a share of the fit."""
     size, share = sample_size(k), tournament_share(points, k)
     formed, _ = points.products_seconds(size)
@@ -163,19 +163,19 @@ def tournament_is_dear(points: SinglePoints, k: int) -> bool:
     return formed > max(SAMPLE_SECONDS, share) or played > max(TOURNAMENT_SECONDS, share)
 
 
-def tournament_share(points: SinglePoints, k: int) -> float:
+def tournament_share(points: Samples, k: int) -> float:
     """The seconds, by counting, that a start may take of a fit."""
     sweeps = SWEEPS_WITH_MOVES if single_points_matter(points, k) else SWEEPS_OF_A_FIT
     return SAMPLE_SHARE * sweeps * points.sweep_seconds(k)
 
 
-def tournament_seconds(points: SinglePoints, k: int, size: int) -> float:
+def tournament_seconds(points: Samples, k: int, size: int) -> float:
     """About how long a tournament of so many points takes, by counting, never by a clock."""
     _, multiplied = points.products_seconds(size)
     return columns_multiplied(count_starts(k, 72, 8), k) * multiplied
 
 
-def play_on_all(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+def play_on_all(points: Samples, k: int, rng: np.random.Generator) -> Array:
     """The directions of a tournament of all points."""
     heavy = np.flatnonzero(points.weights > 0)
     n = len(heavy)
@@ -188,7 +188,7 @@ def play_on_all(points: SinglePoints, k: int, rng: np.random.Generator) -> Array
     return points.power_update(labels, cosines, k)
 
 
-def play_on_sample(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+def play_on_sample(points: Samples, k: int, rng: np.random.Generator) -> Array:
     """The directions of a tournament of a sample, where that is not dear.
 
     Where it takes too long, the directions of groups of a sample; where these are too few, points
@@ -203,7 +203,7 @@ def play_on_sample(points: SinglePoints, k: int, rng: np.random.Generator) -> Ar
     return directions if full else draw_directions(points, k, rng)
 
 
-def play_on_missed(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+def play_on_missed(points: Samples, k: int, rng: np.random.Generator) -> Array:
     """The directions of a tournament of points drawn by what a rough start misses of them.
 
     Half of the chances go by weight. A few points that fit nowhere may be worth a component, and
@@ -231,7 +231,7 @@ def play_on_missed(points: SinglePoints, k: int, rng: np.random.Generator) -> Ar
     return directions
 
 
-def sample_sizes(points: SinglePoints, k: int) -> list[int]:
+def sample_sizes(points: Samples, k: int) -> list[int]:
     """How many points play, and how many play again if the starts of the first do not agree.
 
     Again only where points have few coordinates, so that many cost no more than a Gram matrix of
@@ -273,7 +273,7 @@ def draw_directions(points: Points, k: int, rng: np.random.Generator) -> Array:
     return points.at(seed(points, k, rng, distance=lines))
 
 
-def draw_and_exchange(points: SinglePoints, k: int, rng: np.random.Generator) -> Array:
+def draw_and_exchange(points: Samples, k: int, rng: np.random.Generator) -> Array:
     """Directions drawn from all points and exchanged for those of groups.
 
     Exchanges only lower what the draws cost, so the promise of the draws holds.
@@ -290,7 +290,7 @@ class Pool:
     noise of its points cancels.
     """
 
-    def __init__(self, points: SinglePoints, size: int, rng: np.random.Generator) -> None:
+    def __init__(self, points: Samples, size: int, rng: np.random.Generator) -> None:
         self.points = points
         n, n_seeds = len(points.weights), 0
         labels, cosines, missed = np.zeros(n, dtype=np.int32), np.zeros(n), points.weights

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthonmf.engine.samples import Products
+from orthonmf.engine.products import Products
 from orthonmf.engine.sampling import draw, draw_distinct
 from orthonmf.kmeans.exchanges import choose_columns
 from orthonmf.numerics.arrays import Array
