@@ -1,7 +1,6 @@
 """Several blocks to one task of Dask: which arrays allow it, and that nobody can tell."""
 
 import itertools
-import pickle
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.engine.dask import blocks as tasks
-from orthonmf.engine.dask.executor import MOST_BLOCKS, blocks_per_task
 from orthonmf.engine.dask.recipes import MOST_BYTES, follow, recipes_of
 from orthonmf.engine.executors import Serial, Work, executor_for
 from orthonmf.errors import BlockFailedError, InvalidInputError
@@ -104,24 +102,8 @@ def large_result(kernel, rows):
     return np.full(100 if rows[0, 0] > 2 else 400, rows[0, 0])
 
 
-def test_a_task_ends_after_the_result_that_is_one_too_many():
-    source = as_source(array_of((4,) * 3))
-    made = [
-        tasks.BlockTask(source.expect(index), pickle.dumps({})) for index in range(source.n_blocks)
-    ]
-    found = [source.block(index) for index in range(3)]
-    shared = pickle.dumps({"size": tasks.MOST_BYTES_BACK // 8 - 1000})
-    assert len(tasks.work_on_blocks(zeros, made, shared, *found)) == 2
-    assert len(tasks.work_on_blocks(zeros, made, pickle.dumps({"size": 1}), *found)) == 3
-
-
 def zeros(kernel, rows, size):
     return [np.zeros(size), csr_array((3, 3))]
-
-
-def test_the_bytes_of_a_result_are_those_of_its_arrays():
-    assert 8000 <= tasks.bytes_of((np.zeros(1000), "x")) < 8500
-    assert 4000 <= tasks.bytes_of([np.zeros((1000, 2), dtype=np.float32)[:, 0]]) < 4500
 
 
 def fail_at(rows, error):
@@ -202,13 +184,3 @@ def test_what_the_cluster_holds_or_shares_or_is_long_has_no_recipe(client):
 class Unsendable:
     def __reduce__(self):
         raise TypeError("stays where it is")
-
-
-def test_a_thread_has_two_tasks_a_pass_and_a_task_not_too_many_blocks(client):
-    with client.as_current():
-        one, many = as_source(array_of((1,))), as_source(array_of((1,) * 300))
-        held = as_source(array := array_of((1,) * 300).persist())
-    assert [blocks_per_task(many, n) for n in (1, 4, 100, 150, 1000)] == [MOST_BLOCKS, 38, 2, 1, 1]
-    assert blocks_per_task(one, 4) == 1
-    assert blocks_per_task(held, 1) == 1
-    del array

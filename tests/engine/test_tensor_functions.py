@@ -7,11 +7,6 @@ torch = pytest.importorskip("torch")
 
 from orthonmf.engine.gpu import functions as tensor_functions  # noqa: E402
 from orthonmf.engine.gpu.functions import (  # noqa: E402
-    DTYPES,
-    OF_TORCH,
-    SLAB,
-    cut_slabs,
-    fetch,
     first_of,
     ldexp,
     sum_by_label,
@@ -31,13 +26,6 @@ def test_powers_of_two_are_exact_as_far_as_numbers_reach(dtype, power):
     np.testing.assert_array_equal(found.numpy(), expected)
 
 
-def test_every_entry_may_have_a_power_of_its_own():
-    powers = np.array([[5, -1500], [1500, -1]])
-    found = ldexp(torch.ones((2, 2), dtype=torch.float64) * 2.0**100, torch.tensor(powers))
-    with np.errstate(over="ignore", under="ignore"):
-        np.testing.assert_array_equal(found.numpy(), np.ldexp(2.0**100, powers))
-
-
 @pytest.mark.parametrize("entries", [1, 10, 2**25])
 def test_sums_by_label_leave_out_labels_below_zero(entries, monkeypatch):
     monkeypatch.setattr(tensor_functions, "SPREAD_ENTRIES", entries)
@@ -55,24 +43,6 @@ def test_the_first_place_of_a_value_is_found_in_every_row():
     found = first_of(values, values.amax(dim=1, keepdim=True))
     assert found.dtype == torch.int32
     assert found.tolist() == [1, 0, 2]
-
-
-@pytest.mark.parametrize("n", [0, 1, SLAB, SLAB + 1])
-def test_slabs_hold_all_entries_in_order_and_zeros_after_them(n):
-    found = cut_slabs(torch.arange(1, n + 1))
-    assert found.shape == (-(-n // SLAB), SLAB)
-    whole = found.flatten()
-    assert whole[:n].tolist() == list(range(1, n + 1))
-    assert not whole[n:].any()
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_a_tensor_comes_to_the_host_as_a_copy_of_the_same_type(dtype):
-    tensor = torch.ones(3, dtype=DTYPES[dtype])
-    found = fetch(tensor)
-    assert found.dtype == dtype == OF_TORCH[tensor.dtype]
-    found[0] = 0
-    assert tensor[0] == 1
 
 
 def test_a_device_without_room_is_told_with_a_remedy_and_other_errors_stay():

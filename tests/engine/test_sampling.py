@@ -1,4 +1,4 @@
-"""Vectors with one entry per point, and arithmetic of few vectors, against the plainest formula."""
+"""Draws by weight, loadings by label, and arithmetic of few vectors, by the plainest formula."""
 
 import numpy as np
 import pytest
