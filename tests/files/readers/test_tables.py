@@ -39,6 +39,13 @@ READ = {
         ("a",),
         (),
     ),
+    "a name and a decimal comma": (
+        "row 0;0,516\nrow 1;40470,6\n",
+        [[0.516], [40470.6]],
+        ("row 0", "row 1"),
+        None,
+        (COMMAS,),
+    ),
     "semicolons in names": ("x;y,1,2\nz;u,3,4\n", [[1, 2], [3, 4]], ("x;y", "z;u"), None, ()),
     "a title": (
         "Sales of 2024\nCity,Jan,Feb\nParis,1,2\n",

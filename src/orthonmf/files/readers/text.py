@@ -25,7 +25,7 @@ from orthonmf.numerics.arrays import Array
 
 CHARACTERS_AT_ONCE, FEWEST_LINES = 2**22, 200
 MISSING = ("", "na", "nan", "n/a", "#n/a", "null", "none", "-", "--", "?")
-DELIMITERS = ",\t;|"
+DELIMITERS = "\t;|,"  # a comma last: it may be decimal
 LOOK_AHEAD = 20
 CELLS_LOOKED_AT = 50  # in a line
 MOST_TITLES = 10
