@@ -68,7 +68,7 @@ def test_no_message_names_an_option_that_the_command_lacks(files, run, tmp_path)
 def test_advice_of_the_library_is_given_in_options(tmp_path, run):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((40, 30)) + 1.0)
     note = run("fit", "x.npy", "-k", 4, "--orthogonal", "both", "--seed", 0).err
-    assert "Try three factors, 4,4 groups" in note
+    assert "Try three factors, n_components=(4, 4) (-k 4,4)" in note
     np.save(tmp_path / "nan.npy", np.full((3, 3), np.nan))
     for command, remedy in (("fit", "--missing leaves"), ("select-k", "; fill them first")):
         done = run(command, "nan.npy")
@@ -142,3 +142,11 @@ def test_tables_of_row_column_and_value_are_recognized(tmp_path, run):
     assert "look like row, column and value" in done.err
     done = run("fit", "numbers.csv", "-k", 2, "--format", "edges", "-o", "e")
     assert "numbers.csv: 5 x 3" in done.out
+
+
+def test_a_column_that_is_not_there_is_answered_with_those_that_are(tmp_path, run):
+    (tmp_path / "edges.csv").write_text("user,item,weight,date\na,1,2,9\nb,1,1,8\n")
+    done = run("bicluster", "edges.csv", "--columns", "user,item,weight")
+    assert done.code == 1
+    for told in ("no column 'user'", "item, weight, date", "--format edges"):
+        assert told in done.err

@@ -78,7 +78,12 @@ class Request:
         known = [str(number) for number in range(count)] if names is None else list(names)
         for name in (*(self.columns or ()), *self.drop):
             if name not in known:
-                raise self.error(f"there is no column {name!r}{name_nearest(name, known)}")
+                some = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+                raise self.error(
+                    f"there is no column {name!r}{name_nearest(name, known)}; those there are "
+                    f"{some} (the first of a table may hold the names of its rows)",
+                    remedy="a list of edges is read with --format edges",
+                )
         chosen = [
             number
             for number, name in enumerate(known)

@@ -55,7 +55,7 @@ def explain_fewer(k: object) -> str:
     """
     return (
         "no answer with more blocks was found that is better. "
-        f"Try three factors, {k},{k} groups of rows and of columns, in which every group of rows "
+        f"Try three factors, n_components=({k}, {k}) (-k {k},{k}), in which every group of rows "
         "may use every group of columns; samples or features alone, which ask for less; or rows "
         "normalized to one length, where a few large ones outweigh the others"
     )
