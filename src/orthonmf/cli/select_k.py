@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +21,8 @@ from orthonmf.cli.terminal import (
     write_json,
 )
 from orthonmf.cli.writing import Replacing
+from orthonmf.errors import FewerComponentsWarning
+from orthonmf.fitting import factorize
 from orthonmf.selection import Selection, select_n_components
 
 TRIALS = "trials.jsonl"
@@ -71,7 +74,20 @@ def select_k(
         n_jobs=jobs,
         verbose=int(not quiet),
     )
+    # A number that is suggested for a table of IDs or totals would mislead.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerComponentsWarning)  # the table tells
+        cautions = factorize(
+            data.X,
+            selection.suggestion,
+            orthogonal=orthogonal,
+            certificate=None,
+            feature_names=data.column_names,
+            random_state=selection.random_state,
+            n_jobs=jobs,
+        ).cautions
     values = {
+        "cautions": cautions,
         "suggestion": selection.suggestion,
         "reason": selection.reason,
         "seed": selection.random_state,
@@ -85,6 +101,8 @@ def select_k(
     if json:
         object_line(values)
         return
+    for caution in cautions:
+        prose(f"caution: {caution}")
     _tell(selection)
     if seed is None:
         tell_seed(selection.random_state)
