@@ -5,38 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 from scipy.sparse import csr_array
 
-from orthonmf.files.archive import Members, read_npy_header
+from orthonmf.files.archive import LONGEST_NPY_HEADER, Members
 from orthonmf.files.readers.record import NUMBERS, NamedMatrix, Names, Request
 from orthonmf.inputs.sparse import PARTS
-from orthonmf.numerics.arrays import Array
 
 SPARSE = {"format", "shape", "data"}
 
 
 def read_npy(request: Request) -> NamedMatrix:
     """Map the array of a ``.npy`` file, or read it when it is small enough to be in memory."""
-    with open(request.path, "rb") as file:
-        try:
-            header = read_npy_header(file)
-        except ValueError as error:
-            raise request.error(str(error)) from error
-        start = file.tell()
-        n_bytes = file.seek(0, 2) - start
-    if header.dtype.kind not in NUMBERS:
-        raise request.error(f"it holds {header.dtype} values; a matrix of real numbers is needed")
-    request.check_shape(header.shape)
-    if n_bytes != header.n_bytes:
-        raise request.error(
-            f"it declares shape {header.shape} of {header.dtype}, {header.n_bytes:,} bytes, "
-            f"but {n_bytes:,} bytes follow the header"
-        )
-    order: Any = header.order
-    mapped: Array = np.memmap(request.path, header.dtype, "r", start, header.shape, order)
-    if n_bytes > request.map_above:
+    with request.decoding("this is no NumPy array, or a damaged one"):
+        mapped = npy.open_memmap(request.path, mode="r", max_header_size=LONGEST_NPY_HEADER)
+    if mapped.dtype.kind not in NUMBERS:
+        raise request.error(f"it holds {mapped.dtype} values; a matrix of real numbers is needed")
+    request.check_shape(mapped.shape)
+    more = request.path.stat().st_size - mapped.offset - mapped.nbytes
+    if more:
+        raise request.error(f"{more:,} bytes follow the array of shape {mapped.shape}")
+    if mapped.nbytes > request.map_above:
         return request.matrix(mapped)
-    request.check_size(n_bytes, "the array")
+    request.check_size(mapped.nbytes, "the array")
     return request.matrix(np.array(mapped, order="K", subok=False))
 
 
