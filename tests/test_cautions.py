@@ -148,13 +148,3 @@ def test_another_number_than_the_suggested_one():
         "select-k suggested 6 components for these data, not 4: compare with -k 6.",
     )
     assert "-k 3,2" in compare_sizes((3, 4), [3, 2])[0]
-
-
-def test_of_many_rows_tiny_components_are_told_by_all_of_them(monkeypatch):
-    monkeypatch.setattr("orthonmf.cautions.MOST_LOOKED_AT", 10)
-    rng = np.random.default_rng(0)
-    X = np.zeros((400, 6))
-    X[np.arange(400), np.arange(400) % 2] = 1 + rng.random(400)
-    X[[3, 5, 7, 9], [2, 3, 4, 5]] = 30.0  # in rows that a first look at every fortieth does not see
-    result = orthonmf.factorize(X, 6, random_state=0)
-    assert not any("tiny" in caution for caution in result.cautions)

@@ -22,13 +22,9 @@ from sklearn.utils import estimator_html_repr
 import orthonmf
 from orthonmf.certificate import LowerBound
 from orthonmf.certifying import (
-    AT_ROUNDING,
-    NOTHING,
     Measured,
-    bound_error,
     conclude,
     prove,
-    prove_by_packing,
 )
 from orthonmf.errors import InvalidInputError, SourceChangedError, WrongBoundError
 from orthonmf.inputs.data import as_matrix
@@ -527,32 +523,6 @@ def test_error_and_bound_of_a_certificate_enclose_those_of_exact_arithmetic(orth
     assert not proven.reason
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("store", [np.asarray, csr_array])
-@pytest.mark.parametrize("direct", [False, True])
-def test_the_error_from_above_is_above_and_close(dtype, store, direct):
-    data, weights = SMALL.astype(dtype), np.array([1.0, 0.0, 2.0, 1.0, 3.0, 1.0])
-    features = np.arange(4.0)
-    matrix = as_matrix(store(data), sample_weight=weights, feature_weight=features)
-    found = fitted(store(data), 2, sample_weight=weights, feature_weight=features)
-    exact = float(exact_error(data, found.loadings, found.components, weights, features))
-    units = matrix.total / float(exact_total(data, weights, features))
-    above = bound_error(matrix, found, Measured(exact * units, direct)) / units
-    assert exact <= above <= exact * (1 + 1e-5)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_an_error_that_cancellation_hides_is_summed_over_all_entries(dtype):
-    noise = 1e-4 * np.random.default_rng(1).random((6, 4))
-    data = (np.outer(np.arange(1.0, 7.0), np.arange(3.0, 7.0)) + noise).astype(dtype)
-    matrix, found = as_matrix(data), fitted(data, 1)
-    exact = float(exact_error(data, found.loadings, found.components))
-    units = matrix.total / float(exact_total(data))
-    # As if what is captured had been rounded to all there is.
-    above = bound_error(matrix, found, Measured(0.0, direct=False)) / units
-    assert exact <= above <= exact * 1.01
-
-
 def test_the_largest_bound_counts_and_both_sides_are_rounded_the_safe_way():
     matrix, found = as_matrix(SMALL), fitted(SMALL, 2)
     squared = found.relative_squared_error * matrix.total
@@ -566,33 +536,3 @@ def test_the_largest_bound_counts_and_both_sides_are_rounded_the_safe_way():
     wrong = [LowerBound(1.01 * squared, "a mistake")]
     with pytest.raises(WrongBoundError):
         conclude(matrix, found, Measured(squared, direct=True), wrong)
-
-
-def test_without_a_bound_the_reason_is_given_and_the_promise_stays():
-    matrix, found = as_matrix(SMALL), fitted(SMALL, 2, init="lines")
-    measured = Measured(found.relative_squared_error * matrix.total, direct=True)
-    for bounds in ([], [LowerBound(0.0, "nothing")]):
-        proven = conclude(matrix, found, measured, bounds)
-        assert (proven.ratio, proven.lower_bound, proven.upper_bound) == (None, None, None)
-        assert proven.reason == NOTHING
-        assert proven.a_priori_ratio == found.promise.ratio
-    assert conclude(matrix, found, measured, [], "too large").reason == "too large"
-
-
-def test_an_error_at_the_level_of_rounding_is_bounded_from_above_alone():
-    data = np.outer(np.arange(1.0, 7.0), 1 / np.arange(3.0, 7.0))
-    matrix, found = as_matrix(data), fitted(data, 1)
-    proven = conclude(matrix, found, Measured(1e-30 * matrix.total, direct=True), [])
-    assert proven.reason == AT_ROUNDING
-    assert proven.ratio is None
-    assert 0 < proven.upper_bound < 1e-20
-
-
-def test_a_packing_that_came_with_the_fit_is_a_bound_of_the_numbers_fitted():
-    matrix, found = as_matrix(SMALL), fitted(SMALL, 4, orthogonal="both")
-    squared = found.relative_squared_error * matrix.total
-    proven = prove_by_packing(matrix, found, squared / 4)
-    assert proven.method == "a packing of pairs"
-    assert proven.ratio == pytest.approx(4.0, rel=1e-6)
-    assert proven.ratio >= 4.0
-    assert prove_by_packing(matrix, found, 0.0).ratio is None

@@ -5,10 +5,8 @@ import re
 import sys
 
 import numpy as np
-import pytest
 
 import orthonmf
-from orthonmf import progress
 from orthonmf.progress import announce, count_progress, follow, progress_lines
 
 
@@ -46,26 +44,6 @@ def test_every_new_block_counts_from_one_and_only_stderr_is_written_to(capsys):
     found = capsys.readouterr()
     assert found.out == ""
     assert found.err == "part: move 1\n" * 2
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """Seconds that pass when a test says so."""
-    now = [1000.0]
-    monkeypatch.setattr(progress, "monotonic", lambda: now[0])
-    return now
-
-
-def test_of_many_runs_the_first_is_told_then_one_every_ten_seconds_and_the_last(capsys, clock):
-    with count_progress("trying", 5) as show:
-        for done, seconds in ((0, 0.0), (1, 4.0), (2, 5.9), (3, 0.2), (4, 9.9), (5, 0.0)):
-            clock[0] += seconds
-            show(done)
-    assert capsys.readouterr().err.splitlines() == [
-        "trying: 0 of 5 runs",
-        "trying: 3 of 5 runs",
-        "trying: 5 of 5 runs",
-    ]
 
 
 class Terminal(io.StringIO):

@@ -39,8 +39,3 @@ def test_its_commands_have_the_options_it_names():
         params = load_command(command).params
         known = {name for one in params for name in (*one.opts, *one.secondary_opts)}
         assert {one for one in arguments if one.startswith("-")} <= known, (command, arguments)
-
-
-def test_nothing_says_that_it_can_be_had_from_the_index():
-    pages = [path for path in ROOT.rglob("*.md") if ".venv" not in str(path)]
-    assert [path for path in pages if re.search("pip install '?orthonmf", path.read_text())] == []

@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 
 from orthonmf.baselines import Iterate, harden
-from orthonmf.baselines.rank_one import top_direction
 from orthonmf.measures import non_orthogonality
 from tests.baselines.planted import planted, planted_factors
 
@@ -67,9 +66,3 @@ def test_negative_and_empty_columns_belong_to_no_component_until_they_choose_one
     assert not hardened.W[:, 3].any()
     assert hardened.W[:, 5].any()
     assert not harden(M, Iterate(found.A, W), "samples", sweeps=0).W[:, 5].any()
-
-
-def test_the_top_direction_is_found_where_the_start_cannot_see_it():
-    block = np.array([[1.0, 0.0], [0.0, 5.0]])
-    assert np.allclose(top_direction(block, np.array([1.0, 0.0])), [0, 1])
-    assert not top_direction(np.zeros((3, 2)), np.ones(3)).any()

@@ -7,13 +7,10 @@ from sklearn.decomposition import NMF
 
 from orthonmf.baselines import BASELINES, solve
 from orthonmf.baselines.methods import ding_double, hals, nhl, nmf, onfs_ding, onmf_a, pnmf
-from orthonmf.baselines.methods.ep4orth import evaluate, project, violation
-from orthonmf.baselines.methods.hals import revive
-from orthonmf.baselines.methods.nrcg_onmf import conjugate_steps, riemannian_gradient
+from orthonmf.baselines.methods.nrcg_onmf import conjugate_steps
 from orthonmf.baselines.methods.onp_mf import search
-from orthonmf.baselines.methods.sncp import overlap, step_A, step_W
-from orthonmf.baselines.rank_one import squared_column_norms
-from orthonmf.baselines.stiefel import leading_subspace, nearest_orthonormal, penalize, tangent
+from orthonmf.baselines.methods.sncp import step_A, step_W
+from orthonmf.baselines.stiefel import leading_subspace, nearest_orthonormal, penalize
 from orthonmf.errors import TooLargeError
 from orthonmf.measures import non_orthogonality
 from tests.baselines.planted import planted, planted_factors
@@ -93,49 +90,6 @@ def test_hals_without_a_penalty_never_raises_the_error(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_hals_never_raises_the_penalized_error_row_by_row(seed):
-    rng = np.random.default_rng(seed)
-    M = rng.exponential(size=(6, 20))
-    A, W = rng.uniform(size=(6, 3)), rng.uniform(size=(3, 20))
-    coupled = A.T @ A + 0.7 * (1 - np.eye(3))
-    values = []
-    for sweeps in range(6):
-        rows = hals.descend(A.T @ M, coupled, W, sweeps)
-        values.append(0.5 * np.sum((coupled @ rows) * rows) - np.sum((A.T @ M) * rows))
-    assert np.all(np.diff(values) <= 1e-12)
-
-
-def test_hals_revives_a_lost_component_with_the_worst_column():
-    M = np.eye(4) * np.array([1.0, 2.0, 3.0, 4.0])
-    A, W = np.zeros((4, 2)), np.zeros((2, 4))
-    A[0, 0] = W[0, 0] = 1.0
-    new_A, new_W = revive(M, squared_column_norms(M), A, W)
-    assert np.array_equal(new_A[:, 1], [0, 0, 0, 4])
-    assert np.array_equal(new_W, [[1, 0, 0, 0], [0, 0, 0, 1]])
-    assert not A[:, 1].any()
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_sncp_steps_never_raise_the_penalized_error(seed):
-    rng = np.random.default_rng(seed)
-    M = rng.exponential(size=(6, 20))
-    A, W = rng.uniform(size=(6, 3)), rng.uniform(size=(3, 20))
-    penalty, values = 2.0, []
-    for _ in range(40):
-        overlaps = np.sum(W.sum(axis=0) ** 2) - np.sum(W**2)
-        values.append(0.5 * np.linalg.norm(M - A @ W) ** 2 + 0.5 * penalty * overlaps)
-        W = step_W(M, A, W, penalty)
-        A = step_A(M, A, W)
-    assert never_rises(np.array(values))
-
-
-def test_the_overlap_of_sncp_is_zero_only_for_disjoint_rows():
-    assert overlap(np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])) == 0.0
-    assert overlap(np.ones((2, 1))) == 1.0
-    assert overlap(np.zeros((2, 2))) == 0.0
-
-
-@pytest.mark.parametrize("seed", range(3))
 def test_steps_on_the_manifold_stay_on_it_and_lower_their_function(seed):
     rng = np.random.default_rng(seed)
     U = nearest_orthonormal(rng.standard_normal((20, 3)))
@@ -150,48 +104,6 @@ def test_steps_on_the_manifold_stay_on_it_and_lower_their_function(seed):
     np.testing.assert_allclose(moved.T @ moved, np.eye(3), atol=1e-12)
 
 
-def test_without_a_penalty_the_manifold_steps_solve_the_procrustes_problem():
-    rng = np.random.default_rng(0)
-    linear = rng.exponential(size=(20, 3))
-    U = nearest_orthonormal(rng.standard_normal((20, 3)))
-    moved, _ = conjugate_steps(U, linear, 0.0, 0.1, 300)
-    assert np.linalg.norm(riemannian_gradient(moved, linear, 0.0)) <= 1e-5
-    best = np.linalg.svd(linear, compute_uv=False).sum()  # the largest <linear, U>
-    assert -penalize(moved, linear, 0.0) == pytest.approx(best, rel=1e-8)
-
-
-def test_the_riemannian_gradient_is_the_slope_along_the_manifold():
-    rng = np.random.default_rng(1)
-    U = nearest_orthonormal(rng.standard_normal((12, 3)))
-    linear, penalty = rng.exponential(size=(12, 3)), 3.0
-    direction = tangent(U, rng.standard_normal((12, 3)))
-    ahead = penalize(nearest_orthonormal(U + 1e-6 * direction), linear, penalty)
-    behind = penalize(nearest_orthonormal(U - 1e-6 * direction), linear, penalty)
-    slope = np.vdot(riemannian_gradient(U, linear, penalty), direction)
-    assert (ahead - behind) / 2e-6 == pytest.approx(slope, rel=1e-5)
-
-
-def test_the_function_and_gradient_of_ep4orth_belong_together():
-    rng = np.random.default_rng(2)
-    M, A = rng.exponential(size=(5, 12)), rng.exponential(size=(5, 3))
-    W = project(rng.standard_normal((3, 12)))
-    np.testing.assert_allclose(np.linalg.norm(W, axis=1), 1)
-    coupled, linear = A.T @ A + 4.0 / 3, A.T @ M
-    value, half_gradient = evaluate(W, coupled, linear)
-    full = np.linalg.norm(M - A @ W) ** 2 + 4.0 * violation(W)
-    assert value + np.linalg.norm(M) ** 2 - 4.0 == pytest.approx(full)
-    direction = rng.standard_normal((3, 12))
-    ahead, _ = evaluate(W + 1e-6 * direction, coupled, linear)
-    behind, _ = evaluate(W - 1e-6 * direction, coupled, linear)
-    slope = 2 * np.vdot(half_gradient, direction)
-    assert (ahead - behind) / 2e-6 == pytest.approx(slope, rel=1e-5)
-    assert violation(np.eye(4)[:2]) == 0.0
-
-
-def test_a_row_of_ep4orth_without_positive_entries_keeps_its_largest():
-    assert np.array_equal(project(np.array([[-3.0, -1.0], [3.0, 4.0]])), [[0, 1], [0.6, 0.8]])
-
-
 @pytest.mark.parametrize("shape", [(30, 80), (300, 400), (400, 300)])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
 def test_the_leading_subspace_is_that_of_the_singular_vectors(shape, form):
@@ -201,13 +113,6 @@ def test_the_leading_subspace_is_that_of_the_singular_vectors(shape, form):
     np.testing.assert_allclose(values, expected[:4], rtol=1e-8)
     np.testing.assert_allclose(basis.T @ basis, np.eye(4), atol=1e-12)
     np.testing.assert_allclose(np.abs(np.diagonal(rows[:4] @ basis)), 1, atol=1e-8)
-
-
-def test_a_subspace_beyond_the_rank_is_filled_up():
-    M = np.outer(np.arange(1.0, 4.0), np.arange(1.0, 8.0))
-    basis, values = leading_subspace(M, 5, np.random.default_rng(0))
-    np.testing.assert_allclose(basis.T @ basis, np.eye(5), atol=1e-12)
-    assert np.array_equal(values > 0, [True, False, False, False, False])
 
 
 @pytest.mark.parametrize("seed", mostly_slow(range(3), quick=1))
@@ -306,20 +211,6 @@ def test_a_good_seeding_helps_em():
         medians[name] = np.median([run.relative_squared_error for run in runs])
     assert medians["em-onmf-seeded"] <= 1e-25
     assert medians["em-onmf-seeded"] <= medians["em-onmf"]
-
-
-def test_em_fills_empty_components():
-    X = np.repeat(np.eye(4), 5, axis=0) + 0.01
-    for seed in range(10):
-        found = solve("em-onmf", X, 4, random_state=seed)
-        assert np.count_nonzero(found.W.any(axis=1)) == 4
-
-
-def test_noise_of_the_noisy_variant_has_the_mean_that_was_asked_for():
-    M = planted(50, 200, 4, 0.0, 0, double=True)
-    noise = ding_double.add_noise(M, 0.01, np.random.default_rng(0)) - M
-    assert noise.min() >= 0
-    assert noise.mean() == pytest.approx(0.01 * np.sqrt(np.mean(M**2)), rel=0.05)
 
 
 def test_noise_is_refused_for_a_sparse_matrix_too_large_to_fill():

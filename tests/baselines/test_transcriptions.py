@@ -14,7 +14,7 @@ from orthonmf.baselines.methods import (
     pnmf,
     sncp,
 )
-from orthonmf.baselines.methods.onmfs import local_step, pattern_values
+from orthonmf.baselines.methods.onmfs import local_step
 from tests.baselines.planted import planted
 
 
@@ -182,15 +182,3 @@ def test_the_local_step_of_onmfs_is_exact(seed):
             value += max(np.sum(np.maximum(column, 0) ** 2), np.sum(np.maximum(-column, 0) ** 2))
         best = max(best, value)
     assert found == pytest.approx(best, rel=1e-12)
-
-
-def test_the_values_of_all_sign_patterns_are_right_across_blocks(monkeypatch):
-    monkeypatch.setattr("orthonmf.baselines.methods.onmfs.CHUNK_ENTRIES", 16)
-    monkeypatch.setattr("orthonmf.baselines.methods.onmfs.MOST_SIGNED", 3)
-    B = np.random.default_rng(0).standard_normal((7, 4))
-    values = pattern_values(B)
-    assert len(values) == 8
-    for pattern, found in enumerate(values):
-        signs = np.array([1 - 2 * (pattern >> j & 1) for j in range(3)] + [1])
-        peaks = np.maximum((B * signs).max(axis=1), 0)
-        assert found == pytest.approx(peaks @ peaks, rel=1e-12)

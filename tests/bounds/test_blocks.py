@@ -7,14 +7,11 @@ from threadpoolctl import threadpool_limits
 from orthonmf.bounds import blocks
 from orthonmf.bounds.allowance import Allowance
 from orthonmf.bounds.blocks import (
-    Candidate,
     Cut,
     Known,
-    Task,
     blocks_bound,
     most_captured,
 )
-from orthonmf.bounds.relaxation import Multiplier
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.double_factor import best_double_factor_error
 
@@ -31,64 +28,6 @@ def data(seed=0, shape=(6, 9)):
 
 def make_side(X, n_groups=400):
     return blocks.make_side(X, X @ X.T, n_groups)
-
-
-def stored(side, state, penalty=1.0):
-    return Multiplier(state, penalty, side.n_signed, 0.0, np.zeros(1), np.eye(len(state)))
-
-
-def test_with_all_columns_the_matrix_of_the_proof_has_the_singular_values_of_both_signs():
-    X = data()
-    side = make_side(X)
-    assert side.signed == 6 + 9
-    expected = np.linalg.svd(X, compute_uv=False)
-    values = np.linalg.eigvalsh(side.matrix)
-    np.testing.assert_allclose(values[::-1][:6], expected, rtol=1e-6)
-    np.testing.assert_allclose(values[:6], -expected, rtol=1e-6)
-    np.testing.assert_array_equal(side.matrix[:6, 6:15], X)
-
-
-@pytest.mark.parametrize("n_groups", [2, 4])
-def test_with_groups_of_columns_no_singular_value_is_lower(n_groups):
-    X = data(1)
-    side = make_side(X, n_groups)
-    assert 2 * 6 < len(side.matrix) <= 2 * 6 + n_groups
-    values = np.linalg.eigvalsh(side.matrix)[::-1][:6]
-    assert (values >= np.linalg.svd(X, compute_uv=False) * (1 - 1e-12)).all()
-
-
-@pytest.mark.parametrize("n_groups", [2, 400])
-@pytest.mark.parametrize("seed", range(4))
-def test_the_dominant_direction_lies_above_the_matrix_and_close(seed, n_groups):
-    X = data(seed)
-    side = make_side(X, n_groups)
-    found = blocks.find_dominant(side)
-    w = found.vector
-    assert np.linalg.norm(w) <= 1.0
-    above = found.second * np.eye(len(w)) + found.gap * np.outer(w, w) - side.matrix
-    assert np.linalg.eigvalsh(above)[0] >= -1e-12 * found.first
-    values = np.linalg.eigvalsh(side.matrix)[::-1]
-    assert values[0] <= found.first <= values[0] * (1 + 1e-2)
-    assert values[1] <= found.second <= values[1] + 2e-3 * (values[0] - values[1])
-    (steps,) = found.as_known(3).lists
-    np.testing.assert_array_equal(steps, [found.first, found.second, found.second])
-
-
-@pytest.mark.parametrize("alpha", [0.0, 2.0])
-def test_steps_are_the_eigenvalues_from_above_whatever_is_added(alpha):
-    rng = np.random.default_rng(3)
-    side = make_side(data(3), 4)
-    dominant = blocks.find_dominant(side)
-    for scale in (0.0, 0.1):
-        kept = stored(side, scale * rng.standard_normal(side.small.shape))
-        found = blocks.prove_steps(side, Candidate(Task(alpha, 2), kept, np.zeros(3)), dominant)
-        spread = blocks.spread(side, kept)
-        added = spread.part(slice(0, side.signed), slice(0, side.signed), np.inf)
-        matrix = side.matrix - alpha * dominant.gap * np.outer(dominant.vector, dominant.vector)
-        matrix[: side.signed, : side.signed] += np.maximum(added, added.T)
-        values = np.maximum(np.linalg.eigvalsh(matrix)[::-1][:3], 0.0)
-        assert (found >= values * (1 - 1e-12)).all()
-        assert found.sum() <= values.sum() + 0.1 * dominant.first
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -141,15 +80,6 @@ def test_the_maximum_is_that_of_a_fine_grid(seed):
     assert 0.0 <= where <= known.first
 
 
-@pytest.mark.parametrize("k", [1, 2, 5])
-def test_one_list_alone_captures_its_squares(k):
-    steps = falling(np.random.default_rng(k), k)
-    most, where = most_captured(Known(float(steps[0]), [steps]))
-    assert most == pytest.approx(np.sum(steps**2), rel=1e-9)
-    assert most >= np.sum(steps**2)
-    assert where == pytest.approx(steps[0])
-
-
 def test_a_cut_makes_a_large_first_block_cost_the_others():
     steps = np.array([3.0, 3.0])
     cut = Cut(1.0, np.array([1.0]))
@@ -161,7 +91,3 @@ def test_a_cut_makes_a_large_first_block_cost_the_others():
     most, where = most_captured(Known(3.0, [steps], [Cut(8.0, np.array([0.0]))]))
     assert most == pytest.approx(2.0 * (8.0 / 3.0) ** 2)
     assert where == pytest.approx(8.0 / 3.0)
-
-
-def test_nothing_known_to_be_there_captures_nothing():
-    assert most_captured(Known(0.0, [np.zeros(3)]))[0] <= 1e-12

@@ -6,12 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from orthonmf.bounds import eigenvalues
 from orthonmf.bounds.eigenvalues import (
     SINGLE_SIDE,
     Eigenpairs,
-    leading_eigenpairs,
-    pairs_for_sum,
     top_sum_upper_bound,
 )
 from orthonmf.bounds.singular_values import tail_from_gram
@@ -46,33 +43,6 @@ SPECTRA = {
 }
 
 
-@pytest.fixture(params=["direct", "iterated"])
-def way(request, monkeypatch):
-    if request.param == "iterated":
-        monkeypatch.setattr(eigenvalues, "DIRECT_SIDE", 1)
-    return request.param
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("name", ["decay", "gap", "negative ones are larger"])
-def test_the_leading_pairs_are_those_of_the_matrix(name, dtype, way):
-    matrix, k = with_spectrum(SPECTRA[name](300)).astype(dtype), 3
-    found = leading_eigenpairs(matrix, k)
-    expected = np.linalg.eigvalsh(matrix.astype(np.float64))[::-1]
-    assert len(found.values) >= k + 1
-    np.testing.assert_allclose(found.values[:k], expected[:k], rtol=1e-6)
-    assert (np.diff(found.values) <= 1e-12).all(), "largest first"
-    V = found.vectors
-    np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-10)
-    assert V.dtype == found.values.dtype == np.float64
-
-
-def test_equal_eigenvalues_are_all_found():
-    found = leading_eigenpairs(np.eye(50), 30)
-    np.testing.assert_allclose(found.values, np.ones(31))
-    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(31), atol=1e-12)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("spectrum", sorted(set(SPECTRA) - {"negative ones are larger"}))
 @pytest.mark.parametrize("p", [60, SINGLE_SIDE + 10])
@@ -102,43 +72,6 @@ def test_pairs_that_miss_the_largest_eigenvalues_prove_nothing_false():
             proven += 1
             assert bound >= values[:k].sum() * (1 - 1e-12)
     assert proven < 100  # those that miss much find no factor
-
-
-def test_iterations_that_begin_away_from_the_largest_eigenvector_prove_nothing_false(monkeypatch):
-    p, k = SINGLE_SIDE + 10, 5
-    values = np.r_[3.0, np.linspace(2.0, 1.0, p - 1)]
-    matrix = np.diag(values)
-
-    class Away:
-        """Random numbers, but for the first row, where the largest eigenvector lives."""
-
-        def __init__(self, rng):
-            self._rng = rng
-
-        def standard_normal(self, shape):
-            drawn = self._rng.standard_normal(shape)
-            drawn[0] = 0.0
-            return drawn
-
-    away = Away(np.random.default_rng(0))
-    monkeypatch.setattr(np.random, "default_rng", lambda seed: away)
-    pairs = leading_eigenpairs(matrix, k)
-    monkeypatch.undo()
-    assert pairs.values[0] < 2.5
-    bound = top_sum_upper_bound(matrix, k, pairs)
-    assert bound is None or bound >= values[:k].sum()
-
-
-@pytest.mark.slow
-def test_a_factor_in_float32_that_costs_too_much_gives_way_to_float64(monkeypatch):
-    values = SPECTRA["decay"](SINGLE_SIDE)
-    matrix = with_spectrum(values)
-    pairs = pairs_for_sum(matrix, 6)
-    quick = top_sum_upper_bound(matrix, 6, pairs)
-    monkeypatch.setattr(eigenvalues, "SINGLE_LOSS", 0.0)
-    exact = top_sum_upper_bound(matrix, 6, pairs)
-    top = values[:6].sum()
-    assert top * (1 - 1e-13) <= exact < quick <= top + 1e-4 * values[6:].sum()
 
 
 @pytest.mark.parametrize("exponent", [-600, -150, 150, 600])

@@ -11,14 +11,9 @@ import orthonmf
 from orthonmf.bounds import groups
 from orthonmf.bounds.allowance import Allowance
 from orthonmf.bounds.groups import (
-    group_points,
     grouped_bound,
-    leading_directions,
     length_error,
-    prove_grouped,
-    reduce_rows,
 )
-from orthonmf.bounds.relaxation import Multiplier
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.single_factor import best_single_factor_error
 from tests.quick_cases import mostly_slow
@@ -30,13 +25,6 @@ def _one_thread():
         yield
 
 
-def random_groups(rng, n, p):
-    groups = np.zeros((n, p))
-    groups[np.arange(n), rng.integers(p, size=n)] = rng.random(n) * (rng.random(n) < 0.9)
-    lengths = np.linalg.norm(groups, axis=0)
-    return groups[:, lengths > 0] / lengths[lengths > 0]
-
-
 def some_matrix(rng, n, m, number):
     X = rng.random((n, m))
     if number % 4 == 1:
@@ -46,29 +34,6 @@ def some_matrix(rng, n, m, number):
     if number % 4 == 3:
         X = rng.random((n, 2)) @ rng.random((2, m))
     return X
-
-
-@pytest.mark.parametrize("seed", mostly_slow(range(5), quick=2))
-def test_whatever_groups_and_multiplier_are_stored_what_they_prove_is_true(seed):
-    rng = np.random.default_rng(seed)
-    for number in range(40):
-        n, m, k = 7, int(rng.integers(1, 4)), int(rng.integers(1, 4))
-        X = some_matrix(rng, n, m, number)
-        groups = random_groups(rng, n, int(rng.integers(1, 5)))
-        reduced = reduce_rows(X, X.T @ X, groups)
-        if reduced is None or groups.shape[1] == 0:
-            continue
-        p = groups.shape[1]
-        state = rng.standard_normal((p + 2, p + 2)) * rng.choice([1.0, 1e-310, 1e200, 0.01])
-        stored = Multiplier(state, 1.0, p, 0.0, np.zeros(1), state)
-        trace = float(np.trace(X.T @ X))
-        proven = prove_grouped(reduced, stored, k, n, trace)
-        assert at_most(max(proven, 0.0), best_single_factor_error(X, k), trace)
-        # And it agrees with the matrix of side n that it stands for.
-        spread = groups @ np.fmax(-np.minimum(state, state.T)[:p, :p], 0.0) @ groups.T
-        if np.abs(state).max() < 100.0:
-            worth = np.linalg.eigvalsh(X @ X.T + spread)[::-1][:k]
-            assert proven == pytest.approx(trace - np.maximum(worth, 0).sum(), abs=1e-6 * trace)
 
 
 @pytest.mark.parametrize("seed", mostly_slow(range(6), quick=2))
@@ -105,11 +70,6 @@ def test_duplicated_rows_are_grouped_without_loss():
     assert found == pytest.approx(few, rel=1e-2)
 
 
-def test_groups_that_are_not_of_length_one_prove_nothing():
-    X = np.random.default_rng(0).random((5, 2))
-    assert reduce_rows(X, X.T @ X, 1.01 * np.eye(5)) is None
-
-
 def test_without_time_the_tail_remains():
     X = np.random.default_rng(0).random((200, 10))
     found = grouped_bound(X, X.T @ X, 3, Allowance(0.0), n_groups=30)
@@ -139,19 +99,6 @@ def test_a_tight_certificate_of_points_that_fall_into_few_groups(case):
         labels = rng.integers(425, size=len(X))
     found = orthonmf.certify(X, labels, n_components=k, seconds=1).certificate
     assert found.ratio is None or found.ratio >= 1
-
-
-@pytest.mark.parametrize("store", [np.asarray, csr_array])
-def test_groups_are_non_negative_disjoint_and_of_length_one(store):
-    X = np.random.default_rng(0).random((300, 10))
-    X[5] = 0.0
-    groups = group_points(store(X), leading_directions(X.T @ X), 40)
-    assert 30 <= groups.shape[1] <= 40
-    assert (groups >= 0.0).all()
-    assert (np.count_nonzero(groups, axis=1) <= 1).all()
-    assert not groups[5].any()
-    assert length_error(groups) < 1e-12
-    np.testing.assert_allclose(np.linalg.norm(groups, axis=0), 1.0)
 
 
 @pytest.mark.parametrize("seed", range(5))

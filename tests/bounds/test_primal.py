@@ -41,20 +41,6 @@ def test_disjoint_parts_give_their_own_matrix(store):
     np.testing.assert_allclose(W @ W.T, of_partition(X, kinds), atol=0.02)
 
 
-def test_short_rows_and_their_products_give_the_same(monkeypatch):
-    X, _ = parts(40, 6)
-    asked = []
-    for kind in ("ProductsOfRows", "Stored"):
-        honest = getattr(primal, kind)
-        monkeypatch.setattr(
-            primal, kind, lambda one, honest=honest, kind=kind: asked.append(kind) or honest(one)
-        )
-    short = rows_of(X)
-    wide = rows_of(np.hstack([X, np.zeros((40, 20))]))
-    assert asked == ["ProductsOfRows", "Stored"]
-    np.testing.assert_allclose(short @ short.T, wide @ wide.T, atol=1e-3)
-
-
 def test_rows_of_weight_zero_take_no_part():
     X, _ = parts()
     weights = np.ones(len(X))
@@ -79,8 +65,3 @@ def test_where_all_pairs_are_too_many_points_have_the_rows_of_their_groups(monke
 @pytest.mark.parametrize(("k", "seconds"), [(1, 10.0), (23, 10.0), (3, 1e-9)])
 def test_where_there_is_nothing_to_solve_or_no_time_there_is_none(k, seconds):
     assert rows_of(parts()[0], k, seconds) is None
-
-
-def test_where_there_is_no_room_there_is_none(monkeypatch):
-    monkeypatch.setattr(primal, "has_room", lambda needed: False)
-    assert rows_of(parts()[0]) is None

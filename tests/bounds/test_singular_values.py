@@ -6,17 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from orthonmf.bounds import eigenvalues, singular_values, table
+from orthonmf.bounds import singular_values
 from orthonmf.bounds.singular_values import (
-    METHOD,
     METHOD_IN_GROUPS,
-    tail_from_gram,
     tail_from_groups,
     tail_from_rough_gram,
 )
-from orthonmf.bounds.table import Case, find_bounds
-from orthonmf.engine import matrix as engine_matrix
-from orthonmf.inputs.data import as_matrix
 from orthonmf.numerics.rounding import SINGLE_ROUNDOFF
 
 
@@ -34,26 +29,6 @@ def data(seed, shape=(40, 25)):
     return np.random.default_rng(seed).exponential(size=shape)
 
 
-@pytest.mark.parametrize("k", [1, 2, 5, 24])
-@pytest.mark.parametrize("side", ["rows", "columns"])
-def test_the_gram_matrix_of_either_side_gives_the_tail(side, k):
-    X = data(0)
-    gram, length = (X @ X.T, 25) if side == "rows" else (X.T @ X, 40)
-    found = tail_from_gram(gram, k, length)
-    assert found.method == METHOD
-    assert found.value <= tail(X, k)
-    assert found.value == pytest.approx(tail(X, k), rel=1e-6, abs=1e-9 * np.sum(X**2))
-
-
-@pytest.mark.parametrize("k", [1, 3])
-def test_iterations_give_the_tail_of_a_large_side(k, monkeypatch):
-    monkeypatch.setattr(eigenvalues, "DIRECT_SIDE", 1)
-    X = data(1, (300, 20))
-    X[:, 0] *= 5.0
-    found = tail_from_gram(X @ X.T, k, 20).value
-    assert tail(X, k) * (1 - 1e-3) <= found <= tail(X, k)
-
-
 def test_groups_of_rows_add_up_to_no_more_than_the_whole():
     X = data(3)
     parts = np.array_split(X, 3)
@@ -61,26 +36,6 @@ def test_groups_of_rows_add_up_to_no_more_than_the_whole():
     assert found.method == METHOD_IN_GROUPS
     assert found.value == pytest.approx(sum(tail(part, 2) for part in parts), rel=1e-6)
     assert found.value <= tail(X, 2)
-
-
-@pytest.mark.parametrize("exponent", [-800, 800])
-def test_the_tail_follows_the_scale_of_the_matrix(exponent):
-    X = data(5, (12, 8))
-    at_one = tail_from_gram(X.T @ X, 2, 12).value
-    scaled = tail_from_gram(np.ldexp(X.T @ X, exponent), 2, 12).value
-    assert scaled == pytest.approx(np.ldexp(at_one, exponent), rel=1e-6)
-
-
-def test_longer_products_prove_less():
-    X = data(6, (12, 8))
-    gram = X.T @ X
-    values = [tail_from_gram(gram, 2, length).value for length in (12, 10**10, 10**14)]
-    assert values[0] > values[1] > values[2]
-
-
-@pytest.mark.parametrize("k", [5, 8])
-def test_as_many_components_as_points_leave_no_tail(k):
-    assert tail_from_gram(np.eye(5), k, 5).value == 0.0
 
 
 def planted(rng, n, m, k, noise):
@@ -151,30 +106,3 @@ def test_what_proves_little_is_left_to_float64(kind):
     if kind == "overflow":
         gram[0, 0] = np.inf
     assert prove(Y, 4, gram, 400) is None
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_certificates_use_it_where_it_pays(dtype, weighted, monkeypatch):
-    rng = np.random.default_rng(3)
-    X = (1e4 * planted(rng, 500, 80, 6, 0.4)).astype(dtype)
-    rows, columns = (rng.random(size) + 0.1 for size in X.shape) if weighted else (None, None)
-    matrix = as_matrix(X, sample_weight=rows, feature_weight=columns)
-    asked = []
-    gram = type(matrix).gram
-
-    def watched(self, exact=True):
-        asked.append(exact)
-        return gram(self, exact)
-
-    monkeypatch.setattr(type(matrix), "gram", watched)
-    case = Case(matrix, "samples", 6, 1e-300, rng)
-    (in_float64,), _ = find_bounds(case, "svd")
-    monkeypatch.setattr(engine_matrix, "WORTH_A_ROUGH_GRAM", 1)
-    (in_float32,), _ = find_bounds(case, "svd")
-    assert asked == [True, False]
-    assert in_float64.value * (1 - 1e-3) <= in_float32.value
-    assert in_float32.value <= tail_of(matrix.dense(), 6)
-    monkeypatch.setattr(table, "FEWER_COMPONENTS", 1000)
-    find_bounds(case, "svd")
-    assert asked == [True, False, True]

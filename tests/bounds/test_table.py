@@ -1,19 +1,15 @@
 """Which bounds a certificate tries, by sizes, room and seconds: true every time."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from orthonmf import factorize
-from orthonmf.bounds import all_pairs, blocks, groups, pairs, table
+from orthonmf.bounds import all_pairs, groups, table
 from orthonmf.bounds.all_pairs import METHOD as METHOD_OF_PAIRS
 from orthonmf.bounds.all_pairs import all_pairs_bound
 from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.blocks import METHOD as METHOD_OF_BLOCKS
 from orthonmf.bounds.blocks import blocks_bound
 from orthonmf.bounds.groups import grouped_bound
 from orthonmf.bounds.pairs import pair_packing_bound
@@ -27,12 +23,10 @@ from orthonmf.bounds.table import (
     LEFT_OUT,
     METHOD_IN_BATCHES,
     Case,
-    bound_blocks,
     bound_side,
     find_bounds,
-    sum_of_batches,
 )
-from orthonmf.certificate import CERTIFICATES, LowerBound
+from orthonmf.certificate import LowerBound
 from orthonmf.engine.points import Samples, columns_of
 from orthonmf.inputs.data import as_matrix
 from tests.oracles.double_factor import best_double_factor_error
@@ -73,30 +67,6 @@ def test_groups_prove_most_of_the_tail(kind, wide, weighted):
     assert 0.6 * tail < bound.value <= tail
 
 
-@pytest.mark.usefixtures("small_limits")
-def test_a_factorization_reports_the_groups():
-    result = factorize(X, 3, random_state=0)
-    assert result.certificate.method == METHOD_IN_GROUPS
-    assert 1.0 <= result.certificate.ratio < 3.0
-    small = factorize(X[:40], 3, random_state=0)
-    assert small.certificate.method == METHOD
-
-
-@pytest.mark.usefixtures("small_limits")
-def test_too_much_work_is_not_begun(monkeypatch):
-    monkeypatch.setattr(table, "GROUP_WORK", 1000)
-    bounds, reason = bounds_of(as_matrix(X), 3)
-    assert bounds == []
-    assert "groups of 12 points" in reason
-
-
-@pytest.mark.usefixtures("small_limits")
-def test_more_components_than_groups_have_points_leave_nothing_to_prove():
-    bounds, reason = bounds_of(as_matrix(X), 20)
-    assert bounds == []
-    assert reason
-
-
 def case_of(orthogonal, k=3, squared_error=1e300, seconds=1e6):
     matrix = as_matrix(X[:12, :10])
     return Case(matrix, orthogonal, k, squared_error, np.random.default_rng(0), seconds=seconds)
@@ -104,25 +74,6 @@ def case_of(orthogonal, k=3, squared_error=1e300, seconds=1e6):
 
 def methods(case, certificate):
     return [bound.method for bound in find_bounds(case, certificate)[0]]
-
-
-def test_every_certificate_that_may_be_asked_for_has_its_bounds():
-    assert set(table.BOUNDS) == {name for name in CERTIFICATES if name is not None}
-
-
-@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
-def test_pairs_and_blocks_are_for_disjoint_blocks_alone(orthogonal):
-    packing = [pairs.METHOD] * 2 if orthogonal == "both" else []
-    assert methods(case_of(orthogonal), "svd") == [METHOD, *packing]
-    sides = [METHOD_OF_BLOCKS, *[METHOD_OF_PAIRS] * 2] if packing else [METHOD_OF_PAIRS]
-    assert methods(case_of(orthogonal), "tight") == [METHOD, *sides, *packing]
-
-
-def test_pairs_are_not_compared_where_the_singular_values_prove_enough():
-    tail = find_bounds(case_of("both"), "svd")[0][0].value
-    for factor, expected in ((1.1, 1), (1.3, 3)):
-        close = case_of("both", squared_error=factor * tail)
-        assert len(methods(close, "svd")) == expected
 
 
 def test_with_a_core_each_side_is_bounded_alone_and_says_so():
@@ -232,38 +183,6 @@ def test_points_of_weight_zero_take_no_part():
     assert side_of(POINTS, sample_weight=weights).value == pytest.approx(
         side_of(POINTS[:60]).value, rel=1e-6
     )
-
-
-def test_batches_add_up_and_share_what_is_left_of_the_time():
-    parts = np.array_split(POINTS, 3)
-    seen = []
-
-    def gram(part):
-        seen.append(len(part))
-        return part @ part.T
-
-    found = sum_of_batches((partial(gram, part) for part in parts), 3, 2, 6, Allowance())
-    alone = [all_pairs_bound(part @ part.T, 2, 6, Allowance()).value for part in parts]
-    assert seen == [40, 40, 40]
-    assert found.value == pytest.approx(sum(alone), rel=1e-9)
-    assert found.value <= sum(alone)
-    stopped = sum_of_batches((partial(gram, part) for part in parts), 3, 2, 6, Allowance(0.0))
-    assert stopped.method == f"{METHOD_IN_BATCHES}, stopped by its time limit"
-    assert 0.0 < stopped.value <= found.value
-
-
-@pytest.mark.parametrize("wide", [False, True])
-def test_blocks_are_bounded_from_the_smaller_side(wide):
-    data = POINTS[:12].T.copy() if wide else POINTS[:12]
-    found = bound_blocks(as_matrix(data), 2, ERROR, Allowance(1.0))
-    assert found.method.startswith(blocks.METHOD)
-    tail = np.sum(np.linalg.svd(POINTS[:12], compute_uv=False)[2:] ** 2)
-    assert found.value > 0.9 * tail
-
-
-def test_blocks_without_room_are_not_tried(monkeypatch):
-    monkeypatch.setattr(table, "has_room", lambda needed: False)
-    assert bound_blocks(as_matrix(POINTS[:12]), 2, ERROR, Allowance(1e6)) is None
 
 
 BOUNDS = {

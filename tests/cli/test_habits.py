@@ -6,9 +6,7 @@ import sys
 
 import pytest
 
-from orthonmf.cli import terminal
 from orthonmf.cli.commands import COMMANDS, help_of
-from orthonmf.progress import announce
 from tests.cli.running import COMMAND, ENVIRONMENT
 
 
@@ -40,11 +38,6 @@ def test_the_help_fits_a_terminal(run):
         assert max(map(len, run(name, "--help").out.splitlines())) <= 80
 
 
-def test_flags_show_no_type(run):
-    for name in (("fit",), ("bicluster",), ("select-k",), ()):
-        assert "bool" not in run(*name, "-h").out.lower()
-
-
 @pytest.mark.slow
 def test_a_shell_completes_commands_and_options():
     assert complete("orthonmf sel") == ["select-k"]
@@ -61,18 +54,6 @@ def test_completion_installs_itself(tmp_path):
     assert done.returncode == 0, done.stderr
     installed = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
     assert any("_ORTHONMF_COMPLETE" in text for text in installed)
-
-
-def test_work_in_a_pipe_is_told_now_and_then(monkeypatch, capsys):
-    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.001)
-    lines, said = [], "reading x.csv: sweep 1, relative squared error 0.25"
-    with terminal.progress("reading x.csv", quiet=False):
-        announce("sweep", 0.25)
-        while lines.count(said) < 2:  # a line before the sweep may come first
-            lines += capsys.readouterr().err.splitlines()
-    with terminal.progress("reading x.csv", quiet=True):
-        announce("sweep", 0.25)
-    assert capsys.readouterr().err == ""
 
 
 def test_short_work_in_a_pipe_says_nothing(table, run):

@@ -137,37 +137,8 @@ def test_no_move_of_the_local_search_raises_the_cost(seed):
     assert count_disagreements(matrix, improve_blocks(matrix, transposed, blocks, rng)) <= cost
 
 
-def test_every_row_takes_its_best_label():
-    M = random_graph(7)
-    columns = np.array([0, 0, 1, 1, 1, -1])
-    found = count_disagreements(csr_array(M), Blocks(assign_rows(csr_array(M), columns), columns))
-    patterns = np.array([0, 1, -2])[:, None, None] == columns
-    choices = np.sum(patterns != M, axis=2)
-    assert found == choices.min(axis=0).sum()
-
-
 def test_pivot_finds_disjoint_complete_graphs_whatever_the_pivots():
     M = np.kron(np.eye(3, dtype=np.uint8), np.ones((3, 4), dtype=np.uint8))
     for seed in range(20):
         blocks = cluster_by_pivots(csr_array(M), np.random.default_rng(seed))
         assert count_disagreements(csr_array(M), blocks) == 0
-
-
-def test_a_pivot_takes_its_columns_and_rows_that_share_half_of_them():
-    # Rows 1 and 2 have nothing beyond the pivot's columns, so they always decide.
-    M = csr_array(np.array([[1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 0, 0]], dtype=np.uint8))
-    seeds = (np.random.default_rng(seed) for seed in range(50))
-    first_pivot_is_0 = [rng for rng in seeds if _peek(rng) == 0]
-    assert first_pivot_is_0
-    for rng in first_pivot_is_0:
-        blocks = cluster_by_pivots(M, rng)
-        assert blocks.rows.tolist() == [0, 0, -1]
-        assert blocks.columns.tolist() == [0, 0, 0, 0]
-
-
-def _peek(rng):
-    """The first pivot that a generator will draw among three rows, leaving it as it was."""
-    state = rng.bit_generator.state
-    first = rng.permutation(3)[0]
-    rng.bit_generator.state = state
-    return first

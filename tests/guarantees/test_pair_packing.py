@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthonmf.bounds import pairs
 from orthonmf.bounds.pairs import pair_packing_bound
 from orthonmf.bounds.singular_values import tail_from_gram
 from tests.guarantees.small_matrices import at_most, block_diagonal, small_matrices
@@ -67,18 +66,6 @@ def test_two_rows_cost_exactly_what_the_pair_costs():
     assert packing(X) == pytest.approx(best_double_factor_error(X, 2), rel=1e-9)
 
 
-def test_shares_that_overdraw_a_row_are_cut_back(monkeypatch):
-    X = np.random.default_rng(2).exponential(size=(6, 4))
-    honest = packing(X, linear_program=True)
-
-    def overdrawn(first, second, costs, capacities):
-        return np.full(len(costs), 10.0 * capacities.max())
-
-    monkeypatch.setattr(pairs, "_best_shares", overdrawn)
-    monkeypatch.setattr(pairs, "_greedy_shares", overdrawn)
-    assert 0.0 < packing(X, linear_program=True) <= honest * (1 + 1e-9)
-
-
 def test_sparse_rows_give_the_dense_value():
     rng = np.random.default_rng(3)
     X = rng.exponential(size=(40, 30)) * (rng.random((40, 30)) < 0.2)
@@ -86,14 +73,6 @@ def test_sparse_rows_give_the_dense_value():
     dense = pair_packing_bound(rows, weights).value
     assert dense > 0.0
     assert pair_packing_bound(csr_array(rows), weights).value == pytest.approx(dense, rel=1e-12)
-
-
-def test_the_size_of_the_blocks_does_not_matter(monkeypatch):
-    rng = np.random.default_rng(4)
-    X = rng.exponential(size=(30, 12))
-    whole = packing(X, n_partners=5)
-    monkeypatch.setattr(pairs, "BLOCK_ENTRIES", 50)
-    assert packing(X, n_partners=5) == pytest.approx(whole, rel=1e-12)
 
 
 def test_more_partners_give_a_larger_bound_and_it_can_beat_the_tail():

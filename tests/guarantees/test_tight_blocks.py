@@ -1,7 +1,6 @@
 """The tight bound over both sides: sums, cuts and small proofs against every solution."""
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
@@ -9,8 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from orthonmf.bounds import blocks
 from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.blocks import Candidate, Cut, Known, Task, blocks_bound, most_captured
-from orthonmf.bounds.relaxation import Multiplier
+from orthonmf.bounds.blocks import Task, blocks_bound
 from tests.guarantees.small_matrices import at_most, block_diagonal, small_matrices
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.exact import smallest_error
@@ -73,43 +71,6 @@ def test_in_exact_arithmetic_too():
         assert bound(X, 2, max_iter=40) <= smallest_error(X, 2, "both")
 
 
-def solutions(X, k):
-    """Singular values, falling, of the blocks of every solution with at most k of them."""
-    n, m = X.shape
-    for rows in product(range(k), repeat=n):
-        for columns in product(range(k), repeat=m):
-            tops = [
-                np.linalg.norm(X[np.array(rows) == s][:, np.array(columns) == s], 2)
-                for s in range(k)
-                if s in rows and s in columns
-            ]
-            yield np.sort(np.array(tops + [0.0] * (k - len(tops))))[::-1]
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_sums_and_cuts_hold_for_every_solution_and_any_multiplier(seed):
-    rng = np.random.default_rng(seed)
-    X = near_one(some_matrices(rng, 3, 3, 6)[seed])
-    side = blocks.make_side(X, X @ X.T, 400 if seed % 2 else 2)
-    dominant = blocks.find_dominant(side)
-    every = np.array(list(solutions(X, 3)))
-    scales = (0.3, 3.0, 1e-320, 1e200, 0.01)
-    for number, alpha in enumerate((0.0, 0.7, 2.0, 5.0, 0.0)):
-        state = rng.standard_normal(side.small.shape) * scales[number]
-        stored = Multiplier(state, 1.0, side.n_signed, 0.0, np.zeros(1), state)
-        task, count = Task(alpha, 2), 3 if alpha == 0.0 else 2
-        steps = blocks.prove_steps(side, Candidate(task, stored, np.zeros(count)), dominant)
-        if steps is None:
-            continue
-        assert (np.diff(steps) <= 0.0).all()
-        assert (steps >= 0.0).all()
-        if alpha == 0.0:
-            assert (every.cumsum(axis=1) <= steps.cumsum() + 1e-12).all()
-        else:
-            taken = alpha * every[:, :1] + every[:, 1:].cumsum(axis=1)
-            assert (taken <= alpha * dominant.first + steps.cumsum() + 1e-12).all()
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_the_dominant_direction_lies_above_the_matrix(seed):
     rng = np.random.default_rng(seed)
@@ -120,33 +81,6 @@ def test_the_dominant_direction_lies_above_the_matrix(seed):
     assert dominant.first >= values[0]
     assert dominant.second >= values[1]
     assert dominant.gap <= dominant.first - dominant.second + 1e-15
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_no_point_within_the_limits_has_a_larger_sum_of_squares(seed):
-    rng = np.random.default_rng(seed)
-    k = int(rng.integers(2, 6))
-    lists = [np.sort(rng.random(k))[::-1] for _ in range(rng.integers(1, 3))]
-    first = float(rng.random()) + 0.3
-    cuts = [
-        Cut(float(alpha), np.sort(rng.random(k - 1) * rng.random())[::-1])
-        for alpha in 5.0 * rng.random(rng.integers(0, 3))
-    ]
-    most, where = most_captured(Known(first, lists, cuts))
-    values = np.sort(rng.random((20000, k)) * rng.random((20000, 1)), axis=1)[:, ::-1]
-    sums = values.cumsum(axis=1)
-    inside = values[:, 0] <= first
-    for steps in lists:
-        inside &= (sums <= steps.cumsum()).all(axis=1)
-    for cut in cuts:
-        others = sums[:, 1:] - values[:, :1]
-        limit = cut.alpha * (first - values[:, :1]) + cut.steps.cumsum()
-        inside &= (others <= limit).all(axis=1)
-    assert np.square(values[inside]).sum(axis=1).max(initial=0.0) <= most
-    assert 0.0 <= where <= first
-    # With one list and no cut it is the sum of the squares of the steps.
-    alone, _ = most_captured(Known(9.0, lists[:1]))
-    assert alone == pytest.approx(float(np.square(lists[0]).sum()), rel=1e-6)
 
 
 def test_one_block_is_proven_best_where_it_is():

@@ -26,7 +26,6 @@ from orthonmf.bounds.allowance import Allowance
 from orthonmf.bounds.blocks import Candidate, Cut, Known, Task, most_captured
 from orthonmf.bounds.groups import prove_grouped, reduce_rows
 from orthonmf.bounds.relaxation import Multiplier
-from tests.guarantees.corruption import replace_vectors_by_noise
 from tests.oracles.exact import smallest_error
 from tests.quick_cases import mostly_slow
 
@@ -202,26 +201,6 @@ def test_a_search_that_is_stopped_proves_no_more_than_is_so(iterations, monkeypa
             found = all_pairs_bound(X @ X.T, k, 3, Allowance(), max_iter=iterations)
             assert found.value <= optima[k]
             assert all_pairs_bound_of_rows(X, k, 3, Allowance(), upper=1e9).value <= optima[k]
-
-
-@pytest.mark.slow
-def test_a_search_of_rows_whose_vectors_are_noise_proves_no_more_than_is_so(monkeypatch):
-    rng = np.random.default_rng(0)
-    replace_vectors_by_noise(monkeypatch, rng)
-    monkeypatch.setattr(all_pairs, "MAX_ITER", 10)
-    for number in range(N_MATRICES):
-        X, optima = matrix_and_optima(number)
-        for k in (2, 3):
-            assert all_pairs_bound_of_rows(X, k, 3, Allowance(), upper=1e9).value <= optima[k]
-
-
-@pytest.mark.slow
-def test_rows_prove_what_their_products_do(monkeypatch):
-    monkeypatch.setattr(all_pairs, "MAX_ITER", 20)
-    X = np.random.default_rng(1).exponential(size=(1300, 5))
-    of_rows = all_pairs_bound_of_rows(X, 3, 5, Allowance(), upper=float(np.sum(X**2))).value
-    of_products = all_pairs_bound(X @ X.T, 3, 5, Allowance(), max_iter=20).value
-    assert of_rows == pytest.approx(of_products, rel=1e-3)
 
 
 @pytest.mark.slow

@@ -8,12 +8,7 @@ from hypothesis import strategies as st
 from orthonmf.engine.points import Samples, StreamedColumns
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.exchanges import (
-    WORTHWHILE,
     Exchange,
-    Nearest,
-    best_exchanges,
-    most_exchanges,
-    random_exchanges,
 )
 from orthonmf.kmeans.local_search import best_exchange, stability_promise
 from orthonmf.kmeans.seeding import lines, plain
@@ -68,16 +63,6 @@ def test_the_exchange_that_a_rule_on_nearest_distances_would_skip_is_found():
     assert best.gain == pytest.approx(0.25, rel=1e-5)
 
 
-def test_random_exchanges_never_raise_the_cost_and_mostly_lower_it():
-    points = Samples(as_matrix(np.random.default_rng(1).exponential(size=(200, 10)) ** 2))
-    exchange = Exchange(points, points.at(np.arange(8)))
-    before = exchange.cost
-    accepted = random_exchanges(exchange, 25, np.random.default_rng(0))
-    assert accepted > 0
-    assert exchange.cost < before
-    assert exchange.cost == pytest.approx(cost_of(points, exchange.centers, plain))
-
-
 def test_the_claim_of_a_stable_set_is_the_published_constant_or_slightly_more():
     points = Samples(as_matrix(np.random.default_rng(2).exponential(size=(40, 4))))
     exchange = Exchange(points, points.at(np.arange(3)))
@@ -90,32 +75,3 @@ def test_the_claim_of_a_stable_set_is_the_published_constant_or_slightly_more():
 def test_nothing_is_claimed_at_the_level_of_rounding():
     points = Samples(as_matrix(np.eye(3)))
     assert stability_promise(Exchange(points, points.at(np.arange(3))), 0.0).ratio is None
-
-
-@given(
-    seed=st.integers(0, 10_000),
-    k=st.integers(1, 6),
-    dtype=st.sampled_from([np.float32, np.float64]),
-)
-def test_gains_that_are_kept_up_to_date_lead_where_those_computed_anew_do(seed, k, dtype):
-    rng = np.random.default_rng(seed)
-    places = rng.random((40, 2))
-    squares = np.square(places[:, None] - places[None]).sum(axis=2).astype(dtype)
-    weights, candidates = rng.exponential(size=40), squares[:, :25]
-    first = rng.choice(25, size=k, replace=False)
-    found = Nearest(weights, candidates[:, first])
-    exchanged = best_exchanges(found, candidates)
-    centers = [exchanged.get(s, int(first[s])) for s in range(k)]
-    nearest = candidates[:, centers].min(axis=1)
-    np.testing.assert_array_equal(found.nearest, nearest)
-    assert found.cost == pytest.approx(weights @ nearest, rel=1e-5)
-    assert found.gains(candidates).max() <= 1.1 * WORTHWHILE * found.cost
-    if dtype == np.float64:
-        anew = Nearest(weights, candidates[:, first])
-        for _ in range(most_exchanges(k)):
-            gains = anew.gains(candidates)
-            center, number = divmod(int(gains.argmax()), 25)
-            if not gains[center, number] > WORTHWHILE * anew.cost:
-                break
-            anew.replace(center, candidates[:, number])
-        assert found.cost == pytest.approx(anew.cost, rel=1e-9)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthonmf.engine.points import Samples, StreamedColumns
+from orthonmf.engine.points import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.rounds import draw_candidates, seed_in_rounds
 from orthonmf.kmeans.seeding import lines, plain
@@ -42,17 +42,6 @@ def test_candidates_are_points_with_weight_weighed_by_what_each_captures_best(st
     labels = energies.argmax(axis=1)
     wanted = np.bincount(labels, energies.max(axis=1), minlength=len(found.centers))
     np.testing.assert_allclose(found.weights, wanted, rtol=10 * rounding)
-
-
-def test_columns_are_drawn_as_rows_of_the_transposed_matrix_are():
-    X, _ = some_rows(1, 8, 30)
-    matrix = as_matrix(X)
-    found = draw_candidates(StreamedColumns(matrix), 4, np.random.default_rng(0))
-    vectors = (X @ found.centers.T).T  # columns are combined by the centers
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0)
-    np.testing.assert_allclose(found.cosines, vectors @ vectors.T, atol=1e-10)
-    units = unit_rows(X.T)
-    assert np.abs(vectors[:, None] - units).max(axis=2).min(axis=1).max() < 1e-10
 
 
 @pytest.mark.parametrize("distance", [plain, lines])

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from orthonmf.engine.points import Samples, StreamedColumns
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.exchanges import choose_columns
-from orthonmf.kmeans.seeding import greedy_candidates, lines, plain, seed, seeding_promise
+from orthonmf.kmeans.seeding import lines, plain, seed, seeding_promise
 
 X = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.1, 1.0], [0.0] * 3])
 
@@ -68,38 +68,11 @@ def test_points_without_weight_are_never_drawn():
         assert 4 not in seed(Samples(as_matrix(X)), 4, rng)
 
 
-def test_greedy_seeding_costs_no_more_on_average():
-    rng = np.random.default_rng(3)
-    data = rng.exponential(size=(120, 6))
-    points = Samples(as_matrix(data))
-
-    def cost(picks):
-        products, squares = points.cosines_with(points.at(picks))
-        return float(points.weights @ plain(products, squares).min(axis=1))
-
-    one = np.mean([cost(seed(points, 6, rng)) for _ in range(40)])
-    several = np.mean(
-        [cost(seed(points, 6, rng, candidates=greedy_candidates(6))) for _ in range(40)]
-    )
-    assert several < one
-
-
 def test_the_claim_of_plain_draws_follows_the_harmonic_number():
     assert seeding_promise(1).ratio == 1.0
     assert seeding_promise(1).kind == "always"
     assert seeding_promise(6).ratio == pytest.approx(16.42, rel=3e-3)
     assert seeding_promise(6).kind == "expected"
-
-
-def test_chosen_columns_are_a_local_optimum_and_tell_who_is_nearest():
-    rng = np.random.default_rng(0)
-    places = np.repeat(rng.random((4, 2)), 10, axis=0) + 0.001 * rng.random((40, 2))
-    distances = np.square(places[:, None] - places[None]).sum(axis=2)
-    columns, nearest = choose_columns(np.ones(40), distances, 4)
-    assert sorted(columns // 10) == [0, 1, 2, 3]  # one of every group
-    np.testing.assert_array_equal(nearest.labels, distances[:, columns].argmin(axis=1))
-    # No more than there are different candidates.
-    assert len(choose_columns(np.ones(40), np.zeros((40, 5)), 4)[0]) == 1
 
 
 def test_no_candidate_is_chosen_twice_however_many_are_asked_for():

@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 from orthonmf.engine.points import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.solution import CoreSolution
 
 
 def some_points(seed, shape=(25, 10), sparse=False, weighted=False, side=Samples):
@@ -49,11 +48,3 @@ def some_options(k, **more):
         "rng": np.random.default_rng(0),
     }
     return Options(**{**given, **more})
-
-
-def random_factors(rng, k, n_groups, n_columns):
-    """Every column in any group, and any core between the groups and those of rows."""
-    labels = rng.permutation(np.arange(n_columns) % n_groups)
-    groups = np.where(labels == np.arange(n_groups)[:, None], rng.exponential(size=n_columns), 0.0)
-    groups /= np.linalg.norm(groups, axis=1)[:, None]
-    return CoreSolution(groups, rng.exponential(size=(k, n_groups)))

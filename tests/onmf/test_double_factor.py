@@ -1,15 +1,11 @@
 """Theorem 8 step by step: centers lose weight, join, and share no coordinate at last."""
 
-import math
-
 import numpy as np
 import pytest
 
 import orthonmf
-from orthonmf.certificate import Promise
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.double_factor import factorize_double, separate_centers
-from orthonmf.onmf.promises import double_from_means
 from tests.onmf.small_points import some_options
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
@@ -69,19 +65,6 @@ def test_far_groups_that_share_coordinates_give_each_to_the_heavier_claim():
     # The first loses 9 of its weight to the last, and with it the second axis.
     found = separate_centers(at_degrees(25, 88, 70), np.array([10.0, 1.0, 9.0])).directions
     assert (found > 0).tolist() == [[True, False], [False, True]]
-
-
-@pytest.mark.parametrize("ratio", [1.0, 2.5, 26.0])
-def test_the_promise_is_that_of_the_docstring_and_below_that_of_the_paper(ratio):
-    found = double_from_means(Promise(ratio, "expected"))
-    c = 1 / math.sin(math.radians(15)) ** 2
-    wanted = 2 * ratio + 2 * c * (1 + math.sqrt(ratio)) ** 2
-    assert found.ratio == pytest.approx(wanted, rel=1e-4)
-    assert found.ratio >= wanted * (1 - 1e-12)
-    assert found.ratio < 2 * ratio + (8 * ratio + 8) * c
-    assert found.kind == "expected"
-    nothing = Promise(reason="why")
-    assert double_from_means(nothing) is nothing
 
 
 def test_rows_whose_center_lost_its_weight_are_all_error_until_the_last_assignment():

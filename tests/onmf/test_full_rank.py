@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthonmf.engine.points import Samples
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.full_rank import (
     BY_COUNT,
     factorize_full_rank,
-    factorize_without_limit,
     solve_full_rank,
 )
-from tests.onmf.small_points import some_options
 from tests.oracles.double_factor import best_double_factor_error
 
 
@@ -56,14 +53,6 @@ def test_a_zero_matrix_has_no_groups(as_rows):
     assert result.lower_bound == 0.0
 
 
-def test_unit_rows_with_weights_are_the_rows_themselves():
-    X = np.random.default_rng(8).exponential(size=(6, 5))
-    norms = np.linalg.norm(X, axis=1)
-    whole, parts = factorize_full_rank(X), factorize_full_rank(X / norms[:, None], norms**2)
-    assert np.array_equal(whole.labels, parts.labels)
-    np.testing.assert_allclose(whole.scales, parts.scales * norms, rtol=1e-12)
-
-
 def captured_share(X, directions):
     """Of the energy of X, what the best scales of its rows on their best directions capture."""
     lengths = np.linalg.norm(directions, axis=1)[:, None]
@@ -86,15 +75,6 @@ def test_a_tall_matrix_is_solved_as_the_wide_one_that_it_is_transposed(store):
         # The scales found for the rows of one are the directions of the other: a step further.
         least = captured_share(X, wide.directions)
         assert captured_share(X.T, tall.directions) >= least * (1 - 1e-12)
-
-
-def test_without_a_limit_components_are_the_directions_and_the_promise_is_for_every_input():
-    X = np.random.default_rng(0).exponential(size=(4, 6))
-    matrix = as_matrix(X, feature_weight=np.arange(1.0, 7.0))
-    found = factorize_without_limit(matrix, some_options(4, orthogonal="both"))
-    assert found.promise.kind == "always"
-    assert found.promise.ratio == pytest.approx(1 / np.sin(np.radians(15)) ** 2, rel=1e-4)
-    np.testing.assert_array_equal(found.components, Samples(matrix).components(found.directions))
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])

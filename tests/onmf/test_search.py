@@ -1,18 +1,13 @@
 """No sweep raises the error, and a search ends with the best of all that it has tried."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import orthonmf
-from orthonmf.certificate import Promise
 from orthonmf.datasets import make_planted
 from orthonmf.engine.points import Samples, StreamedColumns
-from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.promises import strongest
 from orthonmf.onmf.search.descent import descend
 from tests.onmf.small_points import CASES, drawn, never_rises, some_points
 
@@ -25,36 +20,6 @@ def test_every_sweep_of_the_descent_captures_more(seed, k, sparse, weighted, sid
     # The form returned is one step further and cannot capture less.
     again = points.sweep_directions(found.directions).captured.sum()
     assert again >= found.captured * (1 - 1e-12)
-
-
-@pytest.mark.slow
-@given(seed=st.integers(0, 10_000), orthogonal=st.sampled_from(["samples", "features", "both"]))
-@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
-def test_the_history_of_a_fit_never_rises_and_ends_near_its_error(seed, orthogonal):
-    X, _ = some_points(seed, (20, 8))
-    found = orthonmf.factorize(
-        X, 3, orthogonal=orthogonal, n_init=2, random_state=seed, certificate=None
-    )
-    assert all(b <= a + 1e-12 for a, b in pairwise(found.history))
-    assert found.relative_squared_error <= found.history[-1] + 1e-12
-
-
-def test_idle_directions_are_put_to_use():
-    _, points = some_points(2)
-    same = np.repeat(points.at(np.array([0])), 4, axis=0)
-    found = descend(points, same, max_iter=50, tol=0.0)
-    assert len(np.unique(points.sweep_directions(found.directions).labels)) == 4
-
-
-def test_a_weighted_sample_stands_for_the_points():
-    X = make_planted(5000, 20, 3, 0.5, random_state=0).X
-    points = Samples(as_matrix(X))
-    sample = points.sample(1000, np.random.default_rng(0))
-    assert sample.weights.sum() == pytest.approx(1000)
-    form = points.at(np.array([0, 1, 2]))
-    share = sample.sweep_directions(form).captured.sum() / sample.weights.sum()
-    whole = points.sweep_directions(form).captured.sum() / points.weights.sum()
-    assert share == pytest.approx(whole, rel=0.03)
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
@@ -84,10 +49,3 @@ def test_given_components_are_where_the_search_starts(orthogonal):
 def test_bad_inits_are_refused(init, message):
     with pytest.raises(ValueError, match=message):
         orthonmf.factorize(np.ones((5, 4)), 2, init=init)
-
-
-def test_the_best_of_several_answers_keeps_the_smallest_promise():
-    none, some, less = Promise(reason="why"), Promise(3.0, "expected"), Promise(2.0, "always")
-    assert strongest([none, some, less]) is less
-    assert strongest([none, Promise(reason="other")]) is none
-    assert strongest([]).ratio is None

@@ -1,20 +1,9 @@
 """Theorem 3 step by step: lengths for weights, means for directions, best scales at last."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
 import orthonmf
-from orthonmf.certificate import Promise
-from orthonmf.engine.points import Samples
-from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.promises import single_from_means
-from orthonmf.onmf.single_factor import (
-    cluster,
-    factorize_single,
-)
-from tests.onmf.small_points import some_options
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
@@ -53,26 +42,3 @@ def test_theorem_9_ends_with_the_assignment_itself():
     X = np.random.default_rng(0).exponential(size=(4, 6))
     found = orthonmf.factorize(X, 4, orthogonal="both", algorithm="paper", random_state=0)
     assert len(found.history) == 1
-
-
-def test_a_ratio_of_the_clustering_is_doubled_and_of_no_ratio_the_reason_stays():
-    assert single_from_means(Promise(9.0, "expected")) == Promise(18.0, "expected")
-    nothing = Promise(reason="why")
-    assert single_from_means(nothing) is nothing
-
-
-@pytest.mark.parametrize("orthogonal", ["samples", "features"])
-def test_the_history_ends_with_the_error_of_the_last_labels_which_costs_no_more(orthogonal):
-    X = np.random.default_rng(0).exponential(size=(14, 9)) ** 2
-    options = some_options(3, orthogonal=orthogonal, max_iter=4, tol=0.0)
-    found = factorize_single(as_matrix(X), options)
-    assert all(after <= before + 1e-12 for before, after in pairwise(found.history))
-    assert len(found.history) == found.n_sweeps
-    assert found.components.shape == (3, 9)
-    assert found.steps == ("weighted k-means",)
-    again = cluster(Samples(as_matrix(X)), some_options(3, max_iter=4, tol=0.0))
-    if orthogonal == "samples":
-        np.testing.assert_array_equal(found.directions, again.centers)
-        costs = np.array(again.history[:-1]) / np.sum(X**2)
-        np.testing.assert_allclose(found.history[:-1], costs)
-        assert found.promise.ratio == 2 * again.promise.ratio

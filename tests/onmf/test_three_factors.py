@@ -49,6 +49,15 @@ def test_planted_groups_are_recovered_exactly(seed):
     assert (result.feature_scales[:3] == 0).all()
 
 
+def test_a_row_and_a_column_outside_the_groups_that_belong_together_are_found():
+    X = np.zeros((16, 16))
+    for block in range(4):
+        part = slice(4 * block, 4 * block + 4)
+        X[part, part] = np.outer(np.arange(1, 5), np.arange(2, 6)) * (block + 1)
+    known = np.where(X[[0, 5, 10]] > 0, 1.0, 0.0)
+    assert fit(X, (4, 4), init=known).relative_squared_error < 1e-28
+
+
 def test_the_history_never_rises_and_every_number_of_groups_helps():
     X, _, _ = planted(1, noise=1.0)
     errors = []

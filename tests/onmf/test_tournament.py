@@ -7,10 +7,8 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf.datasets import make_planted
 from orthonmf.engine.points import Samples
-from orthonmf.engine.products import Products
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.search.starts import play_on_all, play_on_candidates, play_on_sample
-from orthonmf.onmf.search.tournament import Field, Tournament
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 
@@ -19,42 +17,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning
 
 def some_rows(n=60, m=12, seed=0):
     return np.random.default_rng(seed).exponential(size=(n, m)) ** 2
-
-
-def played(X, k, seed=0):
-    return Tournament(Products(gram=X @ X.T), k, np.random.default_rng(seed), tol=1e-9)
-
-
-def captured_by(X, labels, scales, k):
-    """What the power update of labels and scales captures: the definition, on coordinates."""
-    directions = np.stack([(scales * (labels == s)) @ X for s in range(k)])
-    lengths = np.linalg.norm(directions, axis=1, keepdims=True)
-    unit = np.divide(directions, lengths, out=np.zeros_like(directions), where=lengths > 0)
-    return float(np.square((X @ unit.T).max(axis=1)).sum())
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("k", [1, 3, 7])
-def test_the_winner_captures_no_less_than_any_start(seed, k):
-    X = some_rows(seed=seed)
-    tournament = played(X, k, seed)
-    seen = []
-    draw = tournament._draw_starts
-    tournament._draw_starts = lambda *a, **b: seen.append(draw(*a, **b)) or seen[-1]
-    tournament.begin(8, all_points=True)
-    labels, products = tournament.play(8, 2, 2)
-    assert np.square(products).sum() >= seen[0].captured.max() * (1 - 1e-12)
-    assert captured_by(X, labels, products, k) >= np.square(products).sum() * (1 - 1e-12)
-
-
-def test_moves_never_lose():
-    X = some_rows(seed=3)
-    tournament = played(X, 5)
-    for number in range(6):
-        field = tournament._sweep_to_end(tournament._draw_starts(1, plain_first=False))
-        kept = Field(field.labels.copy(), field.scales.copy(), field.captured.copy())
-        best = kept.join(tournament._move(field)).best(1)
-        assert best.captured[0] >= kept.captured[0], number
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
@@ -66,14 +28,6 @@ def test_planted_directions_win(play, store):
     unit = found / np.linalg.norm(found, axis=1, keepdims=True)
     truth = planted.A_truth.T / np.linalg.norm(planted.A_truth.T, axis=1, keepdims=True)
     assert (unit @ truth.T).max(axis=0).min() > 0.95
-
-
-@pytest.mark.parametrize("play", [play_on_all, play_on_sample, play_on_candidates])
-def test_fewer_different_points_than_components(play):
-    points = Samples(as_matrix(np.repeat(np.eye(3), 30, axis=0)))
-    found = play(points, 5, np.random.default_rng(0))
-    assert np.isfinite(found).all()
-    assert np.count_nonzero(found.any(axis=1)) >= 3
 
 
 def test_points_that_fit_nowhere_are_worth_components():

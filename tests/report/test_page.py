@@ -163,15 +163,6 @@ def test_everything_drawn_has_a_legend():
     assert "this page: k = 3" in text
 
 
-def test_groups_of_rows_and_of_features_have_different_colors():
-    text = page(story(k=(3, 2)))
-    assert re.search(r'id="group-0" style="--own: var\(--g0\)"', text)
-    assert re.search(r'id="component-0" style="--own: var\(--c0\)"', text)
-    for theme in (0, 1):
-        colors = re.findall(r"--[cg]\d+: (#[0-9a-f]{6})", text.split("}")[theme])
-        assert len(set(colors)) == 24
-
-
 def test_names_cannot_become_markup_or_script():
     names = [EVIL[j % 4] + str(j) for j in range(30)]
     for k in (3, (3, 2)):
