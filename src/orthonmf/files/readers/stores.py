@@ -1,0 +1,374 @@
+"""Stores: HDF5 files and Zarr folders of named arrays, with 10x Genomics and AnnData in them.
+
+h5py and zarr give groups and arrays of the same interface, anndata reads the tables that are its
+own. Refused before it is read is what could open another file (links, external storage and
+virtual datasets of HDF5), run code (some codecs of Zarr unpickle), or take too much memory.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from orthonmf.extras import import_extra
+from orthonmf.files.readers.record import (
+    NUMBERS,
+    FileError,
+    NamedMatrix,
+    Names,
+    Request,
+    StoredRows,
+)
+from orthonmf.inputs.sparse import COMPRESSED
+from orthonmf.numerics.arrays import Array
+
+MOST_OBJECTS = 10_000
+MOST_NAMED = 20  # keys in a message
+# Maps of cells that AnnData files hold, the one that people look at first in front.
+MAPS = ("X_umap", "X_tsne", "spatial", "X_pca")
+OLD_ANNDATA = (
+    "it is in the layout of AnnData before version 0.7, with the keys {}; write it anew with "
+    "anndata.read_h5ad(FILE).write_h5ad(NEW) and read NEW, or take a matrix without its names: "
+    "--format h5 --key X"
+)
+ZARR_MARKS = ("zarr.json", ".zgroup", ".zarray")  # what is in every Zarr store
+# More pieces than this, and than so many for each that is stored, are an empty claim.
+MOST_EMPTY = 20_000
+PIECES_PER_STORED = 10
+HARMLESS_CODECS = {
+    "blosc", "bytes", "bz2", "crc32", "crc32c", "delta", "endian", "gzip", "lz4", "lzma",
+    "numcodecs.blosc", "numcodecs.bz2", "numcodecs.delta", "numcodecs.lz4", "numcodecs.lzma",
+    "numcodecs.shuffle", "numcodecs.zlib", "numcodecs.zstd", "sharding_indexed", "shuffle",
+    "transpose", "vlen-utf8", "zlib", "zstd",
+}  # fmt: skip
+
+
+def read_h5(request: Request) -> NamedMatrix:
+    """A two-dimensional dataset, a sparse group, or the matrix of a 10x file."""
+    with _open_hdf5(request) as (store, opened):
+        if request.key is None and store.find("matrix", store.group_type) is not None:
+            return _read_tenx(store)
+        return _keep_open(request.matrix(store.read_chosen()), opened)
+
+
+def read_h5ad(request: Request) -> NamedMatrix:
+    """``X`` (or the layer named) of an AnnData file, with the names of cells and genes."""
+    with _open_hdf5(request) as (store, opened):
+        data = _read_anndata(store)
+        advice = _advise_raw(store) if request.key in (None, "X") else ""
+        return _keep_open(replace(data, where_negative=advice), opened)
+
+
+def read_zarr(request: Request) -> NamedMatrix:
+    """The matrix of a Zarr folder, with names where AnnData put them."""
+    zarr = import_extra("zarr", "files")
+    if not request.path.is_dir():
+        raise request.error("a Zarr store is a folder")
+    if not any((request.path / name).exists() for name in ZARR_MARKS):
+        raise request.error(
+            "the folder holds no matrix that is known: neither a Zarr store (zarr.json, .zgroup) "
+            "nor files of 10x Genomics (matrix.mtx, barcodes.tsv, features.tsv)"
+        )
+    with request.decoding("this is no Zarr store, or a damaged one"):
+        store = _Zarr(request, zarr.open(str(request.path), mode="r", use_consolidated=False))
+        if isinstance(store.root, store.array_type):
+            return request.matrix(store.matrix(store.root))
+        if "obs" in store.root and "var" in store.root:
+            return _read_anndata(store)
+        return request.matrix(store.read_chosen())
+
+
+def read_observation(request: Request, name: str, expected: int) -> tuple[str, ...]:
+    """What ``obs`` of an AnnData file says of every cell under a name, as texts."""
+    with _open_hdf5(request) as (store, _):
+        table = store.at("obs")
+        if not isinstance(table, store.group_type):
+            raise request.error(OLD_ANNDATA.format(store.list_keys()))
+        if name not in table:
+            listed = ", ".join(sorted(set(table) - {table.attrs.get("_index")})) or "nothing"
+            raise request.error(f"obs has no {name!r}; it has {listed}")
+        values = store.texts(store.child(table, name))
+    if len(values) != expected:
+        raise request.error(f"obs {name!r} has {len(values)} entries for {expected} rows")
+    return values
+
+
+def read_map(request: Request, expected: int) -> tuple[str, Array] | None:
+    """The name and the positions (n, 2) of a map of the cells, if the file has one."""
+    with _open_hdf5(request) as (store, _):
+        for name in MAPS:
+            array = store.find(f"obsm/{name}", store.array_type)
+            shape: tuple[int, ...] = () if array is None else array.shape
+            if len(shape) == 2 and shape[0] == expected and shape[1] >= 2:
+                return name, store.numbers(array)[:, :2].astype(np.float64)
+    return None
+
+
+def _read_tenx(store: Store) -> NamedMatrix:
+    """A 10x matrix: genes by cells, by columns; read as cells by genes, by rows."""
+    genes, cells = np.ravel(store.numbers(store.at("matrix/shape"))).tolist()
+    X = store.sparse(store.at("matrix"), "csr", (cells, genes))
+    names = store.find("matrix/features/name", store.array_type)
+    barcodes = store.texts(store.at("matrix/barcodes"))
+    return store.request.matrix(X, barcodes, None if names is None else store.texts(names))
+
+
+def _read_anndata(store: Store) -> NamedMatrix:
+    """A matrix of an AnnData with the names of cells and genes."""
+    if any(store.find(side, store.array_type) is not None for side in ("obs", "var")):
+        raise store.request.error(OLD_ANNDATA.format(store.list_keys()))
+    key = store.request.key or "X"
+    # What is raw may have more genes than X, with names of their own.
+    genes = "raw/var" if key.strip("/").startswith("raw/") else "var"
+    X = store.matrix(store.at(key))
+    sides = zip(("obs", genes), X.shape, strict=True)
+    return store.request.matrix(X, *(_names(store, side, size) for side, size in sides))
+
+
+def _names(store: Store, side: str, size: int) -> Names:
+    """The names of cells or genes; None if there are none that fit."""
+    table = store.find(side, store.group_type)
+    if table is None:
+        return None
+    index = store.find(f"{side}/{table.attrs.get('_index', '_index')}", store.array_type)
+    return store.texts(index) if index is not None and index.shape == (size,) else None
+
+
+def _advise_raw(store: Store) -> str:
+    """Where the counts are that ``X`` was made of, if the file has kept them."""
+    names = [] if store.find("raw/X", object) is None else ["raw/X"]
+    names += [f"layers/{name}" for name in store.find("layers", store.group_type) or ()]
+    if not names:
+        return ""
+    others = f" (or {', '.join(names[1:6])})" if len(names) > 1 else ""
+    return f"what X was made of may be there: --key {names[0]}{others}"
+
+
+@contextmanager
+def _open_hdf5(request: Request) -> Iterator[tuple[Store, ExitStack]]:
+    """The file, and what closes it at the end unless it is taken out."""
+    h5py = import_extra("h5py", "files")
+    with request.decoding("this is no HDF5 file, or a damaged one"), ExitStack() as opened:
+        yield _Hdf5(request, opened.enter_context(h5py.File(request.path, "r"))), opened
+
+
+def _keep_open(data: NamedMatrix, opened: ExitStack) -> NamedMatrix:
+    """The same; the file stays open if its rows are still in there."""
+    return replace(data, opened=opened.pop_all()) if isinstance(data.X, StoredRows) else data
+
+
+class Store(ABC):
+    """An open store: its arrays and groups, looked at with care."""
+
+    array_type: Any
+    group_type: Any
+
+    def __init__(self, request: Request, root: Any) -> None:
+        self.request, self.root = request, root
+
+    @abstractmethod
+    def child(self, group: Any, name: str) -> Any:
+        """What lies in a group under a name that is there; no link out of it is followed."""
+
+    @abstractmethod
+    def check_storage(self, array: Any) -> None:
+        """Refuse an array that lies elsewhere, or in pieces that cannot be trusted."""
+
+    @abstractmethod
+    def stored_bytes(self, array: Any) -> int:
+        """How much of an array is there, as packed as it is."""
+
+    def at(self, path: str) -> Any:
+        """The array or group at a path that must be there."""
+        here = self.root
+        for name in path.strip("/").split("/"):
+            if not isinstance(here, self.group_type) or name not in here:
+                raise self.request.error(f"there is no {path!r} in it; it has {self.list_keys()}")
+            here = self.child(here, name)
+        return here
+
+    def find(self, path: str, kind: Any) -> Any:
+        """The array or group at a path; None where there is none of this kind."""
+        try:
+            here = self.at(path)
+        except FileError:
+            return None
+        return here if isinstance(here, kind) else None
+
+    def list_keys(self) -> str:
+        """The names of what is in the store, for messages."""
+        return ", ".join(sorted(self.root)[:MOST_NAMED]) or "nothing"
+
+    def walk(self, element: Any) -> Iterator[Any]:
+        """An element and all that lies below it, each once."""
+        waiting, seen = [element], set()
+        while waiting:
+            here = waiting.pop()
+            identity = getattr(here, "id", here.name)  # in HDF5 links give it several names
+            if identity in seen:
+                continue
+            seen.add(identity)
+            if len(seen) > MOST_OBJECTS:
+                raise self.request.error(
+                    f"it holds more than {MOST_OBJECTS:,} objects; name one by --key"
+                )
+            yield here
+            if isinstance(here, self.group_type):
+                waiting.extend(self.child(here, name) for name in here)
+
+    def read_chosen(self) -> Any:
+        """What the key names; else X, the one array of two dimensions, or the one sparse group."""
+        if self.request.key is not None:
+            return self.matrix(self.at(self.request.key))
+        if "X" in self.root:
+            return self.matrix(self.child(self.root, "X"))
+        matrices = {here.name: here for here in self.walk(self.root) if self._is_matrix(here)}
+        only = self.request.only_one(list(matrices), "two-dimensional array of numbers")
+        return self.matrix(matrices[only])
+
+    def _is_matrix(self, here: Any) -> bool:
+        if isinstance(here, self.array_type):
+            return here.ndim == 2 and np.dtype(here.dtype).kind in NUMBERS
+        return set(COMPRESSED) <= set(here)
+
+    def matrix(self, here: Any) -> Any:
+        """An array, or the rows of one that is left where it is, or a CSR array of a group."""
+        if not isinstance(here, self.array_type):
+            return self.sparse(here)
+        n_bytes = prod(self.request.check_shape(here.shape)) * np.dtype(here.dtype).itemsize
+        if self.request.streams(n_bytes, self.stored_bytes(here)):
+            self.check_numbers(here, whole=False)
+            return StoredRows(here, self.request)
+        return self.numbers(here)
+
+    def sparse(self, group: Any, kind: str | None = None, shape: Any = None) -> Any:
+        """The CSR array of a group with data, indices and indptr, as AnnData and 10x have it."""
+        if not isinstance(group, self.group_type) or not set(COMPRESSED) <= set(group):
+            raise self.request.error(f"{group.name!r} is neither an array nor a sparse matrix")
+        if shape is None:
+            about = group.attrs
+            kind = str(about.get("encoding-type", about.get("h5sparse_format")))
+            shape = about.get("shape", about.get("h5sparse_shape"))
+        if shape is None:
+            raise self.request.error(f"the sparse matrix {group.name!r} does not say its shape")
+        size = self.request.check_shape(tuple(np.ravel(shape).tolist()))
+        parts = [self.numbers(self.child(group, name)) for name in COMPRESSED]
+        return self.request.sparse("csc" if str(kind).startswith("csc") else "csr", parts, size)
+
+    def numbers(self, array: Any) -> Array:
+        """All of an array of numbers, once its content and its size have been checked."""
+        self.check_numbers(array, whole=True)
+        return np.asarray(array[...])
+
+    def check_numbers(self, array: Any, *, whole: bool) -> None:
+        """Refuse what is no array of numbers, or none that can be read."""
+        if not isinstance(array, self.array_type):
+            raise self.request.error(f"{array.name!r} is no array")
+        if np.dtype(array.dtype).kind not in NUMBERS:
+            raise self.request.error(f"{array.name!r} holds {array.dtype} values, not numbers")
+        self.check_array(array, whole=whole)
+
+    def check_array(self, array: Any, *, whole: bool) -> None:
+        """Refuse what takes too much memory, as a ``whole`` or by pieces, or cannot be trusted."""
+        shapes = {"declared shape": array.shape if whole else None, "chunks of shape": array.chunks}
+        for what, shape in shapes.items():
+            size = prod(shape or ()) * max(1, np.dtype(array.dtype).itemsize)
+            self.request.check_size(size, f"the array {array.name!r} with {what} {shape}")
+        self.check_storage(array)
+
+    def texts(self, element: Any) -> tuple[str, ...]:
+        """An array, a column of categories or one with missing entries, as anndata reads it."""
+        for here in self.walk(element):
+            if isinstance(here, self.array_type):
+                self.check_array(here, whole=True)
+        import pandas as pd
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of files that anndata did not write
+            values = import_extra("anndata.io", "files").read_elem(element)
+        return tuple(
+            text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+            for text in pd.Series(values, dtype=object)
+        )
+
+
+class _Hdf5(Store):
+    """An open HDF5 file."""
+
+    def __init__(self, request: Request, root: Any) -> None:
+        super().__init__(request, root)
+        self.h5py = import_extra("h5py", "files")
+        self.array_type, self.group_type = self.h5py.Dataset, self.h5py.Group
+
+    def child(self, group: Any, name: str) -> Any:
+        link = group.get(name, getlink=True)
+        if isinstance(link, self.h5py.ExternalLink):
+            raise self.request.error(f"{name!r} is a link to another file, which is not followed")
+        if isinstance(link, self.h5py.SoftLink):
+            raise self.request.error(
+                f"{name!r} is a soft link, not followed; name what it points to with --key"
+            )
+        return group[name]
+
+    def check_storage(self, array: Any) -> None:
+        if array.external or array.is_virtual:
+            raise self.request.error(
+                f"{array.name!r} keeps its numbers in another file, which is not opened"
+            )
+
+    def stored_bytes(self, array: Any) -> int:
+        return int(array.id.get_storage_size())
+
+
+class _Zarr(Store):
+    """An open Zarr folder."""
+
+    def __init__(self, request: Request, root: Any) -> None:
+        super().__init__(request, root)
+        zarr = import_extra("zarr", "files")
+        self.array_type, self.group_type = zarr.Array, zarr.Group
+
+    def child(self, group: Any, name: str) -> Any:
+        return group[name]
+
+    def stored_bytes(self, array: Any) -> int:
+        return int(array.nbytes_stored())
+
+    def check_storage(self, array: Any) -> None:
+        described = array.metadata.to_dict()
+        keys = ("filters", "compressor", "codecs")
+        strange = set(_codec_names([described.get(key) for key in keys])) - HARMLESS_CODECS
+        if strange:
+            listed = ", ".join(sorted(strange))
+            raise self.request.error(
+                f"{array.name!r} is packed with {listed}, which is not trusted"
+            )
+        # What is not stored is zero, but each piece has to be asked for.
+        sizes = array.chunks if array.shards is None else array.shards
+        claimed = prod(
+            -(-extent // max(1, size)) for extent, size in zip(array.shape, sizes, strict=True)
+        )
+        if claimed <= MOST_EMPTY:
+            return
+        stored = sum(path.is_file() for path in (self.request.path / array.path).rglob("*"))
+        if claimed > PIECES_PER_STORED * stored:
+            raise self.request.error(
+                f"{array.name!r} claims {claimed:,} pieces, {stored:,} files are there"
+            )
+
+
+def _codec_names(described: Any) -> Iterator[str]:
+    """Every codec that a description names, at any depth."""
+    if isinstance(described, dict):
+        yield from (str(described[key]) for key in ("id", "name") if key in described)
+        described = tuple(described.values())
+    if isinstance(described, list | tuple):
+        for part in described:
+            yield from _codec_names(part)
