@@ -496,12 +496,17 @@ try:
     result.certificate
 except orthonmf.errors.SourceChangedError as error:
     print("told:", error)
+try:
+    orthonmf.factorize(given, 3, random_state=0)
+except orthonmf.OrthoNMFError as error:
+    print("and by a fit:", error)
 print(result.certify(X).ratio > 1)
 """
     process = start(code, tmp_path / "X.npy", store)
     out, error = process.communicate(timeout=100)
     assert process.returncode == 0, (process.returncode, error)
     assert out.startswith("told: the file of the memory map X holds")
+    assert "and by a fit: the file of the memory map X holds" in out
     assert out.endswith("True\n")
 
 
