@@ -22,7 +22,7 @@ ARRAYS = {
 
 def read_all(path, max_bytes=2**20):
     with open_archive(path, max_bytes) as held:
-        return held.header, {name: held.array(name) for name in ARRAYS if name in held}
+        return held.header, {name: held[name] for name in ARRAYS if name in held}
 
 
 @pytest.mark.parametrize("compressed", [True, False])
@@ -61,7 +61,7 @@ def test_any_order_of_bytes_and_of_entries_is_read_as_the_usual_one(tmp_path):
             target.writestr(f"{name}.npy", stream.getvalue())
     with open_archive(tmp_path / "a", 2**20) as held:
         for name in ("columns", "swapped"):
-            found = held.array(name)
+            found = held[name]
             np.testing.assert_array_equal(found, X)
             assert found.flags.c_contiguous
             assert found.dtype.isnative
@@ -92,7 +92,7 @@ def test_an_array_that_is_not_there_is_named(tmp_path):
         assert "header" in held
         assert "x" not in held
         with pytest.raises(InvalidInputError, match=r"a: it lacks the array 'x'"):
-            held.array("x")
+            held["x"]
 
 
 def test_the_limit_is_on_what_is_declared_for_all_arrays(tmp_path):
@@ -111,7 +111,7 @@ def test_a_text_or_a_complex_number_is_no_plain_number(tmp_path):
     with open_archive(tmp_path / "a", 2**20) as held:
         for name in ("text", "complex"):
             with pytest.raises(InvalidInputError, match=f"'{name}' holds .* not plain numbers"):
-                held.array(name)
+                held[name]
 
 
 def members_of(content, **entry):
@@ -189,4 +189,4 @@ def test_an_array_of_no_dimension_stays_one(tmp_path):
     path = tmp_path / "a.npz"
     write_archive(path, {}, {"two": np.array(2)})
     with open_archive(path, 2**20) as found:
-        assert found.array("two").shape == ()
+        assert found["two"].shape == ()

@@ -168,7 +168,7 @@ def test_a_damaged_or_foreign_file_is_refused(tmp_path):
     X = some_matrix()
     assert break_off(tmp_path / "c", 3, X, 5, random_state=0, certificate=None)
     with open_archive(tmp_path / "c", 2**30) as archive:
-        header, values = archive.header, archive.array("values")
+        header, values = archive.header, archive["values"]
     refused = pytest.raises(orthonmf.OrthoNMFError, match=r"cannot be read.*delete the file")
     write_archive(tmp_path / "c", header, {"values": values[:-1]})
     with refused:
@@ -246,7 +246,7 @@ def test_a_damaged_header_is_refused_and_nothing_is_lost(damage, tmp_path):
     X = some_matrix()
     assert break_off(tmp_path / "c", 3, X, 5, random_state=0, certificate=None)
     with open_archive(tmp_path / "c", 2**30) as archive:
-        header, values = archive.header, archive.array("values")
+        header, values = archive.header, archive["values"]
     write_archive(tmp_path / "c", {**header, **damage}, {"values": values})
     before = (tmp_path / "c").read_bytes()
     rng = np.random.default_rng(0)
@@ -260,7 +260,7 @@ def test_damaged_steps_are_refused(tmp_path):
     X = some_matrix()
     assert break_off(tmp_path / "c", 3, X, 5, random_state=0, certificate=None)
     with open_archive(tmp_path / "c", 2**30) as archive:
-        header, values = archive.header, archive.array("values")
+        header, values = archive.header, archive["values"]
     first, *rest = header["steps"]
     refused = pytest.raises(orthonmf.OrthoNMFError, match="delete the file")
     for change in (

@@ -89,7 +89,7 @@ class Members:
         if len(self.entries) < len(listed):
             raise fail("it holds two entries of one name")
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self.entries
 
     def read(
@@ -127,7 +127,7 @@ class Archive:
             )
         if HEADER not in self:
             raise self._fail("it is not an orthonmf file: it has no header")
-        text = self.array(HEADER).tobytes()
+        text = self[HEADER].tobytes()
         try:
             header = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -139,10 +139,10 @@ class Archive:
     def _fail(self, why: str) -> InvalidInputError:
         return InvalidInputError(f"{self.path}: {why}")
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self._members
 
-    def array(self, name: str) -> Array:
+    def __getitem__(self, name: str) -> Array:
         """One array of plain numbers."""
         if name not in self:
             raise self._fail(f"it lacks the array {name!r}")

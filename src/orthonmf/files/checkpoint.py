@@ -110,7 +110,7 @@ class FileCheckpoint(Checkpoint):
         remedy = "delete the file to start again"
         try:
             with open_archive(self.path, MOST_BYTES) as archive:
-                header, values = archive.header, archive.array("values")
+                header, values = archive.header, archive["values"]
             if header.get("format") != FORMAT:
                 raise InvalidInputError(f"it is no {FORMAT}")
             identity, first = dict(header["identity"]), header["generator"]

@@ -71,7 +71,7 @@ def test_a_bomb_is_refused_before_it_is_decompressed(file, monkeypatch):
     arrays["components"] = np.zeros((64, 2**20))  # half a gigabyte of zeros in half a megabyte
     put_together(file, header, arrays)
     assert file.stat().st_size < 2**20
-    monkeypatch.setattr(archive.Archive, "array", lambda *given: pytest.fail("decompressed"))
+    monkeypatch.setattr(archive.Members, "read", lambda *given: pytest.fail("decompressed"))
     with pytest.raises(InvalidInputError, match=r"declares 53\d,\d+,\d+ bytes.*max_bytes"):
         load(file, max_bytes=2**24)
 

@@ -11,7 +11,7 @@ from orthonmf import load, save
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
-from orthonmf.files.saving.content import Content, Packed
+from orthonmf.files.saving.content import Content
 from orthonmf.files.saving.kinds import KINDS
 from orthonmf.preparation import prepare
 from tests.files.saving.test_save_and_load import (
@@ -99,7 +99,7 @@ def packed(obj):
 
 
 def unpacked(kind, values, arrays):
-    return kind.unpack(Content(Packed("some.npz", {"content": values}, arrays)))
+    return kind.unpack(Content("some.npz", values, arrays))
 
 
 def with_core():

@@ -13,8 +13,8 @@ from typing import Any
 import orthonmf
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.files.archive import open_archive, write_archive
-from orthonmf.files.saving.content import Content, Packed
-from orthonmf.files.saving.kinds import KINDS, Kind
+from orthonmf.files.saving.content import Content
+from orthonmf.files.saving.kinds import KINDS
 
 __all__ = ["load", "save"]
 
@@ -53,21 +53,16 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
         if type(obj) is getattr(orthonmf, name):  # imported no sooner than needed
             content, arrays = kind.pack(obj)
             identity = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": name}
-            header = json.loads(json.dumps({**identity, "content": content}, allow_nan=False))
-            _refuse_unreadable(Packed(path, header, arrays), kind)
-            write_archive(path, header, arrays)
+            values = json.loads(json.dumps(content, allow_nan=False))
+            try:
+                kind.unpack(Content(path, values, arrays))
+            except InvalidInputError as error:
+                raise InvalidInputError(
+                    f"this cannot be saved, for it could not be loaded: {error}"
+                ) from error
+            write_archive(path, {**identity, "content": values}, arrays)
             return
     raise InvalidTypeError(f"cannot save a {type(obj).__name__}; pass one of {', '.join(KINDS)}")
-
-
-def _refuse_unreadable(packed: Packed, kind: Kind) -> None:
-    """Do all that loading would do: what cannot be loaded again is not written."""
-    try:
-        kind.unpack(Content(packed))
-    except InvalidInputError as error:
-        raise InvalidInputError(f"this cannot be saved, for it could not be loaded: {error}") from (
-            error
-        )
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
@@ -110,4 +105,4 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
         kind = KINDS.get(str(header.get("kind")))
         if kind is None:
             raise InvalidInputError(f"{path} holds a {header.get('kind')!r}, which is unknown")
-        return kind.unpack(Content(archive))
+        return kind.unpack(Content(path, header.get("content"), archive))

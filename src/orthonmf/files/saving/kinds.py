@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from orthonmf.certificate import KINDS as KINDS_OF_PROMISES
+from orthonmf.certificate import Certificate, Promise
 from orthonmf.certifying import Evidence
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.errors import InvalidTypeError
 from orthonmf.factorization import Factorization
-from orthonmf.files.saving.content import UNIT_LENGTH, Content, plain, unplain
+from orthonmf.files.saving.content import (
+    UNIT_LENGTH,
+    Check,
+    Content,
+    is_amount,
+    is_count,
+    is_name,
+    is_text,
+    list_of,
+    optional,
+    plain,
+    unplain,
+)
 from orthonmf.numerics.arrays import Array
 from orthonmf.preparation import STEPS, Preparation
 
@@ -22,42 +36,33 @@ if TYPE_CHECKING:
     from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
 
 NAMES = "feature_names_in_"  # where scikit-learn keeps the names of columns, if there are any
-# The values of each kind in the order in which files hold them, and how they are read back.
-Fields = dict[str, Callable[[Content, str], Any]]
-FACTORIZATION: Fields = {
-    "n_components": Content.sizes,
-    "error": Content.number,
-    "relative_squared_error": Content.number,
-    "history": Content.numbers,
-    "n_sweeps": Content.count,
-    "steps_run": Content.texts,
-    "seconds": Content.number,
-    "shortage": Content.text,
-    "random_state": Content.seed,
-    "cautions": Content.texts,
-    "promise": Content.promise,
+SETTINGS = ("samples", "features", "both")
+# The values of each kind in the order in which files hold them, and the check of each.
+FACTORIZATION: dict[str, Check] = {
+    "n_components": lambda value: is_count(value) or list_of(is_count, 2)(value),
+    "error": is_amount,
+    "relative_squared_error": is_amount,
+    "history": list_of(is_amount),
+    "n_sweeps": is_count,
+    "steps_run": list_of(is_text),
+    "seconds": is_amount,
+    "shortage": is_text,
+    "random_state": optional(is_count),
+    "cautions": list_of(is_text),
 }
-CLUSTERING: Fields = {"disagreements": Content.count, "certificate": Content.certificate}
+CERTIFICATE: dict[str, Check] = {field.name: optional(is_amount) for field in fields(Certificate)}
+CERTIFICATE |= dict.fromkeys(("method", "a_priori_kind", "reason", "quantity"), optional(is_text))
 
 
-def _values(obj: Any, fields: Fields, suffix: str = "") -> dict[str, Any]:
-    return {name: plain(getattr(obj, f"{name}{suffix}")) for name in fields}
-
-
-def _read(content: Content, fields: Fields) -> dict[str, Any]:
-    return {name: read(content, name) for name, read in fields.items()}
-
-
-def _arrays(obj: Any, *names: str, suffix: str = "") -> dict[str, Array]:
-    """The arrays of an object by name, those that it has."""
-    arrays = {name: getattr(obj, f"{name}{suffix}") for name in names}
-    return {name: array for name, array in arrays.items() if array is not None}
+def _read(content: Content, checks: dict[str, Check]) -> dict[str, Any]:
+    return {name: content.value(name, fits) for name, fits in checks.items()}
 
 
 def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str, Array]]:
     content = {
         "orthogonal": result.orthogonal,
-        **_values(result, FACTORIZATION),
+        **{name: plain(getattr(result, name)) for name in FACTORIZATION},
+        "promise": plain(result.promise),
         "certificate": plain(result.evidence.without_data()),
         "sample_names": plain(result.sample_names),
         "feature_names": plain(result.feature_names),
@@ -66,26 +71,33 @@ def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str
     # Where there are labels and scales, one entry per row, they are the loadings.
     loadings = () if result.labels is not None else ("loadings",)
     others = ("labels", "scales", "feature_labels", "feature_scales", "feature_weight")
-    steps = () if result.preparation is None else result.preparation.steps
-    learned = {f"preparation_{name}": values for name, values in steps if values is not None}
-    return content, _arrays(result, "components", *loadings, *others) | learned
+    arrays = {name: getattr(result, name) for name in ("components", *loadings, *others)}
+    for name, learned in () if result.preparation is None else result.preparation.steps:
+        arrays[f"preparation_{name}"] = learned
+    return content, {name: array for name, array in arrays.items() if array is not None}
 
 
 def _unpack_factorization(content: Content) -> Factorization:
-    setting, components = content.read_setting(), content.components()
+    setting = content.value("orthogonal", lambda value: value in SETTINGS)
+    values = _read(content, FACTORIZATION)
+    components = content.amounts("components", None, None)
+    lengths = np.linalg.norm(components.astype(np.float64), axis=1)
+    if np.any(np.abs(lengths - 1.0) > UNIT_LENGTH[components.dtype]):
+        raise content.wrong("components holds rows that are not of length 1")
     k, m = components.shape
     labels, scales, feature_labels, feature_scales = None, None, None, None
     if setting == "features":
-        loadings: Any = content.amounts("loadings", (None, k))
+        loadings: Any = content.amounts("loadings", None, k)
     else:
         labels, scales = _check_labels(content, "", None, k)
         loadings = one_per_row(labels, scales, k)
     if setting != "samples":
-        asked = content.sizes("n_components")
+        asked = values["n_components"]
         n_groups = asked[1] if isinstance(asked, tuple) else k
         feature_labels, feature_scales = _check_labels(content, "feature_", m, n_groups)
         check = _check_groups if isinstance(asked, tuple) else _check_columns
         check(content, components, feature_labels, feature_scales)
+    n = loadings.shape[0]
     return Factorization(
         orthogonal=setting,
         components=components,
@@ -95,34 +107,49 @@ def _unpack_factorization(content: Content) -> Factorization:
         feature_labels=feature_labels,
         feature_scales=feature_scales,
         feature_weight=_feature_weight(content, m),
-        evidence=Evidence(content.certificate("certificate")),
-        sample_names=content.names("sample_names", loadings.shape[0]),
-        feature_names=content.names("feature_names", m),
+        evidence=Evidence(_certificate(content)),
+        promise=_promise(content.inner("promise")),
+        sample_names=content.value("sample_names", optional(list_of(is_text, n))),
+        feature_names=content.value("feature_names", optional(list_of(is_text, m))),
         preparation=_preparation(content, m),
-        **_read(content, FACTORIZATION),
+        **values,
     )
+
+
+def _certificate(content: Content) -> Certificate:
+    """The certificate; what an earlier version did not write has its default."""
+    inner = content.inner("certificate")
+    written = {name: fits for name, fits in CERTIFICATE.items() if name in inner.values}
+    return Certificate(**_read(inner, written))
+
+
+def _promise(content: Content) -> Promise:
+    """What was promised, on average or always, and of what."""
+    kind = content.value("kind", lambda value: value in (None, *KINDS_OF_PROMISES))
+    fits = is_amount if kind is not None else lambda value: value is None
+    return Promise(content.value("ratio", fits), kind, content.value("reason", is_text))
 
 
 def _preparation(content: Content, m: int) -> Preparation | None:
     """The steps that were taken before the fit, with what each learned; None for none."""
-    if content.items().get("preparation") is None:
+    if content.values.get("preparation") is None:
         return None
-    names = content.texts("preparation")
+    names = content.value("preparation", list_of(is_text))
     if list(names) != [name for name in STEPS if name in names]:
         raise content.wrong(f"preparation is {names!r}")
     steps: list[tuple[str, Array | None]] = []
     for name in names:
-        shape = (1,) if name == "totals" else (m,)
+        size = 1 if name == "totals" else m
         learns = STEPS[name].learn is not None
-        steps.append((name, content.amounts(f"preparation_{name}", shape) if learns else None))
+        steps.append((name, content.amounts(f"preparation_{name}", size) if learns else None))
     return Preparation(tuple(steps))
 
 
 def _feature_weight(content: Content, m: int) -> Array | None:
     """The weights of the features (m,), where there are any."""
-    if not content.has_array("feature_weight"):
+    if "feature_weight" not in content.arrays:
         return None
-    weights = content.amounts("feature_weight", (m,))
+    weights = content.amounts("feature_weight", m)
     if not weights.any():
         raise content.wrong("feature_weight is zero everywhere")
     return weights
@@ -130,7 +157,7 @@ def _feature_weight(content: Content, m: int) -> Array | None:
 
 def _check_labels(content: Content, prefix: str, size: int | None, k: int) -> tuple[Array, Array]:
     labels = content.labels(f"{prefix}labels", size, k)
-    scales = content.amounts(f"{prefix}scales", labels.shape)
+    scales = content.amounts(f"{prefix}scales", *labels.shape)
     if np.any((labels < 0) != (scales == 0)):
         raise content.wrong(f"{prefix}labels and {prefix}scales contradict each other")
     return labels, scales
@@ -164,7 +191,7 @@ def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
 def _unpack_nmf(content: Content) -> OrthogonalNMF:
     from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
 
-    model: OrthogonalNMF = _make(OrthogonalNMF, content, {})
+    model: OrthogonalNMF = _make(OrthogonalNMF, content)
     model.result_ = _unpack_factorization(content)
     _set_names(model, content, model.components_.shape[1], "names_in")
     return model
@@ -177,29 +204,30 @@ def _pack_clustering(
     content = {
         "parameters": parameters,
         "n_clusters": len(model.rows_),
-        **_values(model, CLUSTERING, "_"),
+        "disagreements": plain(model.disagreements_),
+        "certificate": plain(model.certificate_),
         "feature_names": _list_names(getattr(model, NAMES, None), NAMES),
         "row_names": _list_names(model.row_names_, "row_names_"),
         "column_names": _list_names(model.column_names_, "column_names_"),
     }
-    return content, arrays | _arrays(model, "row_labels", "column_labels", suffix="_")
+    labels = {"row_labels": model.row_labels_, "column_labels": model.column_labels_}
+    return content, arrays | labels
 
 
 def _unpack_clustering(content: Content) -> BipartiteCorrelationClustering:
     from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 
     n, m = content.array("row_labels").size, content.array("column_labels").size
-    model: BipartiteCorrelationClustering = _make(
-        BipartiteCorrelationClustering, content, CLUSTERING
-    )
+    model: BipartiteCorrelationClustering = _make(BipartiteCorrelationClustering, content)
+    model.disagreements_ = content.value("disagreements", is_count)
+    model.certificate_ = _certificate(content)
     model.row_labels_ = content.labels("row_labels", n, n + m, lowest=0)
     model.column_labels_ = content.labels("column_labels", m, n + m, lowest=0)
-    model._n_clusters = content.count("n_clusters")
-    if model._n_clusters > n + m:
-        raise content.wrong(f"n_clusters is {model._n_clusters}")
-    for name, size in (("row_names", n), ("column_names", m)):
-        given = content.scalars(name, size)
-        setattr(model, f"{name}_", None if given is None else _objects(given))
+    model._n_clusters = content.value(
+        "n_clusters", lambda value: is_count(value) and value <= n + m
+    )
+    model.row_names_ = _read_names(content, "row_names", n)
+    model.column_names_ = _read_names(content, "column_names", m)
     _set_names(model, content, m)
     return model
 
@@ -225,27 +253,25 @@ def _pack_parameters(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     return values, arrays
 
 
-def _make(kind: type, content: Content, fields: Fields) -> Any:
-    """A model with its parameters and with the attributes that are plain values."""
+def _make(kind: type, content: Content) -> Any:
+    """A model with its parameters."""
     model = kind()
     known = model.get_params(deep=False)
-    stored = content.inner("parameters").items()
+    stored = content.inner("parameters").values
     given = {name: unplain(value) for name, value in stored.items() if name in known}
     for name in known:
-        if content.has_array(f"parameter_{name}"):
+        if f"parameter_{name}" in content.arrays:
             given[name] = content.array(f"parameter_{name}")
     if isinstance(given.get("n_components"), list):  # two numbers, which JSON has no tuple for
         given["n_components"] = tuple(given["n_components"])
-    for name, value in _read(content, fields).items():
-        setattr(model, f"{name}_", value)
     return model.set_params(**given)
 
 
 def _set_names(model: Any, content: Content, size: int, key: str = "feature_names") -> None:
     model.n_features_in_ = size
-    names = content.scalars(key, size)
+    names = _read_names(content, key, size)
     if names is not None:
-        setattr(model, NAMES, _objects(names))
+        setattr(model, NAMES, names)
 
 
 def _list_names(names: Array | None, what: str) -> list[Any] | None:
@@ -253,15 +279,15 @@ def _list_names(names: Array | None, what: str) -> list[Any] | None:
     if names is None:
         return None
     given = [name.item() if isinstance(name, np.generic) else name for name in names]
-    if not all(isinstance(name, str | int | float) for name in given):
+    if not all(map(is_name, given)):
         raise InvalidTypeError(f"{what} cannot be written to a file: use texts or numbers")
     return given
 
 
-def _objects(names: list[Any]) -> Array:
-    array = np.empty(len(names), dtype=object)
-    array[:] = names
-    return array
+def _read_names(content: Content, key: str, size: int) -> Array | None:
+    """As many names as there are things, as an array of objects; None for none."""
+    names = content.value(key, optional(list_of(is_name, size)))
+    return None if names is None else np.array(names, dtype=object)
 
 
 @dataclass(frozen=True, slots=True)
