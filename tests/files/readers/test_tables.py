@@ -79,6 +79,20 @@ READ = {
     "old line ends": ("n,a\rx,1\rz,3\r", [[1], [3]], ("x", "z"), ("a",), ()),
     "lines in a name": ('n,a\n"x\ny",1\nz,2\n', [[1], [2]], ("x\ny", "z"), ("a",), ()),
     "empty lines of cells": ("a,b\n1,2\n,\n3,4\n", [[1, 2], [3, 4]], None, ("a", "b"), ()),
+    "an empty column at the end": (
+        "a,b,\n1,2,\n3,4,\n",
+        [[1, 2], [3, 4]],
+        None,
+        ("a", "b"),
+        ("empty columns left out at the end: 1",),
+    ),
+    "empty columns at the end, behind names": (
+        "n;a;b;;\nx;1;2;;\n;;;;\ny;3;4;; \n",
+        [[1, 2], [3, 4]],
+        ("x", "y"),
+        ("a", "b"),
+        ("empty columns left out at the end: 2",),
+    ),
     "one line": ("5,6\n", [[5, 6]], None, None, ()),
     "large whole numbers": (
         "9007199254740993,12345678901234567890123\n",
@@ -102,6 +116,10 @@ def test_it_is_read_and_told(name, packed, tmp_path):
 
 
 REFUSED = {
+    "a cell behind the last column": (
+        "a,b,\n" + f"1,{2:01000},\n" * 5_000 + "3,4,5\n",
+        "line 5002: it has 3 cells, the lines above 2",
+    ),
     "thousands or decimals": (
         "a;b\n1,234;5,678\n",
         r"line 2: column 1 \('a'\): '1,234' .*comma may be",

@@ -57,10 +57,16 @@ def read_table(lines: Iterator[str], request: Request, delimiter: str | None) ->
     blocks = _blocks(lines, request)
     _, ahead = next(blocks, (1, []))
     delimiter = delimiter or find_delimiter(ahead)
+    empty = _trailing_delimiters(ahead, delimiter)
+    if empty:
+        ahead = _without_trailing(ahead, empty)
+        blocks = ((number, _without_trailing(block, empty)) for number, block in blocks)
     records = list(split_lines(ahead, 1, delimiter, request))
     if not records:
         raise request.error("the file is empty")
     layout, body, notes = _lay_out(records, delimiter, request)
+    if empty:
+        notes = (*notes, f"empty columns left out at the end: {len(empty)}")
     first = body[0][0]
     names: list[str] = []
     parts: list[Array] = []
@@ -92,6 +98,19 @@ def _blocks(lines: Iterator[str], request: Request) -> Iterator[tuple[int, list[
             start, block, size, quotes = start + len(block), [], 0, 0
     if block:
         yield start, block
+
+
+def _trailing_delimiters(lines: list[str], delimiter: str) -> str:
+    """The delimiters at the end of every line, as some programs write them; there are no cells."""
+    texts = (line.rstrip("\r\n ") for line in lines)
+    filled = [text for text in texts if text.strip(f"{delimiter} \t")]
+    counts = (len(text) - len(text.rstrip(delimiter)) for text in filled)
+    return delimiter * min(counts, default=0)
+
+
+def _without_trailing(lines: list[str], empty: str) -> list[str]:
+    """The same without these; a line that has a cell there is left too long, and refused later."""
+    return [line.rstrip("\r\n ").removesuffix(empty) + "\n" for line in lines]
 
 
 def split_lines(
