@@ -153,16 +153,6 @@ def test_an_integer_feature_weight_equals_repetition_over_features():
     )
 
 
-def test_a_row_of_weight_zero_shapes_nothing_but_is_labelled():
-    X = make_planted(40, 12, 3, 0.2, random_state=4).X
-    weights = np.ones(40)
-    weights[:5] = 0.0
-    found, without = fit(X, sample_weight=weights), fit(X[5:])
-    np.testing.assert_allclose(found.components, without.components, rtol=1e-10)
-    np.testing.assert_array_equal(found.labels[5:], without.labels)
-    assert np.all(found.labels[:5] >= 0)
-
-
 def test_the_order_of_rows_does_not_matter_for_a_given_partition():
     X = make_planted(80, 12, 3, 0.2, random_state=6).X
     order = np.random.default_rng(0).permutation(80)
@@ -179,18 +169,6 @@ def test_the_same_seed_gives_the_same_bits_and_another_may_not():
     assert any(error != one.error for error in others)
 
 
-def test_exactly_orthogonal_blocks_are_recovered():
-    rng = np.random.default_rng(0)
-    X = np.zeros((30, 12))
-    labels = np.arange(30) % 3
-    for part in range(3):
-        X[np.ix_(labels == part, np.arange(12) % 3 == part)] = np.outer(
-            rng.exponential(size=10), rng.exponential(size=4)
-        )
-    for orthogonal in SETTINGS:
-        assert fit(X, orthogonal=orthogonal, n_init=10).relative_squared_error < 1e-28
-
-
 def test_scikit_learns_kmeans_is_a_subroutine():
     X = make_planted(300, 20, 4, 0.3, random_state=7).X
 
@@ -203,16 +181,6 @@ def test_scikit_learns_kmeans_is_a_subroutine():
             found = fit(store(X), 4, orthogonal=orthogonal, kmeans=kmeans)
             ours = fit(X, 4, orthogonal=orthogonal, n_init=5)
             assert found.error == pytest.approx(ours.error, rel=0.02)
-
-
-def test_frames_are_taken_and_a_text_column_is_named():
-    pandas = pytest.importorskip("pandas")
-    X = make_planted(30, 4, 2, 0.3, random_state=8).X
-    frame = pandas.DataFrame(X, columns=list("abcd"))
-    np.testing.assert_array_equal(fit(frame, 2).components, fit(X, 2).components)
-    frame["c"] = "text"
-    with pytest.raises(ValueError, match="'c'"):
-        fit(frame, 2)
 
 
 def test_local_search_ends_on_data_with_fewer_directions_than_asked_for():
@@ -231,13 +199,6 @@ def test_local_search_ends_in_float32_at_the_level_of_its_rounding(seed):
     assert quiet_fit(X.astype(np.float32), 20, kmeans="local-search").relative_squared_error < 1e-6
 
 
-def test_directions_that_differ_little_are_still_told_apart():
-    X = 1e4 + 3 * np.random.default_rng(0).random((300, 500))
-    found = fit(X, 50, algorithm="best", kmeans=None)
-    assert found.n_components_found == 50
-    assert found.relative_squared_error < 0.95 * fit(X, 1).relative_squared_error
-
-
 def test_nothing_is_promised_where_the_proof_does_not_reach():
     X = make_planted(60, 12, 3, 0.5, random_state=0).X
     assert fit(X).certificate.a_priori_ratio is not None
@@ -249,26 +210,10 @@ def test_nothing_is_promised_where_the_proof_does_not_reach():
     assert fit(nearly, 10).certificate.a_priori_ratio is None
 
 
-def test_an_option_that_the_algorithm_would_ignore_is_refused():
-    X = np.random.default_rng(0).random((8, 4))
-    with pytest.raises(ValueError, match="algorithm='paper'"):
-        orthonmf.factorize(X, 2, kmeans="ls++")
-    with pytest.raises(ValueError, match="algorithm='best'"):
-        orthonmf.factorize(X, 2, algorithm="paper", init="lines")
-
-
 def test_a_matrix_of_mostly_empty_rows_is_projected_without_making_them_dense():
     X = csr_array(([1.0, 2.0], ([5, 20_000], [3, 2_900])), shape=(30_000, 3_000))
     found = fit(X, 2, algorithm="best")
     assert list(np.flatnonzero(found.labels >= 0)) == [5, 20_000]
-
-
-def test_nullable_pandas_columns_are_numbers_and_their_gaps_are_missing_values():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"a": pandas.array([1.0, None, 2, 3], dtype="Float64"), "b": 1.0})
-    with pytest.raises(ValueError, match=r"NaN.*X\[1, 0\]"):
-        fit(frame, 1)
-    assert fit(frame, 1, algorithm="best", missing_values=np.nan).n_components_found == 1
 
 
 def test_seconds_that_would_be_ignored_are_refused():

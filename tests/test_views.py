@@ -158,19 +158,6 @@ def test_the_report_is_written_from_python(frame, tmp_path):
     assert path.read_text() == text
 
 
-def test_results_of_selections_and_baselines_take_a_few_lines(frame):
-    chosen = orthonmf.select_n_components(frame.to_numpy(), [1, 2, 3], random_state=0)
-    assert len(repr(chosen).splitlines()) == 4
-    assert "<table" in chosen._repr_html_()
-    pairs = orthonmf.select_n_components(
-        frame.to_numpy(), [(2, 2), (3, 3)], orthogonal="both", random_state=0
-    )
-    assert "(3, 3)" in pairs._repr_html_()
-    solved = orthonmf.baselines.solve("nmf", frame.to_numpy(), 3, max_iter=5, random_state=0)
-    assert len(repr(solved).splitlines()) == 3
-    assert "array" not in repr(solved)
-
-
 def test_with_a_core_features_belong_to_groups():
     planted = orthonmf.datasets.make_planted(30, 20, (2, 3), 0.05, "both", random_state=0)
     result = orthonmf.factorize(planted.X, (2, 3), orthogonal="both", random_state=0)

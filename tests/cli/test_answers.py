@@ -115,13 +115,6 @@ def test_bicluster_says_how_to_keep_its_answer_and_what_it_is_for(run, blocks, t
     assert "-o DIR" not in run("bicluster", "graph.csv", "-o", "out").out
 
 
-def test_the_help_of_both_commands_says_which_graph_each_is_for(run):
-    fit, bicluster = (in_one_line(run(name, "--help").out) for name in ("fit", "bicluster"))
-    assert "--format edges --orthogonal both -k K" in fit
-    assert "--format edges --orthogonal both -k K" in bicluster
-    assert "see bicluster" in fit
-
-
 def test_a_number_of_components_of_any_length_is_a_number(run, table):
     assert run("fit", table, "-k", 1000000000).code == 0
     assert run("fit", table, "-k", "1000000000,2", "--orthogonal", "both").code == 0

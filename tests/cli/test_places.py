@@ -263,23 +263,6 @@ def test_an_interrupt_while_modules_are_imported_is_one_line(module, tmp_path):
 
 
 @pytest.mark.slow
-def test_an_interrupt_while_options_are_parsed_is_one_line(tmp_path):
-    script = """
-import os, signal
-from orthonmf.cli import commands
-commands._without_debug = lambda given: os.kill(os.getpid(), signal.SIGINT)
-from orthonmf.cli.main import main
-main()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, env=ENVIRONMENT,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "orthonmf: note: interrupted; nothing was half written\n"
-
-
-@pytest.mark.slow
 def test_a_command_at_work_takes_the_interrupt_over(tmp_path):
     os.mkfifo(tmp_path / "slow.csv")
     process = subprocess.Popen(

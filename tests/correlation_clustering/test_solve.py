@@ -2,25 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
-from orthonmf.correlation_clustering.blocks import (
-    Blocks,
-    count_disagreements,
-    restrict_to_blocks,
-    transpose,
-)
-from orthonmf.correlation_clustering.local_search import improve_blocks
-from orthonmf.correlation_clustering.rounding import (
-    choose_best_patterns,
-    choose_nearest_patterns,
-    round_to_patterns,
-)
 from orthonmf.correlation_clustering.solve import (
     ALGORITHMS,
     CORRELATION_CLUSTERING_RATIO,
-    cluster_as_published,
-    cluster_best,
 )
 from tests.correlation_clustering.graphs import cluster, planted_graph, random_graph
 from tests.oracles.correlation_clustering import disagreements, fewest_disagreements
@@ -94,18 +79,6 @@ def test_what_is_counted_is_what_the_labels_say_and_the_bound_is_below_the_optim
     assert both == {*range(found.n_clusters)}
 
 
-def test_the_default_costs_no_more_than_the_paper_and_uses_its_starts():
-    for seed in (0, 4):
-        matrix = csr_array(random_graph(seed, 12, 10))
-        paper = cluster_as_published(matrix, 0, np.random.default_rng(0))
-        best = cluster_best(matrix, 2, np.random.default_rng(0))
-        # Without random starts local search improves on both roundings all the same.
-        few = cluster_best(matrix, 0, np.random.default_rng(0))
-        improved = improve_blocks(matrix, transpose(matrix), paper, np.random.default_rng(0))
-        costs = [count_disagreements(matrix, one) for one in (best, few, improved, paper)]
-        assert costs[0] <= costs[1] <= costs[2] < costs[3]
-
-
 def test_small_graphs_are_clustered_at_the_optimum_by_the_default():
     for seed in range(2):
         M = random_graph(seed)
@@ -119,41 +92,3 @@ def test_a_tall_graph_is_the_wide_one_with_its_sides_exchanged():
     assert len(tall.row_labels) == 7
     same = wide.row_labels[:, None] == wide.column_labels
     np.testing.assert_array_equal(tall.column_labels[:, None] == tall.row_labels, same)
-
-
-def one_block(M):
-    return Blocks(np.zeros(M.shape[0], dtype=int), np.zeros(M.shape[1], dtype=int))
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_the_pattern_row_is_the_one_lemma_1_names(seed):
-    rng = np.random.default_rng(seed)
-    M = (rng.random((6, 5)) < 0.6).astype(float)
-    a, w = rng.uniform(0.1, 2, size=5), rng.uniform(0.1, 2, size=6)
-    distances = np.linalg.norm(M / w[:, None] - a, axis=1)
-    chosen = choose_nearest_patterns(csr_array(M), one_block(M), a, w)
-    assert distances[chosen[0]] <= distances.min() * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_the_cheapest_pattern_is_found_and_rows_are_chosen_best(seed):
-    rng = np.random.default_rng(seed)
-    M = (rng.random((6, 5)) < 0.5).astype(int)
-    costs = [sum(min(row.sum(), np.sum(row != pattern)) for row in M) for pattern in M]
-    matrix, blocks = csr_array(M), one_block(M)
-    rounded = round_to_patterns(matrix, blocks, choose_best_patterns(matrix, blocks))
-    assert count_disagreements(matrix, rounded) == min(costs)
-
-
-def test_all_blocks_are_rounded_as_each_would_be_alone():
-    rng = np.random.default_rng(3)
-    M = (rng.random((12, 10)) < 0.5).astype(int)
-    blocks = Blocks(np.arange(12) % 3, np.arange(10) % 3)
-    inside = restrict_to_blocks(csr_array(M), blocks)
-    together = round_to_patterns(inside, blocks, choose_best_patterns(inside, blocks))
-    for s in range(3):
-        part = csr_array(M[np.ix_(blocks.rows == s, blocks.columns == s)])
-        whole = one_block(part)
-        alone = round_to_patterns(part, whole, choose_best_patterns(part, whole))
-        assert np.array_equal(together.rows[blocks.rows == s] >= 0, alone.rows >= 0)
-        assert np.array_equal(together.columns[blocks.columns == s] >= 0, alone.columns >= 0)

@@ -102,30 +102,6 @@ def test_parameters_that_make_no_sense_are_refused_in_fit(parameters, error):
         model.fit(M)
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_labels():
-    X = (np.random.default_rng(0).random((30, 20)) < 0.3).astype(int)
-    first = BipartiteCorrelationClustering(n_init=1, random_state=3).fit(X)
-    second = BipartiteCorrelationClustering(n_init=1, random_state=3).fit(X)
-    assert np.array_equal(first.row_labels_, second.row_labels_)
-    assert first.certificate_.lower_bound == second.certificate_.lower_bound
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "seeded",
-    [np.random.default_rng, np.random.RandomState, np.random.SeedSequence, np.random.PCG64],
-)
-def test_every_source_of_random_numbers_is_taken(seeded):
-    X = (np.random.default_rng(0).random((30, 20)) < 0.3).astype(int)
-    first, second = (
-        BipartiteCorrelationClustering(n_init=1, random_state=seeded(3)).fit(X) for _ in "ab"
-    )
-    assert np.array_equal(first.row_labels_, second.row_labels_)
-    with pytest.raises(InvalidTypeError, match="random_state"):
-        BipartiteCorrelationClustering(random_state="3").fit(X)
-
-
 def test_pairs_of_labels_are_clustered_as_the_readme_says():
     pairs = [("ann", "tea"), ("bob", "tea"), ("eve", "milk")]
     model = BipartiteCorrelationClustering(random_state=0).fit(pairs)

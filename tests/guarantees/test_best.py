@@ -60,6 +60,18 @@ def test_three_tournaments_reach_the_optimum_and_the_paper_is_not_better(orthogo
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_one_default_call_reaches_the_optimum_of_small_matrices(orthogonal):
+    reached = []
+    for seed in range(40):
+        shape, k = ((5, 4), 2) if orthogonal == "both" else ((7, 5), 3)
+        X = np.random.default_rng(seed).exponential(size=shape)
+        fit = orthonmf.factorize(X, k, orthogonal=orthogonal, certificate=None, random_state=seed)
+        reached.append(fit.error**2 <= optimum_of(X, k, orthogonal) * (1 + ROUNDING) + 1e-12)
+    assert np.mean(reached) >= 0.95
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
 def test_the_default_is_hardly_ever_worse_than_the_paper(orthogonal):
     worse = 0

@@ -181,16 +181,6 @@ def test_the_example_whose_components_overlapped_is_disjoint_and_can_be_loaded(s
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(40))
-def test_blocks_of_small_planted_matrices_share_no_column(seed, tmp_path):
-    X = orthonmf.datasets.make_planted(12, 9, 3, 0.3, orthogonal="both", random_state=seed).X
-    result = orthonmf.factorize(X, 3, orthogonal="both", random_state=seed)
-    assert (np.count_nonzero(result.components, axis=0) <= 1).all()
-    orthonmf.save(result, tmp_path / "model.npz")
-    orthonmf.load(tmp_path / "model.npz")
-
-
 @pytest.mark.parametrize("weights", [[1, 2.0**-390], [1, 1e-110], [2.0**200, 2.0**-190]])
 def test_a_row_that_observes_only_light_columns_is_fitted_by_them(weights):
     X = np.array([[1.0, 1.0], [np.nan, 1.0], [2.0, 2.0]])

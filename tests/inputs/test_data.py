@@ -11,7 +11,6 @@ from scipy.sparse import (
 
 import orthonmf
 from orthonmf.inputs.data import as_matrix
-from orthonmf.inputs.parameters import as_bytes, as_generator
 
 GOOD = np.random.default_rng(0).random((6, 4))
 
@@ -153,15 +152,6 @@ def test_bad_parameters_are_named(arguments, error, message):
     assert isinstance(caught.value, orthonmf.OrthoNMFError)
 
 
-@pytest.mark.parametrize("letter", "kMGT")
-def test_sizes_count_in_thousands_and_with_an_i_in_powers_of_two(letter):
-    power = "kMGT".index(letter) + 1
-    for text in (f"1{letter}", f"1{letter}B", f"1 {letter.lower()}b"):
-        assert as_bytes(text) == 1000**power
-    for text in (f"1{letter}i", f"1{letter}iB", f" 1 {letter.upper()}ib "):
-        assert as_bytes(text) == 2 ** (10 * power)
-
-
 def test_one_number_is_the_weight_of_all():
     result = orthonmf.factorize(GOOD, 2, sample_weight=4, random_state=0)
     plain = orthonmf.factorize(GOOD, 2, random_state=0)
@@ -212,21 +202,6 @@ def test_explicit_zeros_and_negative_zeros_are_ordinary():
     X = csr_array((np.array([0.0, -0.0, 1.0]), np.array([0, 1, 2]), np.array([0, 3])), shape=(1, 3))
     found = orthonmf.factorize(X, 1, algorithm="paper")
     assert not np.signbit(found.components).any()
-
-
-@pytest.mark.parametrize(
-    "random_state",
-    [
-        None,
-        0,
-        np.int64(3),
-        np.random.default_rng(0),
-        np.random.RandomState(0),
-        np.random.SeedSequence(1),
-    ],
-)
-def test_every_usual_random_state_is_taken(random_state):
-    assert isinstance(as_generator(random_state), np.random.Generator)
 
 
 def test_the_global_random_state_is_untouched():

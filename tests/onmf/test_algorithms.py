@@ -119,11 +119,6 @@ def test_every_option_makes_a_difference_or_is_refused(
         assert same == ((*problem, told) in VACUOUS)
 
 
-@pytest.mark.parametrize("problem", list(ALGORITHMS), ids=str)
-def test_defaults_are_never_refused(problem):
-    fit(*problem)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -215,10 +210,14 @@ def test_what_is_no_size_is_refused(text):
         as_bytes(text)
 
 
+GRAPH = (np.random.default_rng(0).random((30, 20)) < 0.3).astype(int)
 RANDOM = [np.random.default_rng, np.random.RandomState, np.random.SeedSequence, np.random.PCG64]
 DOORS = {
     "factorize": lambda state: orthonmf.factorize(FEW, 3, random_state=state).components,
     "OrthogonalNMF": lambda state: orthonmf.OrthogonalNMF(3, random_state=state).fit(FEW).labels_,
+    "BipartiteCorrelationClustering": lambda state: (
+        orthonmf.BipartiteCorrelationClustering(n_init=1, random_state=state).fit(GRAPH).row_labels_
+    ),
     "make_planted": lambda state: make_planted(20, 12, 3, 0.5, random_state=state).X,
     "solve": lambda state: (
         orthonmf.baselines.solve("nmf", FEW, 3, max_iter=9, random_state=state).A

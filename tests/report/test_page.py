@@ -146,23 +146,6 @@ def test_the_groups_come_first_and_the_proof_last():
     assert text.index("<details", text.index('id="proven"')) < text.index('id="proof"')
 
 
-def test_everything_drawn_has_a_legend():
-    told = story(setting="samples", column_names=WORDS, selection=SELECTION, chance=0.2,
-                 positions=np.random.default_rng(0).random((30, 2)))  # fmt: skip
-    text = read(told)
-    largest = f"{told.result.components.max():.3f}"
-    component, column = np.unravel_index(told.result.components.argmax(), (3, 12))
-    assert f"the longest, word{column} in component {component}, is {largest}" in text
-    assert "Area of a dot: weight of a feature in a component." in text
-    most = int(told.findings.energies.argmax())
-    energy = percent(float(told.findings.energies[most]))
-    assert f"The longest bar of energy is that of component {most}: {energy}" in text
-    assert "Color of a cell, the root mean square of its entries" in text
-    assert "Colors at the edges" in text
-    assert "suggested: k = 2" in text
-    assert "this page: k = 3" in text
-
-
 def test_names_cannot_become_markup_or_script():
     names = [EVIL[j % 4] + str(j) for j in range(30)]
     for k in (3, (3, 2)):

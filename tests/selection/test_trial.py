@@ -38,16 +38,6 @@ def test_planted_blocks_are_fitted_and_their_halves_agree(store):
     assert run_trial(store(BLOCKS), 3, 0, 5, OPTIONS) == found
 
 
-def test_only_the_first_repetition_has_a_bound_and_every_one_its_own_draws():
-    X = np.random.default_rng(0).exponential(size=(12, 5))
-    first, second = (run_trial(X, 2, number, 5, OPTIONS) for number in (0, 1))
-    assert 0 < first.lower_bound <= first.relative_squared_error
-    assert second.lower_bound is None
-    assert first.matched_cosine < 0.99  # halves of noise are two different matrices
-    assert first.null_error != second.null_error
-    assert run_trial(X, 2, 1, 6, OPTIONS).null_error != second.null_error
-
-
 def test_of_a_pair_the_side_that_agrees_less_counts():
     rng = np.random.default_rng(0)
     core = np.array([[4.0, 1.0, 0.5], [0.2, 3.0, 1.0], [1.0, 0.3, 2.0]])
