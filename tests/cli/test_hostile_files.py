@@ -98,7 +98,7 @@ FILES = {
     "flat.mtx": (MTX.replace("general", "symmetric") + "3 4 1\n1 1 1\n", "line 2: a symmetric"),
     "skew.mtx": (MTX.replace("general", "skew-symmetric") + "3 3 1\n2 1 1\n", "line 1: a skew"),
     "odd.mtx": (MTX.replace("general", "cyclic") + "3 3 1\n2 1 1\n", "'cyclic' is unknown"),
-    "few.mtx": (MTX + "9 9 99\n1 1 1\n", "line 2: the file is too short"),
+    "few.mtx": (MTX + "9 9 99\n1 1 1\n", "99 entries were declared, 1 are there"),
     "long.mtx": (MTX + "2 2 1\n1 1 1\n2 2 2\n", "line 4: "),
     "word.mtx": (MTX + "2 2 1\n1 1 one\n", "line 3: "),
     "negative.mtx": (MTX + "-2 2 1\n1 1 1\n", "line 2: the sizes -2 2 1 make no sense"),

@@ -57,9 +57,8 @@ def test_without_a_path_nothing_is_kept():
     assert opened.lines == []
 
 
-def test_an_object_of_a_line_is_read_and_anything_else_is_refused_with_its_number(tmp_path):
-    path = tmp_path / "lines"
-    assert parse_object('{"a": 1}', path, 2) == {"a": 1}
+def test_an_object_of_a_line_is_read_and_anything_else_is_refused_with_its_place():
+    assert parse_object('{"a": 1}', "lines: line 2") == {"a": 1}
     for line in ("", "{", "[1]", "7", "[" * 100_000):
         with pytest.raises(InvalidInputError, match="lines: line 2 is"):
-            parse_object(line, path, 2)
+            parse_object(line, "lines: line 2")

@@ -196,7 +196,7 @@ def read_json(path: Path) -> dict[str, Any]:
         content = file.read(LONGEST_JSON + 1)
     if len(content) > LONGEST_JSON:
         raise FileError(f"{path}: it is longer than {LONGEST_JSON:,} bytes")
-    return parse_object(content, path)
+    return parse_object(content, f"{path}: it")
 
 
 def read_selection(folder: Path) -> dict[str, Any] | None:

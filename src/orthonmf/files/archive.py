@@ -19,6 +19,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from orthonmf.errors import InvalidInputError
+from orthonmf.files.journal import parse_object
 from orthonmf.files.whole_files import is_special, replacing
 from orthonmf.numerics.arrays import Array
 
@@ -127,14 +128,7 @@ class Archive:
             )
         if HEADER not in self:
             raise self._fail("it is not an orthonmf file: it has no header")
-        text = self[HEADER].tobytes()
-        try:
-            header = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise self._fail(f"its header is damaged: {error}") from error
-        if not isinstance(header, dict):
-            raise self._fail("its header is damaged: it is no JSON object")
-        self.header: dict[str, Any] = header
+        self.header = parse_object(self[HEADER].tobytes(), f"{path}: its header")
 
     def _fail(self, why: str) -> InvalidInputError:
         return InvalidInputError(f"{self.path}: {why}")

@@ -51,9 +51,8 @@ class Journal:
             os.fsync(file.fileno())
 
 
-def parse_object(text: str | bytes, path: Path | None, number: int | None = None) -> dict[str, Any]:
-    """The JSON object of a file, or of a line of it; what is none is refused with its place."""
-    place = f"{path}: it" if number is None else f"{path}: line {number}"
+def parse_object(text: str | bytes, place: str) -> dict[str, Any]:
+    """The JSON object that a text is; what is none is refused with its place in a file."""
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -12,6 +12,8 @@ from secrets import token_hex
 from socket import gethostname
 from typing import Any
 
+import psutil
+
 TEMPORARY = ".orthonmf-tmp"
 
 
@@ -61,10 +63,12 @@ def temporary_name(name: str) -> str:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove what killed writers of this machine left in a folder."""
-    left = re.compile(rf"\..*\.{re.escape(gethostname())}\.(\d+)\.[0-9a-f]+{re.escape(TEMPORARY)}")
+    left = re.compile(
+        rf"\..*\.{re.escape(gethostname())}\.(\d{{1,9}})\.[0-9a-f]+{re.escape(TEMPORARY)}"
+    )
     for entry in folder.iterdir() if folder.is_dir() else ():
         ours = left.fullmatch(entry.name)
-        if ours and not _is_running(int(ours[1])):
+        if ours and not psutil.pid_exists(int(ours[1])):
             entry.unlink(missing_ok=True)
 
 
@@ -76,15 +80,3 @@ def flush_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _is_running(process: int) -> bool:
-    if os.name != "posix":
-        return True  # no harmless way to ask
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,7 @@ from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
 
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.arrays import check_dimensions, refuse_dtype
-from orthonmf.numerics.arrays import Array
 
-COMPRESSED = ("data", "indices", "indptr")
-# What SciPy calls the parts in the files that it writes.
-PARTS = dict.fromkeys(("csr", "csc", "bsr"), COMPRESSED) | {
-    "coo": ("data", "row", "col"),
-    "dia": ("data", "offsets"),
-}
 CONTAINERS = {"csc": csc_array, "bsr": bsr_array, "coo": coo_array, "dia": dia_array}
 
 
@@ -45,16 +37,6 @@ def as_checked_csr(X: Any) -> csr_array:
         return _checked(CONTAINERS.get(X.format, csr_array)(X))
     except (ValueError, IndexError, TypeError, ArithmeticError, AttributeError) as error:
         raise InvalidInputError(f"the sparse structure of X is corrupt: {error}") from error
-
-
-def csr_from_parts(kind: str, parts: Sequence[Array], shape: tuple[int, int]) -> csr_array:
-    """CSR array of the parts that :data:`PARTS` names, or a ValueError if they do not fit."""
-    data, *places = parts
-    for numbers in places:
-        if numbers.size and numbers.dtype.kind not in "iu":
-            raise ValueError(f"places of entries must be integers, they are {numbers.dtype}")
-    given = (data, tuple(places)) if kind == "coo" else tuple(parts)
-    return _checked(CONTAINERS.get(kind, csr_array)(given, shape=shape))
 
 
 def _checked(matrix: Any) -> csr_array:

@@ -49,7 +49,7 @@ class TrialJournal:
             self._journal.append(json.dumps({**about, "entropy": self.seed}))
             return
         header, *lines = self._journal.lines
-        kept = parse_object(header, self.path, 1)
+        kept = parse_object(header, f"{self.path}: line 1")
         self.seed = kept.pop("entropy", None)
         if kept.get("title") != TITLE or type(self.seed) is not int or self.seed < 0:
             raise InvalidInputError(foreign)
@@ -62,7 +62,7 @@ class TrialJournal:
                 "name another file, or remove this one"
             )
         for number, line in enumerate(lines, start=2):
-            self._keep(self._read(parse_object(line, self.path, number), number))
+            self._keep(self._read(parse_object(line, f"{self.path}: line {number}"), number))
 
     def add(self, trial: Trial) -> None:
         """Remember a trial, on disk where there is a file."""

@@ -100,7 +100,7 @@ def test_strange_archives_are_refused(file):
         load(file)
     for content in (b"[1]", b"{", b"\xff", b"[" * 100_000):
         zip_with(file, [("header.npy", npy_bytes(np.frombuffer(content, dtype=np.uint8)))])
-        with pytest.raises(InvalidInputError, match="header is damaged"):
+        with pytest.raises(InvalidInputError, match="its header is"):
             load(file)
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, load_npz
 
 from orthonmf.files.archive import LONGEST_NPY_HEADER, Members
 from orthonmf.files.readers.record import NUMBERS, NamedMatrix, Names, Request
-from orthonmf.inputs.sparse import PARTS
+from orthonmf.inputs.sparse import as_checked_csr
 
 SPARSE = {"format", "shape", "data"}
 
@@ -62,15 +62,9 @@ def _read_texts(members: Members, name: str, request: Request) -> Names:
 
 def _read_sparse(members: Members, request: Request) -> csr_array:
     """A SciPy sparse matrix whose indices have been checked: nothing follows them blindly."""
-    kind = members.read("format", "SU", request.check_size).reshape(-1)[:1].astype("U", copy=False)
-    if not kind.size or kind[0] not in PARTS:
-        raise request.error(f"it holds a sparse matrix of the unknown format {kind.tolist()}")
-    shape = members.read("shape", "iu", request.check_size).reshape(-1)
-    size = request.check_shape(tuple(shape.tolist()))
-    parts = PARTS[str(kind[0])]
-    missing = [name for name in parts if name not in members]
-    if missing:
-        raise request.error(f"the sparse matrix lacks {', '.join(missing)}")
-    request.check_size(sum(members.entries[name].file_size for name in parts), "the sparse matrix")
-    arrays = [members.read(name, NUMBERS, request.check_size) for name in parts]
-    return request.sparse(str(kind[0]), arrays, size)
+    declared = sum(entry.file_size for entry in members.entries.values())
+    request.check_size(declared, "the sparse matrix")
+    with request.decoding("the sparse structure is corrupt"):
+        matrix = load_npz(request.path)
+        request.check_shape(matrix.shape)
+        return as_checked_csr(matrix)

@@ -18,14 +18,11 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from orthonmf.files.readers.names import tenx_neighbors
-from orthonmf.files.readers.opening import DAMAGED_PACKING, is_packed, open_text
+from orthonmf.files.readers.opening import DAMAGED_PACKING, open_text
 from orthonmf.files.readers.record import NamedMatrix, Request
 from orthonmf.files.readers.text import as_number
 from orthonmf.numerics.arrays import Array
 
-SHORTEST_ENTRY = 4  # "1 1\n"
-SHORTEST_NUMBER = 2  # "1\n"
-MOST_PACKED = 1032  # gzip cannot do better than this ratio
 LONGEST_HEADER = 100_000  # lines of comments
 LONGEST_COMMENT, LONGEST_ENTRY = 2**20, 2**10  # characters; the format allows 1024
 LINES_AT_ONCE = 2**15
@@ -112,15 +109,11 @@ def _read_banner(line: str, request: Request) -> tuple[str, str, bool]:
 
 
 def _check_room(header: _Header, request: Request) -> None:
-    """Refuse more entries than the memory allows or than the file can hold."""
+    """Refuse more entries than the memory allows; those declared in vain cost none."""
     n, m = header.shape
     in_coordinates = header.n_entries * (48 if header.mirrored else 24)
     what = f"{header.n_entries:,} declared entries"
     request.check_size(8 * n * m if header.layout == "array" else in_coordinates, what, header.line)
-    most = request.path.stat().st_size * (MOST_PACKED if is_packed(request.path) else 1)
-    shortest = SHORTEST_NUMBER if header.layout == "array" else SHORTEST_ENTRY
-    if (header.n_entries - 1) * shortest > most:
-        raise request.error(f"the file is too short for the {what}", header.line)
 
 
 def _read_entries(lines: Iterator[str], header: _Header, request: Request) -> dict[str, Array]:

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from orthonmf.engine.memory import in_words, memory_limit
 from orthonmf.errors import FileError, MissingExtraError
 from orthonmf.inputs.parameters import name_nearest
-from orthonmf.inputs.sparse import csr_from_parts
+from orthonmf.inputs.sparse import as_checked_csr
 from orthonmf.numerics.arrays import Array
 
 # No fair file unpacks to more times its size than this; gzip cannot do much more.
@@ -156,11 +156,12 @@ class Request:
         raise self.error(f"it holds several arrays: {listed}", remedy="name one of them with --key")
 
     def sparse(self, kind: str, parts: Sequence[Array], shape: tuple[int, int]) -> csr_array:
-        """The CSR array of the parts of a sparse matrix, once all its indices have been checked."""
-        try:
-            return csr_from_parts(kind, parts, shape)
-        except (ValueError, IndexError, TypeError, ArithmeticError) as error:
-            raise self.error(f"the sparse structure is corrupt: {error}") from error
+        """The CSR array of data, indices and indptr of "csr" or "csc", once they were checked."""
+        with self.decoding("the sparse structure is corrupt"):
+            if any(places.size and places.dtype.kind not in "iu" for places in parts[1:]):
+                raise ValueError("places of entries must be integers")
+            container = csc_array if kind == "csc" else csr_array
+            return as_checked_csr(container(tuple(parts), shape=shape))
 
     def matrix(
         self,

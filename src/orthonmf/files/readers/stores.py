@@ -26,9 +26,9 @@ from orthonmf.files.readers.record import (
     Request,
     StoredRows,
 )
-from orthonmf.inputs.sparse import COMPRESSED
 from orthonmf.numerics.arrays import Array
 
+COMPRESSED = ("data", "indices", "indptr")  # the parts of a sparse matrix
 MOST_OBJECTS = 10_000
 MOST_NAMED = 20  # keys in a message
 # Maps of cells that AnnData files hold, the one that people look at first in front.
