@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from scipy.sparse import csr_array, load_npz
+from threadpoolctl import threadpool_limits
 
 # Machines differ in speed and a test never asserts on time; examples are the same in every run.
 settings.register_profile("orthonmf", deadline=None, derandomize=True, max_examples=60)
@@ -40,6 +41,13 @@ def real_set():
         return csr_array(load_npz(path)).astype(np.float64)
 
     return load
+
+
+@pytest.fixture(scope="module")
+def one_blas_thread():
+    """Products in one thread, as they are inside a fit."""
+    with threadpool_limits(1):
+        yield
 
 
 def pytest_configure(config):

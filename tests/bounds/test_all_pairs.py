@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from orthonmf.bounds.all_pairs import (
     METHOD,
@@ -12,12 +11,6 @@ from orthonmf.bounds.all_pairs import (
 from orthonmf.bounds.allowance import Allowance
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.single_factor import best_single_factor_error
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from orthonmf.bounds import blocks
 from orthonmf.bounds.allowance import Allowance
@@ -14,12 +13,6 @@ from orthonmf.bounds.blocks import (
 )
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.double_factor import best_double_factor_error
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 def data(seed=0, shape=(6, 9)):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_limits
 
 from orthonmf.bounds.eigenvalues import (
     SINGLE_SIDE,
@@ -12,12 +11,6 @@ from orthonmf.bounds.eigenvalues import (
     top_sum_upper_bound,
 )
 from orthonmf.bounds.singular_values import tail_from_gram
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 def with_spectrum(values, seed=0):

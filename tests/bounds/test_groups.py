@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
 import orthonmf
 from orthonmf.bounds import groups
@@ -17,12 +16,6 @@ from orthonmf.bounds.groups import (
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.single_factor import best_single_factor_error
 from tests.quick_cases import mostly_slow
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 def some_matrix(rng, n, m, number):

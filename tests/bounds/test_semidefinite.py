@@ -6,15 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orthonmf.bounds.semidefinite import PANEL, Cover, how_far_below
-from orthonmf.engine.executors import one_blas_thread
 
 PRECISIONS = [np.float64, np.float32]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with one_blas_thread():
-        yield
 
 
 def a_case(seed, p, count, spread=0.0):

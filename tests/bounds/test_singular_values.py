@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_limits
 
 from orthonmf.bounds import singular_values
 from orthonmf.bounds.singular_values import (
@@ -13,12 +12,6 @@ from orthonmf.bounds.singular_values import (
     tail_from_rough_gram,
 )
 from orthonmf.numerics.rounding import SINGLE_ROUNDOFF
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 def tail(X, k):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
 from orthonmf.bounds import all_pairs, groups, table
 from orthonmf.bounds.all_pairs import METHOD as METHOD_OF_PAIRS
@@ -110,12 +109,6 @@ def test_data_that_are_not_in_memory_say_why_nothing_is_proven(tmp_path, monkeyp
     bounds, reason = bounds_of(wide, 3)
     assert bounds == []
     assert "the smaller side of X is 20 and X is not in memory" in reason
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.fixture(autouse=True)

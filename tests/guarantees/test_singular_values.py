@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from orthonmf.bounds import eigenvalues, semidefinite
 from orthonmf.bounds.eigenvalues import (
@@ -20,11 +19,7 @@ from tests.guarantees.small_matrices import (
 )
 from tests.oracles.single_factor import best_single_factor_error
 
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
+pytestmark = pytest.mark.usefixtures("one_blas_thread")
 
 
 def unguarded_tail(gram, k):

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from orthonmf.bounds.all_pairs import all_pairs_bound
 from orthonmf.bounds.allowance import Allowance
@@ -18,13 +17,8 @@ from tests.guarantees.small_matrices import (
 )
 from tests.oracles.single_factor import best_single_factor_error, squared_error_of_partition
 
-pytestmark = pytest.mark.slow  # all together take long
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
+# All together take long.
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_blas_thread")]
 
 
 def planted(n, m, k, noise, seed):

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from orthonmf.bounds import blocks
 from orthonmf.bounds.allowance import Allowance
@@ -13,13 +12,8 @@ from tests.guarantees.small_matrices import at_most, block_diagonal, small_matri
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.exact import smallest_error
 
-pytestmark = pytest.mark.slow  # all together take long
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
+# All together take long.
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_blas_thread")]
 
 
 def near_one(X):

@@ -10,7 +10,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 import orthonmf
 from orthonmf.bounds import all_pairs, blocks
@@ -29,16 +28,12 @@ from orthonmf.bounds.relaxation import Multiplier
 from tests.oracles.exact import smallest_error
 from tests.quick_cases import mostly_slow
 
+pytestmark = pytest.mark.usefixtures("one_blas_thread")
+
 N_MATRICES = 40
 N_MULTIPLIERS = 18  # times three numbers of components: more than two thousand cases
 COMPONENTS = (1, 2, 3)
 SCALES = (1.0, 0.01, 1e-310, 1e200, 1e6, 1e-3, 3e-45)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 @cache
