@@ -21,8 +21,8 @@ ARRAYS = {
 
 
 def read_all(path, max_bytes=2**20):
-    with open_archive(path, max_bytes) as held:
-        return held.header, {name: held[name] for name in ARRAYS if name in held}
+    with open_archive(path, max_bytes) as archive:
+        return archive.header, {name: archive[name] for name in ARRAYS if name in archive}
 
 
 @pytest.mark.parametrize("compressed", [True, False])
@@ -42,12 +42,6 @@ def test_what_is_written_comes_back_bit_for_bit(tmp_path, compressed, flushed):
         np.testing.assert_array_equal(plain["narrow"], ARRAYS["narrow"])
 
 
-def test_the_same_content_gives_the_same_bytes(tmp_path):
-    for name in "ab":
-        write_archive(tmp_path / name, {"k": 1}, ARRAYS)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
 def test_any_order_of_bytes_and_of_entries_is_read_as_the_usual_one(tmp_path):
     X = np.arange(6.0).reshape(2, 3)
     with zipfile.ZipFile(tmp_path / "a", "w") as target:
@@ -59,9 +53,9 @@ def test_any_order_of_bytes_and_of_entries_is_read_as_the_usual_one(tmp_path):
             stream = io.BytesIO()
             np.lib.format.write_array(stream, array)
             target.writestr(f"{name}.npy", stream.getvalue())
-    with open_archive(tmp_path / "a", 2**20) as held:
+    with open_archive(tmp_path / "a", 2**20) as archive:
         for name in ("columns", "swapped"):
-            found = held[name]
+            found = archive[name]
             np.testing.assert_array_equal(found, X)
             assert found.flags.c_contiguous
             assert found.dtype.isnative
@@ -86,32 +80,15 @@ def test_what_cannot_be_read_again_is_not_written_and_the_older_file_stays(
     assert list(tmp_path.iterdir()) == [tmp_path / "a"]
 
 
-def test_an_array_that_is_not_there_is_named(tmp_path):
-    write_archive(tmp_path / "a", {}, {})
-    with open_archive(tmp_path / "a", 2**20) as held:
-        assert "header" in held
-        assert "x" not in held
-        with pytest.raises(InvalidInputError, match=r"a: it lacks the array 'x'"):
-            held["x"]
-
-
 def test_the_limit_is_on_what_is_declared_for_all_arrays(tmp_path):
     write_archive(tmp_path / "a", {}, {"zeros": np.zeros(10**5)})
     assert (tmp_path / "a").stat().st_size < 10**4
-    with zipfile.ZipFile(tmp_path / "a") as held:
-        declared = sum(entry.file_size for entry in held.infolist())
+    with zipfile.ZipFile(tmp_path / "a") as archive:
+        declared = sum(entry.file_size for entry in archive.infolist())
     assert declared > 8 * 10**5
     read_all(tmp_path / "a", declared)
     with pytest.raises(InvalidInputError, match=f"declares {declared:,} bytes.*max_bytes"):
         read_all(tmp_path / "a", declared - 1)
-
-
-def test_a_text_or_a_complex_number_is_no_plain_number(tmp_path):
-    write_archive(tmp_path / "a", {}, {"text": np.array(["a"]), "complex": np.array([1j])})
-    with open_archive(tmp_path / "a", 2**20) as held:
-        for name in ("text", "complex"):
-            with pytest.raises(InvalidInputError, match=f"'{name}' holds .* not plain numbers"):
-                held[name]
 
 
 def members_of(content, **entry):
@@ -162,18 +139,6 @@ def test_a_size_may_be_refused_before_anything_is_unpacked():
     with pytest.raises(InvalidInputError, match="too much"):
         members_of(content).read("x", "f", refuse)
     assert asked == [(len(content), "the array 'x'")]
-
-
-def test_one_changed_bit_of_the_content_is_noticed():
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as target:
-        target.writestr("x.npy", npy(np.arange(4.0)))
-    content = bytearray(stream.getvalue())
-    place = content.index(np.arange(4.0).tobytes()) + 9
-    content[place] ^= 1
-    members = Members(io.BytesIO(content), lambda why: InvalidInputError(why), "no zip file")
-    with pytest.raises(InvalidInputError, match=r"the array 'x'.* damaged.*: Bad CRC-32"):
-        members.read("x", "f")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a device")

@@ -118,8 +118,9 @@ class FileCheckpoint(Checkpoint):
             if seed is not None and (type(seed) is not int or seed < 0):
                 raise ValueError(f"its seed is {seed!r}")
             self._steps = list(_steps(self, header["steps"], values))
-            finished = [step.generator for step in self._steps if step.finished]
-            self._check_generators([first, *finished])
+            trial = type(self._rng.bit_generator)()
+            for state in (first, *(step.generator for step in self._steps if step.finished)):
+                trial.state = state  # raises if random numbers cannot go on from there
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise InvalidInputError(
                 f"the checkpoint {self.path} cannot be read: {error}; {remedy}"
@@ -138,15 +139,6 @@ class FileCheckpoint(Checkpoint):
             )
         self._first, self.seed = first, seed
         self._rng.bit_generator.state = first
-
-    def _check_generators(self, states: list[Any]) -> None:
-        """Refuse states that the random numbers cannot be set to."""
-        own = self._rng.bit_generator.state
-        try:
-            for state in states:
-                self._rng.bit_generator.state = state
-        finally:
-            self._rng.bit_generator.state = own
 
 
 def _describe(step: Step) -> dict[str, Any]:
