@@ -114,7 +114,7 @@ class Request:
         """
         try:
             yield
-        except (FileError, PermissionError, MissingExtraError):
+        except (FileError, PermissionError, IsADirectoryError, MissingExtraError):
             raise
         except Exception as error:
             raise self.error(f"{what}: {error}") from error
