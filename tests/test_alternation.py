@@ -16,20 +16,14 @@ class Known(Method):
 
     name = "sweep"
 
-    def __init__(self, captured, total=10.0, idle=(), **about):
-        self.captured, self.total, self.idle, self.about = captured, total, set(idle), about
+    def __init__(self, captured, total=10.0):
+        self.captured, self.total = captured, total
         self.swept = []  # the vectors that were swept, by their number
 
     def update(self, vectors):
         number = int(vectors[0, 0])
         self.swept.append(number)
-        about = {name: values[number] for name, values in self.about.items()}
-        following = np.array([[number + 1.0]])
-        return Update(captured=self.captured[number], vectors=following, **about)
-
-    def reuse_idle(self, swept, update):
-        assert swept[0, 0] + 1 == update.vectors[0, 0]
-        return int(swept[0, 0]) in self.idle
+        return Update(captured=self.captured[number], vectors=np.array([[number + 1.0]]))
 
     def mark(self, update):
         return f"after {int(update.vectors[0, 0])}"

@@ -7,10 +7,7 @@ from sklearn.decomposition import NMF
 
 from orthonmf.baselines import BASELINES, solve
 from orthonmf.baselines.methods import ding_double, hals, nhl, nmf, onfs_ding, onmf_a, pnmf
-from orthonmf.baselines.methods.nrcg_onmf import conjugate_steps
-from orthonmf.baselines.methods.onp_mf import search
 from orthonmf.baselines.methods.sncp import step_A, step_W
-from orthonmf.baselines.stiefel import leading_subspace, nearest_orthonormal, penalize
 from orthonmf.errors import TooLargeError
 from orthonmf.measures import non_orthogonality
 from tests.baselines.planted import planted, planted_factors
@@ -87,32 +84,6 @@ def test_the_error_never_rises_where_that_is_proven(name, seed):
 def test_hals_without_a_penalty_never_raises_the_error(seed):
     X = planted(10, 60, 3, 0.5, seed).T
     assert never_rises(errors("hals", X, 3, seed, max_iter=50, penalty=0.0))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_steps_on_the_manifold_stay_on_it_and_lower_their_function(seed):
-    rng = np.random.default_rng(seed)
-    U = nearest_orthonormal(rng.standard_normal((20, 3)))
-    linear, penalty = rng.exponential(size=(20, 3)), 5.0
-    before = penalize(U, linear, penalty)
-    direction = linear - penalty * np.minimum(U, 0)
-    moved, _ = search(U, direction, linear, penalty, 0.1, 1e-12)
-    assert penalize(moved, linear, penalty) < before
-    np.testing.assert_allclose(moved.T @ moved, np.eye(3), atol=1e-12)
-    moved, _ = conjugate_steps(U, linear, penalty, 0.1, 20)
-    assert penalize(moved, linear, penalty) < before
-    np.testing.assert_allclose(moved.T @ moved, np.eye(3), atol=1e-12)
-
-
-@pytest.mark.parametrize("shape", [(30, 80), (300, 400), (400, 300)])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
-def test_the_leading_subspace_is_that_of_the_singular_vectors(shape, form):
-    M = planted(*shape, 4, 0.3, 0)
-    basis, values = leading_subspace(form(M), 4, np.random.default_rng(0))
-    _, expected, rows = np.linalg.svd(M)
-    np.testing.assert_allclose(values, expected[:4], rtol=1e-8)
-    np.testing.assert_allclose(basis.T @ basis, np.eye(4), atol=1e-12)
-    np.testing.assert_allclose(np.abs(np.diagonal(rows[:4] @ basis)), 1, atol=1e-8)
 
 
 @pytest.mark.parametrize("seed", mostly_slow(range(3), quick=1))

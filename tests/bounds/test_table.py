@@ -32,8 +32,6 @@ from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 
 RNG = np.random.default_rng(0)
-
-
 X = RNG.random((5, 90))[RNG.integers(5, size=60)] * (RNG.random((60, 90)) < 0.4)
 
 
@@ -119,14 +117,8 @@ def _short_searches(monkeypatch):
 
 
 POINTS = np.random.default_rng(0).exponential(size=(120, 6)) ** 2
-
-
 TOTAL = float(np.sum(POINTS**2))
-
-
 TAIL = float(np.sum(np.linalg.svd(POINTS, compute_uv=False)[3:] ** 2))
-
-
 ERROR = 1.001 * TOTAL  # of nobody in particular
 
 
@@ -186,8 +178,6 @@ BOUNDS = {
     "tail": lambda X, k: tail_from_gram(X @ X.T, k, X.shape[1]),
     "tails of groups": lambda X, k: tail_from_groups([X @ X.T], k, X.shape[1]),
 }
-
-
 MATRICES = {
     "zeros": np.zeros((3, 4)),
     "one block": np.outer([1.0, 2.0, 3.0], [1.0, 1.0, 2.0, 0.5]),
