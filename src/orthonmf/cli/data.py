@@ -18,7 +18,7 @@ from orthonmf.cli import options as o
 from orthonmf.cli.failures import about, say
 from orthonmf.errors import FileError, InvalidInputError, MissingEntryError, NegativeEntryError
 from orthonmf.files.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
-from orthonmf.files.readers.record import Request
+from orthonmf.files.readers.request import Request
 from orthonmf.files.readers.stores import read_map, read_observation
 from orthonmf.inputs.parameters import as_bytes
 from orthonmf.preparation import prepare

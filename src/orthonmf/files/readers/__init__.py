@@ -14,7 +14,7 @@ from pathlib import Path
 from orthonmf.files.readers.formats import FORMATS, format_by_name, format_of
 from orthonmf.files.readers.names import read_names, tenx_matrix
 from orthonmf.files.readers.opening import STDIN, readable
-from orthonmf.files.readers.record import FileError, NamedMatrix, Request, default_max_bytes
+from orthonmf.files.readers.request import FileError, NamedMatrix, Request, default_max_bytes
 from orthonmf.inputs.parameters import as_choice
 
 __all__ = [

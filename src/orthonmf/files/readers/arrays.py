@@ -9,7 +9,7 @@ from numpy.lib import format as npy
 from scipy.sparse import csr_array, load_npz
 
 from orthonmf.files.archive import LONGEST_NPY_HEADER, Members
-from orthonmf.files.readers.record import NUMBERS, NamedMatrix, Names, Request
+from orthonmf.files.readers.request import NUMBERS, NamedMatrix, Names, Request
 from orthonmf.inputs.sparse import as_checked_csr
 
 SPARSE = {"format", "shape", "data"}

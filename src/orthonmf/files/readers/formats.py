@@ -10,7 +10,7 @@ from orthonmf.files.readers.edges import read_edges
 from orthonmf.files.readers.mtx import read_mtx
 from orthonmf.files.readers.opening import first_bytes
 from orthonmf.files.readers.parquet import read_parquet
-from orthonmf.files.readers.record import FileError, NamedMatrix, Request
+from orthonmf.files.readers.request import FileError, NamedMatrix, Request
 from orthonmf.files.readers.sheet import read_sheet
 from orthonmf.files.readers.stores import read_h5, read_h5ad, read_zarr
 from orthonmf.files.readers.text import read_text

@@ -19,7 +19,7 @@ from scipy.sparse import coo_array, csr_array
 
 from orthonmf.files.readers.names import tenx_neighbors
 from orthonmf.files.readers.opening import DAMAGED_PACKING, open_text
-from orthonmf.files.readers.record import NamedMatrix, Request
+from orthonmf.files.readers.request import NamedMatrix, Request
 from orthonmf.files.readers.text import as_number
 from orthonmf.numerics.arrays import Array
 

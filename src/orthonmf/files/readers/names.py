@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from orthonmf.files.readers.opening import DAMAGED_TEXT, open_text, readable
-from orthonmf.files.readers.record import FileError
+from orthonmf.files.readers.request import FileError
 
 Names = tuple[str, ...]
 LONGEST_LIST = 2**28

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from orthonmf.files.readers.record import FileError, Request
+from orthonmf.files.readers.request import FileError, Request
 
 STDIN = "-"
 PIECE = 2**20

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from orthonmf.extras import import_extra
-from orthonmf.files.readers.record import NamedMatrix, Request
+from orthonmf.files.readers.request import NamedMatrix, Request
 
 
 def read_parquet(request: Request) -> NamedMatrix:

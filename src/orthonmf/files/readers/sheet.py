@@ -8,7 +8,7 @@ from io import StringIO
 from typing import Any
 
 from orthonmf.extras import import_extra
-from orthonmf.files.readers.record import NamedMatrix, Request
+from orthonmf.files.readers.request import NamedMatrix, Request
 from orthonmf.files.readers.text import read_table
 
 BYTES_PER_CELL = 64

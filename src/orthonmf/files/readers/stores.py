@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from orthonmf.extras import import_extra
-from orthonmf.files.readers.record import (
+from orthonmf.files.readers.request import (
     NUMBERS,
     FileError,
     NamedMatrix,

@@ -20,7 +20,7 @@ import numpy as np
 
 from orthonmf.files.readers.names import unshield
 from orthonmf.files.readers.opening import open_lines
-from orthonmf.files.readers.record import NamedMatrix, Names, Request
+from orthonmf.files.readers.request import NamedMatrix, Names, Request
 from orthonmf.numerics.arrays import Array
 
 CHARACTERS_AT_ONCE, FEWEST_LINES = 2**22, 200

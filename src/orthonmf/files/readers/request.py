@@ -1,4 +1,4 @@
-"""What every reader is given and what it returns."""
+"""What every reader is given, a request with the checks that all share, and what it returns."""
 
 from __future__ import annotations
 
