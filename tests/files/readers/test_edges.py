@@ -25,10 +25,10 @@ def read(text, tmp_path, **options):
 )
 def test_a_header_is_no_edge_and_a_note_says_so(body, names, delimiter, tmp_path):
     text = ("woman,event\n" + body).replace(",", delimiter)
-    held = read(text, tmp_path)
-    assert (held.row_names, held.column_names) == names
-    assert held.notes == TAKEN
-    assert np.array_equal(held.X.toarray(), [[1, 0], [1, 1], [0, 1]])
+    data = read(text, tmp_path)
+    assert (data.row_names, data.column_names) == names
+    assert data.notes == TAKEN
+    assert np.array_equal(data.X.toarray(), [[1, 0], [1, 1], [0, 1]])
     kept = read(text, tmp_path, header=False)
     assert kept.X.shape == (4, 3)
     assert kept.row_names[0] == "woman"
@@ -49,20 +49,20 @@ def test_a_header_is_no_edge_and_a_note_says_so(body, names, delimiter, tmp_path
     ],
 )
 def test_a_first_edge_is_kept_without_a_note(text, tmp_path):
-    held = read(text, tmp_path)
-    assert held.X.nnz == text.count("\n")
-    assert held.notes == ()
+    data = read(text, tmp_path)
+    assert data.X.nnz == text.count("\n")
+    assert data.notes == ()
 
 
 def test_a_header_that_was_asked_for_needs_no_note(tmp_path):
-    held = read(WORDS, tmp_path, header=True)
-    assert held.row_names == ("bob", "eva")
-    assert held.notes == ()
+    data = read(WORDS, tmp_path, header=True)
+    assert data.row_names == ("bob", "eva")
+    assert data.notes == ()
 
 
 def test_a_semicolon_splits_where_names_hold_commas(tmp_path):
-    held = read("Ann, Dr.;e1\nBob, Dr.;e1\n", tmp_path)
-    assert held.row_names == ("Ann, Dr.", "Bob, Dr.")
+    data = read("Ann, Dr.;e1\nBob, Dr.;e1\n", tmp_path)
+    assert data.row_names == ("Ann, Dr.", "Bob, Dr.")
 
 
 @pytest.mark.parametrize(

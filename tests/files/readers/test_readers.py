@@ -25,14 +25,14 @@ def X():
     return X
 
 
-def dense(held):
-    return held.X.toarray() if hasattr(held.X, "toarray") else np.asarray(held.X)
+def dense(data):
+    return data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X)
 
 
-def same(held, X, rows=None, columns=None):
-    assert np.array_equal(dense(held), X)
-    assert held.row_names == rows
-    assert held.column_names == columns
+def same(data, X, rows=None, columns=None):
+    assert np.array_equal(dense(data), X)
+    assert data.row_names == rows
+    assert data.column_names == columns
 
 
 def test_npy_is_mapped_or_read(tmp_path, X):
@@ -64,9 +64,9 @@ def test_npz_holds_arrays_names_and_a_choice(tmp_path, X):
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
 def test_npz_holds_scipy_sparse_matrices(kind, tmp_path, X):
     save_npz(tmp_path / "x.npz", csr_matrix(X).asformat(kind))
-    held = read_matrix(tmp_path / "x.npz")
-    same(held, X)
-    assert held.X.format == "csr"
+    data = read_matrix(tmp_path / "x.npz")
+    same(data, X)
+    assert data.X.format == "csr"
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -136,8 +136,8 @@ def test_missing_cells_are_nan_when_allowed(tmp_path):
     path.write_text("a,b,c\n1,,NA\n3,nan,5\n")
     with pytest.raises(FileError, match=r"x\.csv: line 2: column 2 \('b'\): the cell is empty"):
         read_matrix(path)
-    held = read_matrix(path, allow_missing=True)
-    assert np.array_equal(held.X, [[1, np.nan, np.nan], [3, np.nan, 5]], equal_nan=True)
+    data = read_matrix(path, allow_missing=True)
+    assert np.array_equal(data.X, [[1, np.nan, np.nan], [3, np.nan, 5]], equal_nan=True)
 
 
 @given(st.lists(st.lists(st.floats(0, 1e300), min_size=3, max_size=3), min_size=1, max_size=8))
@@ -257,9 +257,9 @@ def test_zarr_arrays_and_groups(version, tmp_path, X):
 def test_lists_of_edges(text, tmp_path):
     path = tmp_path / "g.edges"
     path.write_text(text)
-    held = read_matrix(path)
-    assert np.array_equal(dense(held) > 0, [[1, 1], [0, 1]])
-    assert (held.row_names, held.column_names) == (("a", "b"), ("x", "y"))
+    data = read_matrix(path)
+    assert np.array_equal(dense(data) > 0, [[1, 1], [0, 1]])
+    assert (data.row_names, data.column_names) == (("a", "b"), ("x", "y"))
 
 
 @pytest.mark.parametrize(

@@ -96,8 +96,8 @@ def test_other_objects_are_refused(tmp_path, obj):
 
 def parts_of(path):
     with np.load(path) as arrays:
-        held = dict(arrays)
-    return json.loads(held.pop("header").tobytes()), held
+        parts = dict(arrays)
+    return json.loads(parts.pop("header").tobytes()), parts
 
 
 def put_together(path, header, arrays):
