@@ -21,7 +21,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import orthonmf
-from orthonmf.baselines import Baseline, Iterate, register, solve
+from orthonmf.baselines import Baseline, Iterate, solve
 
 noises = [0.1, 0.4, 1.0]
 proven, errors = [], {"paper": [], "best": [], "hals": [], "own-nmf": []}
@@ -51,11 +51,11 @@ def updates(M, k, *, rng):
         W = W * (A.T @ M) / ((A.T @ A) @ W + 1e-12)
 
 
-register(Baseline("own-nmf", "Own updates", ("this page",), updates, max_iter=200, tol=1e-4))
+OWN = Baseline("own-nmf", "Own updates", ("this page",), updates, max_iter=200, tol=1e-4)
 for noise in noises:
     X = orthonmf.datasets.make_planted(120, 24, 4, noise, random_state=0).X
-    for name in ("hals", "own-nmf"):
-        found = solve(name, X, 4, random_state=0, time_limit=1)
+    for name, method in (("hals", "hals"), ("own-nmf", OWN)):
+        found = solve(method, X, 4, random_state=0, time_limit=1)
         errors[name].append(found.hardened.relative_squared_error)
 
 # %%

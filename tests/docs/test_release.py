@@ -19,9 +19,10 @@ def read(name):
 
 def test_version_and_date_are_the_same_everywhere():
     citation = dict(re.findall(r"^(version|date-released): (\S+)$", read("CITATION.cff"), re.M))
-    heading = re.search(r"^## (.+)$", read("CHANGELOG.md"), re.M)[1]
+    headings = re.findall(r"^## (.+)$", read("CHANGELOG.md"), re.M)
+    released = [heading for heading in headings if heading != "Unreleased"]
     assert citation["version"] == orthonmf.__version__
-    assert heading == f"{orthonmf.__version__} ({citation['date-released']})"
+    assert released[0] == f"{orthonmf.__version__} ({citation['date-released']})"
     assert "version" in tomllib.loads(read("pyproject.toml"))["project"]["dynamic"]
 
 

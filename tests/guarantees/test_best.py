@@ -212,5 +212,5 @@ def test_fewer_blocks_than_asked_come_with_a_reason():
         found = orthonmf.factorize(X, 4, orthogonal="both", random_state=0)
     assert found.n_components_found == 1
     assert "no answer with more blocks was found" in found.shortage
-    for advice in ("4,4 groups", "samples or features", "normalized"):
+    for advice in ("n_components=(4, 4)", "samples or features", "normalized"):
         assert advice in found.shortage
