@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -25,15 +26,15 @@ class Update(Generic[Vectors]):
 UpdateT = TypeVar("UpdateT", bound=Update)
 
 
-class Method(Generic[Vectors, UpdateT]):
+class Method(ABC, Generic[Vectors, UpdateT]):
     """How vectors are swept and updated."""
 
     name = "sweep"  # as it is announced
     total = 0.0  # energy of all points; 0 for costs
 
+    @abstractmethod
     def update(self, vectors: Vectors) -> UpdateT:
         """Assign all points to vectors and find the next ones."""
-        raise NotImplementedError
 
     def reuse_idle(self, swept: Vectors, update: UpdateT) -> bool:
         """Move next vectors that no point went to, in place; whether any was moved."""
