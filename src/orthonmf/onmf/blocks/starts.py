@@ -33,6 +33,7 @@ from orthonmf.steps.coordinate_split import split_coordinates
 MOST_ENTRIES = 2**27
 # As many rows tell which columns belong together; a device would wait for the host with more.
 SPECTRAL_ROWS = 20_000
+# A start is refined as blocks afterwards; its clusters need not come to rest.
 LLOYD_ITERATIONS = 30
 
 
@@ -91,6 +92,7 @@ class _Starts:
             self._options.n_components,
             rng=self._options.rng,
             subroutine=subroutine,
+            max_iter=LLOYD_ITERATIONS,
             tol=tol,
             checkpoint=self._options.checkpoint,
         )
