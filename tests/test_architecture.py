@@ -38,7 +38,8 @@ LEVELS = [
     {"steps", "kmeans", "bounds", "alternation"},
     {"engine"},
     {"files", "certificate", "progress", "extras", "interrupts"},
-    {"numerics", "checkpoint"},
+    {"rounding", "vectors", "checkpoint"},
+    {"typing"},
     {"errors", "version"},
 ]
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}

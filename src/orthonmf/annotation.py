@@ -12,7 +12,7 @@ from orthonmf.fitting import factorize
 from orthonmf.inputs.data import is_anndata
 from orthonmf.inputs.names import names_of
 from orthonmf.inputs.parameters import name_nearest
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 from orthonmf.views import energies, strongest
 
 KEY = "orthonmf"

@@ -16,7 +16,7 @@ import numpy as np
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.factorization import Factorization
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Of the energy, from which on a row outweighs all others, and a column. A column may well hold
 # more than half of it: the commonest word of a text does.

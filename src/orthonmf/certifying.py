@@ -34,8 +34,8 @@ from orthonmf.engine.memory import refuse_beyond_memory
 from orthonmf.errors import InvalidInputError, InvalidTypeError, OrthoNMFError, SourceChangedError
 from orthonmf.inputs.data import Data
 from orthonmf.interrupts import note_interrupts
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.rounding import (
+from orthonmf.progress import announce, progress_lines
+from orthonmf.rounding import (
     LIGHT,
     WEIGHT_ROUNDINGS,
     captured_error_upper_bound,
@@ -44,7 +44,7 @@ from orthonmf.numerics.rounding import (
     round_down,
     round_up,
 )
-from orthonmf.progress import announce, progress_lines
+from orthonmf.typing import Array
 
 if TYPE_CHECKING:
     from orthonmf.certificate import LowerBound

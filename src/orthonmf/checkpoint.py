@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 @dataclass

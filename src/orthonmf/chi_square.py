@@ -8,8 +8,8 @@ import numpy as np
 
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 
 def chi_square_weights(X: Any, *, n_jobs: int | None = None) -> tuple[Array, Array]:

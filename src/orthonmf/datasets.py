@@ -19,7 +19,7 @@ from orthonmf.inputs.parameters import (
     as_sizes,
     as_tolerance,
 )
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 __all__ = ["Planted", "make_planted"]
 

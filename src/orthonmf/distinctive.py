@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 MATTERS = 0.9  # the heaviest features that hold so much of a component's energy matter in it
 AHEAD = 1.05  # below so many times the weight in any other component a difference is noise

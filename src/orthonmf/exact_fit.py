@@ -13,7 +13,7 @@ import numpy as np
 
 from orthonmf.engine.matrix import Matrix
 from orthonmf.factorization import Factorization
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Half of the digits of a double: the product of two such halves is exact.
 HALF = 26

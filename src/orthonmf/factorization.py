@@ -14,9 +14,9 @@ from orthonmf.certifying import Evidence
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.inputs.data import Data, as_matrix
 from orthonmf.inputs.parameters import as_certificate
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide
 from orthonmf.preparation import Preparation
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 
 @dataclass(frozen=True, slots=True, eq=False)

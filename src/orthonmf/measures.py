@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from orthonmf.inputs.sparse import as_checked_csr
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # |M - AW|^2 = |M|^2 - 2<M, AW> + |AW|^2 is computed with an error of a few roundings of |M|^2.
 # Below this share of |M|^2 the residual itself is formed, block by block, and its squares summed.

@@ -23,11 +23,11 @@ from orthonmf.inputs.parameters import (
     as_sizes,
     as_weights,
 )
-from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import publish_labels
 from orthonmf.onmf.refit import refit_groups, refit_partition
 from orthonmf.onmf.solution import solve_zero
+from orthonmf.typing import Array
 
 # Texts that mean no group: a negative number, and what missing labels become as texts.
 NUMBER = re.compile(r"-\d+(\.\d*)?(e[+-]?\d+)?", re.IGNORECASE)

@@ -18,7 +18,7 @@ from orthonmf.inputs.arrays import as_array
 from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import as_choice
 from orthonmf.inputs.sparse import as_csr
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from orthonmf.distinctive import distinctive_features, name_components
 from orthonmf.extras import import_extra
 from orthonmf.inputs.data import as_source
 from orthonmf.inputs.parameters import as_choice, as_n_components
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 if TYPE_CHECKING:
     from orthonmf.factorization import Factorization

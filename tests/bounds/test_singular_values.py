@@ -11,7 +11,7 @@ from orthonmf.bounds.singular_values import (
     tail_from_groups,
     tail_from_rough_gram,
 )
-from orthonmf.numerics.rounding import SINGLE_ROUNDOFF
+from orthonmf.rounding import SINGLE_ROUNDOFF
 
 
 def tail(X, k):

@@ -7,7 +7,7 @@ from orthonmf.engine.loadings import by_label, one_per_row
 from orthonmf.engine.placement import find_largest, look_up, on_host
 from orthonmf.engine.sampling import draw, draw_evenly
 from orthonmf.kmeans.seeding import lines, plain
-from orthonmf.numerics.vectors import divide
+from orthonmf.vectors import divide
 
 torch = pytest.importorskip("torch")
 

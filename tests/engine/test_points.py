@@ -7,7 +7,7 @@ from scipy.sparse import coo_array, csc_array, csr_array
 from orthonmf.engine import sources
 from orthonmf.engine.points import Samples, StreamedColumns
 from orthonmf.inputs.data import as_matrix
-from orthonmf.numerics.vectors import divide
+from orthonmf.vectors import divide
 
 
 def cosines_of(sweep):

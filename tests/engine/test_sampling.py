@@ -10,7 +10,7 @@ from orthonmf.engine.placement import find_largest
 from orthonmf.engine.points import count_equal, move_idle
 from orthonmf.engine.sampling import draw, draw_distinct, draw_evenly, draw_sample
 from orthonmf.engine.segments import slices
-from orthonmf.numerics.vectors import by_value, divide, unit_lengths, winners_only
+from orthonmf.vectors import by_value, divide, unit_lengths, winners_only
 
 LABELS = np.array([2, -1, 0, 2, 1, -1], dtype=np.int32)
 SCALES = np.array([1.5, 0.0, 2.0, 0.25, 3.0, 0.0])

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from orthonmf.numerics.rounding import captured_error_upper_bound, error_upper_bound
+from orthonmf.rounding import captured_error_upper_bound, error_upper_bound
 
 
 def exact_error(X, scales, component):

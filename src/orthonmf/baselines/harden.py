@@ -14,7 +14,7 @@ from orthonmf.baselines.rank_one import (
     winners,
 )
 from orthonmf.measures import reconstruction_error, relative_squared_error
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 MOST_SWEEPS = 100
 

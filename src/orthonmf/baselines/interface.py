@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from orthonmf.measures import non_orthogonality, reconstruction_error
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 Matrix = Any  # M: an ndarray or a SciPy sparse array; both answer A.T @ M and M @ W.T
 Orthogonal = Literal["none", "samples", "both"]

@@ -7,7 +7,7 @@ the data although they are written as plain numbers.
 import numpy as np
 
 from orthonmf.baselines.interface import Matrix
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # A zero entry can never leave zero again, and entries that underflow slow every product down.
 SMALLEST_ENTRY = 1e-16

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from orthonmf.baselines.interface import Matrix
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 POWER_TOLERANCE = 1e-9
 MOST_POWER_STEPS = 200

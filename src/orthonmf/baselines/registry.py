@@ -34,7 +34,7 @@ from orthonmf.errors import InvalidInputError, InvalidTypeError, ScaleOverflowEr
 from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import as_generator, as_n_components, name_nearest
 from orthonmf.measures import relative_squared_error
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 BASELINES: dict[str, Baseline] = {
     baseline.name: baseline

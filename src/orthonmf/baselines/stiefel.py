@@ -7,7 +7,7 @@ from scipy.sparse.linalg import svds
 from orthonmf.baselines.interface import Iterate, Matrix
 from orthonmf.baselines.rank_one import squared_column_norms
 from orthonmf.errors import InvalidInputError
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # A dense decomposition is taken below this many entries, and where all singular vectors are asked.
 SMALL = 1 << 16

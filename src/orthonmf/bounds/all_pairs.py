@@ -31,8 +31,8 @@ from orthonmf.bounds.relaxation import (
     unit_above,
 )
 from orthonmf.certificate import LowerBound
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.rounding import growth, round_down, safe_exponent, scale_back, symmetric
+from orthonmf.rounding import growth, round_down, safe_exponent, scale_back, symmetric
+from orthonmf.typing import Array
 
 METHOD = "a dual solution for all pairs of points"
 

@@ -46,14 +46,14 @@ from orthonmf.bounds.groups import (
 from orthonmf.bounds.relaxation import DOUBLE_SIDE, Aim, Multiplier, Stored, search
 from orthonmf.bounds.semidefinite import Cover, how_far_below
 from orthonmf.certificate import LowerBound
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.rounding import (
+from orthonmf.rounding import (
     WEIGHT_ROUNDINGS,
     growth,
     norm_from_above,
     round_down,
     safe_exponent,
 )
+from orthonmf.typing import Array
 
 METHOD = "sums of the singular values of blocks"
 

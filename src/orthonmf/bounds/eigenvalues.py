@@ -16,13 +16,13 @@ import numpy as np
 from scipy.linalg import eigh
 
 from orthonmf.bounds.semidefinite import Cover, how_far_below
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.rounding import (
+from orthonmf.rounding import (
     SINGLE_ROUNDOFF,
     growth,
     norm_from_above,
     round_up,
 )
+from orthonmf.typing import Array
 
 DIRECT_SIDE = 800  # up to this side LAPACK's eigenproblem is faster than iterating
 ROWS = 256  # rows of a float32 matrix that are converted at once

@@ -24,8 +24,7 @@ from orthonmf.bounds.eigenvalues import leading_eigenpairs, pairs_for_sum, top_s
 from orthonmf.bounds.relaxation import Aim, Multiplier, Stored, search
 from orthonmf.bounds.semidefinite import check_factor
 from orthonmf.certificate import LowerBound
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.rounding import (
+from orthonmf.rounding import (
     WEIGHT_ROUNDINGS,
     growth,
     norm_from_above,
@@ -33,7 +32,8 @@ from orthonmf.numerics.rounding import (
     safe_exponent,
     symmetric,
 )
-from orthonmf.numerics.vectors import divide
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 METHOD = "a dual solution for groups of points"
 

@@ -30,8 +30,8 @@ from scipy.sparse import csr_array, diags_array
 from orthonmf.certificate import LowerBound
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.pairs import to_dense
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
+from orthonmf.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
+from orthonmf.typing import Array
 
 METHOD = "a packing of row pairs"
 

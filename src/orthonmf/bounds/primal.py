@@ -32,8 +32,8 @@ from orthonmf.bounds.relaxation import (
     unit_above,
 )
 from orthonmf.engine.points import Samples
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.rounding import safe_exponent
+from orthonmf.rounding import safe_exponent
+from orthonmf.typing import Array
 
 # A search for Z ends after so many iterations, or when a few gain no more than this.
 ITERATIONS, PRECISION = 60, 1e-4

@@ -25,8 +25,8 @@ from scipy.linalg import get_blas_funcs
 
 from orthonmf.bounds.allowance import Allowance
 from orthonmf.bounds.eigenvalues import new_directions
-from orthonmf.numerics.arrays import Array
 from orthonmf.progress import announce
+from orthonmf.typing import Array
 
 OVER_RELAXATION = 1.6
 CHECK_EVERY = 10

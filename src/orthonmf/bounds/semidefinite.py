@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.rounding import (
+from orthonmf.rounding import (
     SINGLE_ROUNDOFF,
     UNIT_ROUNDOFF,
     growth,
     norm_from_above,
     round_up,
 )
+from orthonmf.typing import Array
 
 PANEL = 256  # rows and columns that are checked at once
 # How many numbers are summed in the precision of the factor before float64 takes over.

@@ -26,8 +26,7 @@ from orthonmf.bounds.eigenvalues import (
 )
 from orthonmf.bounds.semidefinite import SINGLE_UNDERFLOW, Cover, how_far_below
 from orthonmf.certificate import LowerBound
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.rounding import (
+from orthonmf.rounding import (
     SINGLE_ROUNDOFF,
     growth,
     norm_from_above,
@@ -37,6 +36,7 @@ from orthonmf.numerics.rounding import (
     scale_back,
     symmetric,
 )
+from orthonmf.typing import Array
 
 METHOD = "its singular values"
 METHOD_IN_GROUPS = "the singular values of groups of points"

@@ -34,8 +34,8 @@ from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import Samples, columns_of
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.rounding import WEIGHT_ROUNDINGS, round_down, safe_exponent
+from orthonmf.rounding import WEIGHT_ROUNDINGS, round_down, safe_exponent
+from orthonmf.typing import Array
 
 # The side up to which the Gram matrix of the smaller side is formed.
 LARGEST_SIDE = 4000

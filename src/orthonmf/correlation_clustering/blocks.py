@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.inputs.arrays import as_array, as_frame
 from orthonmf.inputs.sparse import as_csr
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ from orthonmf.correlation_clustering.blocks import (
 )
 from orthonmf.correlation_clustering.pivot import cluster_by_pivots
 from orthonmf.engine.segments import first_largest
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 MAX_ROUNDS = 1000
 

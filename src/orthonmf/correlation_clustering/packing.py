@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from orthonmf.correlation_clustering.blocks import Blocks, entry_rows, find_inside, transpose
 from orthonmf.engine.pairs import shared_ones
 from orthonmf.engine.segments import spread
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Looking for similar pairs is left out on a side where more than this many pairs share a column.
 WEDGES = 1 << 24

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from orthonmf.correlation_clustering.blocks import Blocks, entry_rows
 from orthonmf.engine.pairs import shared_ones
 from orthonmf.engine.segments import first_largest
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 def choose_nearest_patterns(

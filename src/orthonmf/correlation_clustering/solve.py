@@ -30,9 +30,9 @@ from orthonmf.correlation_clustering.rounding import (
     choose_nearest_patterns,
     round_to_patterns,
 )
-from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.full_rank import BY_COUNT, factorize_full_rank
 from orthonmf.steps.weight_reduction import FULL_RANK_RATIO
+from orthonmf.typing import Array
 
 # Lemma 1 loses a factor of 8 on top of Theorem 9: 119.43.
 CORRELATION_CLUSTERING_RATIO = 8.0 * FULL_RANK_RATIO

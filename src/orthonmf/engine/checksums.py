@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.errors import SourceChangedError
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 REMEDY = "keep X as it is while it is fitted, or fit a copy of it"
 

@@ -13,8 +13,8 @@ from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import DirectionSweep, Samples
 from orthonmf.engine.scan import Scan
 from orthonmf.engine.sources import in_memory
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide, square_lengths
+from orthonmf.typing import Array
+from orthonmf.vectors import divide, square_lengths
 
 
 def compress_columns(matrix: Matrix, groups: Array) -> Samples:

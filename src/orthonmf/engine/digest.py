@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 def digest(*arrays: Array | None) -> str:

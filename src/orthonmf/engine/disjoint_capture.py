@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.engine.segments import first_largest
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 ENTRIES_PER_BLOCK = 1 << 22
 

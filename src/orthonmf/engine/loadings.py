@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from orthonmf.engine.placement import OnDevice, look_up, on_host
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Entries of a large array that are copied at once.
 ENTRIES_AT_ONCE = 2**20

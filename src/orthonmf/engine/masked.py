@@ -29,8 +29,8 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.scan import Scan
 from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import Source, to_dense
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import by_value, divide
+from orthonmf.typing import Array
+from orthonmf.vectors import by_value, divide
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,8 +40,8 @@ from orthonmf.engine.sources import (
     to_dense,
 )
 from orthonmf.errors import InvalidInputError, ScaleOverflowError
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import by_value, divide
+from orthonmf.typing import Array
+from orthonmf.vectors import by_value, divide
 
 # Below this share of the squared norm the difference "norm minus captured" has lost its digits.
 CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import square_lengths
+from orthonmf.typing import Array
+from orthonmf.vectors import square_lengths
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.engine.digest import digest_bytes
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Scalar products formed at a time. Bounds the extra memory (about 100 MB) whatever the data.
 PRODUCTS_PER_BLOCK = 1 << 22

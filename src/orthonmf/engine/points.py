@@ -34,8 +34,8 @@ from orthonmf.engine.products import (
     rows_are_short,
 )
 from orthonmf.engine.sampling import draw_sample
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide, square_lengths, unit_lengths, winners_only
+from orthonmf.typing import Array
+from orthonmf.vectors import divide, square_lengths, unit_lengths, winners_only
 
 # Entries that a sweep on a device reads per second, while reading is what takes the time.
 DEVICE_ENTRIES_PER_SECOND = 4e11

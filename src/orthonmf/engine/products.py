@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from orthonmf.engine.kernels.interface import Kernel
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 # Products per second of one core, to the factor of two that a choice needs.
 DENSE_PER_SECOND = 1.2e10

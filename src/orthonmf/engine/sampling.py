@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthonmf.engine.placement import OnDevice
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 def draw(chances: Array, size: int, rng: np.random.Generator) -> Array:

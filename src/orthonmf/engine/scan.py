@@ -19,7 +19,7 @@ from orthonmf.engine.placement import on_host
 from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import Source
 from orthonmf.errors import InvalidInputError
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Within these powers of two the largest entry, products of two entries summed over a block, and
 # (in float64) squares of such sums neither overflow nor lose what matters to underflow.

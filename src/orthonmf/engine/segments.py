@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 def first_largest(indptr: Array, scores: Array) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # A copy of more entries than this takes longer than what is learned from it is worth.
 MOST_ENTRIES = 2**26

@@ -20,7 +20,7 @@ from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import SPARSE, with_values
 from orthonmf.errors import InvalidInputError
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # A block should be large enough to hide the cost of handing it to a thread and small enough that
 # the products of one block stay in cache while the next step reads them.

@@ -13,7 +13,7 @@ from orthonmf.correlation_clustering.solve import ALGORITHMS, DEFAULT_N_INIT, cl
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.parameters import as_choice, as_generator, as_n_components
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):

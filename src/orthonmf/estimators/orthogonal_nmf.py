@@ -31,8 +31,8 @@ from orthonmf.inputs.data import as_matrix, is_of_dask
 from orthonmf.inputs.names import as_names
 from orthonmf.inputs.parameters import may_be_missing
 from orthonmf.inputs.sparse import as_csr
-from orthonmf.numerics.arrays import Array
 from orthonmf.progress import listening
+from orthonmf.typing import Array
 
 
 def _assigns_samples(model: OrthogonalNMF) -> bool:

@@ -21,7 +21,7 @@ from numpy.lib import format as npy
 from orthonmf.errors import InvalidInputError
 from orthonmf.files.journal import parse_object
 from orthonmf.files.whole_files import is_special, replacing
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 HEADER = "header"
 MOST_MEMBERS = 1000

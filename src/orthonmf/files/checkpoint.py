@@ -24,7 +24,7 @@ from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.errors import InvalidInputError
 from orthonmf.files.archive import open_archive, write_archive
 from orthonmf.files.whole_files import is_special
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 FORMAT = "orthonmf checkpoint 3"
 MOST_BYTES = 2**34

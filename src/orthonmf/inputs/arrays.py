@@ -17,7 +17,7 @@ import narwhals as nw
 import numpy as np
 
 from orthonmf.errors import InvalidInputError, InvalidTypeError, SourceChangedError
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 REAL = "biuf"
 LONGEST_SHOWN = 40

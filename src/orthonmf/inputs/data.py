@@ -45,7 +45,7 @@ from orthonmf.inputs.tensors import (
     source_of_tensor,
     streamed_source,
 )
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

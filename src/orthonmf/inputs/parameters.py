@@ -16,7 +16,7 @@ import numpy as np
 from orthonmf.certificate import CERTIFICATE_SECONDS, CERTIFICATES
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.inputs.tensors import as_host_array
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 ALIKE = 0.5  # share of letters in common, from which on one name may have been meant for another
 UNITS = {"": 1, "B": 1}

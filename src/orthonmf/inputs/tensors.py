@@ -11,7 +11,7 @@ from orthonmf.engine.sources import ArraySource, Source
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.extras import import_extra
 from orthonmf.inputs.arrays import check_dimensions
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # The numbers that DLPack has for memory of CUDA, and for what CUDA and the host share.
 CUDA = (2, 13)

@@ -9,7 +9,7 @@ from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import Distance, Points
 from orthonmf.engine.sampling import draw
 from orthonmf.kmeans.seeding import plain
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Up to so many candidates counting label by label costs less than building a sparse matrix.
 FEW_CANDIDATES = 8

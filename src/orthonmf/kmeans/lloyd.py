@@ -12,8 +12,8 @@ from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.digest import digest
 from orthonmf.engine.placement import look_up
 from orthonmf.engine.points import Points, Sweep, move_idle
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 
 @dataclass(frozen=True, slots=True)

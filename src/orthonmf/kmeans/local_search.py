@@ -12,7 +12,7 @@ from orthonmf.engine.points import Points
 from orthonmf.kmeans.exchanges import Exchange
 from orthonmf.kmeans.lloyd import Clustering, cluster_weights, lloyd, means, point_costs
 from orthonmf.kmeans.seeding import distance_rounding
-from orthonmf.numerics.rounding import UNIT_ROUNDOFF
+from orthonmf.rounding import UNIT_ROUNDOFF
 
 # Distances from all points to a batch of candidates are held at once.
 BATCH_BYTES = 2**26

@@ -16,7 +16,7 @@ from orthonmf.engine.points import Distance, Points
 from orthonmf.engine.sampling import draw
 from orthonmf.kmeans.exchanges import choose_columns
 from orthonmf.kmeans.seeding import lines
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 ROUNDS = 3
 CANDIDATES_PER_CENTER = 2

@@ -16,8 +16,8 @@ import numpy as np
 from orthonmf.certificate import Promise
 from orthonmf.engine.points import Distance, Points
 from orthonmf.engine.sampling import draw
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.rounding import UNIT_ROUNDOFF
+from orthonmf.rounding import UNIT_ROUNDOFF
+from orthonmf.typing import Array
 
 
 def plain(products: Array, squares: Array) -> Array:

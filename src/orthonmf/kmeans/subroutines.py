@@ -17,7 +17,7 @@ from orthonmf.kmeans.local_search import exchange_until_stable
 from orthonmf.kmeans.rounds import seed_in_rounds
 from orthonmf.kmeans.seeding import greedy_candidates, plain, seed, seeding_promise
 from orthonmf.kmeans.user_subroutine import call_subroutine
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 MAX_ITER = 300
 TOL = 1e-6

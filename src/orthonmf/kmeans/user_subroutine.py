@@ -13,7 +13,7 @@ from orthonmf.certificate import KINDS, Promise
 from orthonmf.engine.points import Points
 from orthonmf.errors import InvalidInputError
 from orthonmf.kmeans.lloyd import Clustering, cluster_weights, means
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 def call_subroutine(

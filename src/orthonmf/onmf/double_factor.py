@@ -14,7 +14,6 @@ import numpy as np
 
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Samples
-from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import double_from_means
 from orthonmf.onmf.single_factor import cluster, error_as_published
@@ -28,6 +27,7 @@ from orthonmf.steps.weight_reduction import (
     pairwise_cosines,
     reduce_weights,
 )
+from orthonmf.typing import Array
 
 
 def factorize_double(matrix: Matrix, options: Options) -> Solution:

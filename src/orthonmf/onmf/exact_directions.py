@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from orthonmf.engine.points import Points
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import unit_lengths
 from orthonmf.onmf.solution import Solution
+from orthonmf.typing import Array
+from orthonmf.vectors import unit_lengths
 
 ROUNDS = 10
 

@@ -20,7 +20,6 @@ from orthonmf.engine.pairs import (
     to_dense,
 )
 from orthonmf.engine.points import Samples
-from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import MERGED, SEPARATION, Solution
 from orthonmf.steps.coordinate_split import split_coordinates, split_sparse_coordinates
@@ -33,6 +32,7 @@ from orthonmf.steps.weight_reduction import (
     cosine_slack,
     reduce_weights,
 )
+from orthonmf.typing import Array
 
 
 @dataclass(frozen=True, slots=True)

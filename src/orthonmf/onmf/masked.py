@@ -21,12 +21,12 @@ from orthonmf.engine.points import Points, Samples, StreamedColumns, move_idle
 from orthonmf.engine.sampling import draw
 from orthonmf.kmeans.seeding import distance_rounding, draw_far
 from orthonmf.kmeans.subroutines import weighted_kmeans
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import unit_rows
 from orthonmf.onmf.search.loop import Escape, Search, Start
 from orthonmf.onmf.solution import Solution
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 NO_PROMISE = Promise(
     reason="entries are missing, and no algorithm with a proven ratio is known for that; "

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from orthonmf.checkpoint import Checkpoint
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

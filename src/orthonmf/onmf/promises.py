@@ -16,7 +16,7 @@ from orthonmf.certificate import NOTHING_PROMISED, Promise
 from orthonmf.engine.matrix import Matrix
 from orthonmf.factorization import Factorization
 from orthonmf.kmeans.seeding import distance_rounding, seeding_promise
-from orthonmf.numerics.rounding import UNIT_ROUNDOFF
+from orthonmf.rounding import UNIT_ROUNDOFF
 from orthonmf.steps.weight_reduction import BAND_RATIO
 
 

@@ -19,11 +19,11 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import DirectionSweep
 from orthonmf.factorization import Factorization
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.rounding import UNIT_ROUNDOFF
-from orthonmf.numerics.vectors import divide, winners_only
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import Solution
+from orthonmf.rounding import UNIT_ROUNDOFF
+from orthonmf.typing import Array
+from orthonmf.vectors import divide, winners_only
 
 
 def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorization:

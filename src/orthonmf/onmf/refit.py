@@ -13,13 +13,13 @@ from orthonmf.engine.compressed import compress_columns, compress_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points, Samples, columns_of
 from orthonmf.factorization import Factorization
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide, unit_lengths
 from orthonmf.onmf.core.descent import Grouped
 from orthonmf.onmf.exact_directions import find_top_directions
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import publish_labels
 from orthonmf.onmf.solution import CoreSolution, Solution
+from orthonmf.typing import Array
+from orthonmf.vectors import divide, unit_lengths
 
 STEP = "refit of given labels"
 UNUSED = "the labels name no more groups that hold anything"

@@ -11,10 +11,10 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points, Samples, StreamedColumns
 from orthonmf.kmeans.lloyd import Clustering
 from orthonmf.kmeans.subroutines import weighted_kmeans
-from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import single_from_means
 from orthonmf.onmf.solution import Solution
+from orthonmf.typing import Array
 
 
 def factorize_single(matrix: Matrix, options: Options) -> Solution:

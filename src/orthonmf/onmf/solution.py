@@ -11,7 +11,7 @@ import numpy as np
 from orthonmf.certificate import NOTHING_PROMISED, Promise
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import DirectionSweep
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Why components may be left over: what happened, not what must be so.
 UNUSED = "no point went to the others; the data may hold no more distinct directions"

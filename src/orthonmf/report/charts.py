@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 WIDTH, HEIGHT = 520, 240
 LEFT, RIGHT, TOP, BOTTOM = 56, 20, 26, 40

@@ -15,11 +15,11 @@ import numpy as np
 from orthonmf.certificate import Certificate
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.factorization import Factorization
-from orthonmf.numerics.arrays import Array
 from orthonmf.report.findings import find
 from orthonmf.report.page import render
 from orthonmf.report.pictures import pictures
 from orthonmf.report.story import Story, count
+from orthonmf.typing import Array
 
 # Smaller clusters than the first so many are counted, and drawn as if they were none.
 MOST_CLUSTERS = 60

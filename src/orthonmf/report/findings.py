@@ -11,7 +11,7 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.factorization import Factorization, one_per_row
 from orthonmf.inputs.data import as_matrix
 from orthonmf.measures import non_orthogonality
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 from orthonmf.views import strongest
 
 

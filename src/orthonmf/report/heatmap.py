@@ -18,8 +18,8 @@ from scipy.sparse import csr_array, issparse
 
 from orthonmf.engine.matrix import Matrix
 from orthonmf.factorization import Factorization
-from orthonmf.numerics.arrays import Array
 from orthonmf.report.findings import Findings
+from orthonmf.typing import Array
 
 MOST_CELLS = 400
 DECADES = 3.0  # below a thousandth of the largest cell, cells look alike

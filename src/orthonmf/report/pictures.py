@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.numerics.arrays import Array
 from orthonmf.report.heatmap import Axis, heat_maps
 from orthonmf.report.story import Story
+from orthonmf.typing import Array
 
 # Names that the search knows, of each side: so many of them, and so many bytes together.
 MOST_NAMES, MOST_BYTES = 100_000, 3_000_000

@@ -17,8 +17,8 @@ from orthonmf.distinctive import (
     times_ahead,
 )
 from orthonmf.factorization import Factorization
-from orthonmf.numerics.arrays import Array
 from orthonmf.report.findings import Findings
+from orthonmf.typing import Array
 
 LONGEST_SHOWN, LONGEST_NAME = 60, 1_000
 MOST_LISTED = 10

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from orthonmf.engine.shuffles import permute_columns
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # A number of components, or the numbers of groups of samples and of features.
 Size = int | tuple[int, int]

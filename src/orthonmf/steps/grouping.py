@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 def group_by_angle(reduced_weights: Array, close_pairs: Array) -> Array:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 COS_60 = 0.5
 COS_30 = math.sqrt(3.0) / 2.0

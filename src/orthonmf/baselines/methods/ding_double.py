@@ -9,7 +9,7 @@ from scipy import sparse
 from orthonmf.baselines.interface import Baseline, Matrix, Steps, repeat
 from orthonmf.baselines.multiplicative import draw_uniform, multiply_by_root
 from orthonmf.errors import TooLargeError
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Noise fills a sparse matrix; beyond this many entries it is refused.
 LARGEST_FILLED = 1 << 28

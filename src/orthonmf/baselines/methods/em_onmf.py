@@ -15,7 +15,7 @@ from orthonmf.baselines.rank_one import (
     top_directions,
     winners,
 )
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 def draw_labels(M: Matrix, squared_norms: Array, k: int, rng: np.random.Generator) -> Array:

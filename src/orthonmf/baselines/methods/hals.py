@@ -5,7 +5,7 @@ import numpy as np
 from orthonmf.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthonmf.baselines.multiplicative import draw_in_scale
 from orthonmf.baselines.rank_one import columns_of, squared_column_norms, unit_rows
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # A component whose energy is below this share of the largest counts as lost.
 LOST = 1e-30

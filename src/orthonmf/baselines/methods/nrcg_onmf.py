@@ -13,7 +13,7 @@ from orthonmf.baselines.stiefel import (
     penalize,
     tangent,
 )
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 ARMIJO = 1e-4
 MEMORY = 5  # a step may rise above the last value, not above the largest of so many

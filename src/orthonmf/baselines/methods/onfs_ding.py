@@ -3,7 +3,7 @@
 from orthonmf.baselines.interface import Baseline, Matrix, repeat
 from orthonmf.baselines.methods.ding_double import SOURCES
 from orthonmf.baselines.multiplicative import draw_uniform, fit_A, multiply_by_root
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:

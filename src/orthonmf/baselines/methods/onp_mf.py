@@ -12,7 +12,7 @@ from orthonmf.baselines.stiefel import (
     negativity,
     penalize,
 )
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # The authors' constants are for data with a squared norm of about this; ours follow the data.
 REFERENCE_SQUARED_NORM = 1e6

@@ -2,7 +2,7 @@
 
 from orthonmf.baselines.interface import Baseline, Matrix, repeat
 from orthonmf.baselines.multiplicative import draw_projective, multiply, scale_to_unit_norm
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 def update(M: Matrix, A: Array, W: Array) -> tuple[Array, Array]:

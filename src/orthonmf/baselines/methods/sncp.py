@@ -4,7 +4,7 @@ import numpy as np
 
 from orthonmf.baselines.interface import Baseline, Iterate, Matrix, Steps, relative_change
 from orthonmf.baselines.multiplicative import draw_in_scale
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 FIRST_PENALTY = 1e-4  # times the mean squared column of A
 # A proximal gradient step of length 1 / (0.51 L) still lowers an L-smooth function.

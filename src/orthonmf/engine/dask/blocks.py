@@ -17,7 +17,7 @@ from orthonmf.engine.executors import apply, one_blas_thread
 from orthonmf.engine.kernels.interface import Kernel, Method
 from orthonmf.engine.sources import kernel_of, working_dtype
 from orthonmf.errors import InvalidInputError, OrthoNMFError
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # A task brings back no more than this and one result: small sums of many blocks, large ones alone.
 MOST_BYTES_BACK = 2**25

@@ -17,7 +17,7 @@ from orthonmf.engine.kernels.sparse import SPARSE
 from orthonmf.engine.sources import working_dtype
 from orthonmf.errors import InvalidInputError
 from orthonmf.extras import import_extra
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 class Chunks:

@@ -14,7 +14,7 @@ from orthonmf.engine.dask.executor import DaskExecutor, current_client
 from orthonmf.engine.dask.recipes import recipes_of
 from orthonmf.engine.executors import Executor, Serial, Work
 from orthonmf.engine.sources import ArraySource, CsrSource, in_memory, stack, to_dense
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 class DaskSource(Chunks):

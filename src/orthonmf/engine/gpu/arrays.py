@@ -30,7 +30,7 @@ from orthonmf.engine.gpu.functions import (
     told_when_full,
 )
 from orthonmf.engine.placement import OnDevice
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 def as_tensor(values: Any, device: Any, dtype: Any = None) -> Any:

@@ -11,7 +11,7 @@ import torch
 
 from orthonmf.engine.segments import slices
 from orthonmf.errors import TooLargeError
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Entries whose totals are cumulated on the host.
 SLAB = 512

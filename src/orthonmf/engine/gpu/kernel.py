@@ -24,7 +24,7 @@ from orthonmf.engine.kernels.interface import BlockColumns, BlockLook, BlockSwee
 from orthonmf.engine.loadings import ByLabel
 from orthonmf.engine.segments import slices
 from orthonmf.errors import InvalidInputError
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Entries of temporary copies: at most 128 MB of float64.
 CHUNK_ENTRIES = 2**24

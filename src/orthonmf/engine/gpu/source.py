@@ -14,7 +14,7 @@ from orthonmf.engine.gpu.functions import DTYPES, OF_TORCH, fetch, told_when_ful
 from orthonmf.engine.gpu.kernel import TensorKernel
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.sources import ArraySource, Source, block_rows, working_dtype
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Large blocks: what is done once for each takes as long as reading many entries. Boundaries are
 # multiples of this many rows, so that rows of every block begin where loads are fast.

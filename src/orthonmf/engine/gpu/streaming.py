@@ -18,7 +18,7 @@ from orthonmf.engine.gpu.functions import DTYPES
 from orthonmf.engine.gpu.source import DeviceExecutor, device_boundaries, kernel_on
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.sources import Source, block_rows
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Entries of a block: a few of them are on the way or at work at a time.
 STREAMED_ENTRIES = 2**27

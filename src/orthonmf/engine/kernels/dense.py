@@ -19,7 +19,7 @@ from orthonmf.engine.kernels.interface import (
 from orthonmf.engine.kernels.short_products import exact_in_float32
 from orthonmf.engine.loadings import ByLabel
 from orthonmf.engine.segments import slices
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # Rows per step where a float64 copy of a block would not stay in cache.
 CHUNK_ENTRIES = 2**18

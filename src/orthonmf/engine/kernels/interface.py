@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 
 from orthonmf.engine.loadings import ByLabel
 from orthonmf.engine.placement import look_up
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 RowsT = TypeVar("RowsT")  # a (b, m) block of the kind that a kernel knows
 # What a pass may ask of a kernel by name.

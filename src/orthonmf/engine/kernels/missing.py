@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from orthonmf.engine.kernels.sparse import with_values
 from orthonmf.engine.segments import slices
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # A difference below this share of what it was taken from has lost digits: it is summed instead.
 CANCELLED = 1e-2

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 DIGITS = 24
 """Binary digits of a float32: it holds every whole number up to 2**24."""

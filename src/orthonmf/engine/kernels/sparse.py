@@ -10,7 +10,7 @@ from orthonmf.engine.kernels.interface import BlockColumns, BlockLook, BlockSwee
 from orthonmf.engine.kernels.short_products import exact_in_float32
 from orthonmf.engine.loadings import ByLabel
 from orthonmf.engine.segments import slices
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # What one multiplication of a sparse product costs, in multiplications of a dense one.
 SPARSE_OVERHEAD = 200

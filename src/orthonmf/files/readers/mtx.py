@@ -21,7 +21,7 @@ from orthonmf.files.readers.names import tenx_neighbors
 from orthonmf.files.readers.opening import DAMAGED_PACKING, open_text
 from orthonmf.files.readers.request import NamedMatrix, Request
 from orthonmf.files.readers.text import as_number
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 LONGEST_HEADER = 100_000  # lines of comments
 LONGEST_COMMENT, LONGEST_ENTRY = 2**20, 2**10  # characters; the format allows 1024

@@ -15,7 +15,7 @@ from orthonmf.engine.memory import in_words, memory_limit
 from orthonmf.errors import FileError, MissingExtraError
 from orthonmf.inputs.parameters import name_nearest
 from orthonmf.inputs.sparse import as_checked_csr
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 # No fair file unpacks to more times its size than this; gzip cannot do much more.
 MOST_UNPACKED = 1000

@@ -26,7 +26,7 @@ from orthonmf.files.readers.request import (
     Request,
     StoredRows,
 )
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 COMPRESSED = ("data", "indices", "indptr")  # the parts of a sparse matrix
 MOST_OBJECTS = 10_000

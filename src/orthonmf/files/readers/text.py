@@ -21,7 +21,7 @@ import numpy as np
 from orthonmf.files.readers.names import unshield
 from orthonmf.files.readers.opening import open_lines
 from orthonmf.files.readers.request import NamedMatrix, Names, Request
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 CHARACTERS_AT_ONCE, FEWEST_LINES = 2**22, 200
 MISSING = ("", "na", "nan", "n/a", "#n/a", "null", "none", "-", "--", "?")

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from orthonmf.errors import InvalidInputError
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 LARGEST = float(np.finfo(np.float64).max)
 LONGEST_SHOWN = 80

@@ -27,8 +27,8 @@ from orthonmf.files.saving.content import (
     plain,
     unplain,
 )
-from orthonmf.numerics.arrays import Array
 from orthonmf.preparation import STEPS, Preparation
+from orthonmf.typing import Array
 
 # scikit-learn, which the estimators need, is slow to import: only where there is an estimator.
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Samples
-from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.blocks.descent import descend_disjoint
 from orthonmf.onmf.blocks.escapes import block_escapes
 from orthonmf.onmf.blocks.starts import block_starts
@@ -15,6 +14,7 @@ from orthonmf.onmf.full_rank import solve_full_rank
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.loop import Search
 from orthonmf.onmf.solution import Solution
+from orthonmf.typing import Array
 
 ESCAPES_PER_START = 24
 PATIENCE = 12

@@ -7,10 +7,10 @@ import numpy as np
 from orthonmf.alternation import Method, Update, alternate
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.points import Points
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide, winners_only
 from orthonmf.onmf.search.descent import solution_of
 from orthonmf.onmf.solution import Solution
+from orthonmf.typing import Array
+from orthonmf.vectors import divide, winners_only
 
 
 def descend_disjoint(

@@ -6,10 +6,10 @@ import numpy as np
 
 from orthonmf.engine.points import Points, Samples
 from orthonmf.engine.sampling import draw
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import unit_lengths
 from orthonmf.onmf.search.loop import Escape
 from orthonmf.onmf.solution import Solution
+from orthonmf.typing import Array
+from orthonmf.vectors import unit_lengths
 
 
 def block_escapes(points: Samples, k: int, count: int, rng: np.random.Generator) -> list[Escape]:

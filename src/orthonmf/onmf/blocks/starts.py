@@ -19,8 +19,6 @@ from scipy.sparse.linalg import ArpackError, svds
 from orthonmf.engine.points import Points, columns_of
 from orthonmf.kmeans.lloyd import Clustering
 from orthonmf.kmeans.subroutines import TOL, weighted_kmeans
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide, unit_lengths
 from orthonmf.onmf.double_factor import separate_centers
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import double_from_means
@@ -28,6 +26,8 @@ from orthonmf.onmf.search.loop import Search, Start
 from orthonmf.onmf.search.one_side import search_lines
 from orthonmf.onmf.solution import Solution
 from orthonmf.steps.coordinate_split import split_coordinates
+from orthonmf.typing import Array
+from orthonmf.vectors import divide, unit_lengths
 
 # The balanced matrix is a copy; beyond this many entries it is not worth one.
 MOST_ENTRIES = 2**27

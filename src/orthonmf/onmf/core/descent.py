@@ -18,11 +18,11 @@ from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.compressed import compress_columns, compress_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Samples
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide
 from orthonmf.onmf.search.descent import descend
 from orthonmf.onmf.solution import CoreSolution, Solution
 from orthonmf.progress import silence
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ import numpy as np
 from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.compressed import as_points, compress_columns
 from orthonmf.engine.matrix import Matrix
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide
 from orthonmf.onmf.core.descent import descend_core, group_points
 from orthonmf.onmf.core.starts import core_starts
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.loop import Escape, Search
 from orthonmf.onmf.solution import CoreSolution, Solution
 from orthonmf.progress import silence
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 RECOMBINATIONS = 3
 SMALL_STARTS = 6  # rows first and columns first each

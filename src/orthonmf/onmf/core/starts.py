@@ -19,8 +19,6 @@ from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.compressed import compress_columns, compress_swept
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points, Samples, columns_of
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import unit_lengths, winners_only
 from orthonmf.onmf.blocks.both_sides import factorize_blocks
 from orthonmf.onmf.core.descent import Grouped, group_points
 from orthonmf.onmf.options import Options
@@ -30,6 +28,8 @@ from orthonmf.onmf.search.one_side import search_lines
 from orthonmf.onmf.search.starts import GIVEN
 from orthonmf.onmf.solution import CoreSolution, Solution
 from orthonmf.progress import silence
+from orthonmf.typing import Array
+from orthonmf.vectors import unit_lengths, winners_only
 
 
 def core_starts(

@@ -9,9 +9,9 @@ import numpy as np
 from orthonmf.alternation import Method, Update, alternate, errors_of
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.points import DirectionSweep, Points, move_idle
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide, square_lengths
 from orthonmf.onmf.solution import Solution
+from orthonmf.typing import Array
+from orthonmf.vectors import divide, square_lengths
 
 SETTLED = "settled"  # text of a step whose directions are those of its last sweep
 

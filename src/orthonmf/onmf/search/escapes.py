@@ -14,12 +14,12 @@ import numpy as np
 from orthonmf.engine.points import Samples
 from orthonmf.engine.products import Products
 from orthonmf.engine.sampling import draw
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import unit_lengths
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.loop import Escape
 from orthonmf.onmf.search.tournament import Tournament
 from orthonmf.onmf.solution import Solution
+from orthonmf.typing import Array
+from orthonmf.vectors import unit_lengths
 
 BREATH_SWEEPS = 3
 RECOMBINATIONS = 3

@@ -13,9 +13,9 @@ import numpy as np
 
 from orthonmf.alternation import errors_of
 from orthonmf.engine.points import Points, Samples
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide, unit_lengths
 from orthonmf.onmf.solution import Solution
+from orthonmf.typing import Array
+from orthonmf.vectors import divide, unit_lengths
 
 # Within a block all moves are judged by the same directions. They stay right as long as little of
 # a component comes or goes at once.

@@ -12,7 +12,6 @@ import numpy as np
 
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points, Samples, columns_of
-from orthonmf.numerics.arrays import Array
 from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.descent import descend
@@ -21,6 +20,7 @@ from orthonmf.onmf.search.loop import Escape, Search
 from orthonmf.onmf.search.moves import MoveBlocks, move_points
 from orthonmf.onmf.search.starts import all_may_play, line_starts, single_points_matter
 from orthonmf.onmf.solution import Solution
+from orthonmf.typing import Array
 
 MAX_MOVE_PASSES = 20
 # Single moves and escapes look at all products of points and directions at once.

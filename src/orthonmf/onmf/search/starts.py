@@ -20,8 +20,6 @@ from orthonmf.engine.sampling import draw_distinct
 from orthonmf.kmeans.exchanges import Nearest, best_exchanges, choose_columns
 from orthonmf.kmeans.rounds import draw_candidates, seed_in_rounds
 from orthonmf.kmeans.seeding import lines, seed
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import unit_lengths
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import single_from_lines
 from orthonmf.onmf.search.loop import Start
@@ -32,6 +30,8 @@ from orthonmf.onmf.search.tournament import (
     Tournament,
     columns_multiplied,
 )
+from orthonmf.typing import Array
+from orthonmf.vectors import unit_lengths
 
 # Up to FEW points, hardly more than a sample has, all play; up to TINY there are more rounds.
 FEW = 512

@@ -18,9 +18,9 @@ import numpy as np
 from orthonmf.engine.products import Products
 from orthonmf.engine.sampling import draw, draw_distinct
 from orthonmf.kmeans.exchanges import choose_columns
-from orthonmf.numerics.arrays import Array
-from orthonmf.numerics.vectors import divide
 from orthonmf.onmf.search.moves import net_gains
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 SWEEPS_BEFORE_HALVING = 2
 FINALISTS = 3

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 UNIT_ROUNDOFF = 2.0**-53
 SINGLE_ROUNDOFF = 2.0**-24

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthonmf.numerics.rounding import (
+from orthonmf.rounding import (
     SMALLEST,
     UNIT_ROUNDOFF,
     growth,

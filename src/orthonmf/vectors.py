@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthonmf.numerics.arrays import Array
+from orthonmf.typing import Array
 
 
 def divide(values: Array, by: Array) -> Array:

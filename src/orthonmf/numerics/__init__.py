@@ -1,1 +1,0 @@
-"""Numbers and small arrays: nothing here knows of matrices that users bring."""
