@@ -37,7 +37,7 @@ LEVELS = [
     {"inputs", "measures", "chi_square", "distinctive"},
     {"steps", "kmeans", "bounds", "alternation"},
     {"engine"},
-    {"files", "certificate", "progress", "extras", "interrupts"},
+    {"files", "certificate", "progress", "extras", "interrupts", "fit_options"},
     {"rounding", "vectors", "checkpoint"},
     {"typing"},
     {"errors", "version"},

@@ -1,5 +1,7 @@
 """What a factorization holds, and what must not change it: scale, order, copies, weights."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from sklearn.cluster import KMeans
 import orthonmf
 from orthonmf.datasets import make_planted
 from orthonmf.errors import InvalidInputError
+from orthonmf.fit_options import FitOptions
 from tests.published_fits import fit, quiet_fit
 
 SETTINGS = ["samples", "features"]
@@ -225,3 +228,20 @@ def test_seconds_that_would_be_ignored_are_refused():
     with pytest.raises(InvalidInputError, match="seconds=5 would be ignored with method='svd'"):
         found.certify(X, seconds=5)
     assert found.certify(X, "tight", seconds=5).ratio <= found.certify(X, "svd").ratio
+
+
+def test_a_result_keeps_the_options_that_another_fit_repeats():
+    X = make_planted(30, 12, 3, noise=0.1, random_state=0).X
+    result = orthonmf.factorize(X, 3, init="lines", n_init=2, max_iter=50, tol=1e-4, random_state=0)
+    assert result.fit_options == FitOptions(init="lines", n_init=2, max_iter=50, tol=1e-4)
+    given = orthonmf.factorize(X, 3, init=result.components, random_state=0)
+    assert given.fit_options == FitOptions()  # components say where an answer is
+
+
+def test_a_function_of_the_user_is_not_kept_so_that_results_can_be_pickled():
+    X = make_planted(30, 12, 3, noise=0.1, random_state=0).X
+    result = orthonmf.factorize(
+        X, 3, algorithm="paper", kmeans=lambda X, w, k, rng: np.arange(30) % k
+    )
+    assert result.fit_options is None
+    assert pickle.loads(pickle.dumps(result)).error == result.error

@@ -12,6 +12,7 @@ from orthonmf import views
 from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certificate, Promise
 from orthonmf.certifying import Evidence
 from orthonmf.engine.loadings import one_per_row
+from orthonmf.fit_options import FitOptions
 from orthonmf.inputs.data import Data, as_matrix
 from orthonmf.inputs.parameters import as_certificate
 from orthonmf.preparation import Preparation
@@ -80,6 +81,9 @@ class Factorization:
     preparation
         What ``orthonmf fit`` did to the matrix before, which ``transform`` repeats; None where the
         matrix was taken as it came.
+    fit_options
+        The options that a refit repeats; None for labels of others, and where k-means was a
+        function of the user.
 
     Examples
     --------
@@ -118,6 +122,7 @@ class Factorization:
     random_state: int | None = None
     cautions: tuple[str, ...] = ()
     preparation: Preparation | None = None
+    fit_options: FitOptions | None = None
 
     @property
     def n_components_found(self) -> int:

@@ -22,6 +22,7 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.factorization import Factorization
 from orthonmf.files.checkpoint import FileCheckpoint
+from orthonmf.fit_options import FitOptions
 from orthonmf.inputs.data import Data, as_directions
 from orthonmf.inputs.names import names_for
 from orthonmf.inputs.parameters import (
@@ -254,6 +255,7 @@ def factorize(
             sample_names=names[0],
             feature_names=names[1],
             random_state=seed,
+            fit_options=repeatable(options, starts),
             seconds=time.perf_counter() - started,
         )
         result = replace(result, cautions=find_cautions(matrix, result))
@@ -264,6 +266,23 @@ def factorize(
     if result.shortage:
         warnings.warn(result.shortage, FewerComponentsWarning, stacklevel=2)
     return replace(result, evidence=evidence)
+
+
+def repeatable(options: Options, n_init: int | str) -> FitOptions | None:
+    """What a fit of the same kind repeats; None with a function of the user, which no file holds.
+
+    ``n_init`` is what was asked for.
+    """
+    if callable(options.kmeans):
+        return None
+    return FitOptions(
+        algorithm=options.algorithm,
+        init=options.init if isinstance(options.init, str) else "auto",
+        kmeans=options.kmeans,
+        n_init=n_init,
+        max_iter=options.max_iter,
+        tol=options.tol,
+    )
 
 
 def evidence_for(matrix: Matrix, result: Factorization, packed: float) -> Evidence:

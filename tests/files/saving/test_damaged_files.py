@@ -40,7 +40,11 @@ def test_truncated_files_are_refused(file, share):
 
 def test_a_flipped_bit_is_noticed(file):
     content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 1
+    with zipfile.ZipFile(file) as members:
+        first = members.infolist()[0]
+    # Inside what it holds: in the names and times of the archive itself not every bit matters.
+    place = first.header_offset + len(first.FileHeader()) + first.compress_size // 2
+    content[place] ^= 1
     file.write_bytes(content)
     with pytest.raises(InvalidInputError):
         load(file)

@@ -221,3 +221,22 @@ def test_names_that_are_neither_texts_nor_numbers_cannot_be_written(tmp_path):
         save(model, tmp_path / "x.npz")
     numbered = clustered(orthonmf.Biadjacency.from_edges([(7, "tea"), (8, "milk")]))
     assert loaded_with(tmp_path / "x.npz", numbered).row_names_.tolist() == [7, 8]
+
+
+def test_a_factorization_from_before_options_were_kept_is_read(file):
+    header, arrays = parts_of(file)
+    del header["content"]["fit_options"]
+    put_together(file, header, arrays)
+    assert load(file).fit_options is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("algorithm", "worst"), ("init", [1]), ("kmeans", 3), ("n_init", 0), ("tol", -1.0)],
+)
+def test_options_that_no_fit_has_are_refused(file, name, value):
+    header, arrays = parts_of(file)
+    header["content"]["fit_options"][name] = value
+    put_together(file, header, arrays)
+    with pytest.raises(InvalidInputError, match=name):
+        load(file)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, is_dataclass
 from typing import Any, Protocol
 
@@ -92,6 +92,11 @@ def is_count(value: Any) -> bool:
     return type(value) is int and value >= 0
 
 
+def is_positive(value: Any) -> bool:
+    """Whether a value is a whole number of at least 1."""
+    return is_count(value) and value > 0
+
+
 def is_text(value: Any) -> bool:
     """Whether a value is a text."""
     return isinstance(value, str)
@@ -105,6 +110,12 @@ def is_name(value: Any) -> bool:
 def optional(fits: Check) -> Check:
     """The check that also lets None through."""
     return lambda value: value is None or fits(value)
+
+
+def one_of(choices: Iterable[str]) -> Check:
+    """The check that a value is one of these texts."""
+    known = tuple(choices)
+    return lambda value: is_text(value) and value in known
 
 
 def list_of(fits: Check, size: int | None = None) -> Check:

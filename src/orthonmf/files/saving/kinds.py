@@ -21,12 +21,18 @@ from orthonmf.files.saving.content import (
     is_amount,
     is_count,
     is_name,
+    is_positive,
     is_text,
     list_of,
+    one_of,
     optional,
     plain,
     unplain,
 )
+from orthonmf.fit_options import FitOptions
+from orthonmf.kmeans.subroutines import SUBROUTINES
+from orthonmf.onmf.algorithms import INITS
+from orthonmf.onmf.algorithms import NAMES as ALGORITHMS
 from orthonmf.preparation import STEPS, Preparation
 from orthonmf.typing import Array
 
@@ -50,6 +56,14 @@ FACTORIZATION: dict[str, Check] = {
     "random_state": optional(is_count),
     "cautions": list_of(is_text),
 }
+FIT_OPTIONS: dict[str, Check] = {
+    "algorithm": one_of(ALGORITHMS),
+    "init": one_of(INITS),
+    "kmeans": optional(one_of(SUBROUTINES)),
+    "n_init": lambda value: value == "auto" or is_positive(value),
+    "max_iter": is_positive,
+    "tol": is_amount,
+}
 CERTIFICATE: dict[str, Check] = {field.name: optional(is_amount) for field in fields(Certificate)}
 CERTIFICATE |= dict.fromkeys(("method", "a_priori_kind", "reason", "quantity"), optional(is_text))
 
@@ -66,6 +80,7 @@ def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str
         "certificate": plain(result.evidence.without_data()),
         "sample_names": plain(result.sample_names),
         "feature_names": plain(result.feature_names),
+        "fit_options": plain(result.fit_options),
         "preparation": list(result.preparation.names) if result.preparation else None,
     }
     # Where there are labels and scales, one entry per row, they are the loadings.
@@ -112,6 +127,7 @@ def _unpack_factorization(content: Content) -> Factorization:
         sample_names=content.value("sample_names", optional(list_of(is_text, n))),
         feature_names=content.value("feature_names", optional(list_of(is_text, m))),
         preparation=_preparation(content, m),
+        fit_options=_fit_options(content),
         **values,
     )
 
@@ -143,6 +159,13 @@ def _preparation(content: Content, m: int) -> Preparation | None:
         learns = STEPS[name].learn is not None
         steps.append((name, content.amounts(f"preparation_{name}", size) if learns else None))
     return Preparation(tuple(steps))
+
+
+def _fit_options(content: Content) -> FitOptions | None:
+    """The options that a refit repeats; None where none were written."""
+    if content.values.get("fit_options") is None:
+        return None
+    return FitOptions(**_read(content.inner("fit_options"), FIT_OPTIONS))
 
 
 def _feature_weight(content: Content, m: int) -> Array | None:
