@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from orthonmf.typing import Array
 
 
@@ -31,7 +33,9 @@ class Step:
 
     def keep(self, history: tuple[float, ...], text: str = "", **arrays: Array) -> None:
         """Note where the step stands."""
-        self.history, self.text, self.arrays = history, text, arrays
+        # In the order in which a file gives them back: products round by how arrays are stored.
+        in_rows = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        self.history, self.text, self.arrays = history, text, in_rows
         self._owner.save()
 
     def finish(self, history: tuple[float, ...] = (), text: str = "", **arrays: Array) -> None:

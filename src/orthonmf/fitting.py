@@ -103,8 +103,9 @@ def factorize(
         What the parts share none of: "samples" (every row belongs to one part), "features"
         (every column does) or "both" (disjoint blocks, or with two numbers groups of both).
     algorithm
-        "best": a tournament of starts, descent and single moves; with several starts, and over
-        both always, escapes; as good an answer as we can find. "paper": the published algorithm,
+        "best": a tournament of starts, a look for groups that it left out, descent and single
+        moves; with several starts, and over both always, escapes; as good an answer as we can
+        find. "paper": the published algorithm,
         step by step, then one assignment by the final components that the paper does not have: it
         can only lower the error, and makes ``transform`` give the same bits.
     init

@@ -99,6 +99,11 @@ class Points(ABC):
         return None
 
     @property
+    def on_host(self) -> Samples | None:
+        """The same points, where a sweep leaves the labels of all of them on the host."""
+        return None
+
+    @property
     def access(self) -> Samples | None:
         """The same points, where they are in memory and single ones cost next to nothing."""
         return None
@@ -196,6 +201,11 @@ class Samples(Points):
     @property
     def draws(self) -> Samples | None:
         return None if self.matrix.source.elsewhere else self
+
+    @property
+    def on_host(self) -> Samples | None:
+        source = self.matrix.source
+        return None if source.elsewhere or source.kernel.on_device else self
 
     @property
     def access(self) -> Samples | None:

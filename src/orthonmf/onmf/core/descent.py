@@ -105,7 +105,8 @@ class _Halves(Method[CoreSolution, Update[CoreSolution]]):
         seen = compress_rows(self._matrix, rows.labels, rows.scales, rows.energies)
         columns = self._solve(seen, vectors.core.T)
         captured = float(np.square(columns.core).sum())
-        return Update(captured=captured, vectors=CoreSolution(columns.as_rows(), columns.core.T))
+        core = np.ascontiguousarray(columns.core.T)  # as a checkpoint gives it back
+        return Update(captured=captured, vectors=CoreSolution(columns.as_rows(), core))
 
     def _solve(self, points: Samples, directions: Array) -> Grouped:
         """The problem over samples, from directions, on points of few coordinates."""

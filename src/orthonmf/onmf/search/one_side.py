@@ -1,4 +1,4 @@
-"""The default over samples, or over features: starts on lines, descent and single moves.
+"""The default over samples, or over features: starts on lines, repair, descent, single moves.
 
 Of several starts, escapes from the best are tried too.
 """
@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from orthonmf.alternation import errors_of
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points, Samples, columns_of
 from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
@@ -18,11 +19,16 @@ from orthonmf.onmf.search.descent import descend
 from orthonmf.onmf.search.escapes import line_escapes, relaxed_escapes
 from orthonmf.onmf.search.loop import Escape, Search
 from orthonmf.onmf.search.moves import MoveBlocks, move_points
+from orthonmf.onmf.search.repair import repair
 from orthonmf.onmf.search.starts import all_may_play, line_starts, single_points_matter
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
 
 MAX_MOVE_PASSES = 20
+# Sweeps before groups that are left out are looked for.
+FIRST_SWEEPS = 3
+FIRST_TOL = 1e-3
+FEW_COMPONENTS = 20
 # Single moves and escapes look at all products of points and directions at once.
 MOST_PRODUCTS = 2**24
 
@@ -62,30 +68,55 @@ def _line_escapes(points: Samples, options: Options, n_init: int) -> Iterator[Es
 
 
 class _Refinement:
-    """Descend, then move single points, then descend again if that moved anything."""
+    """Look for what is left out, descend, move single points, descend again if that moved any."""
 
     def __init__(
         self, points: Points, single: Samples | None, options: Options, n_init: int
     ) -> None:
         self._points, self._options, self._n_init = points, options, n_init
-        moves = n_init > 1 or single_points_matter(points, options.n_components)
-        # Where all points have played, single ones have been moved already.
-        if n_init == 1 and isinstance(options.init, str) and options.init == "auto":
-            moves = moves and not all_may_play(points, options.n_components)
+        k, drawn = options.n_components, isinstance(options.init, str)
+        # Where all points have played, single ones have been moved already, and of few components
+        # none is left out.
+        all_played = n_init == 1 and drawn and options.init == "auto" and all_may_play(points, k)
+        moves = n_init > 1 or (single_points_matter(points, k) and not all_played)
         self._single = single if moves else None
+        # Who asks for few sweeps, or a rough answer, gets no more than that.
+        short = options.max_iter <= FIRST_SWEEPS or options.tol > FIRST_TOL
+        repairs = drawn and not short and not (all_played and k < FEW_COMPONENTS)
+        self._repairs = points.on_host if repairs else None
         self._blocks: MoveBlocks | None = None
 
     def __call__(self, directions: Array) -> Solution:
-        solution = replace(self._descend(directions), steps=("descent",))
+        if self._repairs is None:
+            solution = replace(self._descend(directions), steps=("descent",))
+        else:
+            begun = self._repair(self._repairs, directions)
+            solution = self._descend(begun.directions)
+            history = begun.history + solution.history
+            n_sweeps = begun.n_sweeps + solution.n_sweeps
+            steps = ("repair", "descent")
+            solution = replace(solution, history=history, n_sweeps=n_sweeps, steps=steps)
         if self._single is None:
             return solution
-        solution = replace(solution, steps=("descent", "single moves"))
+        solution = replace(solution, steps=(*solution.steps, "single moves"))
         moved = self._move(self._single, solution)
         if moved.captured <= solution.captured:
             return solution
         again = self._descend(moved.directions)
         history = moved.history + again.history
         return replace(again, history=history, n_sweeps=len(history), steps=solution.steps)
+
+    def _repair(self, points: Samples, directions: Array) -> Solution:
+        """A few sweeps, and what looking for groups that are left out makes of them."""
+        step = self._options.checkpoint.next_step()
+        if not step.finished:
+            first = descend(points, directions, max_iter=FIRST_SWEEPS, tol=FIRST_TOL)
+            repaired = repair(points, first.directions)
+            history = first.history + errors_of(tuple(repaired.captured), points.total)
+            counted = np.array([first.n_sweeps + repaired.n_sweeps])
+            step.finish(history, vectors=repaired.directions, n_sweeps=counted)
+        n_sweeps = int(step.arrays["n_sweeps"][0])
+        return Solution(step.arrays["vectors"], history=step.history, n_sweeps=n_sweeps)
 
     def _descend(self, directions: Array) -> Solution:
         options = self._options

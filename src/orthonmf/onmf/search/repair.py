@@ -1,0 +1,233 @@
+"""Repair: what is left out is looked for, and paid for by the components that are missed least.
+
+A descent keeps as many components in a place as its start put there. Where one component has to
+stand for two groups while two others share one, no sweep and no single move can mend that. Here
+every component that misses much is split in two, all at once, and the largest gains are taken
+against the smallest losses: of two components that become one, or of one whose points all go to
+their second best. Exchanges that share no component add up, so one round mends many places.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthonmf.engine.points import DirectionSweep, Samples
+from orthonmf.typing import Array
+from orthonmf.vectors import divide, unit_lengths
+
+MOST_ROUNDS = 12
+# Points that are tried as the second direction of a component, and sweeps of the two halves.
+SPLIT_CANDIDATES = 3
+SPLIT_SWEEPS = 2
+# What a split gains by its sweeps, as a multiple of what its first candidate does, at the most.
+MOST_GROWTH = 5.0
+# Sweeps of all points after the exchanges of a round.
+SWEEPS_AFTER = 2
+# Shares of the error: what a split may still gain to be tried, an exchange must gain to be made,
+# and a round must promise not to be the last.
+WORTH_SPLITTING = 1e-4
+WORTH_EXCHANGING = 1e-5
+WORTH_A_ROUND = 1e-3
+# Second best directions take all products of points and directions at once.
+MOST_PRODUCTS = 2**24
+# What the random numbers of all repairs are made of.
+DRAWS = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """Directions after all rounds, and what they captured on the way."""
+
+    directions: Array  # (k, m)
+    captured: list[float]  # after every sweep of the rounds that were kept
+    n_sweeps: int  # of all rounds
+
+
+def repair(points: Samples, directions: Array) -> Repaired:
+    """Directions (k, m) that capture at least as much, with no group left out if that shows.
+
+    Losses are bounds only where directions have settled, and a component that dissolves may count
+    on one that changes: so a round that captures less than the one before is taken back. Points are
+    drawn with a generator of its own, so that a fit that cannot be repaired, whose data are
+    streamed, draws the same random numbers as one that can.
+    """
+    rng = np.random.default_rng(DRAWS)
+    sweep = points.sweep_directions(directions)
+    captured, n_sweeps = [float(sweep.captured.sum())], 1
+    for _ in range(MOST_ROUNDS if len(directions) > 2 else 0):
+        exchanged = _exchange(points, sweep, rng)
+        if exchanged is None:
+            break
+        sweeps = [points.sweep_directions(exchanged)]
+        for _ in range(SWEEPS_AFTER):
+            sweeps.append(points.sweep_directions(sweeps[-1].sums))
+        n_sweeps += len(sweeps)
+        sums = [float(after.captured.sum()) for after in sweeps]
+        if not sums[-1] > captured[-1]:
+            break
+        sweep = sweeps[-1]
+        for energy in sums:
+            captured.append(max(energy, captured[-1]))
+    return Repaired(sweep.sums, captured, n_sweeps)
+
+
+def _exchange(points: Samples, sweep: DirectionSweep, rng: np.random.Generator) -> Array | None:
+    """Directions (k, m) after one round of exchanges; None where none is worth it."""
+    energies, unit = sweep.captured, unit_lengths(sweep.sums)
+    missed_by_point = points.find_missed(sweep)
+    labels = sweep.labels
+    k = len(energies)
+    missed = np.bincount(labels, missed_by_point, minlength=k)
+    error = max(float(missed.sum()), 0.0)
+    losses = merge_losses(unit @ unit.T, energies)
+    np.fill_diagonal(losses, dissolve_losses(points, sweep, labels))
+    # A split gains no more than is missed.
+    tried = missed > losses.min() + WORTH_SPLITTING * error
+    if not tried.any():
+        return None
+    split = split_components(points, sweep, missed_by_point, tried, losses.min(), rng)
+    if split is None:
+        return None
+    exchanges = choose_exchanges(split.gains, losses, WORTH_EXCHANGING * error)
+    promised = sum(split.gains[j] - losses[a, b] for j, a, b in exchanges)
+    if not promised > WORTH_A_ROUND * error:
+        return None
+    directions = unit.copy()
+    for j, a, b in exchanges:
+        if a != b:
+            directions[b] = join(unit[a], unit[b], energies[a], energies[b])
+        directions[j], directions[a] = split.first[j], split.second[j]
+    return directions
+
+
+def merge_losses(cosines: Array, energies: Array) -> Array:
+    """(k, k) energy that is lost at the most when two components become one, by their cosines.
+
+    The best direction in the plane of both captures the larger eigenvalue of the sum of both
+    rank-one matrices, and the top singular vector of all their points no less.
+    """
+    a, b = energies[:, None], energies[None, :]
+    top = (a + b) / 2 + np.sqrt(np.square((a - b) / 2) + a * b * np.square(cosines))
+    return np.maximum(a + b - top, 0.0)
+
+
+def dissolve_losses(points: Samples, sweep: DirectionSweep, labels: Array) -> Array:
+    """(k,) energy that is lost when the points of a component go to their second best."""
+    k = len(sweep.captured)
+    if len(labels) * k > MOST_PRODUCTS or sweep.unit is None:
+        return np.full(k, np.inf)
+    cosines = points.rough_cosines_with(sweep.unit)
+    cosines[np.arange(len(labels)), labels] = 0.0
+    second = np.bincount(labels, points.weights * np.square(cosines.max(axis=1)), minlength=k)
+    return np.maximum(sweep.captured - second, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Two directions for every component, and what both capture more than the one."""
+
+    gains: Array  # (k,)
+    first: Array  # (k, m)
+    second: Array  # (k, m)
+
+
+def split_components(
+    points: Samples,
+    sweep: DirectionSweep,
+    missed: Array,
+    tried: Array,
+    least: float,
+    rng: np.random.Generator,
+) -> Split | None:
+    """Split the components that are tried, all at once: a pass costs O(entries), whatever k.
+
+    The second direction starts from the best of a few points drawn by what is missed (N,). None
+    where the first of these promises no component a gain above the ``least`` worth having.
+    """
+    k, labels, lengths = len(tried), sweep.labels, np.sqrt(points.weights)
+    own = energies_of(points, sweep)
+    other, second, most = np.zeros(len(labels)), np.zeros_like(sweep.sums), np.full(k, -np.inf)
+    members = np.where(tried[labels], labels, -1)
+    order = np.argsort(labels, kind="stable")
+    for number in range(SPLIT_CANDIDATES):
+        drawn = draw_one_each(np.where(members >= 0, missed, 0.0), labels, order, rng)
+        candidates = np.zeros_like(second)
+        candidates[labels[drawn]] = points.at(drawn)
+        energies = energies_of(points, points.update(members, candidates))
+        gains = np.bincount(labels, np.maximum(energies - own, 0.0), minlength=k)
+        better = gains > most
+        most, second[better] = np.where(better, gains, most), candidates[better]
+        other = np.where(better[labels], energies, other)
+        if number == 0:
+            tried = tried & (MOST_GROWTH * gains > least)
+            if not tried.any():
+                return None
+            members = np.where(tried[labels], labels, -1)
+    first = own
+    for _ in range(SPLIT_SWEEPS):
+        nearer = other > first
+        halves = np.where(members < 0, -1, np.where(nearer, labels + k, labels))
+        cosines = divide(np.sqrt(np.where(nearer, other, first)), lengths)
+        sums = unit_lengths(points.power_update(halves, cosines, 2 * k))
+        first = energies_of(points, points.update(members, sums[:k]))
+        other = energies_of(points, points.update(members, sums[k:]))
+    captured = np.bincount(labels, np.maximum(first, other) - own, minlength=k)
+    return Split(np.where(tried, captured, 0.0), sums[:k], sums[k:])
+
+
+def energies_of(points: Samples, sweep: DirectionSweep) -> Array:
+    """(N,) what is captured of every point."""
+    cosines = np.minimum(divide(sweep.products, sweep.lengths), 1.0)
+    return points.weights * np.square(cosines)
+
+
+def draw_one_each(chances: Array, labels: Array, order: Array, rng: np.random.Generator) -> Array:
+    """Positions of one point for every label that has any, drawn by chances (N,).
+
+    Every point waits an exponential time at the rate of its chance; the first of a label wins.
+    """
+    waits = np.full(len(chances), np.inf)
+    hot = np.flatnonzero(chances > 0)
+    waits[hot] = rng.standard_exponential(len(hot)) / chances[hot]
+    sorted_labels = labels[order]
+    starts = np.flatnonzero(np.diff(sorted_labels, prepend=-1))
+    firsts = np.minimum.reduceat(waits[order], starts)
+    counts = np.diff(np.append(starts, len(order)))
+    hit = np.flatnonzero((waits[order] == np.repeat(firsts, counts)) & np.isfinite(waits[order]))
+    _, first_of_label = np.unique(sorted_labels[hit], return_index=True)
+    return order[hit[first_of_label]]
+
+
+def choose_exchanges(gains: Array, losses: Array, least: float) -> list[tuple[int, int, int]]:
+    """Pairs of a split and what pays for it, the largest gains first, no component twice.
+
+    (j, a, b): component j is split in two, a and b become one; a = b: a dissolves.
+    """
+    used = np.zeros(len(gains), dtype=bool)
+    exchanges = []
+    pairs = np.argwhere(np.triu(losses < gains.max()))
+    pairs = pairs[np.argsort(losses[pairs[:, 0], pairs[:, 1]], kind="stable")]
+    for j in np.argsort(-gains, kind="stable"):
+        if used[j]:
+            continue
+        pairs = pairs[~used[pairs].any(axis=1)]
+        free = np.flatnonzero((pairs != j).all(axis=1))
+        if len(free) == 0:
+            continue
+        a, b = pairs[free[0]]
+        if not gains[j] > losses[a, b] + least:
+            break
+        used[[j, a, b]] = True
+        exchanges.append((int(j), int(a), int(b)))
+    return exchanges
+
+
+def join(one: Array, other: Array, energy: float, other_energy: float) -> Array:
+    """The direction (m,) that captures most of two, in their plane."""
+    cosine = float(one @ other)
+    matrix = np.array([[energy, energy * cosine], [other_energy * cosine, other_energy]])
+    values, vectors = np.linalg.eig(matrix)
+    shares = np.abs(np.real(vectors[:, np.argmax(np.real(values))]))
+    return shares[0] * one + shares[1] * other
