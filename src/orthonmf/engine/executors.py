@@ -44,6 +44,7 @@ class Work:
     shared: Mapping[str, Any] = field(default_factory=dict)
     by_row: Mapping[str, Any] = field(default_factory=dict)  # None, or sliced by rows
     exponent: int = 0
+    prepare: Callable[[Any], Any] | None = None  # what is made of a block before all else
 
     def slices(self, rows: slice) -> dict[str, Any]:
         """The keywords that belong to these rows."""
@@ -51,14 +52,14 @@ class Work:
             name: None if values is None else values[rows] for name, values in self.by_row.items()
         }
 
-
-def apply(
-    operation: Method | Callable[..., Any], kernel: Kernel[Any], rows: Any, **given: Any
-) -> Any:
-    """The result of an operation on a block of rows, which are in the units of the pass."""
-    if isinstance(operation, str):
-        return getattr(kernel, operation)(rows, **given)
-    return operation(kernel, rows, **given)
+    def run(self, kernel: Kernel[Any], rows: Any, slices: Mapping[str, Any]) -> Any:
+        """The result for a block of rows as they are stored, with the keywords that are theirs."""
+        if self.prepare is not None:
+            rows = self.prepare(rows)
+        rows = kernel.scale(rows, self.exponent)
+        if isinstance(self.operation, str):
+            return getattr(kernel, self.operation)(rows, **self.shared, **slices)
+        return self.operation(kernel, rows, **self.shared, **slices)
 
 
 class Executor(Protocol):
@@ -83,13 +84,6 @@ class Keeping(Protocol):
     kept: KeptBlocks
 
 
-def run_block(source: Source, work: Work, index: int) -> Any:
-    """The result of some work on one block."""
-    slices = work.slices(block_rows(source, index))
-    rows = source.kernel.scale(source.block(index), work.exponent)
-    return apply(work.operation, source.kernel, rows, **work.shared, **slices)
-
-
 class Serial:
     """One block after the other, in the calling thread."""
 
@@ -97,7 +91,8 @@ class Serial:
         """Call ``absorb(rows, result)`` once for every block, the first block first."""
         with one_blas_thread():
             for index in range(len(source.boundaries) - 1):
-                absorb(block_rows(source, index), run_block(source, work, index))
+                rows = block_rows(source, index)
+                absorb(rows, work.run(source.kernel, source.block(index), work.slices(rows)))
 
 
 class Threads:
@@ -144,7 +139,8 @@ class _OrderedWork:
     def work(self) -> None:
         while (index := self._take()) is not None:
             try:
-                result = run_block(self._source, self._work, index)
+                slices = self._work.slices(block_rows(self._source, index))
+                result = self._work.run(self._source.kernel, self._source.block(index), slices)
                 with self._lock:
                     self._finished[index] = result
                     while self._next_absorbed in self._finished:
@@ -191,7 +187,10 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
     if max_memory is not None:
         n_threads = min(n_threads, blocks_within(source, max_memory))
     if isinstance(source, Keeping):
-        source.kept.allow(_room_to_keep(source, n_threads, max_memory))
+        room = available_memory() // PART_OF_MEMORY
+        if max_memory is not None:
+            room = max_memory - n_threads * bytes_at_work(source)
+        source.kept.allow(room)
     return _local(n_threads)
 
 
@@ -214,12 +213,6 @@ def bytes_at_work(source: Source) -> int:
     share = np.diff(source.boundaries).max() / source.shape[0]
     stored = source.n_entries * share * (source.dtype.itemsize + (8 if source.kernel.sparse else 0))
     return int(stored * COPIES_OF_A_BLOCK)
-
-
-def _room_to_keep(source: Source, n_threads: int, max_memory: int | None) -> int:
-    if max_memory is None:
-        return available_memory() // PART_OF_MEMORY
-    return max_memory - n_threads * bytes_at_work(source)
 
 
 def available_cores() -> int:

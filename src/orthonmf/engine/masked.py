@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.engine.executors import Executor, Work, apply
+from orthonmf.engine.executors import Executor, Work
 from orthonmf.engine.kernels.dense import CHUNK_ENTRIES
-from orthonmf.engine.kernels.interface import Kernel, Method
+from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.missing import ObservedBlock, fill, observe
 from orthonmf.engine.loadings import scale_loadings
 from orthonmf.engine.matrix import Matrix
@@ -46,17 +46,6 @@ class MaskedSweep:
     second: Array  # (N,) energy the next best component would capture
 
 
-@dataclass(frozen=True, slots=True)
-class OnFilled:
-    """An operation on the rows of a block, with zeros in place of missing entries."""
-
-    operation: Method | Callable[..., Any]
-
-    def __call__(self, kernel: Kernel[Any], rows: Any, **keywords: Any) -> Any:
-        """What the operation gives for the filled rows."""
-        return apply(self.operation, kernel, fill(rows), **keywords)
-
-
 class FilledSource:
     """A source with zeros in place of missing entries, block by block."""
 
@@ -73,7 +62,7 @@ class FilledSource:
 
     def with_gaps(self, work: Work) -> tuple[Source, Work]:
         """The source as it is, and the work that fills its blocks first: the same results."""
-        return self._source, replace(work, operation=OnFilled(work.operation))
+        return self._source, replace(work, prepare=fill)
 
     def rows(self, indices: Array) -> Array:
         """Some rows, dense, in float64."""
@@ -153,8 +142,7 @@ class MaskedMatrix(Matrix):
             "over_samples": over_samples,
         }
         by_row = {"row_weights": self.row_weights, "fixed": fixed if over_samples else None}
-        work = Work(_sweep_block, shared, by_row, self.exponent)
-        self.executor.fold(self.source_as_given, work, absorb)
+        self.fold(_sweep_block, absorb, shared, by_row, gaps=True)
         if over_samples:
             updated = np.where(lengths > 0, divide(products, lengths), components)
             return MaskedSweep(self._weighted_only(updated), row_labels, *row_captured)
@@ -212,8 +200,7 @@ class MaskedMatrix(Matrix):
         """Fit every row by components (k, m), over the observed entries."""
         wide = components.astype(np.float64)
         shared = {"components": wide, "column_weights": self.column_weights}
-        work = Work(_fit_block, shared, exponent=self.exponent)
-        self.executor.fold(self.source_as_given, work, absorb)
+        self.fold(_fit_block, absorb, shared, gaps=True)
 
 
 def _fit_block(

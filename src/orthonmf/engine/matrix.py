@@ -89,14 +89,16 @@ class Matrix:
         absorb: Absorb,
         shared: dict[str, Any] | None = None,
         by_row: dict[str, Any] | None = None,
+        gaps: bool = False,
     ) -> None:
         """One pass: an operation on every block of X / 2**exponent; ``absorb`` in block order.
 
         A method of the kernel by its name, or a function of kernel and rows. It gets ``shared``
-        and, of everything in ``by_row``, what belongs to the block.
+        and, of everything in ``by_row``, what belongs to the block. Missing entries are zeros, or
+        NaN for what leaves ``gaps`` out.
         """
         work = Work(operation, shared or {}, by_row or {}, self.exponent)
-        self.executor.fold(self.source, work, absorb)
+        self.executor.fold(self.source_as_given if gaps else self.source, work, absorb)
 
     def _sum(
         self,
@@ -633,8 +635,7 @@ class Matrix:
             "exponent": self.exponent,
         }
         by_row = {"loadings": loadings, "row_weights": self.row_weights}
-        work = Work(self.residual_block, shared, by_row, self.exponent)
-        self.executor.fold(self.source_as_given, work, absorb)
+        self.fold(self.residual_block, absorb, shared, by_row, gaps=True)
         return total
 
 

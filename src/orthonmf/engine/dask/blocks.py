@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 from orthonmf.engine.checksums import add_bits
 from orthonmf.engine.dask.failures import failures_in
 from orthonmf.engine.dask.recipes import follow
-from orthonmf.engine.executors import apply, one_blas_thread
-from orthonmf.engine.kernels.interface import Kernel, Method
+from orthonmf.engine.executors import Work, one_blas_thread
+from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.sources import kernel_of, working_dtype
 from orthonmf.errors import InvalidInputError, OrthoNMFError
 from orthonmf.typing import Array
@@ -88,30 +88,24 @@ class BlockTask:
 
 
 def work_on_blocks(
-    operation: Method | Callable[..., Any],
-    exponent: int,
-    blocks: list[BlockTask],
-    shared: bytes,
-    *found: Any,
+    work: Work, blocks: list[BlockTask], shared: bytes, *computed: Any
 ) -> list[tuple[Any, int]]:
-    """The results of an operation for some blocks, one after the other, each with its added bits.
+    """The results of some work on some blocks, one after the other, each with its added bits.
 
-    Blocks without a recipe are ``found`` already. Ends early once results are many bytes: there
+    Blocks without a recipe are ``computed`` already. Ends early once results are many bytes: there
     is at least one of them, and the blocks of the others are to be asked for again.
     """
-    keywords = pickle.loads(shared)
+    work = replace(work, shared=pickle.loads(shared))
     results: list[tuple[Any, int]] = []
     size = 0
     for number, block in enumerate(blocks):
         if size > MOST_BYTES_BACK:
             break
         with failures_in(block.expected.rows):
-            made = found[number] if block.recipe is None else follow(block.recipe)
+            made = computed[number] if block.recipe is None else follow(block.recipe)
             rows = block.expected.read(made)
-            kernel, slices = kernel_of(rows), pickle.loads(block.slices)
             with one_blas_thread():
-                scaled = kernel.scale(rows, exponent)
-                result = apply(operation, kernel, scaled, **keywords, **slices)
+                result = work.run(kernel_of(rows), rows, pickle.loads(block.slices))
             results.append((result, add_bits(rows)))
         size += bytes_of(result)
     return results
@@ -122,11 +116,6 @@ def bytes_of(result: Any) -> int:
     arrays: list[pickle.PickleBuffer] = []
     rest = pickle.dumps(result, protocol=5, buffer_callback=arrays.append)
     return len(rest) + sum(array.raw().nbytes for array in arrays)
-
-
-def pick_block(kernel: Kernel[Any], rows: Array | csr_array, wanted: Array) -> Array | csr_array:
-    """The rows of a block that are wanted (b,)."""
-    return rows[wanted]
 
 
 def describe_block(kernel: Kernel[Any], rows: Array | csr_array) -> tuple[bool, int]:

@@ -6,6 +6,7 @@ import sys
 import uuid
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -136,8 +137,11 @@ class _Pass:
     def _futures(self, groups: list[range]) -> list[Any]:
         name = f"orthonmf-block-{uuid.uuid4().hex}"
         keys = [(name, group.start) for group in groups]
-        tasks_of = partial(work_on_blocks, self._work.operation, self._work.exponent)
-        work = [partial(tasks_of, [self._task(index) for index in group]) for group in groups]
+        alike = replace(self._work, shared={}, by_row={})  # those travel by themselves
+        work = [
+            partial(work_on_blocks, alike, [self._task(index) for index in group])
+            for group in groups
+        ]
         with self._dask.config.set(QUIET):
             if self._chunks.recipes is not None:
                 shared = [self._shared] * len(groups)

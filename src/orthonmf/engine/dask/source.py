@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.engine.dask.blocks import describe_block, pick_block
+from orthonmf.engine.dask.blocks import describe_block
 from orthonmf.engine.dask.chunks import Chunks
 from orthonmf.engine.dask.executor import DaskExecutor, current_client
 from orthonmf.engine.dask.recipes import recipes_of
@@ -74,7 +74,7 @@ class DaskSource(Chunks):
         some = self.only(numbers)
         mask = np.zeros(some.boundaries[-1], dtype=bool)
         mask[wanted - self.boundaries[blocks] + some.boundaries[ranks]] = True
-        return stack(self._gather(some, Work(pick_block, by_row={"wanted": mask})))[order]
+        return stack(self._gather(some, Work("take", by_row={"indices": mask})))[order]
 
     def transpose(self, many_passes: bool = True) -> None:
         """None: only passes reach the rows, so columns are had by passes as well."""

@@ -34,6 +34,7 @@ Method = Literal[
     "square_residuals",
     "gram",
     "multiply",
+    "take",
 ]
 # Entries of a block that are copied to float64 at once.
 PIECE_ENTRIES = 2**20

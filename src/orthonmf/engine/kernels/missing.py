@@ -20,13 +20,16 @@ ENTRIES_AT_ONCE = 2**20
 class ObservedBlock(ABC):
     """A block with missing entries: values with zeros in their place, and where they are."""
 
-    @abstractmethod
+    def __init__(self, values: Array | csr_array) -> None:
+        self._values = values
+
     def multiply_directions(self, directions: Array) -> Array:
         """Products (b, k) of the rows with directions (k, m)."""
+        return self._values @ np.ascontiguousarray(directions.T)
 
-    @abstractmethod
     def multiply_columns(self, loadings: Array) -> Array:
         """Products (k, m) of loadings (b, k) with the columns."""
+        return (self._values.T @ loadings).T
 
     @abstractmethod
     def sum_observed(self, squares: Array) -> Array:
@@ -54,14 +57,8 @@ class ObservedArray(ObservedBlock):
 
     def __init__(self, rows: Array) -> None:
         observed = ~np.isnan(rows)
-        self._values = np.where(observed, rows, 0.0).astype(np.float64, copy=False)
+        super().__init__(np.where(observed, rows, 0.0).astype(np.float64, copy=False))
         self._observed = observed.astype(np.float64)
-
-    def multiply_directions(self, directions: Array) -> Array:
-        return self._values @ np.ascontiguousarray(directions.T)
-
-    def multiply_columns(self, loadings: Array) -> Array:
-        return (self._values.T @ loadings).T
 
     def sum_observed(self, squares: Array) -> Array:
         return self._observed @ np.ascontiguousarray(squares.T)
@@ -79,16 +76,10 @@ class ObservedCsr(ObservedBlock):
     def __init__(self, rows: csr_array) -> None:
         missing = np.isnan(rows.data)
         values = np.where(missing, 0.0, rows.data).astype(np.float64)
-        self._values = csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+        super().__init__(csr_array((values, rows.indices, rows.indptr), shape=rows.shape))
         ends = np.concatenate(([0], np.cumsum(missing)))[rows.indptr]
         ones = np.ones(int(ends[-1]))
         self._missing = csr_array((ones, rows.indices[missing], ends), shape=rows.shape)
-
-    def multiply_directions(self, directions: Array) -> Array:
-        return self._values @ np.ascontiguousarray(directions.T)
-
-    def multiply_columns(self, loadings: Array) -> Array:
-        return (self._values.T @ loadings).T
 
     def sum_observed(self, squares: Array) -> Array:
         return _sum_others(self._missing, np.ascontiguousarray(squares.T))
