@@ -177,7 +177,7 @@ class MaskedMatrix(Matrix):
             scores, loadings = result
             winners = scores.argmax(axis=1)
             own = loadings[np.arange(len(winners)), winners]
-            scales[rows] = self._publish(own, rows.start)
+            scales[rows] = self.publish_scales(own, rows.start)
             labels[rows] = np.where(scales[rows] > 0, order[winners], -1)
 
         self._fit_pass(components[order], absorb)
@@ -190,7 +190,7 @@ class MaskedMatrix(Matrix):
         order = by_value(components)
 
         def absorb(rows: slice, result: tuple[Array, Array]) -> None:
-            loadings[rows, order] = self._publish(result[1], rows.start)
+            loadings[rows, order] = self.publish_scales(result[1], rows.start)
 
         self._fit_pass(components[order], absorb)
         loadings[self.underflown] = 0.0

@@ -189,6 +189,15 @@ class Matrix:
                 "the error is too large for a float64; divide X by a power of two"
             ) from error
 
+    def amount(self, value: float) -> float:
+        """A divergence of the weighted matrix in the units of X and of the weights given."""
+        try:
+            return math.ldexp(value, self.exponent + 2 * self._weight_power)
+        except OverflowError as error:
+            raise ScaleOverflowError(
+                "the divergence is too large for a float64; divide X by a power of two"
+            ) from error
+
     def part(self, rows: Array | slice, row_weights: Array | None = None) -> Matrix:
         """Some rows as a matrix of their own, in memory, with other row weights if given."""
         if row_weights is None and self.row_weights is not None:
@@ -503,7 +512,7 @@ class Matrix:
 
         def absorb(part: slice, block: tuple[Array, Array]) -> None:
             winners, products = block
-            own = self._publish(metric.scales(products, winners), part.start)
+            own = self.publish_scales(metric.scales(products, winners), part.start)
             labels[part] = look_up(numbers, np.where(own > 0, winners, np.int32(-1)))
             scales[part] = own
 
@@ -528,14 +537,14 @@ class Matrix:
         metric = self.metric(components[order].astype(np.float64))
 
         def absorb(part: slice, block: Array) -> None:
-            scales = self._publish(metric.scales(block, slice(None)), part.start)
+            scales = self.publish_scales(metric.scales(block, slice(None)), part.start)
             loadings[part, order] = scales
 
         self.fold("multiply_directions", absorb, {"directions": metric.vectors})
         loadings[self.underflown] = 0.0
         return loadings
 
-    def _publish(self, values: Any, first_row: int) -> Any:
+    def publish_scales(self, values: Any, first_row: int) -> Any:
         """Scales (b,) or loadings (b, k) of some rows in the units and the dtype of X.
 
         What is too small for it vanishes; the first row that is too large is named.

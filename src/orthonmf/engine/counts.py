@@ -1,0 +1,147 @@
+"""Counts: a weighted matrix as the Kullback-Leibler divergence sees it, and passes by profiles.
+
+For groups of rows the best scale of a row is its sum and the best profile of a group that of its
+pooled rows, so what a partition costs follows from pooled sums alone: with N the sum of all
+entries it is ``N (I(X; Y) - I(C; Y))``, the information that rows hold about columns and groups do
+not. A weight multiplies the divergences of its row or column, which is what multiplying the
+entries by it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from orthonmf.engine.executors import Absorb
+from orthonmf.engine.kernels.interface import Kernel
+from orthonmf.engine.matrix import Matrix
+from orthonmf.errors import InvalidInputError
+from orthonmf.typing import Array
+
+SMALLEST = 1e-300
+"""What profiles hold at least: their sums hardly change, and no logarithm is infinite."""
+
+
+def times_log(values: Array) -> Array:
+    """``x ln x`` of every entry, 0 at 0."""
+    return values * np.log(np.maximum(values, SMALLEST))
+
+
+def entropies(pooled: Array) -> Array:
+    """(k,) ``sum_j S_j ln S_j - |S| ln |S|`` of pooled sums (k, m); never above 0."""
+    return times_log(pooled).sum(axis=1) - times_log(pooled.sum(axis=1))
+
+
+class Counts:
+    """Non-negative entries by row, with their sums; rows and columns may be empty."""
+
+    def __init__(self, rows: csr_array) -> None:
+        self.rows = rows  # (n, m) float64, nothing that is stored is zero
+        self.shape = rows.shape
+        self.row_sums = np.asarray(rows.sum(axis=1)).ravel()
+        self.column_sums = np.asarray(rows.sum(axis=0)).ravel()
+        self.total = float(self.column_sums.sum())
+
+    @cached_property
+    def owners(self) -> Array:
+        """The row of every entry that is stored."""
+        return np.repeat(np.arange(self.shape[0]), np.diff(self.rows.indptr))
+
+    @cached_property
+    def row_entropies(self) -> Array:
+        """(n,) ``sum_j x_j ln x_j - r ln r`` of every row, r its sum."""
+        by_row = np.bincount(self.owners, times_log(self.rows.data), minlength=self.shape[0])
+        return by_row - times_log(self.row_sums)
+
+    @cached_property
+    def entropy(self) -> float:
+        """The sum of `row_entropies`."""
+        return float(self.row_entropies.sum())
+
+    @cached_property
+    def information(self) -> float:
+        """``N I(X; Y)``, what a single group costs: the most that can be lost."""
+        return max(self.cost(self.column_sums[None, :]), 0.0)
+
+    def pooled(self, labels: Array, k: int) -> Array:
+        """Sums (k, m) of the rows of every label (n,); label -1 takes part in none."""
+        m = self.shape[1]
+        places = np.repeat(labels.astype(np.int64) * m, np.diff(self.rows.indptr))
+        places += self.rows.indices
+        values = self.rows.data
+        if (labels < 0).any():
+            values, places = np.where(places < 0, 0.0, values), np.maximum(places, 0)
+        return np.bincount(places, values, minlength=k * m).reshape(k, m)
+
+    def cost(self, pooled: Array) -> float:
+        """The divergence of the best profiles and scales of a partition, from its pooled sums.
+
+        A difference of large sums, so its digits end at the rounding of ``N ln N``.
+        """
+        return self.entropy - float(entropies(pooled).sum())
+
+    def part(self, rows: Array | slice) -> Counts:
+        """Some rows by themselves."""
+        return Counts(self.rows[rows])
+
+    def transposed(self) -> Counts:
+        """The columns as rows."""
+        return Counts(self.rows.T.tocsr())
+
+
+def read_counts(matrix: Matrix) -> Counts:
+    """All of a matrix, rows and columns times their weights, in the units of `Matrix.amount`."""
+    blocks: list[csr_array] = []
+    fold_counts(matrix, take_rows, lambda part, block: blocks.append(block))
+    return Counts(blocks[0] if len(blocks) == 1 else vstack(blocks, format="csr"))
+
+
+def take_rows(counts: Counts) -> csr_array:
+    """The entries of a block."""
+    return counts.rows
+
+
+def fold_counts(
+    matrix: Matrix,
+    operation: Callable[..., Any],
+    absorb: Absorb,
+    shared: dict[str, Any] | None = None,
+    by_row: dict[str, Any] | None = None,
+    weighted: bool = True,
+) -> None:
+    """One pass: an operation on the counts of every block; ``absorb`` in block order.
+
+    Weights of columns always multiply the entries, those of rows only if ``weighted``. Rows that
+    count as zero hold nothing.
+    """
+    if matrix.source.kernel.on_device:
+        raise InvalidInputError(
+            "the Kullback-Leibler divergence is computed on the host only, for its logarithms take "
+            "every digit of float64; pass X.cpu()"
+        )
+    given = matrix.row_weights if weighted else None
+    row_scales = np.ones(matrix.shape[0]) if given is None else given.astype(np.float64)
+    row_scales[matrix.underflown] = 0.0
+    factors = matrix.weigh_columns(np.ones(matrix.shape[1]))
+    work = {"count": operation, "column_weights": factors**2, "arguments": shared or {}}
+    matrix.fold(count_block, absorb, work, {"row_scales": row_scales, **(by_row or {})})
+
+
+def count_block(
+    kernel: Kernel[Any],
+    rows: Any,
+    count: Callable[..., Any],
+    column_weights: Array,
+    arguments: dict[str, Any],
+    row_scales: Array,
+    **by_row: Any,
+) -> Any:
+    """An operation on the counts of one block."""
+    entries = csr_array(kernel.multiply(rows, row_scales, column_weights))
+    if not entries.data.all():
+        entries.eliminate_zeros()
+    return count(Counts(entries), **arguments, **by_row)

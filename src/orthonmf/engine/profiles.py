@@ -1,0 +1,212 @@
+"""Passes by profiles: which one every row is nearest to in divergence, and what the factors lose.
+
+A component is a profile of any sum; given one, the best scale of a row x in the weights v of the
+columns is ``<v, x> / <v, u>``, and of several profiles the nearest is that with the largest
+``<v x, ln (v u / <v, u>)>``. What is published for a fit and what new rows get is the same code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthonmf.engine.counts import SMALLEST, Counts, fold_counts
+from orthonmf.engine.loadings import ByLabel, Projection, scale_loadings
+from orthonmf.engine.matrix import Matrix
+from orthonmf.errors import InvalidInputError
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileSweep:
+    """Every row given to the nearest profile."""
+
+    labels: Array  # (n,) int32, -1 for rows that hold nothing that any profile holds
+    sums: Array  # (n,) of the rows, columns weighted
+    pooled: Array  # (k, m) weighted sums of the rows of every label
+
+
+def logarithms(profiles: Array) -> Array:
+    """Logarithms of profiles (k, m) of any sum, brought to sum 1; never infinite."""
+    return np.log(np.maximum(divide(profiles, profiles.sum(axis=1)[:, None]), SMALLEST))
+
+
+def sweep_profiles(matrix: Matrix, profiles: Array, pool: bool = True) -> ProfileSweep:
+    """Give every row to the nearest profile (k, m, columns weighted), in one read.
+
+    Row weights play no part in labels; the pooled sums, zeros unless ``pool``, have them.
+    """
+    n, weights = matrix.shape[0], matrix.row_weights
+    labels, sums = np.zeros(n, dtype=np.int32), np.zeros(n)
+    pooled = np.zeros(profiles.shape)
+
+    def absorb(part: slice, block: ProfileSweep) -> None:
+        labels[part], sums[part] = block.labels, block.sums
+        np.add(pooled, block.pooled, out=pooled)
+
+    shared = {"logs": logarithms(profiles), "known": profiles.any(axis=0), "pool": pool}
+    by_row = {"weights": np.ones(n) if weights is None else weights}
+    fold_counts(matrix, sweep_block, absorb, shared, by_row, weighted=False)
+    return ProfileSweep(labels, sums, pooled)
+
+
+def sweep_block(
+    counts: Counts, logs: Array, known: Array, pool: bool, weights: Array
+) -> ProfileSweep:
+    """The same for one block."""
+    scores = counts.rows @ np.ascontiguousarray(logs.T)
+    labels = scores.argmax(axis=1).astype(np.int32)
+    labels[counts.rows @ known.astype(np.float64) <= 0] = -1
+    if not pool:
+        return ProfileSweep(labels, counts.row_sums, np.zeros(logs.shape))
+    weighted = counts.rows.multiply(weights[:, None]).tocsr() if (weights != 1).any() else None
+    pooled = (counts if weighted is None else Counts(weighted)).pooled(labels, len(logs))
+    return ProfileSweep(labels, counts.row_sums, pooled)
+
+
+def pool_rows(matrix: Matrix, labels: Array, k: int) -> Array:
+    """Weighted sums (k, m) of the rows of every label (n,); label -1 takes part in none."""
+    pooled = np.zeros((k, matrix.shape[1]))
+
+    def absorb(part: slice, block: Array) -> None:
+        np.add(pooled, block, out=pooled)
+
+    fold_counts(matrix, pool_block, absorb, {"k": k}, {"labels": labels})
+    return pooled
+
+
+def pool_block(counts: Counts, k: int, labels: Array) -> Array:
+    """The same for one block."""
+    return counts.pooled(labels, k)
+
+
+def express_by_profiles(matrix: Matrix, components: Array, orthogonal: str) -> Projection:
+    """Express every row by components (k, m): the one closed form, for the fit and new data."""
+    k, m = components.shape
+    if matrix.shape[1] != m:
+        raise InvalidInputError(
+            f"X has {matrix.shape[1]} features, but the components have {m} features"
+        )
+    profiles = components * np.square(matrix.weigh_columns(np.ones(m)))
+    sizes = profiles.sum(axis=1)
+    if orthogonal == "features":
+        return Projection(_sum_groups(matrix, profiles > 0, sizes))
+    nobody = np.full(matrix.shape[0], -1, dtype=np.int32)
+    if k == 0:
+        return Projection(by_label=ByLabel(nobody, np.zeros(len(nobody), matrix.dtype), 0))
+    swept = sweep_profiles(matrix, profiles, pool=False)
+    scales = np.where(swept.labels >= 0, swept.sums / sizes[swept.labels], 0.0)
+    scales = matrix.publish_scales(scales, 0)
+    labels = np.where(scales > 0, swept.labels, np.int32(-1))
+    return Projection(by_label=ByLabel(labels, scales, k))
+
+
+def _sum_groups(matrix: Matrix, members: Array, sizes: Array) -> Array:
+    """(n, k) sums of every row over groups of columns (k, m), over the sizes of these."""
+    loadings = np.zeros((matrix.shape[0], len(members)), dtype=matrix.dtype)
+
+    def absorb(part: slice, block: Array) -> None:
+        loadings[part] = matrix.publish_scales(divide(block, sizes), part.start)
+
+    shared = {"members": members.T.astype(np.float64)}
+    fold_counts(matrix, group_block, absorb, shared, weighted=False)
+    return loadings
+
+
+def group_block(counts: Counts, members: Array) -> Array:
+    """The same for one block."""
+    sums: Array = counts.rows @ members
+    return sums
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What a factorization loses, in the units of `Matrix.amount`."""
+
+    divergence: float  # of the stored factors; infinite where they are zero and X is not
+    information: float  # N I(X; Y), what a single component loses
+
+
+def measure_divergence(
+    matrix: Matrix, projection: Projection, components: Array, feature_labels: Array | None
+) -> Lost:
+    """The divergence of stored factors, by entries, and the information there is, in two reads.
+
+    With ``feature_labels`` (m,), that of the component of every column, every entry is expressed
+    by the component of its column, else by that of its row.
+    """
+    n, m = matrix.shape
+    row_sums = np.zeros(n)
+    column_sums = np.zeros(m)
+
+    def add_sums(part: slice, block: tuple[Array, Array]) -> None:
+        row_sums[part] = block[0]
+        np.add(column_sums, block[1], out=column_sums)
+
+    fold_counts(matrix, sums_block, add_sums)
+    weights = np.ones(n) if matrix.row_weights is None else matrix.row_weights
+    loadings = projection.dense if projection.by_label is None else projection.by_label.csr()
+    loadings = scale_loadings(loadings, matrix.exponent)
+    profiles = components * np.square(matrix.weigh_columns(np.ones(m)))
+    fitted = float((loadings.T @ weights) @ profiles.sum(axis=1))
+    divergence = information = 0.0
+
+    def add_losses(part: slice, block: tuple[float, float]) -> None:
+        nonlocal divergence, information
+        divergence += block[0]
+        information += block[1]
+
+    total = float(column_sums.sum())
+    by_row: dict[str, Array] = {"row_sums": row_sums, "weights": weights}
+    if feature_labels is None:
+        by_row |= {"labels": projection.labels, "scales": scale_vector(projection, matrix)}
+    else:
+        by_row |= {"loadings": loadings}
+    shared = {
+        "profiles": profiles,
+        "shares": column_sums / total if total > 0 else column_sums,
+        "feature_labels": feature_labels,
+    }
+    fold_counts(matrix, loss_block, add_losses, shared, by_row)
+    return Lost(max(divergence - total + fitted, 0.0), max(information, 0.0))
+
+
+def scale_vector(projection: Projection, matrix: Matrix) -> Array:
+    """(n,) scales in the units of the matrix, float64."""
+    return np.ldexp(np.asarray(projection.scales, dtype=np.float64), -matrix.exponent)
+
+
+def sums_block(counts: Counts) -> tuple[Array, Array]:
+    """Sums of the rows and of the columns of a block."""
+    return counts.row_sums, counts.column_sums
+
+
+def loss_block(
+    counts: Counts,
+    profiles: Array,
+    shares: Array,
+    feature_labels: Array | None,
+    row_sums: Array,
+    weights: Array,
+    labels: Array | None = None,
+    scales: Array | None = None,
+    loadings: Array | None = None,
+) -> tuple[float, float]:
+    """``sum x ln(x / fitted)`` over the entries of a block, and ``sum x ln(x / (r c / N))``."""
+    x, columns, owners = counts.rows.data, counts.rows.indices, counts.owners
+    if labels is not None and scales is not None:
+        component, loading = labels[owners], scales[owners]
+    else:
+        assert feature_labels is not None
+        assert loadings is not None
+        component = feature_labels[columns]
+        loading = loadings[owners, component]
+    fitted = weights[owners] * loading * profiles[component, columns]
+    fitted[component < 0] = 0.0
+    if (fitted <= 0).any():
+        divergence = np.inf
+    else:
+        divergence = float(x @ np.log(x / fitted))
+    return divergence, float(x @ np.log(x / (row_sums[owners] * shares[columns])))
