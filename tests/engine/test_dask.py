@@ -4,7 +4,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -117,27 +116,6 @@ def test_a_fit_is_that_of_the_array_in_memory():
     result = orthonmf.factorize(chunked(X), 4, random_state=0, algorithm="paper")
     np.testing.assert_array_equal(result.labels, inside.labels)
     np.testing.assert_allclose(result.components, inside.components, rtol=1e-12, atol=1e-14)
-
-
-def number_and_own(kernel, rows, add, own):
-    index = int(rows[0, 0])
-    time.sleep(0.002 * (7 - index % 7))
-    return index + add + own[0]
-
-
-def executors_for(source, client):
-    yield from (Serial(), Threads(1), Threads(2), Threads(4))
-    with client.as_current():
-        yield executor_for(as_source(source), 1)
-
-
-def test_every_executor_absorbs_results_in_block_order(client):
-    array = da.from_array(np.arange(23.0)[:, None], chunks=(1, 1))
-    work = Work(number_and_own, {"add": 1000}, {"own": 10 * np.arange(23)})
-    for executor in executors_for(array, client):
-        seen = []
-        executor.fold(as_source(array), work, lambda *result, seen=seen: seen.append(result))
-        assert seen == [(slice(index, index + 1), 1000 + 11 * index) for index in range(23)]
 
 
 def test_a_client_makes_the_cluster_work_and_none_leaves_it_to_threads(client):

@@ -4,13 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.engine.dask import blocks as tasks
 from orthonmf.engine.dask.recipes import MOST_BYTES, follow, recipes_of
 from orthonmf.engine.executors import Serial, Work, executor_for
-from orthonmf.errors import BlockFailedError, InvalidInputError
 from orthonmf.inputs.data import as_source
 
 pytestmark = pytest.mark.slow  # all together take long
@@ -100,50 +98,6 @@ def test_large_results_come_back_a_few_at_a_time(client, monkeypatch):
 
 def large_result(kernel, rows):
     return np.full(100 if rows[0, 0] > 2 else 400, rows[0, 0])
-
-
-def zeros(kernel, rows, size):
-    return [np.zeros(size), csr_array((3, 3))]
-
-
-def fail_at(rows, error):
-    def make(start, stop):
-        if start == rows:
-            raise error
-        return make_rows(start, stop)
-
-    return array_of((4,) * 23, make)
-
-
-def test_an_error_inside_a_task_names_the_rows_of_its_block(client):
-    with client.as_current():
-        with pytest.raises(KeyError, match="no such file") as caught:
-            orthonmf.factorize(fail_at(68, KeyError("no such file")), 2)
-        assert caught.value.__notes__ == ["This happened in rows 68:72 of X."]
-        with pytest.raises(BlockFailedError, match=r"rows 40:44 of X do not fit.*\{0: 1\}.*1 PiB"):
-            orthonmf.factorize(fail_at(40, MemoryError("1 PiB")), 2)
-
-
-def test_a_bad_block_inside_a_task_is_named_by_its_rows(client):
-    def short(start, stop):
-        return make_rows(start, stop - (start == 20))
-
-    with client.as_current(), pytest.raises(InvalidInputError, match="rows 20:24 of X have shape"):
-        orthonmf.factorize(array_of((4,) * 23, short), 2)
-
-
-def test_a_task_is_tried_again_when_one_of_its_blocks_cannot_be_read(client, tmp_path):
-    def make(start, stop):
-        failures = len(list(tmp_path.iterdir()))
-        if start == 20 and failures < 2:
-            (tmp_path / f"{failures}").touch()
-            raise OSError("connection reset")
-        return make_rows(start, stop)
-
-    with client.as_current():
-        source = as_source(array_of((4,) * 23, make))
-        np.testing.assert_array_equal(source.rows(np.arange(92)), make_rows(0, 92))
-    assert len(list(tmp_path.iterdir())) == 2
 
 
 def recipes(array):

@@ -1,9 +1,7 @@
-import hashlib
-
 import numpy as np
 import pytest
 
-from orthonmf.engine.digest import digest, digest_bytes
+from orthonmf.engine.digest import digest
 
 
 @pytest.mark.parametrize(
@@ -22,10 +20,3 @@ def test_lengths_count_and_so_do_missing_arrays():
     assert digest(a, b) != digest(np.concatenate((a, b)))
     assert digest(a, None) != digest(None, a) != digest(a)
     assert digest(a[::2]) == digest(a[::2].copy())
-
-
-def test_bytes_and_arrays_are_read_one_after_the_other():
-    content = np.arange(4, dtype=np.int64)
-    expected = hashlib.blake2b(b"about" + content.tobytes(), digest_size=16).digest()
-    assert digest_bytes(b"about", content) == expected
-    assert digest_bytes(b"about", content.reshape(2, 2)) == expected

@@ -6,17 +6,15 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_info, threadpool_limits
 
 import orthonmf
 from orthonmf.engine import sources
-from orthonmf.engine.executors import Serial, Threads, Work, one_blas_thread
+from orthonmf.engine.executors import Serial, Threads, Work
 from orthonmf.engine.kernels.dense import DENSE
 
 
@@ -92,39 +90,6 @@ def test_one_two_and_four_threads_give_the_same_bits(orthogonal, store, dtype, m
         loadings = [f.loadings.toarray() if orthogonal == "samples" else f.loadings for f in fits]
         np.testing.assert_array_equal(loadings[0], loadings[1])
         np.testing.assert_array_equal(loadings[0], loadings[2])
-
-
-def blas_counts():
-    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-
-
-def test_blas_gets_its_threads_back_after_the_last_of_several_fits():
-    with threadpool_limits(2, user_api="blas"):
-        with one_blas_thread():
-            with one_blas_thread():
-                pass
-            assert blas_counts() == {1}
-        assert blas_counts() == {2}
-
-
-def test_two_fits_in_two_threads_agree_with_one():
-    X = orthonmf.datasets.make_planted(3000, 60, 5, 0.5, random_state=0).X
-    alone = orthonmf.factorize(X, 5, algorithm="paper", random_state=3)
-    results = []
-    workers = [
-        threading.Thread(
-            target=lambda: results.append(
-                orthonmf.factorize(X, 5, algorithm="paper", random_state=3)
-            )
-        )
-        for _ in range(2)
-    ]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    for result in results:
-        np.testing.assert_array_equal(result.components, alone.components)
 
 
 def _fit_error(seed):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine import sources
 from orthonmf.engine.executors import Serial, Work
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.engine.masked import FilledSource, MaskedMatrix
@@ -11,7 +10,7 @@ from orthonmf.engine.scan import has_missing
 from orthonmf.engine.sources import ArraySource, in_memory, to_dense
 from orthonmf.errors import ScaleOverflowError
 from orthonmf.inputs.data import as_matrix
-from tests.engine.weighted import CASES, STORES, make, some_numbers
+from tests.engine.weighted import CASES, make, some_numbers
 
 RNG = np.random.default_rng(7)
 N, M = some_numbers().shape
@@ -23,14 +22,6 @@ COMPONENTS = RNG.random((3, M)) + 0.1
 
 def with_gaps():
     return np.where(GAPS, np.nan, some_numbers())
-
-
-@pytest.fixture(params=STORES)
-def store(request, monkeypatch):
-    """A way to store a matrix, which then has several blocks."""
-    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 30)
-    monkeypatch.setattr(sources, "SPARSE_ENTRIES", 20)
-    return STORES[request.param]
 
 
 # Where columns differ by any power of two, one of them decides and components tie.

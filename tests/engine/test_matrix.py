@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
-from orthonmf.engine import sources
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import lines
-from tests.engine.weighted import CASES, STORES, make, some_numbers
+from tests.engine.weighted import CASES, STORES, dense, make, some_numbers
 
 RNG = np.random.default_rng(5)
 N, M = some_numbers().shape
@@ -21,14 +19,6 @@ def case(request):
     return CASES[request.param]
 
 
-@pytest.fixture(params=STORES)
-def store(request, monkeypatch):
-    """A way to store a matrix, which then has several blocks."""
-    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 30)
-    monkeypatch.setattr(sources, "SPARSE_ENTRIES", 20)
-    return STORES[request.param]
-
-
 @pytest.fixture
 def example(case, store):
     found = make(case, store)
@@ -40,10 +30,6 @@ def example(case, store):
 def rough(case):
     """The rounding that float32 leaves, where entries are used as they are stored."""
     return {"rtol": 2e-6 if case.dtype == np.float32 else 1e-12, "atol": 1e-12}
-
-
-def dense(rows):
-    return rows if isinstance(rows, np.ndarray) else rows.toarray()
 
 
 def test_the_whole_matrix_is_y_either_way_around(example):
@@ -123,14 +109,6 @@ def test_gram_matrices_are_those_of_columns_and_of_rows(example):
         rough = example.matrix.gram(exact=False)
         np.testing.assert_allclose(rough, Y.T @ Y, rtol=1e-5, atol=1e-6 * np.square(Y).sum())
     np.testing.assert_allclose(example.matrix.row_gram(), Y @ Y.T, rtol=1e-12, atol=1e-300)
-
-
-def test_columns_have_their_squares_and_the_number_of_their_entries(example, store):
-    squares = np.square(example.Y_in_units).sum(axis=0)
-    np.testing.assert_allclose(example.matrix.column_squares, squares, rtol=1e-13)
-    if store is csr_array:
-        stored = (example.base > 0).sum(axis=0)
-        np.testing.assert_array_equal(example.matrix.count_stored(), stored)
 
 
 @pytest.mark.parametrize("rows", [slice(4, 11), np.array([9, 2, 9, 3])])
@@ -226,14 +204,3 @@ def test_one_row_and_one_column_go_through_every_pass(store, shape):
     np.testing.assert_allclose(matrix.transpose().dense(), Y.T)
     sums = matrix.row_sums(np.zeros(len(X), np.int32), np.ones(len(X)), 1)
     np.testing.assert_allclose(sums[0], X.sum(axis=0))
-
-
-def test_copies_of_points_are_counted_only_where_they_are_made(tmp_path):
-    X = np.ones((10, 4))
-    matrix = as_matrix(X)
-    assert [matrix.entries_of(5, one) for one in ("samples", "features")] == [20, 40]
-    assert [matrix.vector_length(one) for one in ("samples", "features", "both")] == [4, 10, 4]
-    np.save(tmp_path / "x.npy", X)
-    mapped = as_matrix(np.load(tmp_path / "x.npy", mmap_mode="r"))
-    assert [mapped.entries_of(5, one) for one in ("samples", "features")] == [20, 0]
-    assert mapped.vector_length("features") == 4

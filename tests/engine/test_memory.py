@@ -6,12 +6,8 @@ import sys
 import pytest
 
 from orthonmf.engine import memory
-from orthonmf.engine.memory import available_memory, in_words, memory_limit, refuse_beyond_memory
+from orthonmf.engine.memory import available_memory, memory_limit, refuse_beyond_memory
 from orthonmf.errors import TooLargeError
-
-
-def test_less_is_available_than_there_is():
-    assert 0 < available_memory() <= memory_limit()
 
 
 def test_the_limit_of_a_container_counts_with_its_caches_given_back(tmp_path, monkeypatch):
@@ -38,10 +34,3 @@ def test_what_is_needed_is_compared_and_told_with_a_remedy():
     refuse_beyond_memory(2**24, "the result", "ask for less")
     with pytest.raises(TooLargeError, match=r"the result takes about 1 EB, but .* ask for less"):
         refuse_beyond_memory(10**18, "the result", "ask for less")
-
-
-@pytest.mark.parametrize(
-    ("size", "words"), [(0, "0 bytes"), (1000, "1 kB"), (10**21, "1e+03 EB"), (5 * 10**18, "5 EB")]
-)
-def test_the_smallest_and_the_largest_sizes_have_words(size, words):
-    assert in_words(size) == words

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csc_array, csr_array
 
-from orthonmf.engine import sources
 from orthonmf.engine.points import Samples, StreamedColumns
 from orthonmf.inputs.data import as_matrix
 from orthonmf.vectors import divide
@@ -12,14 +11,6 @@ from orthonmf.vectors import divide
 
 def cosines_of(sweep):
     return divide(sweep.products, sweep.lengths)
-
-
-@pytest.fixture(params=["dense", "sparse"])
-def small_blocks(request, monkeypatch):
-    """Many blocks even for small matrices, and a way to store a matrix."""
-    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 64)
-    monkeypatch.setattr(sources, "SPARSE_ENTRIES", 40)
-    return {"dense": np.asarray, "sparse": csr_array}[request.param]
 
 
 def some_matrix(n=37, m=9, seed=0, zeros=0.4):
@@ -63,10 +54,10 @@ def centers_of(side, points_form, Y):
 
 @pytest.mark.parametrize("which", WEIGHTS)
 @pytest.mark.parametrize("side", ["samples", "features"])
-def test_weights_are_the_squared_lengths_of_the_weighted_points(side, which, small_blocks):
+def test_weights_are_the_squared_lengths_of_the_weighted_points(side, which, store):
     X = some_matrix()
     rows, columns = weights_for(X, which)
-    points = points_over(side, X, rows, columns, small_blocks)
+    points = points_over(side, X, rows, columns, store)
     Y = plain_points(side, X, rows, columns)
     np.testing.assert_allclose(points.weights, np.sum(Y**2, axis=1), rtol=1e-13, atol=1e-300)
     assert points.matrix.total == pytest.approx(np.sum(Y**2), rel=1e-13)
@@ -75,10 +66,10 @@ def test_weights_are_the_squared_lengths_of_the_weighted_points(side, which, sma
 
 @pytest.mark.parametrize("which", WEIGHTS)
 @pytest.mark.parametrize("side", ["samples", "features"])
-def test_a_sweep_of_centers_agrees_with_the_plain_formula(side, which, small_blocks):
+def test_a_sweep_of_centers_agrees_with_the_plain_formula(side, which, store):
     X = some_matrix()
     rows, columns = weights_for(X, which)
-    points = points_over(side, X, rows, columns, small_blocks)
+    points = points_over(side, X, rows, columns, store)
     Y = plain_points(side, X, rows, columns)
     lengths = np.linalg.norm(Y, axis=1)
     heavy = np.flatnonzero(lengths > 0)
@@ -104,10 +95,10 @@ def test_a_sweep_of_centers_agrees_with_the_plain_formula(side, which, small_blo
 
 @pytest.mark.parametrize("which", WEIGHTS)
 @pytest.mark.parametrize("side", ["samples", "features"])
-def test_a_sweep_of_directions_is_one_power_update_per_cluster(side, which, small_blocks):
+def test_a_sweep_of_directions_is_one_power_update_per_cluster(side, which, store):
     X = some_matrix(seed=3)
     rows, columns = weights_for(X, which)
-    points = points_over(side, X, rows, columns, small_blocks)
+    points = points_over(side, X, rows, columns, store)
     Y = plain_points(side, X, rows, columns)
     heavy = np.flatnonzero(np.any(Y > 0, axis=1))
     form = 5.0 * points.at(heavy[[1, 3, 7]])
@@ -127,10 +118,10 @@ def test_a_sweep_of_directions_is_one_power_update_per_cluster(side, which, smal
 
 
 @pytest.mark.parametrize("side", ["samples", "features"])
-def test_coordinates_are_the_normalized_points(side, small_blocks):
+def test_coordinates_are_the_normalized_points(side, store):
     X = some_matrix()
     rows, columns = weights_for(X, ("rows", "columns"))
-    points = points_over(side, X, rows, columns, small_blocks)
+    points = points_over(side, X, rows, columns, store)
     Y = plain_points(side, X, rows, columns)
     lengths = np.linalg.norm(Y, axis=1)
     coordinates = points.coordinates()
@@ -219,9 +210,9 @@ def test_directions_that_share_no_column_may_be_swept_by_segments(dtype, k, stor
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("k", [3, 11, 50])
-def test_the_order_of_directions_does_not_change_a_bit(dtype, k, small_blocks):
+def test_the_order_of_directions_does_not_change_a_bit(dtype, k, store):
     X = some_matrix(n=300, m=37, zeros=0.2).astype(dtype)
-    matrix = as_matrix(small_blocks(X))
+    matrix = as_matrix(store(X))
     directions = X[10 : 10 + k] / np.linalg.norm(X[10 : 10 + k], axis=1, keepdims=True)
     shuffled = np.random.default_rng(0).permutation(k)
     one, other = matrix.sweep(directions), matrix.sweep(directions[shuffled])
@@ -239,24 +230,12 @@ def test_the_order_of_directions_does_not_change_a_bit(dtype, k, small_blocks):
     np.testing.assert_array_equal(loadings[:, shuffled], matrix.loadings(directions[shuffled]))
 
 
-@pytest.mark.parametrize("which", WEIGHTS)
-def test_lengths_of_columns_do_not_depend_on_when_they_are_asked_for(which, small_blocks):
-    X = some_matrix()
-    rows, columns = weights_for(X, which)
-    weights = {"sample_weight": rows, "feature_weight": columns}
-    early = as_matrix(small_blocks(X), columns=True, **weights)
-    late = as_matrix(small_blocks(X), **weights)
-    expected = np.square(weighted(X, rows, columns)).sum(axis=0)
-    np.testing.assert_allclose(early.column_squares, expected)
-    np.testing.assert_allclose(late.column_squares, expected)
-
-
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
 @pytest.mark.parametrize("which", WEIGHTS)
-def test_a_sample_holds_normalized_points(which, scale, small_blocks):
+def test_a_sample_holds_normalized_points(which, scale, store):
     X = some_matrix()
     rows, columns = weights_for(X, which)
-    points = points_over("samples", scale * X, rows, columns, small_blocks)
+    points = points_over("samples", scale * X, rows, columns, store)
     wanted = np.array([1, 4, 8, 20])
     sample = Samples(points.matrix.normalize(wanted, np.array([1.0, 2.0, 3.0, 4.0])))
     unweighted = weighted(X, np.ones(len(X)), columns)[wanted]

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orthonmf.engine import sources
 from orthonmf.engine.loadings import ByLabel, Projection, one_per_row
 from orthonmf.engine.matrix import scales_are_accurate
 from orthonmf.errors import InvalidInputError, ScaleOverflowError
@@ -21,14 +20,6 @@ EVEN = {name: case for name, case in CASES.items() if case.spread_columns == 0}
 @pytest.fixture(params=EVEN)
 def case(request):
     return EVEN[request.param]
-
-
-@pytest.fixture(params=STORES)
-def store(request, monkeypatch):
-    """A way to store a matrix, which then has several blocks."""
-    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 30)
-    monkeypatch.setattr(sources, "SPARSE_ENTRIES", 20)
-    return STORES[request.param]
 
 
 @pytest.fixture

@@ -6,11 +6,8 @@ from scipy.sparse import csr_array
 
 from orthonmf.engine import loadings as expressed
 from orthonmf.engine.loadings import ByLabel, Projection, by_label, one_per_row
-from orthonmf.engine.placement import find_largest
-from orthonmf.engine.points import count_equal, move_idle
 from orthonmf.engine.sampling import draw, draw_distinct, draw_evenly, draw_sample
-from orthonmf.engine.segments import slices
-from orthonmf.vectors import by_value, divide, unit_lengths, winners_only
+from orthonmf.vectors import by_value, divide
 
 LABELS = np.array([2, -1, 0, 2, 1, -1], dtype=np.int32)
 SCALES = np.array([1.5, 0.0, 2.0, 0.25, 3.0, 0.0])
@@ -25,38 +22,12 @@ def loadings_of(labels, scales, k):
     return found
 
 
-@pytest.mark.parametrize(("n", "size"), [(0, 3), (1, 3), (6, 3), (7, 3), (5, 0)])
-def test_slices_cover_all_rows_once_and_none_is_longer_than_asked_for(n, size):
-    found = list(slices(n, size))
-    assert [row for some in found for row in range(some.start, some.stop)] == list(range(n))
-    assert all(0 < some.stop - some.start <= max(1, size) for some in found)
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
 def test_a_quotient_is_in_float64_and_zero_where_the_divisor_is(dtype):
     values, by = np.array([[6, 8], [1, 0]], dtype=dtype), np.array([[2, 0], [4, 0]], dtype=dtype)
     found = divide(values, by)
     assert found.dtype == np.float64
     np.testing.assert_array_equal(found, [[3.0, 0.0], [0.25, 0.0]])
-
-
-def test_divisors_go_with_rows_and_with_columns():
-    values = np.arange(6.0).reshape(2, 3)
-    np.testing.assert_array_equal(divide(values, np.array([[2.0], [0.0]]))[1], np.zeros(3))
-    np.testing.assert_array_equal(divide(values, np.array([1.0, 0.0, 2.0]))[:, 2], [1.0, 2.5])
-
-
-def test_nothing_is_warned_of_and_arguments_stay():
-    values, by = np.array([np.nan, 1.0, 2.0]), np.array([0.0, 0.0, 4.0])
-    np.testing.assert_array_equal(divide(values, by), [0.0, 0.0, 0.5])
-    np.testing.assert_array_equal(by, [0.0, 0.0, 4.0])
-
-
-def test_weights_are_worth_as_many_points_as_have_the_same_share():
-    assert count_equal(np.full(7, 0.3)) == pytest.approx(7)
-    assert count_equal(np.array([5.0, 0.0, 0.0])) == 1
-    assert count_equal(np.zeros(3)) == 0
-    assert count_equal(np.array([3.0, 1.0])) == pytest.approx(16 / 10)
 
 
 def test_what_has_no_chance_is_never_drawn_at_either_end():
@@ -116,26 +87,6 @@ def test_the_first_of_distinct_draws_goes_by_the_chances():
     assert np.mean(np.equal(drawn, 1)) == pytest.approx(0.75, abs=0.04)
 
 
-def test_the_largest_come_first_and_of_equals_the_first():
-    values = np.array([1.0, 4.0, 2.0, 4.0, 3.0])
-    assert find_largest(values, 1.5, 3).tolist() == [1, 3, 4]
-    assert find_largest(values, np.array([0.0, 4.0, 0.0, 0.0, 0.0]), 9).tolist() == [3, 4, 2, 0]
-    assert find_largest(values, 4.0, 2).tolist() == []
-
-
-def test_idle_vectors_go_to_the_points_that_miss_most_and_others_stay():
-    points = np.diag([1.0, 2.0, 3.0, 4.0])
-    moved = np.zeros((3, 4))
-    missed = np.array([0.1, 0.7, 0.0, 0.5])
-    assert move_idle(moved, np.array([2, 0]), missed, 0.2, lambda chosen: points[chosen])
-    np.testing.assert_array_equal(moved, [points[3], np.zeros(4), points[1]])
-    assert move_idle(moved, np.array([0, 1, 2]), missed, 0.6, lambda chosen: 9 * points[chosen])
-    np.testing.assert_array_equal(moved, [9 * points[1], np.zeros(4), points[1]])
-    before = moved.copy()
-    assert not move_idle(moved, np.array([1]), missed, 1.0, lambda chosen: points[chosen])
-    np.testing.assert_array_equal(moved, before)
-
-
 def test_labels_and_scales_are_loadings_and_come_back_from_them():
     expected = loadings_of(LABELS, SCALES, 4)
     held = ByLabel(LABELS, SCALES, 4)
@@ -162,18 +113,6 @@ def test_components_in_another_order_have_their_loadings_in_that_order(entries, 
     assert dense.labels is None
     assert dense.scales is None
     np.testing.assert_array_equal(dense.in_order(order).loadings, loadings[:, order])
-
-
-def test_only_the_largest_of_every_column_is_kept_and_of_equals_the_first():
-    values = np.array([[1.0, 5.0, 2.0, 0.0], [3.0, 5.0, 1.0, 0.0]])
-    expected = [[0.0, 5.0, 2.0, 0.0], [3.0, 0.0, 0.0, 0.0]]
-    np.testing.assert_array_equal(winners_only(values), expected)
-    assert winners_only(np.zeros((0, 4))).shape == (0, 4)
-
-
-def test_vectors_at_unit_length_and_zero_ones_stay_zero():
-    found = unit_lengths(np.array([[3.0, 4.0], [0.0, 0.0]]))
-    np.testing.assert_array_equal(found, [[0.6, 0.8], [0.0, 0.0]])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

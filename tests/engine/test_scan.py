@@ -3,21 +3,12 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine import sources
 from orthonmf.engine.executors import Serial
 from orthonmf.engine.scan import scan
 from orthonmf.engine.sources import in_memory
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
-from tests.engine.weighted import CASES, STORES, make, some_numbers
-
-
-@pytest.fixture(params=STORES)
-def store(request, monkeypatch):
-    """A way to store a matrix, which then has several blocks."""
-    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 30)
-    monkeypatch.setattr(sources, "SPARSE_ENTRIES", 20)
-    return STORES[request.param]
+from tests.engine.weighted import CASES, make, some_numbers
 
 
 class Counting(Serial):

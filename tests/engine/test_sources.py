@@ -5,7 +5,6 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.engine import sources
-from orthonmf.engine.points import Samples
 from orthonmf.engine.sources import (
     ArraySource,
     CsrSource,
@@ -13,12 +12,9 @@ from orthonmf.engine.sources import (
     block_rows,
     dense_boundaries,
     digest_rows,
-    in_memory,
     sparse_boundaries,
-    working_dtype,
 )
-from orthonmf.inputs.data import as_matrix
-from tests.engine.weighted import some_numbers
+from tests.engine.weighted import dense, some_numbers
 
 
 class Stored:
@@ -51,10 +47,6 @@ def source(request, tmp_path, monkeypatch):
         "slices": lambda: SlicedSource(Stored(X)),
         "csr": lambda: CsrSource(csr_array(X)),
     }[request.param]()
-
-
-def dense(rows):
-    return rows if isinstance(rows, np.ndarray) else rows.toarray()
 
 
 def all_of(source):
@@ -143,29 +135,6 @@ def test_few_rows_are_read_one_by_one_and_many_with_their_block(monkeypatch):
     assert stored.read == []  # a block that is kept is not read again
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [("f4", "f4"), (">f4", "f4"), ("f8", "f8"), (">f8", "f8"), ("f2", "f8"), ("i4", "f8")],
-)
-def test_float32_stays_and_all_else_becomes_float64(given, expected):
-    assert working_dtype(np.dtype(given)) == np.dtype(expected)
-    assert working_dtype(np.dtype(given)).isnative
-    assert ArraySource(np.eye(3).astype(given)).block(0).dtype == np.dtype(expected)
-
-
-def test_counts_in_a_sparse_matrix_become_floats_and_float32_stays():
-    assert CsrSource(csr_array(np.eye(3, dtype=np.int8))).block(0).dtype == np.float64
-    assert CsrSource(csr_array(np.eye(3, dtype=np.float32))).block(0).dtype == np.float32
-
-
-def test_a_memory_map_is_read_block_by_block(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 64)
-    X = some_numbers()
-    one, other = Samples(as_matrix(mapped(X, tmp_path))), Samples(as_matrix(X))
-    form = other.at(np.array([0, 1]))
-    np.testing.assert_array_equal(one.sweep_centers(form).sums, other.sweep_centers(form).sums)
-
-
 def test_block_boundaries_depend_on_the_shape_alone():
     for n, m in [(1, 1), (7, 100_000), (5000, 100), (200_000, 100), (50_000, 1000), (10**6, 3)]:
         edges = dense_boundaries(n, m)
@@ -204,8 +173,3 @@ def test_a_digest_sees_every_entry_its_place_the_shape_and_the_dtype(store):
     assert digest_rows(store(np.asfortranarray(X))) == digest_rows(store(X.copy()))
     assert digest_rows(np.zeros((2, 3))) != digest_rows(np.zeros((3, 2)))
     assert digest_rows(store(np.eye(2)[:1])) != digest_rows(store(np.eye(2)[1:]))
-
-
-def test_the_source_of_rows_in_memory_is_that_of_their_container():
-    assert isinstance(in_memory(np.eye(2)), ArraySource)
-    assert isinstance(in_memory(csr_array(np.eye(2))), CsrSource)

@@ -7,11 +7,12 @@ import pytest
 
 import orthonmf
 from orthonmf.datasets import make_planted
-from orthonmf.errors import FewerComponentsWarning, InvalidInputError
+from orthonmf.errors import FewerComponentsWarning, InvalidInputError, TooLargeError
 from orthonmf.inputs import data
 
 torch = pytest.importorskip("torch")
 
+from orthonmf.engine.gpu.functions import told_when_full  # noqa: E402
 from orthonmf.engine.gpu.source import (  # noqa: E402
     ALIGNED_ROWS,
     TensorSource,
@@ -143,3 +144,13 @@ def test_columns_of_a_large_tensor_are_rows_of_a_view():
     assert source.transpose() is None
     flipped = source.transpose(many_passes=False)
     np.testing.assert_array_equal(flipped.block(0), X.T)
+
+
+def test_a_device_without_room_is_told_with_a_remedy_and_other_errors_stay():
+    with (
+        pytest.raises(TooLargeError, match=r"full.*stream_to_device\(X.cpu\(\)\)"),
+        told_when_full(),
+    ):
+        raise torch.OutOfMemoryError("full\nand a long story")
+    with pytest.raises(RuntimeError, match=r"^other$"), told_when_full():
+        raise RuntimeError("other")

@@ -107,6 +107,6 @@ def make(case: Case, store: Any = np.asarray, base: Any = None, **options: Any) 
     return Example(matrix, X, base, rows, columns, (case.power + down, across), power)
 
 
-def unit_rows(vectors):
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths > 0, lengths, 1.0)
+def dense(rows: Any) -> np.ndarray:
+    """Rows of an array or of a sparse array."""
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()
