@@ -12,8 +12,8 @@ def divide(values: Array, by: Array) -> Array:
     if (by > 0).all():
         return np.divide(values, by, dtype=np.float64)
     positive = by > 0
-    found = np.divide(values, np.where(positive, by, 1.0), dtype=np.float64)
-    return np.where(positive, found, 0.0)
+    quotients = np.divide(values, np.where(positive, by, 1.0), dtype=np.float64)
+    return np.where(positive, quotients, 0.0)
 
 
 def square_lengths(vectors: Array) -> Array:

@@ -251,8 +251,8 @@ class _BlasLimit:
     def enter(self) -> None:
         with self._lock:
             if not self._libraries:
-                found = ThreadpoolController().select(user_api="blas")
-                self._libraries = list(found.lib_controllers)
+                controller = ThreadpoolController().select(user_api="blas")
+                self._libraries = list(controller.lib_controllers)
             if self._users == 0:
                 self._before = [library.get_num_threads() for library in self._libraries]
             self._users += 1

@@ -41,8 +41,8 @@ class ByLabel:
 
     def csr(self) -> csr_array:
         """The same on the host, as a CSR array."""
-        held = self.on_host()
-        return one_per_row(held.labels, held.scales, held.k, held.starts)
+        local = self.on_host()
+        return one_per_row(local.labels, local.scales, local.k, local.starts)
 
 
 @dataclass(frozen=True, slots=True)

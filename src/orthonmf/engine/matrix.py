@@ -138,11 +138,6 @@ class Matrix:
         return float((weights if self.row_weights is None else weights * self.row_weights).sum())
 
     @property
-    def products_are_exact(self) -> bool:
-        """Whether products are as exact as the data, so that an error can be told from them."""
-        return not self.source.kernel.on_device
-
-    @property
     def column_squares(self) -> Array:
         """(m,) squared lengths of the columns of Y: a read, the first time, if not yet known."""
         if self._column_squares is None:
@@ -577,33 +572,23 @@ class Matrix:
         metric = self.metric(components)
         return metric.find_captured(scales, np.maximum(labels, 0), self.exponent)
 
-    def energies_of_loadings(self, loadings: Array, components: Array) -> Array:
-        """Energy that every one of k components captures by its loadings (n, k), in units of Y."""
-        energies = np.zeros(loadings.shape[1])
+    def energies_of(self, components: Array, projection: Projection) -> Array:
+        """(k,) the energy that every component captures, in the units of Y."""
+        k = len(components)
+        if projection.by_label is not None:  # rows of label -1 have scale 0
+            labels = projection.labels
+            squares = self.lengths_of_scales(labels, projection.scales, components)
+            np.square(squares, out=squares)
+            if self.row_weights is not None:
+                squares *= self.row_weights
+            return np.bincount(np.maximum(labels, 0), weights=squares, minlength=k)[:k]
+        energies = np.zeros(k)
         for start, stop in pairwise(self.source.boundaries):
-            part = self.lengths_of_loadings(loadings, components, slice(start, stop))
+            part = self.lengths_of_loadings(projection.dense, components, slice(start, stop))
             np.square(part, out=part)
             weights = None if self.row_weights is None else self.row_weights[start:stop]
             energies += part.sum(axis=0) if weights is None else weights @ part
         return energies
-
-    def energies_of_scales(self, labels: Array, scales: Array, components: Array) -> Array:
-        """Energy that every one of k components captures by scales (n,), in the units of Y.
-
-        Rows of label -1 have scale 0.
-        """
-        k = len(components)
-        squares = self.lengths_of_scales(labels, scales, components)
-        np.square(squares, out=squares)
-        if self.row_weights is not None:
-            squares *= self.row_weights
-        return np.bincount(np.maximum(labels, 0), weights=squares, minlength=k)[:k]
-
-    def energies_of(self, components: Array, projection: Projection) -> Array:
-        """(k,) the energy that every component captures, in the units of Y."""
-        if projection.by_label is None:
-            return self.energies_of_loadings(projection.dense, components)
-        return self.energies_of_scales(projection.labels, projection.scales, components)
 
     def squared_error(
         self, unit: Array, projection: Projection, energies: Array
@@ -613,13 +598,16 @@ class Matrix:
         Else it is what the components do not capture, which then has its digits.
         """
         squared = self.total - float(energies.sum())
-        # The short formula needs the products of the error's own geometry, and every entry.
-        apart = self.column_factors is not None or not self.complete or not self.products_are_exact
-        scales = projection.dense if projection.by_label is None else projection.scales
+        # The short formula needs the products of the error's own geometry, every entry, and
+        # products as exact as the data, which those on a device are not.
+        apart = self.column_factors is not None or not self.complete
+        apart = apart or self.source.kernel.on_device
+        over_features = projection.by_label is None
+        scales = projection.dense if over_features else projection.scales
         lost = squared < CANCELLATION[self.dtype] * self.total
         if apart or lost or not scales_are_accurate(scales):
-            given = projection.dense if projection.by_label is None else projection.by_label
-            return self.residual(given, unit), True
+            loadings = projection.dense if over_features else projection.by_label
+            return self.residual(loadings, unit), True
         return squared, False
 
     def residual(self, loadings: Any, components: Array) -> float:

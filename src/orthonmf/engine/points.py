@@ -85,8 +85,9 @@ class Points(ABC):
 
     @cached_property
     def equal_count(self) -> float:
-        """How many points of equal weight these are worth."""
-        return count_equal(self.weights)
+        """How many points of equal weight these are worth: ``(sum w)^2 / sum w^2``."""
+        squares = float(self.weights @ self.weights)
+        return self.total**2 / squares if squares > 0 else 0.0
 
     def find_missed(self, sweep: Any) -> Array:
         """(N,) energy of every point that its direction in a sweep does not capture."""
@@ -486,12 +487,6 @@ def columns_of(matrix: Matrix) -> Points:
     """The columns as points: as rows of their own where that is not slow."""
     flipped = matrix.transpose()
     return StreamedColumns(matrix) if flipped is None else TransposedColumns(flipped)
-
-
-def count_equal(weights: Array) -> float:
-    """How many equal points weights (N,) are worth: ``(sum w)^2 / sum w^2``."""
-    squares = float(weights @ weights)
-    return float(weights.sum()) ** 2 / squares if squares > 0 else 0.0
 
 
 def move_idle(

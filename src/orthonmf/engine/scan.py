@@ -71,19 +71,19 @@ def scan(
         # Roots first, so that nothing underflows.
         factors = np.ldexp(np.sqrt(column_weights), -powers[1])
         first = replace(first, column_factors=factors)
-    largest, found = _look(source, executor, first, columns)
-    if found.offense is not None or largest == 0 or _is_safe(found, largest, source.dtype):
-        return found
+    largest, scanned = _look(source, executor, first, columns)
+    if scanned.offense is not None or largest == 0 or _is_safe(scanned, largest, source.dtype):
+        return scanned
     # An exponent of 0 would mean rows as they are stored, in their own dtype.
     scaled = replace(first, exponent=_exponent_of(largest) or 1)
-    _, found = _look(source, executor, scaled, columns)
-    heaviest = math.sqrt(float(_weigh(found).max(initial=0.0)))
+    _, scanned = _look(source, executor, scaled, columns)
+    heaviest = math.sqrt(float(_weigh(scanned).max(initial=0.0)))
     power = _exponent_of(heaviest) if heaviest > 0 else -LARGEST_WITHOUT_WEIGHT
     if power < -SAFE_EXPONENT[np.dtype(np.float64)]:  # what is large has little weight
         power = max(power, -LARGEST_WITHOUT_WEIGHT)
         scaled = replace(scaled, exponent=(scaled.exponent + power) or 1)
-        _, found = _look(source, executor, scaled, columns)
-    return found
+        _, scanned = _look(source, executor, scaled, columns)
+    return scanned
 
 
 def _largest_power(weights: Array | None, what: str) -> int:
@@ -108,29 +108,29 @@ def _exponent_of(value: float) -> int:
     return int(np.frexp(value)[1])
 
 
-def _is_safe(found: Scan, largest: float, dtype: np.dtype) -> bool:
+def _is_safe(scanned: Scan, largest: float, dtype: np.dtype) -> bool:
     """Whether a matrix with this largest entry may be computed with as it is."""
     limit = SAFE_EXPONENT[dtype]
     if abs(_exponent_of(largest)) > limit:
         return False
-    for squares in (found.row_squares, _weigh(found)):
+    for squares in (scanned.row_squares, _weigh(scanned)):
         heaviest = float(squares.max(initial=0.0))
         if not 0 < heaviest < np.inf or abs(_exponent_of(math.sqrt(heaviest))) > limit:
             return False
     if dtype == np.float64:
         return True
-    squares = found.row_squares
+    squares = scanned.row_squares
     lightest = float(np.min(squares, initial=np.inf, where=squares > 0))
     return lightest >= SHORTEST_IN_FLOAT32**2
 
 
-def _weigh(found: Scan) -> Any:
+def _weigh(scanned: Scan) -> Any:
     """(n,) squared lengths of the weighted rows; a row without weight is not looked at."""
-    if found.row_weights is None:
-        return found.row_squares
+    if scanned.row_weights is None:
+        return scanned.row_squares
     with np.errstate(over="ignore", under="ignore"):
-        counted = np.where(found.row_weights > 0, found.row_squares, 0.0)
-        return counted * found.row_weights
+        counted = np.where(scanned.row_weights > 0, scanned.row_squares, 0.0)
+        return counted * scanned.row_weights
 
 
 def _look(source: Source, executor: Executor, scanned: Scan, columns: bool) -> tuple[float, Scan]:
@@ -196,9 +196,9 @@ def look_block(
 
 def has_missing(source: Source, executor: Executor) -> bool:
     """Whether any entry is NaN; one read."""
-    found: list[bool] = []
-    executor.fold(source, Work(missing_block), lambda rows, missing: found.append(missing))
-    return any(found)
+    answers: list[bool] = []
+    executor.fold(source, Work(missing_block), lambda rows, missing: answers.append(missing))
+    return any(answers)
 
 
 def missing_block(kernel: Kernel[Any], rows: Any) -> bool:

@@ -176,34 +176,35 @@ class SlicedSource:
         if kept is not None:
             return kept
         rows = block_rows(self, index)
-        found = self._read(rows)
-        kept = self.kept.offer(index, found)
+        content = self._read(rows)
+        kept = self.kept.offer(index, content)
         if kept is not None:
             return kept
-        self._checksums.check_rows(rows.start, found)
-        return found
+        self._checksums.check_rows(rows.start, content)
+        return content
 
     def _read(self, rows: slice) -> Array:
-        found = np.asarray(self._stored[rows])
-        if found.shape != (rows.stop - rows.start, self.shape[1]):
+        content = np.asarray(self._stored[rows])
+        if content.shape != (rows.stop - rows.start, self.shape[1]):
             raise InvalidInputError(
-                f"X[{rows.start}:{rows.stop}] has shape {found.shape}, but X has shape {self.shape}"
+                f"X[{rows.start}:{rows.stop}] has shape {content.shape}, but X has shape "
+                f"{self.shape}"
             )
-        return np.ascontiguousarray(found, dtype=self.dtype)
+        return np.ascontiguousarray(content, dtype=self.dtype)
 
     def rows(self, indices: Array) -> Array:
         """Some rows in float64: whole blocks are read where many of their rows are wanted."""
-        found = np.empty((len(indices), self.shape[1]))
+        picked = np.empty((len(indices), self.shape[1]))
         places = np.searchsorted(self.boundaries, indices, side="right") - 1
         for number in np.unique(places):
             wanted = np.flatnonzero(places == number)
             if len(wanted) > FEW_ROWS or self.kept.find(number) is not None:
-                found[wanted] = self.block(number)[indices[wanted] - self.boundaries[number]]
+                picked[wanted] = self.block(number)[indices[wanted] - self.boundaries[number]]
                 continue
             for place in wanted:
                 row = int(indices[place])
-                found[place] = np.asarray(self._stored[row : row + 1], dtype=np.float64)[0]
-        return found
+                picked[place] = np.asarray(self._stored[row : row + 1], dtype=np.float64)[0]
+        return picked
 
     def part(self, rows: Array | slice) -> ArraySource:
         """A source of some rows, read into memory."""

@@ -33,16 +33,20 @@ class ExpectedBlock:
     sparse: bool | None  # None while nobody has looked at a block yet
     checked: Callable[[Any], Array | csr_array]  # refuses what is no matrix of real numbers
 
-    def read(self, found: Any) -> Array | csr_array:
+    def read(self, computed: Any) -> Array | csr_array:
         """The rows that Dask has computed, C-ordered or CSR, aligned, in the working dtype."""
         place = f"rows {self.rows.start}:{self.rows.stop} of X"
-        if getattr(found, "shape", None) != (self.rows.stop - self.rows.start, self.n_columns):
+        shape, promised = (
+            getattr(computed, "shape", None),
+            (self.rows.stop - self.rows.start, self.n_columns),
+        )
+        if shape != promised:
             raise InvalidInputError(
-                f"{place} have shape {getattr(found, 'shape', None)}, but the chunks of X promise "
-                f"{(self.rows.stop - self.rows.start, self.n_columns)}; see X.compute_chunk_sizes()"
+                f"{place} have shape {shape}, but the chunks of X promise {promised}; see "
+                "X.compute_chunk_sizes()"
             )
         try:
-            rows = self.checked(found)
+            rows = self.checked(computed)
         except OrthoNMFError as error:
             raise type(error)(f"{place}, counted from their first: {error}") from error
         sparse = not isinstance(rows, np.ndarray)

@@ -67,14 +67,14 @@ class Chunks:
     def block(self, index: int) -> Array | csr_array:
         """Rows of one block, computed in this thread."""
         dask = import_extra("dask", "dask")
-        (found,) = dask.compute(self.delayed[index], scheduler="synchronous")
-        rows = self.expect(index).read(found)
+        (computed,) = dask.compute(self.delayed[index], scheduler="synchronous")
+        rows = self.expect(index).read(computed)
         self.check(index, add_bits(rows))
         return rows
 
-    def check(self, index: int, found: int) -> None:
+    def check(self, index: int, checksum: int) -> None:
         """Refuse a block whose added bits are not those of its first read."""
-        self._checksums.check_block(self._rows[index], found)
+        self._checksums.check_block(self._rows[index], checksum)
 
     def only(self, numbers: Array) -> Self:
         """Some of the blocks, laid end to end: row numbers count from the first of them."""

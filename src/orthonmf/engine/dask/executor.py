@@ -147,12 +147,12 @@ class _Pass:
                 shared = [self._shared] * len(groups)
                 return self._client.map(call, work, shared, key=keys, pure=False, retries=RETRIES)
             tasks = [
-                self._dask.delayed(one, name=f"{name}-of-{key[1]}", pure=False, traverse=False)(
+                self._dask.delayed(job, name=f"{name}-of-{key[1]}", pure=False, traverse=False)(
                     self._shared,
                     *(self._chunks.delayed[index] for index in group),
                     dask_key_name=key,
                 )
-                for one, group, key in zip(work, groups, keys, strict=True)
+                for job, group, key in zip(work, groups, keys, strict=True)
             ]
             return self._client.compute(tasks, retries=RETRIES)
 
@@ -166,7 +166,7 @@ class _Pass:
         """Take the results of the first task in flight; what it left out is sent again."""
         blocks, future = self._in_flight[0]
         try:
-            found = self._patience.result(future)
+            outcomes = self._patience.result(future)
         except (self._killed, NoWorkersError):
             raise
         except Exception as error:
@@ -176,10 +176,10 @@ class _Pass:
             raise told from error
         self._in_flight.popleft()
         future.release()
-        rest = blocks[len(found) :]
+        rest = blocks[len(outcomes) :]
         if rest:
             self._in_flight.appendleft((rest, *self._futures([rest])))
-        for index, (result, bits) in zip(blocks, found, strict=False):
+        for index, (result, bits) in zip(blocks, outcomes, strict=False):
             self._chunks.check(index, bits)
             self._results.append(result)
 

@@ -22,17 +22,17 @@ MOST_BYTES = 2**15
 
 def recipes_of(array: Any, chunks: list[Any]) -> list[bytes] | None:
     """A recipe for every chunk of an array, given as Delayed; None where any of them has none."""
-    held = import_extra("distributed", "dask").futures_of(array)
+    futures = import_extra("distributed", "dask").futures_of(array)
     graphs = [dict(chunk.__dask_graph__()) for chunk in chunks]
-    if held or _share_work(graphs):
+    if futures or _share_work(graphs):
         return None
-    found: list[bytes] = []
+    recipes: list[bytes] = []
     for chunk, graph in zip(chunks, graphs, strict=True):
         recipe = _pack(graph, chunk.key)
         if recipe is None:
             return None
-        found.append(recipe)
-    return found
+        recipes.append(recipe)
+    return recipes
 
 
 def follow(recipe: bytes) -> Any:
@@ -63,14 +63,14 @@ def _pickler(file: Any) -> Any:
     future = import_extra("distributed", "dask").Future
 
     class Short(import_extra("cloudpickle", "dask").CloudPickler):  # type: ignore[misc]
-        def persistent_id(self, found: Any) -> None:
-            if isinstance(found, future) or _size(found) > MOST_BYTES:
+        def persistent_id(self, content: Any) -> None:
+            if isinstance(content, future) or _size(content) > MOST_BYTES:
                 raise pickle.PicklingError("no recipe")
 
     return Short(file)
 
 
-def _size(found: Any) -> int:
-    if isinstance(found, np.ndarray):
-        return found.nbytes
-    return len(found) if isinstance(found, bytes | bytearray | str) else 0
+def _size(content: Any) -> int:
+    if isinstance(content, np.ndarray):
+        return content.nbytes
+    return len(content) if isinstance(content, bytes | bytearray | str) else 0

@@ -47,10 +47,10 @@ class DaskSource(Chunks):
 
     def _gather(self, some: DaskSource, work: Work) -> list[Any]:
         """The results of some work on some blocks."""
-        found: list[Any] = []
+        results: list[Any] = []
         executor = self.own_executor(Serial()) or Serial()
-        executor.fold(some, work, lambda rows, result: found.append(result))
-        return found
+        executor.fold(some, work, lambda rows, result: results.append(result))
+        return results
 
     def own_executor(self, local: Executor) -> Executor | None:
         """Who works on the blocks where they lie; None without a client."""

@@ -82,13 +82,13 @@ class Patience:
 def seconds_of(name: str) -> float:
     """A time among the settings of Dask, in seconds; infinite where it is None."""
     dask = import_extra("dask", "dask")
-    found = dask.config.get(name, DEFAULTS[name])
-    if found is None:
+    setting = dask.config.get(name, DEFAULTS[name])
+    if setting is None:
         return float("inf")
     try:
-        return float(dask.utils.parse_timedelta(found))
+        return float(dask.utils.parse_timedelta(setting))
     except (AttributeError, LookupError, ValueError) as error:
         raise InvalidInputError(
-            f"the setting {name} of Dask is {found!r}, but a time is needed, such as '90 s' or "
+            f"the setting {name} of Dask is {setting!r}, but a time is needed, such as '90 s' or "
             "'10 minutes', or None for no limit"
         ) from error

@@ -115,8 +115,8 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         return self.fetch() if dtype is None else self.fetch().astype(dtype, copy=False)
 
     def __getitem__(self, key: Any) -> Any:
-        found = self.tensor[self._key(key)]
-        return DeviceArray(found) if found.ndim else fetch(found)[()]
+        entries = self.tensor[self._key(key)]
+        return DeviceArray(entries) if entries.ndim else fetch(entries)[()]
 
     def __setitem__(self, key: Any, values: Any) -> None:
         self.tensor[self._key(key)] = as_tensor(values, self.tensor.device, self.tensor.dtype)
@@ -160,11 +160,11 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         tensor, over = self.tensor, tuple(range(self.ndim)) if axis is None else axis
         if initial is not None and 0 in tensor.shape:
             shape = () if axis is None else tuple(np.delete(self.shape, axis))
-            found = torch.full(shape, initial, dtype=tensor.dtype, device=tensor.device)
+            extremes = torch.full(shape, initial, dtype=tensor.dtype, device=tensor.device)
         else:
-            found = most(tensor, dim=over)
-            found = found if initial is None else bounded(found, initial)
-        return fetch(found)[()] if axis is None else self._reduce(found, axis)
+            extremes = most(tensor, dim=over)
+            extremes = extremes if initial is None else bounded(extremes, initial)
+        return fetch(extremes)[()] if axis is None else self._reduce(extremes, axis)
 
     def argmax(self, axis: int) -> DeviceArray:
         """Where the largest of every row stands, the first of equals."""
@@ -231,14 +231,14 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
             return NotImplemented
         known, device = UFUNCS.get(ufunc), self.tensor.device
         where, dtype = options.get("where", True), options.get("dtype")
-        if known is None or any(isinstance(one, np.ndarray) for one in out):
+        if known is None or any(isinstance(values, np.ndarray) for values in out):
             result = ufunc(*map(_host, inputs), **options)
             return _write(out, as_tensor(result, device), True)
         if ufunc is np.ldexp and not out and np.isscalar(inputs[1]) and inputs[1] == 0:
             return self if dtype is None else self.astype(dtype)  # as most units are
         many = 1 if ufunc is np.ldexp else len(inputs)  # powers of two keep their own dtype
         alike, rest = _alike(inputs[:many], device, dtype), inputs[many:]
-        result = known(*alike, *(as_tensor(one, device) for one in rest))
+        result = known(*alike, *(as_tensor(values, device) for values in rest))
         if ufunc is np.matmul and not out:
             # Over the points of the right side, or of a single vector, it is a sum over all.
             kept = isinstance(inputs[0], DeviceArray) and inputs[0].ndim > 1
@@ -249,11 +249,11 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
     @told_when_full()
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         known = FUNCTIONS.get(func)
-        found = NotImplemented if known is None else known(*args, **kwargs)
-        if found is NotImplemented:
+        result = NotImplemented if known is None else known(*args, **kwargs)
+        if result is NotImplemented:
             kept = {name: _host(value) for name, value in kwargs.items()}
             return func(*map(_host, args), **kept)
-        return found
+        return result
 
 
 def _host(values: Any) -> Any:
@@ -263,14 +263,14 @@ def _host(values: Any) -> Any:
 
 
 def _device_of(*values: Any) -> Any:
-    return next(one.tensor.device for one in values if isinstance(one, DeviceArray))
+    return next(array.tensor.device for array in values if isinstance(array, DeviceArray))
 
 
 def _alike(inputs: tuple[Any, ...], device: Any, dtype: Any = None) -> list[Any]:
     """Tensors of the one dtype in which NumPy would compute."""
-    kinds = [getattr(one, "dtype", one) for one in inputs]
+    kinds = [getattr(values, "dtype", values) for values in inputs]
     common = DTYPES[np.dtype(dtype) if dtype is not None else np.result_type(*kinds)]
-    return [as_tensor(one, device, common) for one in inputs]
+    return [as_tensor(values, device, common) for values in inputs]
 
 
 def _write(out: tuple[Any, ...], result: Any, where: Any) -> Any:
@@ -301,14 +301,14 @@ def _bincount(labels: Any, weights: Any = None, minlength: int = 0) -> Any:
     if weights is None or not minlength:
         return NotImplemented
     device = _device_of(labels, weights)
-    found = sum_by_label(as_tensor(labels, device), as_tensor(weights, device), minlength)
-    return fetch(found)
+    sums = sum_by_label(as_tensor(labels, device), as_tensor(weights, device), minlength)
+    return fetch(sums)
 
 
-def _array_equal(one: Any, other: Any) -> bool:
-    if one.shape != other.shape:
+def _array_equal(values: Any, other: Any) -> bool:
+    if values.shape != other.shape:
         return False
-    return bool(torch.equal(*_alike((one, other), _device_of(one, other))))
+    return bool(torch.equal(*_alike((values, other), _device_of(values, other))))
 
 
 def _flatnonzero(values: Any) -> Array:

@@ -118,22 +118,22 @@ class TensorKernel(Kernel[Any]):
 
     def _look(self, rows: Any, column_weights: Array | None) -> tuple[Any, float, bool]:
         squares = rows.new_empty(rows.shape[0], dtype=torch.float64)
-        found, weights = [], self._tensor(column_weights)
+        ranges, weights = [], self._tensor(column_weights)
         for some in self._pieces(rows):
             wide = rows[some].double()
-            found.append(torch.stack((wide.amin(), wide.amax())))
+            ranges.append(torch.stack((wide.amin(), wide.amax())))
             wide = wide * wide
             squares[some] = (wide if weights is None else wide * weights).sum(dim=1)
-        extremes = fetch(torch.stack(found))
+        extremes = fetch(torch.stack(ranges))
         lowest, largest = extremes[:, 0].min(), extremes[:, 1].max()  # NaN stays NaN
         return squares, float(largest), not (lowest >= 0 and np.isfinite(largest))
 
     def _find_offense(self, rows: Any) -> tuple[int, int, float]:
         for some in self._pieces(rows):
             bad = ~((rows[some] >= 0) & torch.isfinite(rows[some]))
-            found = torch.nonzero(bad.any(dim=1))
-            if len(found):
-                row = int(found[0, 0])
+            bad_rows = torch.nonzero(bad.any(dim=1))
+            if len(bad_rows):
+                row = int(bad_rows[0, 0])
                 column = int(torch.nonzero(bad[row])[0, 0])
                 value = float(rows[some.start + row, column])
                 return some.start + row, column, value
@@ -212,10 +212,10 @@ class TensorKernel(Kernel[Any]):
         for some in self._pieces(rows):
             own = vectors[places[some].long()]
             products[some] = (rows[some] * own).sum(dim=1)
-        found = DeviceArray(torch.where(given >= 0, products, 0))
-        coefficients = found if row_weights is None else found * row_weights
+        own_products = DeviceArray(torch.where(given >= 0, products, 0))
+        coefficients = own_products if row_weights is None else own_products * row_weights
         sums = self.sum_rows(rows, DeviceArray(places), coefficients, len(directions))
-        return BlockSweep(labels, found, sums)
+        return BlockSweep(labels, own_products, sums)
 
     def sum_rows(self, rows: Any, labels: Any, coefficients: Any, k: int) -> Any:
         given, factors = self._tensor(labels), self._tensor(coefficients).to(rows.dtype)

@@ -137,7 +137,7 @@ class _Line:
         size = max(1, STAGE_BYTES // (target.shape[1] * target.element_size()))
         if not self._stages:
             room = [torch.empty(STAGE_BYTES, dtype=torch.uint8, pin_memory=True) for _ in "ab"]
-            self._stages = [(one, None) for one in room]
+            self._stages = [(memory, None) for memory in room]
         for start in range(0, target.shape[0], size):
             some = target[start : start + size]
             memory, sent = self._stages.pop(0)

@@ -80,8 +80,8 @@ def look(rows: Any, column_weights: Any) -> tuple[Any, float, bool]:
     largest, bad = rows.new_empty(programs), rows.new_empty(programs, dtype=torch.int32)
     given = (rows, column_weights, squares, largest, bad, n)
     _launch(kernels.look_at_rows, (programs,), tiles, given)
-    found = torch.stack((largest.amax().double(), bad.sum().double())).tolist()
-    return squares, found[0], found[1] > 0
+    totals = torch.stack((largest.amax().double(), bad.sum().double())).tolist()
+    return squares, totals[0], totals[1] > 0
 
 
 def assign(rows: Any, vectors: Any) -> tuple[Any, Any]:
@@ -194,7 +194,7 @@ def residual(rows: Any, labels: Any, scales: Any, components: Any, column_factor
     n, m = rows.shape
     tiles = residual_tiles(m)
     squares = rows.new_empty(n, dtype=torch.float64)
-    held = components.contiguous() if len(components) else components.new_zeros((1, m))
-    given = (rows, labels, scales, held, column_factors, squares, n)
+    stored = components.contiguous() if len(components) else components.new_zeros((1, m))
+    given = (rows, labels, scales, stored, column_factors, squares, n)
     _launch(kernels.square_residuals, (_grid(n, tiles.rows),), tiles, given)
     return squares

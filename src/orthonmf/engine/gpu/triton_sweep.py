@@ -192,7 +192,7 @@ def assign_rows(
     label_ptr,
     best_ptr,
     n,
-    one,
+    unit,
     M: tl.constexpr,
     K: tl.constexpr,
     MP: tl.constexpr,
@@ -224,10 +224,10 @@ def assign_rows(
             tile = multiply(x, high, low, HALVES, EXACT)
             # Times a number that the compiler does not know: it cannot let the matrix unit add up
             # over tiles, which cuts off digits, nor go on to the next one before this is done.
-            products += tile * one
-        found, largest = find_best(products, numbers, K, KP)
+            products += tile * unit
+        nearest, largest = find_best(products, numbers, K, KP)
         better = largest > best
-        label = tl.where(better, found, label)
+        label = tl.where(better, nearest, label)
         best = tl.where(better, largest, best)
     store_winners(label_ptr, best_ptr, first, rows, valid, label, best)
 

@@ -229,11 +229,11 @@ def add_product(rows: Array, gram: Array) -> None:
     gram += np.matmul(rows.T, rows, out=scratch("gram", gram.shape, rows.dtype))
 
 
-def row_dots(one: Array, other: Array, out: Array | None = None) -> Array:
+def row_dots(left: Array, right: Array, out: Array | None = None) -> Array:
     """(b,) inner products of the rows of two arrays."""
     if hasattr(np, "vecdot"):  # NumPy 2 has a faster loop for it
-        return np.vecdot(one, other, out=out)
-    return np.einsum("ij,ij->i", one, other, out=out)
+        return np.vecdot(left, right, out=out)
+    return np.einsum("ij,ij->i", left, right, out=out)
 
 
 def _in_float64(chunk: Array) -> Array:
