@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from orthonmf.inputs.tensors import stream_to_device
     from orthonmf.report.writing import write_report
     from orthonmf.selection import Selection, select_n_components
+    from orthonmf.stability.record import Stability
 
 __all__ = [
     "Biadjacency",
@@ -31,6 +32,7 @@ __all__ = [
     "OrthoNMFError",
     "OrthogonalNMF",
     "Selection",
+    "Stability",
     "__version__",
     "annotate",
     "baselines",
@@ -57,6 +59,7 @@ _HOMES = {
     "OrthoNMFError": "errors",
     "OrthogonalNMF": "estimators.orthogonal_nmf",
     "Selection": "selection",
+    "Stability": "stability.record",
     "annotate": "annotation",
     "certify": "partitions",
     "chi_square_weights": "chi_square",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -18,6 +18,9 @@ from orthonmf.inputs.parameters import as_certificate
 from orthonmf.preparation import Preparation
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
+
+if TYPE_CHECKING:
+    from orthonmf.stability.record import Stability
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,6 +211,76 @@ class Factorization:
         name, limit = as_certificate(method, seconds, "method")
         given = Data(X, sample_weight, self.feature_weight, missing_values, n_jobs, max_memory)
         return self.evidence.compute(self, given, str(name), limit)
+
+    def refit(
+        self,
+        X: Any,
+        n_refits: int = 20,
+        resample: str | None = "coordinates",
+        *,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        feature_groups: Any = None,
+        sample_weight: Any = None,
+        missing_values: Any = None,
+        max_memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> Stability:
+        """Fit the same data again under random weights, to see which groups and members stay.
+
+        Every refit has a seed of its own and multiplies the weights of the fit by random ones
+        (exponential, of mean 1). Its groups are matched with those of this result one to one, and
+        the certainty of a row is the share of refits that put it into its group.
+
+        Parameters
+        ----------
+        X, sample_weight, missing_values
+            As they were given to the fit. The feature weights are known.
+        n_refits
+            10 are enough for which rows are kept; 20 for a number per row.
+        resample
+            What gets random weights. "coordinates": the other side, which decides where a row (over
+            features: a column) belongs, and over both either side. "both": rows and columns, the
+            stricter question. None: nothing, only the seed is another; on planted data that
+            makes nearly all rows look certain, also those that are wrong.
+        random_state
+            Seed; the same seed gives the same bits for any ``n_jobs``.
+        n_jobs
+            Refits at a time; None for all cores this process may use. Where X is large, or not
+            in memory, one after the other in so many threads.
+        feature_groups
+            (m,) a name for every feature: those with one name share a random weight. For features
+            that say the same (neighboring pixels, wavelengths, copies), whose independent weights
+            would make all rows look too certain.
+        max_memory
+            As for :func:`orthonmf.factorize`.
+        verbose
+            1 shows a progress bar; where stderr is no terminal, a line every ten seconds.
+
+        Returns
+        -------
+        Stability
+
+        Raises
+        ------
+        SourceChangedError
+            When the error of this result on X is not what it was in the fit.
+        """
+        from orthonmf.stability import refit
+
+        return refit(
+            self,
+            X,
+            n_refits,
+            resample,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            feature_groups=feature_groups,
+            sample_weight=sample_weight,
+            missing_values=missing_values,
+            max_memory=max_memory,
+            verbose=verbose,
+        )
 
     def transform(self, X: Any, *, missing_values: Any = None, n_jobs: int | None = None) -> Any:
         """Loadings of new rows on these components, in closed form.

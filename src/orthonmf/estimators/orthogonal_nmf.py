@@ -32,6 +32,7 @@ from orthonmf.inputs.names import as_names
 from orthonmf.inputs.parameters import may_be_missing
 from orthonmf.inputs.sparse import as_csr
 from orthonmf.progress import listening
+from orthonmf.stability.record import Stability
 from orthonmf.typing import Array
 
 
@@ -284,6 +285,39 @@ class OrthogonalNMF(
         check_is_fitted(self)
         return self.result_.certify(
             X, method, seconds=seconds, sample_weight=sample_weight, **self._list_reading()
+        )
+
+    def refit(
+        self,
+        X: Any,
+        n_refits: int = 20,
+        resample: str | None = "coordinates",
+        *,
+        random_state: Any = None,
+        feature_groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Stability:
+        """Fit the same data again under random weights, to see which groups and members stay.
+
+        The model stays as it is. Parameters are those of :meth:`Factorization.refit`.
+
+        Parameters
+        ----------
+        X, sample_weight
+            As they were given to ``fit``.
+        n_refits, resample, random_state, feature_groups
+            How often, of what, from which seed, and which features share their weights.
+        """
+        check_is_fitted(self)
+        return self.result_.refit(
+            X,
+            n_refits,
+            resample,
+            random_state=random_state,
+            feature_groups=feature_groups,
+            sample_weight=sample_weight,
+            verbose=self.verbose,
+            **self._list_reading(),
         )
 
     def top_features(

@@ -1,0 +1,236 @@
+"""``refit``: fit the same data again under random weights, and count how the refits vote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+
+from orthonmf.certifying import measure_error, read_given, refuse_other_error
+from orthonmf.engine.executors import available_cores, one_blas_thread
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.scaled_copies import can_be_scaled, is_small, scaled_copy
+from orthonmf.errors import FewerComponentsWarning, InvalidInputError
+from orthonmf.factorization import Factorization
+from orthonmf.fitting import factorize
+from orthonmf.inputs.data import Data
+from orthonmf.inputs.parameters import (
+    as_choice,
+    as_generator,
+    as_n_components,
+    as_n_jobs,
+    as_seed,
+    as_weights,
+)
+from orthonmf.progress import announce, count_progress, silence
+from orthonmf.stability.record import Stability
+from orthonmf.stability.resampling import RESAMPLES, Resampling, resampling_for
+from orthonmf.stability.votes import count_votes
+from orthonmf.typing import Array
+
+TINY = float(np.finfo(np.float64).tiny)
+FEWEST_REFITS = 2  # the agreement is that of pairs
+
+
+def refit(
+    result: Factorization,
+    X: Any,
+    n_refits: int = 20,
+    resample: str | None = "coordinates",
+    *,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    feature_groups: Any = None,
+    sample_weight: Any = None,
+    missing_values: Any = None,
+    max_memory: int | str | None = None,
+    verbose: int = 0,
+) -> Stability:
+    """What ``Factorization.refit`` does and describes."""
+    count = as_n_components(n_refits, "n_refits", least=FEWEST_REFITS)
+    as_choice(resample, tuple(RESAMPLES), "resample")
+    if result.fit_options is None:
+        raise InvalidInputError(
+            "this result does not know the options of its fit, which a refit repeats: it was made "
+            "of labels, with a function as k-means, or saved by an older version; fit again with "
+            "orthonmf.factorize"
+        )
+    workers = as_n_jobs(n_jobs) or available_cores()
+    entropy = as_seed(random_state)
+    if entropy is None:
+        entropy = int(as_generator(random_state).integers(2**63))
+    with one_blas_thread():
+        data = Data(X, sample_weight, result.feature_weight, missing_values, n_jobs, max_memory)
+        matrix = read_given(data, result)
+        if not matrix.total > 0:
+            raise InvalidInputError("X is zero everywhere: there are no groups to get again")
+        refuse_other_error(matrix, result, measure_error(matrix, result).squared)
+        groups = as_groups(feature_groups, matrix.shape[1])
+        resampling = resampling_for(matrix.shape, result.orthogonal, resample, groups)
+        if groups is not None and not resampling.columns:
+            raise InvalidInputError(
+                f"feature_groups would be ignored with orthogonal={result.orthogonal!r} and "
+                f"resample={resample!r}, where features get no weights; leave it out"
+            )
+        refitting = Refitting(result, data, matrix, resampling)
+        seeds = np.random.SeedSequence(entropy).spawn(count)
+        answers = run_all(refitting, seeds, workers, verbose)
+    return sum_up(result, refitting.sample_weight, answers, resample, entropy)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The labels of one refit."""
+
+    labels: Array | None
+    feature_labels: Array | None
+
+
+class Refitting:
+    """The data of a fit, and how they are fitted again under other weights."""
+
+    def __init__(
+        self, result: Factorization, data: Data, matrix: Matrix, resampling: Resampling
+    ) -> None:
+        self._data, self._matrix, self._resampling = data, matrix, resampling
+        self._n_components = result.n_components
+        assert result.fit_options is not None
+        self._options = {"orthogonal": result.orthogonal, **asdict(result.fit_options)}
+        self.sample_weight = as_weights(data.sample_weight, matrix.shape[0], "sample_weight")
+        self._feature_weight = data.feature_weight
+        # Whether there may be several at once follows from the data, so no bit depends on n_jobs.
+        self.at_once = is_small(matrix)
+
+    def run(self, seed: np.random.SeedSequence, n_jobs: int | None) -> Answer:
+        """One refit: weights of its own, and a seed of its own.
+
+        The weights of the fit are multiplied by the random ones, never replaced: a copy in memory
+        is scaled by their roots, so that its squared errors are those of the weights.
+        """
+        rng = np.random.default_rng(seed)
+        rows, columns = self._resampling.draw(rng)
+        if can_be_scaled(self._matrix):
+            X = scaled_copy(
+                self._matrix, *(w if w is None else np.sqrt(w) for w in (rows, columns))
+            )
+            weights = self.sample_weight, self._feature_weight
+        else:
+            X = self._data.X
+            weights = _times(self.sample_weight, rows), _times(self._feature_weight, columns)
+        again = factorize(
+            X,
+            self._n_components,
+            **self._options,
+            certificate=None,
+            sample_weight=weights[0],
+            feature_weight=weights[1],
+            missing_values=self._data.missing_values,
+            max_memory=self._data.max_memory,
+            random_state=rng,
+            n_jobs=n_jobs,
+        )
+        return Answer(again.labels, again.feature_labels)
+
+
+def _root(weights: Array | None) -> Array | None:
+    return None if weights is None else np.sqrt(weights)
+
+
+def _times(weights: Array | None, drawn: Array | None) -> Array | None:
+    """Weights times those that were drawn; None stands for ones."""
+    if weights is None or drawn is None:
+        return drawn if weights is None else weights
+    return weights * drawn
+
+
+def run_all(
+    refitting: Refitting, seeds: list[np.random.SeedSequence], workers: int, verbose: int
+) -> list[Answer]:
+    """The answers of all refits, in the order of their seeds, whoever makes them.
+
+    Several at a time in one thread each where the data are small, else one after the other in all
+    threads: what takes time releases the interpreter lock.
+    """
+    at_once = min(workers, len(seeds)) if refitting.at_once else 1
+    answers = []
+    with (
+        count_progress("refitting", len(seeds)) if verbose else nullcontext() as show,
+        catch_warnings(),
+    ):
+        # Refits with fewer groups are votes against the others, not a reason for a warning.
+        simplefilter("ignore", FewerComponentsWarning)
+        for answer in in_order(refitting, seeds, at_once, workers):
+            answers.append(answer)
+            announce("refit")
+            if show is not None:
+                show(len(answers))
+    return answers
+
+
+def in_order(
+    refitting: Refitting, seeds: list[np.random.SeedSequence], at_once: int, workers: int
+) -> Iterator[Answer]:
+    """The answers as they come; who is interrupted waits for those at work and starts no more."""
+    if at_once == 1:
+        for seed in seeds:
+            with silence():  # steps inside have errors of their own
+                answer = refitting.run(seed, 1 if refitting.at_once else workers)
+            yield answer
+        return
+    pool = ThreadPoolExecutor(at_once, thread_name_prefix="refit")
+    try:
+        for future in [pool.submit(refitting.run, seed, 1) for seed in seeds]:
+            yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def sum_up(
+    result: Factorization,
+    sample_weight: Array | None,
+    answers: list[Answer],
+    resample: str | None,
+    entropy: int,
+) -> Stability:
+    """What refits say about the rows, the columns or both, each renamed by itself."""
+    samples, features = None, None
+    if result.labels is not None and result.scales is not None:
+        labels = result.labels
+        if sample_weight is not None:  # as if they were not there
+            labels = np.where(sample_weight > 0, labels, np.int32(-1))
+        energies = squares_of(result.scales)
+        if sample_weight is not None:
+            energies = energies * sample_weight
+        votes = [answer.labels for answer in answers if answer.labels is not None]
+        samples = count_votes(labels, energies, result.n_components_found, votes)
+    if result.feature_labels is not None and result.feature_scales is not None:
+        energies = squares_of(result.feature_scales)
+        votes = [answer.feature_labels for answer in answers if answer.feature_labels is not None]
+        n_groups = int(result.feature_labels.max(initial=-1)) + 1
+        features = count_votes(result.feature_labels, energies, n_groups, votes)
+    return Stability(samples, features, len(answers), resample, entropy)
+
+
+def squares_of(scales: Array) -> Array:
+    """Squares of scales (N,), of the largest: what is captured of every point, in some unit."""
+    return np.square(scales.astype(np.float64) / max(float(scales.max(initial=0.0)), TINY))
+
+
+def as_groups(groups: Any, n_features: int) -> Array | None:
+    """Numbers (m,) from 0 of what groups features; None where each stands for itself."""
+    if groups is None:
+        return None
+    given = np.asarray(groups)
+    if given.shape != (n_features,):
+        raise InvalidInputError(
+            f"feature_groups must name the group of each of the {n_features} features; got shape "
+            f"{given.shape}"
+        )
+    # Numbered as they appear, so that names change no bit.
+    _, first, numbers = np.unique(given, return_index=True, return_inverse=True)
+    return first.argsort().argsort()[numbers.reshape(-1)]

@@ -1,0 +1,61 @@
+"""What certainty means: of rows that are kept in a share of refits, about that share is right."""
+
+import numpy as np
+import pytest
+
+import orthonmf
+from benchmarks.planted_groups import CASES, in_place
+
+EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+
+
+def certainties_and_truth(resample, cases=tuple(CASES), seeds=(301, 302)):
+    """Certainty and whether it is in place, of every row of all cases; one default fit each."""
+    certainty, right = [], []
+    for case in cases:
+        for seed in seeds:
+            X, planted, k = CASES[case](seed)
+            result = orthonmf.factorize(X, k, random_state=seed)
+            certainty.append(result.refit(X, 20, resample, random_state=seed).certainty)
+            right.append(in_place(planted, result.labels, k))
+    return np.concatenate(certainty), np.concatenate(right)
+
+
+@pytest.mark.slow
+def test_certainty_is_calibrated_on_planted_groups():
+    certainty, right = certainties_and_truth("coordinates")
+    for low, high in zip(EDGES, (*EDGES[1:], 1.001), strict=True):
+        inside = (certainty >= low) & (certainty < high)
+        assert inside.sum() > 100
+        middle = (low + min(high, 1.0)) / 2
+        assert middle - 0.05 <= right[inside].mean() <= middle + 0.12, (low, right[inside].mean())
+
+
+@pytest.mark.slow
+def test_other_seeds_alone_make_wrong_rows_look_certain():
+    """Why weights are drawn: with seeds alone certainty says next to nothing."""
+    cases = ("planted, noise 1", "planted, noise 2", "counts, 60 % of rows mixed")
+    certainty, right = certainties_and_truth(None, cases)
+    sure = certainty >= 0.95
+    assert sure.mean() > 0.9
+    assert right[sure].mean() < 0.92
+    certainty, right = certainties_and_truth("coordinates", cases)
+    assert right[certainty >= 0.95].mean() > 0.98
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_in_noise_next_to_nothing_is_kept(seed):
+    rng = np.random.default_rng(seed)
+    for X, k in ((rng.exponential(size=(300, 40)), 4), (rng.poisson(0.2, (300, 150)) + 0.0, 6)):
+        stability = orthonmf.factorize(X, k, random_state=0).refit(X, 10, random_state=0)
+        assert np.mean(stability.kept() >= 0) < 0.05
+        assert stability.agreement < 0.1
+        assert (stability.groups["state"] == "dissolved").all()
+
+
+def test_what_is_planted_clearly_is_kept():
+    X = np.kron(np.eye(4), np.ones((20, 8))) + np.random.default_rng(0).random((80, 32)) / 10
+    stability = orthonmf.factorize(X, 4, random_state=0).refit(X, 10, "both", random_state=0)
+    assert (stability.kept() >= 0).all()
+    assert stability.agreement > 0.99
+    assert (stability.groups["state"] == "stable").all()
