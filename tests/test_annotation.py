@@ -120,3 +120,20 @@ def test_the_command_writes_the_same(adata, tmp_path):
     held = anndata.read_h5ad(tmp_path / "raw" / "x.orthonmf.h5ad")
     assert "orthonmf" in held.obs
     assert "orthonmf" not in held.var  # there are more genes in raw
+
+
+@pytest.mark.parametrize("layer", [None, "counts"])
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_refits_write_the_certainty_of_cells_and_genes(orthogonal, layer, adata, tmp_path):
+    adata.layers["counts"] = adata.X.copy()
+    options = {"orthogonal": orthogonal, "layer": layer, "sample_weight": np.arange(15) + 1.0}
+    orthonmf.annotate(adata, 3, n_refits=4, key_added="parts", random_state=0, **options)
+    cells, genes = "parts_certainty" in adata.obs, "parts_certainty" in adata.var
+    assert (cells, genes) == (orthogonal != "features", orthogonal != "samples")
+    if cells:
+        assert adata.obs["parts_certainty"].iloc[3] == 0  # an empty cell
+        assert (adata.obs["parts_certainty"].drop("c3") == 1).all()
+    adata.write_h5ad(tmp_path / "x.h5ad")
+    held = anndata.read_h5ad(tmp_path / "x.h5ad").uns["parts"]
+    assert (held["n_refits"], held["agreement"]) == (4, 1.0)
+    np.testing.assert_array_equal(held["exchange"], np.eye(3))

@@ -12,10 +12,13 @@ from orthonmf.fitting import factorize
 from orthonmf.inputs.data import is_anndata
 from orthonmf.inputs.names import names_of
 from orthonmf.inputs.parameters import name_nearest
+from orthonmf.stability.record import Stability
 from orthonmf.typing import Array
 from orthonmf.views import energies, strongest
 
 KEY = "orthonmf"
+# What a refit is given again, of the options of the fit.
+REFITTED = ("sample_weight", "missing_values", "n_jobs", "max_memory", "verbose")
 
 
 def annotate(
@@ -24,6 +27,7 @@ def annotate(
     *,
     layer: str | None = None,
     key_added: str = KEY,
+    n_refits: int = 0,
     **options: Any,
 ) -> Factorization:
     """Factorize the matrix of an AnnData and write the answer into it.
@@ -42,6 +46,11 @@ def annotate(
         The layer to factorize; None for ``X``.
     key_added
         Under which name the answer is written.
+    n_refits
+        With 2 or more, that many refits (:meth:`Factorization.refit`) from the seed of the fit:
+        ``obs[key_added + "_certainty"]`` is the share of them that keep a cell in its component
+        (over features ``var``, over both both), and ``uns[key_added]`` holds their ``agreement``
+        and ``exchange``.
     **options
         All others of :func:`orthonmf.factorize`.
 
@@ -62,13 +71,17 @@ def annotate(
         raise InvalidInputError(
             f"a {type(adata).__name__} is no AnnData; orthonmf.factorize takes matrices and frames"
         )
-    if layer is None:
-        result = factorize(adata, n_components, **options)
-    else:
+    matrix, names = adata, {}
+    if layer is not None:
         cells, genes = names_of(adata)
         names = {"sample_names": cells, "feature_names": genes}
-        result = factorize(_layer_of(adata, layer), n_components, **names | options)
-    for part, values in parts_of(result, key_added).items():
+        matrix = _layer_of(adata, layer)
+    result = factorize(matrix, n_components, **names | options)
+    stability = None
+    if n_refits != 0:
+        given = {name: options[name] for name in REFITTED if name in options}
+        stability = result.refit(matrix, n_refits, random_state=result.random_state, **given)
+    for part, values in parts_of(result, key_added, stability).items():
         for name, value in values.items():
             getattr(adata, part)[name] = value
     if layer is not None:
@@ -86,19 +99,33 @@ def _layer_of(adata: Any, layer: str) -> Any:
     return adata.layers[layer]
 
 
-def parts_of(result: Factorization, key: str = KEY) -> dict[str, dict[str, Any]]:
+def parts_of(
+    result: Factorization, key: str = KEY, stability: Stability | None = None
+) -> dict[str, dict[str, Any]]:
     """What goes into which part of an AnnData, by name."""
     loadings = result.loadings
     dense = loadings.toarray() if hasattr(loadings, "toarray") else np.asarray(loadings)
-    of_features = {key: as_categories(component_of_features(result))}
+    of_features: dict[str, Any] = {key: as_categories(component_of_features(result))}
     if result.feature_labels is not None and isinstance(result.n_components, tuple):
         of_features[f"{key}_group"] = as_categories(result.feature_labels)
+    of_samples: dict[str, Any] = {key: as_categories(strongest(result))}
+    settings = _settings(result)
+    if stability is not None:
+        settings |= {
+            "n_refits": stability.n_refits,
+            "agreement": stability.agreement,
+            "exchange": stability.exchange,
+        }
+        if stability.certainty is not None:
+            of_samples[f"{key}_certainty"] = stability.certainty
+        if stability.feature_certainty is not None:
+            of_features[f"{key}_certainty"] = stability.feature_certainty
     return {
-        "obs": {key: as_categories(strongest(result))},
+        "obs": of_samples,
         "var": of_features,
         "obsm": {f"X_{key}": dense},
         "varm": {key: np.ascontiguousarray(result.components.T)},
-        "uns": {key: _settings(result)},
+        "uns": {key: settings},
     }
 
 

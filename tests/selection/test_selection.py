@@ -178,3 +178,29 @@ def test_what_is_no_pair_is_refused(two_sides):
         select(two_sides, [2, (2, 3)], orthogonal="both")
     with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
         select(two_sides, [(2, 3)])
+
+
+def test_refits_stand_next_to_halves_and_change_nothing_else(tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "results.jsonl"
+    plain, refitted = select(candidates=[3, 4]), select(candidates=[3, 4], refits=4, results=path)
+    assert plain.table["refit_agreement"].isna().all()
+    assert refitted.table.loc[4, "refit_agreement"] > 0.9
+    same = [column for column in plain.table if column != "refit_agreement"]
+    assert plain.table[same].equals(refitted.table[same])
+    labels = [text.get_text() for text in refitted.plot().axes[1].get_legend().texts]
+    assert "refits (adjusted Rand index)" in labels
+    assert select(candidates=[3, 4], refits=4, results=path).trials == refitted.trials
+    with pytest.raises(InvalidInputError, match="refits"):
+        select(candidates=[3, 4], refits=5, results=path)
+
+
+def test_trials_from_before_there_were_refits_are_read(tmp_path):
+    path = tmp_path / "results.jsonl"
+    first = select(candidates=[3], results=path)
+    header, *trials = path.read_text().splitlines()
+    older = [json.loads(trial) for trial in trials]
+    for trial in older:
+        del trial["refit_agreement"]
+    path.write_text("\n".join([header, *map(json.dumps, older)]) + "\n")
+    assert select(candidates=[3], results=path).trials == first.trials

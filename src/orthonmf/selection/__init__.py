@@ -33,6 +33,7 @@ def select_n_components(
     algorithm: str = "best",
     n_init: int | str = "auto",
     n_repetitions: int = 3,
+    refits: int = 0,
     results: str | os.PathLike[str] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -56,6 +57,10 @@ def select_n_components(
         As in :func:`orthonmf.factorize`.
     n_repetitions
         How often everything is repeated, with other random choices.
+    refits
+        With 2 or more, that many refits of every number as well (:meth:`Factorization.refit`); how
+        much they agree stands in the table next to the halves and changes no suggestion. It asks
+        about other features, where halves ask about other samples.
     results
         A file that every finished trial is appended to, one JSON line each. Called again with
         the same data and settings, trials found there are not run again.
@@ -81,6 +86,7 @@ def select_n_components(
     """
     numbers = _as_candidates(candidates, orthogonal)
     repetitions = range(as_n_components(n_repetitions, "n_repetitions"))
+    n_refits = as_n_components(refits, "refits", least=2) if refits != 0 else 0
     workers = as_n_jobs(n_jobs) or available_cores()
     matrix = as_matrix(X, n_jobs=n_jobs)
     if matrix.shape[0] < FEWEST_SAMPLES:
@@ -91,13 +97,16 @@ def select_n_components(
         raise InvalidInputError("X is zero everywhere: there are no components to choose between")
     data = matrix.whole(None, None)
     options = {"orthogonal": orthogonal, "algorithm": algorithm, "n_init": n_init}
-    journal = TrialJournal(results, data, options, _as_entropy(random_state))
+    kept = options | ({"refits": n_refits} if n_refits else {})
+    journal = TrialJournal(results, data, kept, _as_entropy(random_state))
     wanted = [(k, repetition) for k in numbers for repetition in repetitions]
     missing = [place for place in wanted if place not in journal.trials]
     missing.sort(key=itemgetter(1))  # every number once before any twice
     # Threads: what takes time releases the interpreter lock.
     parallel = Parallel(workers, backend="threading", return_as="generator_unordered")
-    trials = parallel(delayed(run_trial)(data, *place, journal.seed, options) for place in missing)
+    trials = parallel(
+        delayed(run_trial)(data, *place, journal.seed, options, n_refits) for place in missing
+    )
     with (
         count_progress("selecting n_components", len(wanted)) if verbose else nullcontext() as show,
         catch_warnings(),

@@ -41,6 +41,7 @@ class Candidate:
     adjusted_rand: float
     stability: float
     stability_error: float
+    refit_agreement: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,8 @@ class Selection:
         index = pd.Index(tried, name="n_components", tupleize_cols=False)
         columns = [field.name for field in fields(Candidate) if field.name != "n_components"]
         table = pd.DataFrame(map(asdict, self.candidates), index=index)[columns]
-        table["lower_bound"] = table["lower_bound"].astype(float)
+        for name in ("lower_bound", "refit_agreement"):
+            table[name] = table[name].astype(float)
         table["suggested"] = [size == self.suggestion for size in tried]
         return table
 
@@ -103,7 +105,10 @@ class Selection:
             (errors, "null_error", "permuted columns", "s--", "0.6"),
             (stability, "adjusted_rand", "labels (adjusted Rand index)", "o-", "C1"),
             (stability, "matched_cosine", "components (matched cosine)", "^-", "C2"),
+            (stability, "refit_agreement", "refits (adjusted Rand index)", "s:", "C4"),
         ):
+            if table[name].isna().all():
+                continue
             axes.plot(table.index, table[name], style, color=color, label=label, ms=4)
         errors.set(xlabel="components", ylabel="relative squared error", ylim=(0, None))
         stability.set(xlabel="components", ylabel="agreement of two halves", ylim=(None, 1.02))
@@ -179,6 +184,9 @@ def sum_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
                 adjusted_rand=float(indices.mean()),
                 stability=float(stabilities.mean()),
                 stability_error=float(spread / np.sqrt(len(group))),
+                refit_agreement=next(
+                    (t.refit_agreement for t in group if t.refit_agreement is not None), None
+                ),
             )
         )
     return tuple(candidates)

@@ -19,6 +19,7 @@ TITLE = "orthonmf select_n_components"
 VERSION = 1
 BEGINNING = f'{{"title": "{TITLE}"'  # of the first line
 COUNTS = ("n_components", "repetition", "n_components_found")
+OPTIONAL = ("refit_agreement",)
 LARGEST = 2.0**62
 
 
@@ -76,11 +77,13 @@ class TrialJournal:
         """The trial of a line, every value of it a number."""
         known: dict[str, Any] = {}
         for name in (field.name for field in fields(Trial)):
+            if name not in values and name in OPTIONAL:  # files from before it was there
+                continue
             if name not in values:
                 raise InvalidInputError(f"{self.path}: line {number} lacks {name!r}")
             value = values[name]
             pair = name == "n_components" and isinstance(value, list) and len(value) == 2
-            missing = value is None and name == "lower_bound"
+            missing = value is None and name in (*OPTIONAL, "lower_bound")
             wanted = (int,) if name in COUNTS else (int, float)
             if not missing and not all(
                 type(part) in wanted and abs(part) <= LARGEST and not (pair and part < 1)

@@ -40,10 +40,16 @@ class Trial:
     # Agreement of the labels that both halves give to the same samples (or features); of a pair
     # that of the side on which they agree less.
     adjusted_rand: float
+    refit_agreement: float | None = None  # of refits of the first repetition, if any were asked for
 
 
 def run_trial(
-    data: Any, n_components: Size, repetition: int, entropy: int, options: Mapping[str, Any]
+    data: Any,
+    n_components: Size,
+    repetition: int,
+    entropy: int,
+    options: Mapping[str, Any],
+    refits: int = 0,
 ) -> Trial:
     """Run one repetition for one number of components, in one thread.
 
@@ -62,6 +68,12 @@ def run_trial(
     order = rng.permutation(data.shape[0])
     half = data.shape[0] // 2
     first, second = (fit(data[np.sort(part)]) for part in (order[:half], order[half:]))
+    refit_agreement = None
+    if refits and repetition == 0:
+        # From a seed of its own, so that all else is the same without it.
+        again = np.random.default_rng([entropy, *sizes, repetition, refits])
+        stability = whole.refit(data, refits, random_state=again, n_jobs=1)
+        refit_agreement = stability.agreement
     return Trial(
         n_components=n_components,
         repetition=repetition,
@@ -71,6 +83,7 @@ def run_trial(
         null_error=null.relative_squared_error,
         matched_cosine=matched_cosine(first.components, second.components, sizes[0]),
         adjusted_rand=agreement(first, second, data),
+        refit_agreement=refit_agreement,
     )
 
 

@@ -23,11 +23,12 @@ MAX_BYTES = 2**32
 
 
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
-    """Write a Factorization or a fitted estimator to a file.
+    """Write a Factorization, a Stability or a fitted estimator to a file.
 
-    ``obj`` is a Factorization, a fitted OrthogonalNMF or a fitted BipartiteCorrelationClustering;
-    ``path`` is written exactly as named, ".npz" is the usual ending. The file is written next to
-    it and renamed over it at the end, so an older one stays intact if that fails.
+    ``obj`` is a Factorization, what its ``refit`` gives, a fitted OrthogonalNMF or a fitted
+    BipartiteCorrelationClustering; ``path`` is written exactly as named, ".npz" is the usual
+    ending. The file is written next to it and renamed over it at the end, so an older one stays
+    intact if that fails.
 
     Raises
     ------

@@ -66,10 +66,20 @@ class Content:
             raise self.wrong(f"{name} holds NaN, infinite or negative entries")
         return array
 
-    def labels(self, name: str, size: int | None, k: int, lowest: int = -1) -> Array:
-        """Integer labels from ``lowest`` to k - 1."""
+    def shares(self, name: str, *shape: int | None) -> Array:
+        """An array of floats from 0 to 1, up to rounding."""
+        array = self.amounts(name, *shape)
+        if np.any(array > 1 + UNIT_LENGTH[array.dtype]):
+            raise self.wrong(f"{name} holds shares above 1")
+        return array
+
+    def labels(
+        self, name: str, size: int | tuple[int, int] | None, k: int, lowest: int = -1
+    ) -> Array:
+        """Integer labels from ``lowest`` to k - 1; with two sizes a table of them."""
         array = self.array(name)
-        if array.dtype.kind != "i" or not _fits(array.shape, (size,)):
+        shape = size if isinstance(size, tuple) else (size,)
+        if array.dtype.kind != "i" or not _fits(array.shape, shape):
             raise self.wrong(f"{name} has shape {array.shape} and dtype {array.dtype}")
         if array.size and (array.min() < lowest or array.max() >= k):
             raise self.wrong(f"{name} holds labels outside {lowest} to {k - 1}")
@@ -85,6 +95,11 @@ def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
 def is_amount(value: Any) -> bool:
     """Whether a value is a finite number that is not negative."""
     return type(value) in (int, float) and 0 <= value <= LARGEST
+
+
+def is_index(value: Any) -> bool:
+    """Whether a value is a number from -1 to 1, as an adjusted Rand index is."""
+    return type(value) in (int, float) and -1 <= value <= 1
 
 
 def is_count(value: Any) -> bool:
@@ -112,10 +127,10 @@ def optional(fits: Check) -> Check:
     return lambda value: value is None or fits(value)
 
 
-def one_of(choices: Iterable[str]) -> Check:
-    """The check that a value is one of these texts."""
+def one_of(choices: Iterable[str | None]) -> Check:
+    """The check that a value is one of these texts, or None if that is one."""
     known = tuple(choices)
-    return lambda value: is_text(value) and value in known
+    return lambda value: (value is None or is_text(value)) and value in known
 
 
 def list_of(fits: Check, size: int | None = None) -> Check:

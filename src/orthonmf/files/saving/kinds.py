@@ -20,6 +20,7 @@ from orthonmf.files.saving.content import (
     Content,
     is_amount,
     is_count,
+    is_index,
     is_name,
     is_positive,
     is_text,
@@ -34,6 +35,8 @@ from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.algorithms import INITS
 from orthonmf.onmf.algorithms import NAMES as ALGORITHMS
 from orthonmf.preparation import STEPS, Preparation
+from orthonmf.stability.record import Membership, Stability
+from orthonmf.stability.resampling import RESAMPLES
 from orthonmf.typing import Array
 
 # scikit-learn, which the estimators need, is slow to import: only where there is an estimator.
@@ -64,6 +67,12 @@ FIT_OPTIONS: dict[str, Check] = {
     "max_iter": is_positive,
     "tol": is_amount,
 }
+STABILITY: dict[str, Check] = {
+    "n_refits": is_positive,
+    "resample": one_of(RESAMPLES),
+    "random_state": is_count,
+}
+SIDES = ("samples", "features")
 CERTIFICATE: dict[str, Check] = {field.name: optional(is_amount) for field in fields(Certificate)}
 CERTIFICATE |= dict.fromkeys(("method", "a_priori_kind", "reason", "quantity"), optional(is_text))
 
@@ -204,6 +213,45 @@ def _check_groups(content: Content, components: Array, labels: Array, scales: Ar
         raise content.wrong("feature_labels, feature_scales and components contradict each other")
 
 
+def _pack_stability(stability: Stability) -> tuple[dict[str, Any], dict[str, Array]]:
+    content: dict[str, Any] = {name: plain(getattr(stability, name)) for name in STABILITY}
+    arrays: dict[str, Array] = {}
+    for side in SIDES:
+        members = getattr(stability, side)
+        content[side] = None if members is None else {"agreement": plain(members.agreement)}
+        if members is not None:
+            parts = ("labels", "counts", "jaccard", "energy_certainty")
+            arrays |= {f"{side}_{name}": getattr(members, name) for name in parts}
+    return content, arrays
+
+
+def _unpack_stability(content: Content) -> Stability:
+    values = _read(content, STABILITY)
+    samples, features = (_unpack_membership(content, side, values["n_refits"]) for side in SIDES)
+    if samples is None and features is None:
+        raise content.wrong("it holds neither samples nor features")
+    return Stability(samples, features, **values)
+
+
+def _unpack_membership(content: Content, side: str, n_refits: int) -> Membership | None:
+    if content.values.get(side) is None:
+        return None
+    jaccard = content.shares(f"{side}_jaccard", None)
+    k = len(jaccard)
+    labels = content.labels(f"{side}_labels", None, k)
+    counts = content.labels(f"{side}_counts", (len(labels), k), n_refits + 1, lowest=0)
+    if np.any(counts.sum(axis=1, dtype=np.int64) > n_refits) or counts[labels < 0].any():
+        raise content.wrong(f"{side}_counts holds more votes than there were refits")
+    return Membership(
+        labels=labels,
+        counts=counts,
+        n_refits=n_refits,
+        jaccard=jaccard,
+        energy_certainty=content.shares(f"{side}_energy_certainty", k),
+        agreement=float(content.inner(side).value("agreement", is_index)),
+    )
+
+
 def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
     parameters, arrays = _pack_parameters(model)
     content, parts = _pack_factorization(model.result_)
@@ -325,5 +373,6 @@ class Kind:
 KINDS = {
     "Factorization": Kind(_pack_factorization, _unpack_factorization),
     "OrthogonalNMF": Kind(_pack_nmf, _unpack_nmf),
+    "Stability": Kind(_pack_stability, _unpack_stability),
     "BipartiteCorrelationClustering": Kind(_pack_clustering, _unpack_clustering),
 }
