@@ -75,7 +75,7 @@ def _draw_sparse(data: Data, rng: np.random.Generator) -> Any:
     n, m, _ = data.sizes
     size = round(data.density * n * m)
     places = rng.choice(n * m, size, replace=False, shuffle=False)
-    positions = tuple(one.astype(np.int32) for one in np.divmod(places, m))
+    positions = tuple(indices.astype(np.int32) for indices in np.divmod(places, m))
     return coo_array((rng.random(size), positions), shape=(n, m)).tocsr().astype(data.dtype)
 
 

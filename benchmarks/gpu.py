@@ -229,7 +229,7 @@ def _device_seconds(source: Any, directions: Any, n_repeats: int = 9) -> float:
             source.kernel.sweep(source.block(index), vectors, by_row=False)
         mark.record()
     torch.cuda.synchronize()
-    spent = [one.elapsed_time(other) for one, other in pairwise(marks[2:])]
+    spent = [before.elapsed_time(after) for before, after in pairwise(marks[2:])]
     return statistics.median(spent) / 1e3
 
 
@@ -252,7 +252,7 @@ def _exactness(X: Any, directions: Any) -> tuple[float, float]:
     captured = float(Samples(matrix).sweep_directions(directions, by_point=False).captured.sum())
     labels = on_host(matrix.project(narrow)[0])
     energy, apart = 0.0, 0
-    vectors = [torch.tensor(one, dtype=torch.float64, device="cuda") for one in (unit, narrow)]
+    vectors = [torch.tensor(array, dtype=torch.float64, device="cuda") for array in (unit, narrow)]
     for start in range(0, len(X), 2**17):
         wide = X[start : start + 2**17].double()
         energy += float((wide @ vectors[0].T).amax(dim=1).square().sum())

@@ -112,14 +112,14 @@ def print_errors(time_limit):
     head = ("method", "iterations", "seconds", "raw", "hardened", "overlap", "recovery", "hardened")
     print("{:24s} {:>10s} {:>8s} {:>9s} {:>9s} {:>9s} {:>9s} {:>9s}  stop".format(*head))
     for name in BASELINES:
-        found = solve(name, drawn.X, K, random_state=0, time_limit=time_limit)
-        hard = found.hardened
+        run = solve(name, drawn.X, K, random_state=0, time_limit=time_limit)
+        hard = run.hardened
         print(
-            f"{name:24s} {found.iterations:10d} {found.seconds:8.2f} "
-            f"{found.relative_squared_error:9.5f} {hard.relative_squared_error:9.5f} "
-            f"{found.history.non_orthogonality[-1]:9.1e} "
-            f"{recovery_error(drawn.M_truth, found.left, found.W):9.2f} "
-            f"{recovery_error(drawn.M_truth, hard.A, hard.W):9.2f}  {found.stop_reason}"
+            f"{name:24s} {run.iterations:10d} {run.seconds:8.2f} "
+            f"{run.relative_squared_error:9.5f} {hard.relative_squared_error:9.5f} "
+            f"{run.history.non_orthogonality[-1]:9.1e} "
+            f"{recovery_error(drawn.M_truth, run.left, run.W):9.2f} "
+            f"{recovery_error(drawn.M_truth, hard.A, hard.W):9.2f}  {run.stop_reason}"
         )
 
 

@@ -108,7 +108,7 @@ def fit(options):
         )
         lower_bound = result.certificate.lower_bound
     seconds = time.perf_counter() - started
-    found = {
+    figures = {
         "setting": options.settings[0],
         "bytes": X.nbytes,
         "limit": options.limit,
@@ -125,7 +125,7 @@ def fit(options):
         "relative_squared_error": result.relative_squared_error,
         "lower_bound": lower_bound,
     }
-    print(json.dumps(found))
+    print(json.dumps(figures))
 
 
 def in_process(options, path, setting):
@@ -150,17 +150,18 @@ def run(options):
             yield in_process(options, path, setting)
 
 
-def describe(found):
+def describe(figures):
     """One line for people."""
-    mb = {name: found[name] / 1e6 for name in ("peak_rss_anon", "peak_vm_data")}
-    speed = found["bytes"] / found["seconds"] / 1e9
+    mb = {name: figures[name] / 1e6 for name in ("peak_rss_anon", "peak_vm_data")}
+    speed = figures["bytes"] / figures["seconds"] / 1e9
     return (
-        f"{found['setting']:9} {found['bytes'] / 1e9:.2f} GB under {found['limit'] / 1e6:.0f} MB: "
-        f"{found['seconds']:.1f} s ({found['seconds_until_certificate']:.1f} s before the "
-        f"certificate) = {found['reads']:.0f} reads of {found['seconds_to_read_once']:.2f} s, "
+        f"{figures['setting']:9} {figures['bytes'] / 1e9:.2f} GB under "
+        f"{figures['limit'] / 1e6:.0f} MB: {figures['seconds']:.1f} s "
+        f"({figures['seconds_until_certificate']:.1f} s before the "
+        f"certificate) = {figures['reads']:.0f} reads of {figures['seconds_to_read_once']:.2f} s, "
         f"{speed:.2f} GB/s; peak RssAnon {mb['peak_rss_anon']:.0f} MB, VmData "
-        f"{mb['peak_vm_data']:.0f} MB; {found['n_sweeps']} sweeps, relative squared error "
-        f"{found['relative_squared_error']:.6f}"
+        f"{mb['peak_vm_data']:.0f} MB; {figures['n_sweeps']} sweeps, relative squared error "
+        f"{figures['relative_squared_error']:.6f}"
     )
 
 
@@ -189,5 +190,5 @@ def main(arguments=None):
     if options.fit:
         fit(options)
         return
-    for found in run(options):
-        print(json.dumps(found) if options.json else describe(found), flush=True)
+    for figures in run(options):
+        print(json.dumps(figures) if options.json else describe(figures), flush=True)

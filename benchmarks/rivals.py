@@ -61,9 +61,9 @@ def ask_for(k: int, setting: str) -> dict[str, Any]:
 
 def fit_ours(X: Any, k: int, seed: int, setting: str = "samples") -> Answer:
     """Everything as it is by default, without the certificate."""
-    found = factorize(X, **ask_for(k, setting), random_state=seed, certificate=None)
-    labels, core = np.asarray(found.labels), setting == "core"
-    return Answer(labels, None if core else found.components, found.feature_labels, core=core)
+    result = factorize(X, **ask_for(k, setting), random_state=seed, certificate=None)
+    labels, core = np.asarray(result.labels), setting == "core"
+    return Answer(labels, None if core else result.components, result.feature_labels, core=core)
 
 
 def three_lines(X: Any, k: int, seed: int) -> Answer:
@@ -74,11 +74,11 @@ def three_lines(X: Any, k: int, seed: int) -> Answer:
     else:
         norms = row_norms(X)
         unit = normalize(X)
-    found = KMeans(k, n_init=1, random_state=seed).fit(unit, sample_weight=norms**2)
+    model = KMeans(k, n_init=1, random_state=seed).fit(unit, sample_weight=norms**2)
     # The center of a cluster is its weighted sum over its weight: same direction.
-    directions = normalize(found.cluster_centers_)
-    (X @ directions.T)[np.arange(X.shape[0]), found.labels_]  # the scales
-    return Answer(found.labels_, directions)
+    directions = normalize(model.cluster_centers_)
+    (X @ directions.T)[np.arange(X.shape[0]), model.labels_]  # the scales
+    return Answer(model.labels_, directions)
 
 
 def sklearn_nmf(X: Any, k: int, seed: int) -> Answer:
@@ -94,35 +94,35 @@ def sklearn_nmf(X: Any, k: int, seed: int) -> Answer:
 
 def co_clustering(X: Any, k: int, seed: int) -> Answer:
     """Spectral co-clustering as scikit-learn has it."""
-    found = SpectralCoclustering(k, random_state=seed).fit(X)
-    return Answer(found.row_labels_, column_labels=found.column_labels_)
+    model = SpectralCoclustering(k, random_state=seed).fit(X)
+    return Answer(model.row_labels_, column_labels=model.column_labels_)
 
 
 def bicluster(X: Any, k: int, seed: int) -> Answer:
     """Spectral biclustering as scikit-learn has it, with as many clusters of columns as of rows."""
     filled = [np.flatnonzero(np.asarray(X.sum(axis=axis)).ravel()) for axis in (1, 0)]
-    found = SpectralBiclustering((k, k), random_state=seed).fit(X[filled[0]][:, filled[1]])
+    model = SpectralBiclustering((k, k), random_state=seed).fit(X[filled[0]][:, filled[1]])
     labels = [np.full(size, -1) for size in X.shape]  # it takes no row or column of zeros
-    labels[0][filled[0]], labels[1][filled[1]] = found.row_labels_, found.column_labels_
+    labels[0][filled[0]], labels[1][filled[1]] = model.row_labels_, model.column_labels_
     return Answer(labels[0], column_labels=labels[1], core=True)
 
 
 def ding_three_factors(X: Any, k: int, seed: int) -> Answer:
     """The updates of Ding, Li, Peng & Park; every row and column keeps its largest entry."""
-    found = solve("onmf-ding-double", X, k, random_state=seed, time_limit=BASELINE_SECONDS)
-    labels = [np.asarray(found.W).argmax(axis=0), np.asarray(found.A).argmax(axis=1)]
-    return Answer(labels[0], None, labels[1], found.seconds, found.stop_reason, core=True)
+    run = solve("onmf-ding-double", X, k, random_state=seed, time_limit=BASELINE_SECONDS)
+    labels = [np.asarray(run.W).argmax(axis=0), np.asarray(run.A).argmax(axis=1)]
+    return Answer(labels[0], None, labels[1], run.seconds, run.stop_reason, core=True)
 
 
 def baseline(name: str) -> Contestant:
     """One of the earlier methods, made exactly orthogonal at its end (not counted as its time)."""
 
     def fit(X: Any, k: int, seed: int) -> Answer:
-        found = solve(name, X, k, random_state=seed, time_limit=BASELINE_SECONDS)
-        assert found.hardened is not None
-        directions = normalize(found.hardened.A.T)
-        labels = np.asarray(found.hardened.W).argmax(axis=0)
-        return Answer(labels, directions, seconds=found.seconds, note=found.stop_reason)
+        run = solve(name, X, k, random_state=seed, time_limit=BASELINE_SECONDS)
+        assert run.hardened is not None
+        directions = normalize(run.hardened.A.T)
+        labels = np.asarray(run.hardened.W).argmax(axis=0)
+        return Answer(labels, directions, seconds=run.seconds, note=run.stop_reason)
 
     return fit
 
@@ -195,11 +195,11 @@ def core_error(X: Any, row_labels: Array, column_labels: Array) -> float:
     total, captured = float(row_norms(X, squared=True).sum()), 0.0
     for _ in range(CORE_ROUNDS):
         F, _ = _top_scales(X @ G, rows)
-        G, found = _top_scales(X.T @ F, columns)
-        if found - captured <= CORE_GAIN * total:
+        G, gained = _top_scales(X.T @ F, columns)
+        if gained - captured <= CORE_GAIN * total:
             break
-        captured = found
-    return 1.0 - found / total
+        captured = gained
+    return 1.0 - gained / total
 
 
 def _indicator(labels: Array) -> Array:

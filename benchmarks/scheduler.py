@@ -99,6 +99,5 @@ def main(arguments=None):
         )
         where = "processes" if processes else "in process"
         for figures in measure(cluster, given.blocks, given.components, given.passes):
-            print(
-                f"| {n_workers}, {where} | " + " | ".join(f"{one:,.0f}" for one in figures) + " |"
-            )
+            cells = " | ".join(f"{figure:,.0f}" for figure in figures)
+            print(f"| {n_workers}, {where} | {cells} |")

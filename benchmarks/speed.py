@@ -59,17 +59,19 @@ class Contest:
 
     def _contest(self, data: Data) -> Iterator[Row]:
         ours = Rival(OURS.get(self.orthogonal, "orthonmf"), n_seeds=self.n_seeds)
-        fits: dict[str, list[Row]] = {one.name: [] for one in (ours, *self.rivals)}
+        fits: dict[str, list[Row]] = {entrant.name: [] for entrant in (ours, *self.rivals)}
         failures: dict[str, Exception] = {}
         for number in range(self.n_rounds):
-            for one in (ours, *self.rivals):
-                if one.name in failures or ours.name in failures:
+            for entrant in (ours, *self.rivals):
+                if entrant.name in failures or ours.name in failures:
                     continue
-                seeds = range(number * one.n_seeds, (number + 1) * one.n_seeds)
+                seeds = range(number * entrant.n_seeds, (number + 1) * entrant.n_seeds)
                 try:
-                    fits[one.name] += measure(time_fits, data, one.name, seeds, one.warm_rows)
+                    fits[entrant.name] += measure(
+                        time_fits, data, entrant.name, seeds, entrant.warm_rows
+                    )
                 except Exception as error:
-                    failures[one.name] = error
+                    failures[entrant.name] = error
         proof = guard(data.title, measure, time_certificate, data, self.orthogonal)
         for rival in self.rivals:
             error = failures.get(ours.name) or failures.get(rival.name)

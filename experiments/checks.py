@@ -108,7 +108,7 @@ class Runs:
         """Refuse to decide where there is nothing of some methods."""
         there = set(known["method"])
         what = "serially timed runs" if measure == "seconds" else "results"
-        if lacking := ", ".join(label(one) for one in methods if one not in there):
+        if lacking := ", ".join(label(method) for method in methods if method not in there):
             raise CannotError(f"No {what} of {lacking} in {self.experiment} are in.")
 
     def zeros(self, methods: Sequence[str], measure: str) -> pd.DataFrame:
@@ -131,8 +131,12 @@ class Runs:
             said += f" {cut} of these {len(rows)} runs were ended by the time limit."
         if failed := int(rows["failed"].sum()):
             said += f" {failed} of these {len(rows)} runs failed and are left out."
-        levels = () if held is None else tuple((float(at), bool(one)) for at, one in held.items())
-        near = most(one for _, one in levels)
+        levels = (
+            ()
+            if held is None
+            else tuple((float(at), bool(satisfied)) for at, satisfied in held.items())
+        )
+        near = most(satisfied for _, satisfied in levels)
         return Verdict(AGREE if holds else NEARLY if near else DIFFER, said, levels)
 
     def by_level(
@@ -143,7 +147,7 @@ class Runs:
         enough: Callable[[Iterable[bool]], bool] = all,
     ) -> Verdict:
         """The verdict of a rule that ``held`` at some levels, with a word about where."""
-        failing = ", ".join(f"{at:g}" for at, one in held.items() if not one)
+        failing = ", ".join(f"{at:g}" for at, satisfied in held.items() if not satisfied)
         but = f", not at {failing}" if failing else ""
         kind = "numbers of components" if self.experiment == "inner-dimensions" else "noise levels"
         where = f"Holds at {int(held.sum())} of {len(held)} {kind}{but}."
@@ -195,8 +199,8 @@ def exactly_orthogonal(runs: Runs, methods: Sequence[str], measure: str) -> Verd
     """The measure is exactly zero in every run of these methods."""
     counts = runs.zeros(methods, measure)
     said = "; ".join(
-        f"{label(one.Index)}: exactly 0 in {one.zero} of {one.have} runs"
-        for one in counts.itertuples()
+        f"{label(method.Index)}: exactly 0 in {method.zero} of {method.have} runs"
+        for method in counts.itertuples()
     )
     return runs.verdict(bool((counts["zero"] == counts["have"]).all()), f"{said}.", methods)
 
@@ -207,7 +211,9 @@ def never_orthogonal(
     """The measure is never exactly zero for these methods, and always for some others."""
     counts = runs.zeros((*methods, *always), measure)
     wanted = counts["have"].where(counts.index.isin(always), 0)
-    said = ", ".join(f"{label(one.Index)} {one.zero} of {one.have}" for one in counts.itertuples())
+    said = ", ".join(
+        f"{label(method.Index)} {method.zero} of {method.have}" for method in counts.itertuples()
+    )
     holds = bool((counts["zero"] == wanted).all())
     return runs.verdict(holds, f"Runs that are exactly orthogonal: {said}.", list(counts.index))
 
@@ -229,7 +235,7 @@ def below_planted(runs: Runs, methods: Sequence[str]) -> Verdict:
         methods, "reconstruction_error", lambda at: noisy_levels(at) and at in planted.index
     )
     ratios = table.div(planted.loc[table.index], axis=0)
-    said = "; ".join(f"{label(one)} {between(ratios[one])}" for one in methods)
+    said = "; ".join(f"{label(method)} {between(ratios[method])}" for method in methods)
     held = (ratios < 1).sum(axis=1) > len(methods) / 2
     return runs.by_level(held, f"Median divided by the planted solution's: {said}.", methods)
 
@@ -309,7 +315,9 @@ def _changes(
     runs: Runs, methods: Sequence[str], change: Callable[[pd.DataFrame], pd.Series]
 ) -> pd.DataFrame:
     """How both errors (columns) of every method (rows) change with the level."""
-    return pd.DataFrame({one: change(runs.table(methods, one, fewest=2)) for one in ERRORS})
+    return pd.DataFrame(
+        {measure: change(runs.table(methods, measure, fewest=2)) for measure in ERRORS}
+    )
 
 
 def _percent(changes: pd.DataFrame) -> str:
@@ -322,7 +330,7 @@ def trend(runs: Runs, methods: Sequence[str]) -> Verdict:
     grows, falls = changes[ERRORS[0]] > 0, changes[ERRORS[1]] <= 0
 
     def count(which: pd.Series) -> str:
-        names = ", ".join(label(one) for one in which.index[which]) or "none"
+        names = ", ".join(label(method) for method in which.index[which]) or "none"
         return f"{which.sum()} of {len(methods)} ({names})"
 
     said = (
@@ -343,7 +351,7 @@ def changes_least(runs: Runs, others: Sequence[str]) -> Verdict:
     """Our medians range least over the levels, relative to their smallest."""
     methods = (ONMF_APX, *others)
     changes = _changes(runs, methods, lambda table: table.max() / table.min() - 1)
-    named = (f"the {WORDS[one]} of {label(changes[one].idxmin())}" for one in ERRORS)
+    named = (f"the {WORDS[measure]} of {label(changes[measure].idxmin())}" for measure in ERRORS)
     holds = bool((changes.loc[list(others)] > changes.loc[ONMF_APX]).all(axis=None))
     said = (
         f"Least change: {' and '.join(named)}. Range over smallest, of both errors: "
@@ -408,11 +416,11 @@ def in_range(runs: Runs, name: str) -> Verdict:
         reasons = runs.missing.loc[runs.missing["dataset"] == name, "stop_reason"].unique()
         raise CannotError(f"{'; '.join(sorted(reasons)) or 'no results are in'}.".capitalize())
     said = "; ".join(
-        f"over {side}: {one.min():.4f} to {one.max():.4f}, median {one.median():.4f}, "
-        f"{len(one)} starts{_best(runs, name, side)}"
-        for side, one in known.items()
+        f"over {side}: {values.min():.4f} to {values.max():.4f}, median {values.median():.4f}, "
+        f"{len(values)} starts{_best(runs, name, side)}"
+        for side, values in known.items()
     )
-    fitting = [side for side, one in known.items() if fits(PUBLISHED[name].published, one)]
+    fitting = [side for side, values in known.items() if fits(PUBLISHED[name].published, values)]
     if not fitting and len(known) < len(SIDES):
         raise CannotError(f"Only one side is in: {said}.")
     where = f"Within the range over {' and over '.join(fitting)}" if fitting else "In no range"
@@ -442,11 +450,11 @@ def against_asteris(
     good = [
         side
         for side, by_name in ratios.items()
-        if by_name and all(one <= below for one in by_name.values())
+        if by_name and all(ratio <= below for ratio in by_name.values())
     ]
     said = "; ".join(
         f"over {side} "
-        + ", ".join(f"{PUBLISHED[name].label} {one:.3f}" for name, one in by_name.items())
+        + ", ".join(f"{PUBLISHED[name].label} {ratio:.3f}" for name, ratio in by_name.items())
         for side, by_name in ratios.items()
     )
     missing = ", ".join(PUBLISHED[name].label for name in names if name not in there)

@@ -92,7 +92,8 @@ _EXPERIMENT_1 = (
         "orthogonality.",
         f"Both errors at most {c.SIMILAR:.0%} above the middle of the six, {EVERY_NOISE}.",
         by(every_level, SOFT, [
-            Bound(one, "median", "the middle of the six", high=1 + c.SIMILAR) for one in c.ERRORS
+            Bound(measure, "median", "the middle of the six", high=1 + c.SIMILAR)
+            for measure in c.ERRORS
         ]),
     ),
     Claim(
@@ -162,7 +163,7 @@ _EXPERIMENT_2 = (
         "a single start of k-means++ cannot be expected to beat it. A program that returned its "
         "last sample instead could well lose; which one the paper ran is not known.",
         by(every_level, ("onmfs",), [
-            Bound(one, "min", "that of ONMFS", high=1.0) for one in c.ERRORS
+            Bound(measure, "min", "that of ONMFS", high=1.0) for measure in c.ERRORS
         ]),
     ),
     Claim(

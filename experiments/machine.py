@@ -18,7 +18,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 def machine() -> dict[str, Any]:
     """Processor, cores and versions: plain values for JSON."""
-    blas = [one for one in threadpool_info() if one.get("user_api") == "blas"]
+    blas = [pool for pool in threadpool_info() if pool.get("user_api") == "blas"]
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
@@ -26,7 +26,7 @@ def machine() -> dict[str, Any]:
         "orthonmf": orthonmf.__version__,
         **{name: version(name) for name in PACKAGES},
         "blas": sorted(
-            {f"{one['internal_api']} {one.get('version') or ''}".strip() for one in blas}
+            {f"{pool['internal_api']} {pool.get('version') or ''}".strip() for pool in blas}
         ),
         "platform": f"{platform.system()} {platform.machine()}",
         "cpu": _processor(),

@@ -63,7 +63,7 @@ def publish(folder: Path) -> list[Path]:
 def page(results: pd.DataFrame, present: list[str], sittings: list[dict[str, Any]]) -> str:
     """The paper's claims next to what was measured."""
     verdicts = judge(results)
-    counts = Counter(one.verdict for judged in verdicts.values() for _, one in judged)
+    counts = Counter(verdict.verdict for judged in verdicts.values() for _, verdict in judged)
     measured = results[~results["missing"]]
     planned = sum(len(EXPERIMENTS[name].runs()) for name in EXPERIMENTS)
     parts = [
@@ -79,10 +79,13 @@ def page(results: pd.DataFrame, present: list[str], sittings: list[dict[str, Any
         parts += [f"![{EXPERIMENTS[name].title}]({name}.svg)", _claims(verdicts[name])]
         if name == "real-data":
             parts += [REAL, markdown(_real_table(measured))]
-    limits = ", ".join(f"{one:g}" for one in sorted(measured["time_limit"].unique()))
+    limits = ", ".join(f"{limit:g}" for limit in sorted(measured["time_limit"].unique()))
     parts += [
         "## Machine, limits, and how to run it again",
-        "\n".join(f"* {one['date']}: {in_words(one)}; {one['jobs']} at a time" for one in sittings)
+        "\n".join(
+            f"* {sitting['date']}: {in_words(sitting)}; {sitting['jobs']} at a time"
+            for sitting in sittings
+        )
         or "The environment was not recorded.",
         f"Time limits of one run: {limits or 'none'} seconds. {measured['cut'].sum()} of "
         f"{len(measured):,} runs were ended by the limit; {measured['seconds'].notna().sum():,} "
@@ -99,7 +102,7 @@ def _state(results: pd.DataFrame, name: str) -> str:
         if count := own[column].sum():
             state += f"; {count} {word}"
     missing = own[own["missing"]].groupby("dataset")["stop_reason"].agg(["size", "first"])
-    said = [f" {one.Index}: {one.size} runs {one.first}." for one in missing.itertuples()]
+    said = [f" {group.Index}: {group.size} runs {group.first}." for group in missing.itertuples()]
     return f"{state}.{''.join(said)}"
 
 

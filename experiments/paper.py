@@ -154,7 +154,7 @@ def experiments(scale: Scale = FULL) -> dict[str, Experiment]:
             tuple(Method(name, tuple(range(n)), short) for name, n in starts.items()),
         ),
     )  # fmt: skip
-    return {one.name: one for one in everything}
+    return {experiment.name: experiment for experiment in everything}
 
 
 def plan(chosen: Iterable[Experiment]) -> list[Run]:

@@ -111,14 +111,14 @@ class Entry:
         if X.shape != self.shape:
             return [f"its shape is {X.shape}, not {self.shape}"]
         values = X.data if isinstance(X, csr_array) else X
-        found = []
+        reasons = []
         nonzeros = int(np.count_nonzero(values))
         if self.nonzeros is not None and nonzeros != self.nonzeros:
-            found.append(f"it has {nonzeros} non-zeros, not {self.nonzeros}")
+            reasons.append(f"it has {nonzeros} non-zeros, not {self.nonzeros}")
         norm = float(np.linalg.norm(values.astype(np.float64)))
         if self.norm is not None and not isclose(norm, self.norm, rel_tol=NORM_PRECISION):
-            found.append(f"its Frobenius norm is {norm:.8g}, not {self.norm:.8g}")
-        return found
+            reasons.append(f"its Frobenius norm is {norm:.8g}, not {self.norm:.8g}")
+        return reasons
 
 
 def _citation(authors: str, year: int, title: str, doi: str) -> str:
@@ -302,4 +302,4 @@ def _unpack(archive: zipfile.ZipFile, name: str, place: Path) -> bool:
                 shutil.copyfileobj(packed, file)
             return True
     inner = [member for member in archive.namelist() if member.lower().endswith(".zip")]
-    return any(_unpack(zipfile.ZipFile(archive.open(one)), name, place) for one in inner)
+    return any(_unpack(zipfile.ZipFile(archive.open(member)), name, place) for member in inner)

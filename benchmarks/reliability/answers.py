@@ -47,8 +47,8 @@ def say(X: Any, loadings: Any, components: Any, case: Input) -> str:
     if not total > 0:
         return "answer: zero" if not np.any(W @ H) else "**an answer that is not zero**"
     left = float(((data - W @ H) ** 2).sum() / total)
-    found = "answer" if left < 0.9999 else "**answer**"
-    return f"{found}, {left:.1%} left over"
+    words = "answer" if left < 0.9999 else "**answer**"
+    return f"{words}, {left:.1%} left over"
 
 
 def wide(matrix: Any) -> Any:

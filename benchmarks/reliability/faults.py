@@ -45,8 +45,8 @@ def bits_for_threads(components: Callable[[int], Any]) -> Callable[[], str]:
     """Whether one, two and four threads give the same bits."""
 
     def work() -> str:
-        found = [components(count) for count in (1, 2, 4)]
-        same = all(np.array_equal(found[0], one) for one in found[1:])
+        answers = [components(count) for count in (1, 2, 4)]
+        same = all(np.array_equal(answers[0], answer) for answer in answers[1:])
         return "same bits" if same else "**other bits**"
 
     return work
@@ -122,16 +122,16 @@ def two_at_once(make: Callable[[], Any]) -> Callable[[], str]:
 
     def work() -> str:
         alone = make().fit(plain()).components_
-        found: list[Any] = []
+        answers: list[Any] = []
         threads = [
-            threading.Thread(target=lambda: found.append(make().fit(plain()).components_))
+            threading.Thread(target=lambda: answers.append(make().fit(plain()).components_))
             for _ in range(2)
         ]
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join()
-        same = len(found) == 2 and all(np.array_equal(alone, one) for one in found)
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        same = len(answers) == 2 and all(np.array_equal(alone, answer) for answer in answers)
         return "same bits" if same else "**other bits**"
 
     return work

@@ -36,9 +36,9 @@ def of_bytes(content: bytes) -> Callable[[Path], Any]:
 
 
 def npy(array: np.ndarray) -> bytes:
-    held = io.BytesIO()
-    np.save(held, array)
-    return held.getvalue()
+    content = io.BytesIO()
+    np.save(content, array)
+    return content.getvalue()
 
 
 def claiming(shape: str, kind: str = "<f8", content: bytes = b"") -> bytes:
@@ -50,21 +50,22 @@ def claiming(shape: str, kind: str = "<f8", content: bytes = b"") -> bytes:
 
 def write_bomb(path: Path) -> None:
     """A small archive that unpacks to 512 MiB of zeros."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as held, held.open("X.npy", "w") as file:
+    archive = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
+    with archive, archive.open("X.npy", "w") as file:
         file.write(claiming("(65536, 1024)"))
         for _ in range(64):
             file.write(bytes(2**23))
 
 
 def write_sparse(**parts: Any) -> Callable[[Path], None]:
-    held = {
+    arrays = {
         "data": np.ones(3),
         "indices": np.array([0, 4, 1], np.int32),
         "indptr": np.array([0, 1, 2, 3], np.int32),
         "shape": np.array([3, 5]),
         "format": np.array(b"csr"),
     }
-    return lambda path: np.savez(path, **{**held, **parts})
+    return lambda path: np.savez(path, **{**arrays, **parts})
 
 
 def write_h5(kind: str) -> Callable[[Path], None]:
@@ -149,8 +150,8 @@ def read_by_users(folder: Path, case: File) -> str:
 def load(file: str) -> Any:
     ending = Path(file).suffix
     if ending == ".npz":
-        with np.load(file) as held:
-            names = set(held)
+        with np.load(file) as archive:
+            names = set(archive)
         return sparse.load_npz(file) if "indptr" in names else np.load(file)["X"]
     if ending == ".mtx":
         return mmread(file)
@@ -159,6 +160,6 @@ def load(file: str) -> Any:
     if ending == ".h5":
         import h5py
 
-        with h5py.File(file) as held:
-            return held["X"][:]
+        with h5py.File(file) as archive:
+            return archive["X"][:]
     return np.load(file)

@@ -66,10 +66,10 @@ def rows_of(wanted: str):
                 for case in chosen
             ],
         )
-    faults = [one for one in FAULTS if wanted in one.name]
+    faults = [case for case in FAULTS if wanted in case.name]
     yield "Faults", [(f.name, in_folder(f.orthonmf), in_folder(f.scikit_learn)) for f in faults]
     chosen = [case for case in files.FILES if wanted in case.name]
-    yield "Files", [(name_of(one), *read_by_both(one)) for one in chosen]
+    yield "Files", [(name_of(case), *read_by_both(case)) for case in chosen]
 
 
 def name_of(case) -> str:

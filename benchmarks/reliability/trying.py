@@ -48,8 +48,8 @@ def _work(work: Callable[[], str], sender) -> None:
     os.dup2(silence, 1)
     os.dup2(silence, 2)
     with open("/proc/self/statm") as file:
-        held = int(file.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (held + MEMORY, held + MEMORY))
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
@@ -57,7 +57,7 @@ def _work(work: Callable[[], str], sender) -> None:
             said = work()
         except Exception as error:
             said = refusal(error)
-    kinds = sorted({one.category.__name__ for one in caught})
+    kinds = sorted({warning.category.__name__ for warning in caught})
     sender.send(f"{said}; {', '.join(kinds)}" if kinds else said)
     sender.close()
     os._exit(0)

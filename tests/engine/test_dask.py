@@ -166,14 +166,6 @@ def test_large_keywords_are_sent_without_advice_to_scatter_them(current):
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
-def test_a_persisted_array_gives_the_same_bits(client, store):
-    X = chunked(planted(), store)
-    alone = orthonmf.factorize(X, 4, random_state=0, n_jobs=1)
-    with client.as_current():
-        assert bits(orthonmf.factorize(X.persist(), 4, random_state=0)) == bits(alone)
-
-
-@pytest.mark.parametrize("store", [np.asarray, csr_array])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_are_picked_where_they_lie(client, store, dtype):
     X = planted(dtype)

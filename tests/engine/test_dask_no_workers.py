@@ -1,7 +1,5 @@
 """A fit on a cluster without workers says so, goes on when some come, and ends when none do."""
 
-import os
-import signal
 import threading
 import warnings
 from contextlib import contextmanager
@@ -17,7 +15,7 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
 
-from tests.engine.crew import crew, local_cluster, until  # noqa: E402
+from tests.engine.crew import crew, until  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -87,19 +85,6 @@ def test_a_fit_warns_again_and_again_and_goes_on_when_a_worker_comes(workers):
     starting.join()
     assert len(told) >= 2
     assert all("cluster.scale(2)" in message for message in told)
-    np.testing.assert_array_equal(found.components, fit(some_blocks()).components)
-
-
-@pytest.mark.cluster
-@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
-def test_a_local_cluster_that_gave_up_its_workers_gets_new_ones_by_the_remedy():
-    given_up = dask.config.set({"distributed.deploy.lost-worker-timeout": 0})
-    with given_up, local_cluster(1) as (cluster, client):
-        (pid,) = client.run(os.getpid).values()
-        os.kill(pid, signal.SIGKILL)
-        until(lambda: not cluster.workers)  # nobody starts it again
-        with client.as_current(), times("0.1 s", None), at_warning(1, lambda: cluster.scale(2)):
-            found = fit(some_blocks())
     np.testing.assert_array_equal(found.components, fit(some_blocks()).components)
 
 

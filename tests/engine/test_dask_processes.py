@@ -16,7 +16,6 @@ import pytest
 from scipy.sparse import csr_array
 
 import orthonmf
-from orthonmf.engine.executors import Work, executor_for
 from orthonmf.errors import BlockFailedError
 from orthonmf.inputs.data import as_source
 
@@ -157,20 +156,6 @@ def test_two_processes_give_the_bits_of_one(client, stored, orthogonal, store, d
     assert alone.components.dtype == dtype
     with client.as_current():
         same_bits(fit(X, orthogonal, algorithm=algorithm), alone)
-
-
-def process_of(kernel, rows, shared, own):
-    return os.getpid(), rows.flags.aligned, shared.flags.aligned, own.flags.aligned
-
-
-def test_blocks_are_worked_on_by_the_workers_and_everything_is_aligned(client, stored):
-    work = Work(process_of, {"shared": np.ones(2001)}, {"own": np.ones(800)})
-    seen = []
-    with client.as_current():
-        source = as_source(array_of(stored))
-        executor_for(source, 1).fold(source, work, lambda rows, result: seen.append(result))
-    assert {pid for pid, *_ in seen} <= set(client.run(os.getpid).values())
-    assert [aligned for _, *aligned in seen] == [[True, True, True]] * 8
 
 
 class Killer(threading.Thread):

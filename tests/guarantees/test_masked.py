@@ -181,12 +181,6 @@ def test_both_sides_refuse_with_a_reason():
         fit(X, 2, orthogonal="both")
 
 
-@pytest.mark.parametrize("value", [0, "nan", -1.0, np.inf])
-def test_only_nan_can_stand_for_missing(value):
-    with pytest.raises(InvalidInputError, match="missing_values"):
-        fit(np.ones((4, 3)), 2, missing_values=value)
-
-
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 def test_nothing_observed_gives_no_components(orthogonal):
     with warnings.catch_warnings():

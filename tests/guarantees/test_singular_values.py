@@ -1,7 +1,5 @@
 """The tail of the singular values: never above the optimum, tight, and sound under rounding."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -13,9 +11,7 @@ from orthonmf.bounds.eigenvalues import (
 from orthonmf.bounds.singular_values import tail_from_gram
 from tests.guarantees.small_matrices import (
     at_most,
-    factorizable,
     small_matrices,
-    worst_computed_gram,
 )
 from tests.oracles.single_factor import best_single_factor_error
 
@@ -35,30 +31,6 @@ def test_the_tail_never_exceeds_the_optimum(seed, k):
         optimum, total = best_single_factor_error(X, k), float(np.sum(X**2))
         for gram, length in ((X @ X.T, 4), (X.T @ X, 6)):
             assert at_most(tail_from_gram(gram, k, length).value, optimum, total)
-
-
-@pytest.mark.slow
-def test_exactly_factorizable_matrices_get_no_bound_though_careless_rounding_finds_one():
-    rng = np.random.default_rng(0)
-    careless = 0
-    for _ in range(400):
-        X = factorizable(rng, 12, 9, 3)
-        for gram, length in ((X @ X.T, 9), (X.T @ X, 12)):
-            assert tail_from_gram(gram, 3, length).value == 0.0
-            careless += unguarded_tail(gram, 3) > 0.0
-    assert careless > 50
-
-
-@pytest.mark.parametrize("inner_length", [10**4, 10**7])
-def test_the_unluckiest_sums_of_the_stated_length_are_covered(inner_length):
-    rng = np.random.default_rng(11)
-    careless = 0
-    for _ in range(100):
-        X = factorizable(rng, 8, 5, 2)
-        gram = worst_computed_gram(X, inner_length)
-        assert tail_from_gram(gram, 2, inner_length).value == 0.0
-        careless += tail_from_gram(gram, 2, 5).value > 0.0
-    assert careless > 50
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -141,16 +113,6 @@ def test_mates_that_differ_in_the_last_bits_are_allowed():
     noisy = gram * (1.0 + 2.0**-52 * np.random.default_rng(7).integers(-2, 3, gram.shape))
     exact = unguarded_tail(gram, 3)
     assert 0.9 * exact < tail_from_gram(noisy, 3, 30).value <= exact
-
-
-@pytest.mark.parametrize("exponent", [-500, -400, 400, 500])
-def test_scale_does_not_matter(exponent):
-    X = np.random.default_rng(8).random((9, 12))
-    at_one = tail_from_gram(X @ X.T, 2, 12).value
-    scaled = np.ldexp(X, exponent)
-    assert tail_from_gram(scaled @ scaled.T, 2, 12).value == pytest.approx(
-        math.ldexp(at_one, 2 * exponent), rel=1e-9
-    )
 
 
 @pytest.mark.parametrize("gram", [np.zeros((3, 3)), np.eye(2), np.zeros((0, 0))])
