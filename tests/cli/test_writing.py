@@ -33,14 +33,11 @@ def test_a_full_disk_leaves_the_old_folder_whole(table, tmp_path, run):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from orthonmf.cli.writing import Replacing
-def write(file):
-    file.write("half of")
-    file.flush()
+from orthonmf.cli.writing import writing_together
+with writing_together(Path("out")) as place:
+    place("summary.json").write_text("new")
+    place("assignments.csv").write_text("half of")
     os.kill(os.getpid(), signal.SIGKILL)
-with Replacing(Path("out")) as files:
-    files.text("summary.json", lambda file: file.write("new"))
-    files.text("assignments.csv", write)
 """
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orthonmf.annotation import parts_of
-from orthonmf.cli.writing import Replacing
+from orthonmf.cli.writing import writing_together
 from orthonmf.extras import import_extra
 from orthonmf.factorization import Factorization
 
@@ -18,8 +18,8 @@ FRAMES = ("obs", "var")
 def annotate(file: Path, folder: Path, result: Factorization, in_place: bool) -> list[str]:
     """Write the results into a copy of a file, which takes its place or stands in the folder."""
     target = file.resolve() if in_place else folder / f"{file.stem}.orthonmf.h5ad"
-    with Replacing(target.parent) as files:
-        files.other(target.name, lambda path: _write(file, path, result))
+    with writing_together(target.parent) as place:
+        _write(file, place(target.name), result)
     return [] if in_place else [target.name]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,15 +15,15 @@ from orthonmf.cli.data import PREPARING, Reading, read_data, takes_reading
 from orthonmf.cli.failures import about, say
 from orthonmf.cli.folder import MODEL, PAGE, SUMMARY, names_or_numbers, write_rows
 from orthonmf.cli.terminal import (
+    as_json,
     line,
     object_line,
     progress,
     prose,
     table,
     tell_seed,
-    write_json,
 )
-from orthonmf.cli.writing import Replacing, check_own
+from orthonmf.cli.writing import check_own, writing_together
 from orthonmf.correlation_clustering.graph import Biadjacency
 from orthonmf.correlation_clustering.solve import ALGORITHMS, DEFAULT_N_INIT
 from orthonmf.errors import InvalidInputError
@@ -99,7 +98,7 @@ def bicluster(
     about(data.source)
     graph = _as_graph(data, threshold)
     names = (data.row_names, data.column_names)
-    named = Biadjacency(graph.edges, *(None if one is None else np.array(one) for one in names))
+    named = Biadjacency(graph.edges, *(None if side is None else np.array(side) for side in names))
     drawn = as_seed(seed)
     with progress(f"clustering {Path(data.source).name}", quiet):
         model = BipartiteCorrelationClustering(algorithm, n_init=n_init, random_state=drawn)
@@ -176,7 +175,7 @@ def _summary(data: NamedMatrix, model: Any) -> dict[str, Any]:
 
 
 def _page(data: NamedMatrix, model: Any, graph: Biadjacency) -> str:
-    found = Clusters(
+    clusters = Clusters(
         graph.edges,
         model.row_labels_,
         model.column_labels_,
@@ -185,7 +184,7 @@ def _page(data: NamedMatrix, model: Any, graph: Biadjacency) -> str:
         model.certificate_,
     )
     source = Path(data.source).name
-    return clusters_page(found, source, data.row_names, data.column_names, orthonmf.__version__)
+    return clusters_page(clusters, source, data.row_names, data.column_names, orthonmf.__version__)
 
 
 def _write(
@@ -194,30 +193,34 @@ def _write(
     """Write everything at once; the names of the files."""
     about(folder)
     check_own(folder, (MODEL, ROWS, COLUMNS, PAGE, SUMMARY), SUMMARY)
-    with Replacing(folder) as files:
-        files.other(MODEL, lambda path: save(model, path))
+    with writing_together(folder) as place:
+        save(model, place(MODEL))
         for name, side, names, labels in (
             (ROWS, "row", data.row_names, model.row_labels_),
             (COLUMNS, "column", data.column_names, model.column_labels_),
         ):
             rows = zip(names_or_numbers(names, len(labels)), labels.tolist(), strict=True)
-            files.text(name, partial(write_rows, headings=(side, "cluster"), rows=rows))
+            with open(place(name), "w", encoding="utf-8", newline="") as file:
+                write_rows(file, (side, "cluster"), rows)
         if page is not None:
-            files.text(PAGE, lambda f: f.write(page))
-        files.text(SUMMARY, lambda f: write_json(f, summary))
+            place(PAGE).write_text(page, encoding="utf-8")
+        place(SUMMARY).write_text(as_json(summary), encoding="utf-8")
     return [MODEL, ROWS, COLUMNS, *([PAGE] if page is not None else []), SUMMARY]
 
 
 def _tell(data: NamedMatrix, model: Any, summary: dict[str, Any]) -> None:
     n, m = data.X.shape
     clusters = summary["clusters"]
-    alone = (n - sum(one["rows"] for one in clusters), m - sum(one["columns"] for one in clusters))
+    alone = [
+        size - sum(cluster[side] for cluster in clusters)
+        for size, side in ((n, "rows"), (m, "columns"))
+    ]
     line(f"{Path(data.source).name}: {n:,} rows, {m:,} columns")
     names = names_or_numbers(data.row_names, n)
     rows = []
-    for number, one in enumerate(clusters[:MOST_SHOWN]):
+    for number, cluster in enumerate(clusters[:MOST_SHOWN]):
         some = ", ".join(names[i] for i in np.flatnonzero(model.row_labels_ == number)[:5])
-        rows.append((str(number), f"{one['rows']:,}", f"{one['columns']:,}", some))
+        rows.append((str(number), f"{cluster['rows']:,}", f"{cluster['columns']:,}", some))
     if rows:
         table(("cluster", "rows", "columns", "some of its rows"), rows)
         line()

@@ -18,10 +18,10 @@ def prove(result: Factorization) -> Factorization:
     Where there is no room for one the fit still counts, and the certificate says why.
     """
     try:
-        found = result.certificate
+        certificate = result.certificate
     except TooLargeError as error:
-        found = replace(state_promise(result.promise), reason=str(error))
-    return replace(result, evidence=Evidence(found))
+        certificate = replace(state_promise(result.promise), reason=str(error))
+    return replace(result, evidence=Evidence(certificate))
 
 
 def plain_certificate(certificate: Certificate) -> dict[str, Any]:

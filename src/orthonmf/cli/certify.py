@@ -16,8 +16,8 @@ from orthonmf.cli.data import SIDES, Reading, read_data, takes_reading, weights_
 from orthonmf.cli.failures import about
 from orthonmf.cli.folder import MODEL, PAGE, SUMMARY
 from orthonmf.cli.report import read_folder
-from orthonmf.cli.terminal import line, object_line, progress, write_json
-from orthonmf.cli.writing import Replacing
+from orthonmf.cli.terminal import as_json, line, object_line, progress
+from orthonmf.cli.writing import writing_together
 from orthonmf.errors import InvalidInputError
 from orthonmf.factorization import Factorization
 from orthonmf.files.readers import read_names
@@ -132,7 +132,7 @@ def _certify_folder(
         result.certify(matrix.X, **proof, sample_weight=weight, missing_values=missing)
     about(folder)
     summary["certificate"] = plain_certificate(result.certificate)
-    with Replacing(folder) as files:
-        files.other(MODEL, lambda path: save(result, path))
-        files.text(SUMMARY, lambda written: write_json(written, summary))
+    with writing_together(folder) as place:
+        save(result, place(MODEL))
+        place(SUMMARY).write_text(as_json(summary), encoding="utf-8")
     return result

@@ -1,16 +1,14 @@
 """The commands of ``orthonmf`` and how they are run.
 
 A command is a module of this folder with a function of the same name; it is imported when it is
-run or completed. For the help of the program only its docstring is read.
+run or completed.
 """
 
 from __future__ import annotations
 
-import ast
 import inspect
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -28,8 +26,17 @@ from orthonmf.cli.failures import (
     say,
 )
 
-# In the order of the help.
-COMMANDS = ("demo", "select-k", "fit", "transform", "report", "certify", "bicluster")
+# What the help of the program says of each, in this order; the rest is said by its function.
+COMMANDS = {
+    "demo": "Factorize 1,797 images of handwritten digits in every setting, and write the pages.",
+    "select-k": "Try several numbers of components on FILE and suggest one.",
+    "fit": "Factorize FILE, write a folder, and say how far from optimal the answer can be.",
+    "transform": "Give the rows of FILE to the components of MODEL and write a table of them.",
+    "report": "Make the page of DIR again, with the curve over k if select-k wrote into it.",
+    "certify": "Say how far the labels of FILE, or the answer in DIR, can be from the best ones.",
+    "bicluster": "Cluster a bipartite graph with the fewest disagreements (correlation "
+    "clustering).",
+}
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
@@ -58,7 +65,7 @@ class Commands(_PlainFlags, TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """What the help shows of a command."""
-        return Command(cmd_name, help=help_of(cmd_name)) if cmd_name in COMMANDS else None
+        return Command(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is run or completed, with its options."""
@@ -71,18 +78,11 @@ def load_command(name: str) -> Any:
     home = name.replace("-", "_")
     function = getattr(import_module(f"orthonmf.cli.{home}"), home)
     app = typer.Typer(add_completion=False, context_settings=SETTINGS)
-    app.command(name, cls=Command, help=help_of(name))(guard(function))
+    # typer would break the lines of all paragraphs but the first where they are broken here.
+    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    told = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    app.command(name, cls=Command, help=told)(guard(function))
     return typer.main.get_command(app)
-
-
-def help_of(name: str) -> str:
-    """What the function of a command says about itself, a line for every paragraph."""
-    home = name.replace("-", "_")
-    tree = ast.parse(Path(__file__).with_name(f"{home}.py").read_text(encoding="utf-8"))
-    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
-    own = next(function for function in functions if function.name == home)
-    paragraphs = inspect.cleandoc(ast.get_docstring(own) or "").split("\n\n")
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def _show_version(wanted: bool) -> None:

@@ -30,13 +30,7 @@ SHARE_TO_READ = 0.25
 SIDES = ("rows", "columns")
 OBSERVATION = "obs:"
 NAMES = dict(zip(("row_names", "feature_names"), SIDES, strict=True))  # in files of their own
-FOUND_OUT = (
-    "format",
-    "key",
-    "header",
-    "index",
-    "encoding",
-)  # how a file is laid out, where it is not said
+FOUND_OUT = ("format", "key", "header", "index", "encoding")  # where it is not said
 MISSING = "--missing leaves missing entries out of the error (over samples or features)"
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 PREPARING = ("normalize", "log1p", "tfidf", "scale_features")
@@ -79,8 +73,9 @@ class Reading:
 
     def plain(self) -> dict[str, Any]:
         """The same as JSON has it, with paths that hold from anywhere."""
-        paths = {one: path for one in NAMES if (path := getattr(self, one)) is not None}
-        return asdict(self) | {one: str(Path(path).resolve()) for one, path in paths.items()}
+        given = asdict(self)
+        paths = {name: Path(given[name]) for name in NAMES if given[name] is not None}
+        return given | {name: str(path.resolve()) for name, path in paths.items()}
 
     @staticmethod
     def from_plain(values: dict[str, Any]) -> Reading:
@@ -103,19 +98,18 @@ def takes_reading(*left_out: str) -> Callable[[Callable[..., None]], Callable[..
         hints = get_type_hints(Reading, include_extras=True)
         options = [
             inspect.Parameter(
-                one.name, KEYWORD_ONLY, default=one.default, annotation=hints[one.name]
+                field.name, KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
             )
-            for one in fields(Reading)
-            if one.name not in (*left_out, "max_memory")
+            for field in fields(Reading)
+            if field.name not in (*left_out, "max_memory")
         ]
 
         @functools.wraps(command)
         def run(**given: Any) -> None:
-            taken = {one.name: given.pop(one.name) for one in options}
-            reading = Reading(**{**absent, **taken})
-            command(reading=reading, **given)
+            taken = {option.name: given.pop(option.name) for option in options}
+            command(reading=Reading(**{**absent, **taken}), **given)
 
-        others = [one.replace(kind=KEYWORD_ONLY) for one in own if one.name != "reading"]
+        others = [each.replace(kind=KEYWORD_ONLY) for each in own if each.name != "reading"]
         run.__dict__["__signature__"] = inspect.Signature([*others, *options])
         return run
 
@@ -199,10 +193,10 @@ def as_image_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
     """A size such as 8x8 that fits the number of features."""
     if text is None:
         return None
-    found = re.fullmatch(r"(\d+)\s*[xX\N{MULTIPLICATION SIGN},]\s*(\d+)", text.strip())
-    if found is None:
+    size = re.fullmatch(r"(\d+)\s*[xX\N{MULTIPLICATION SIGN},]\s*(\d+)", text.strip())
+    if size is None:
         raise InvalidInputError(f"--image-shape: {text!r} is no size; write for instance 8x8")
-    height, width = int(found[1]), int(found[2])
+    height, width = int(size[1]), int(size[2])
     if height * width != n_features:
         raise InvalidInputError(
             f"--image-shape: {height} x {width} is {height * width} pixels, "
@@ -255,9 +249,9 @@ def read_known(groups: str | None, file: str, reading: Reading, n_rows: int) -> 
     elif groups is not None:
         about(groups)
         known["groups"] = read_names(groups, n_rows, "rows")
-    found = read_map(_request(file, reading), n_rows) if of_cells else None
-    if found is not None:
-        known["positions_name"], known["positions"] = found
+    map_of_cells = read_map(_request(file, reading), n_rows) if of_cells else None
+    if map_of_cells is not None:
+        known["positions_name"], known["positions"] = map_of_cells
     return known
 
 

@@ -83,7 +83,9 @@ def _shares_no(result: Factorization) -> str:
 
 
 def _write(output: Path, result: Factorization, X: object, names: list[str]) -> None:
-    related = [(f"Over {one}", f"../{one}/{PAGE}") for one in SETTINGS if one != result.orthogonal]
+    related = [
+        (f"Over {name}", f"../{name}/{PAGE}") for name in SETTINGS if name != result.orthogonal
+    ]
     story = Story(
         result,
         find(X, result),

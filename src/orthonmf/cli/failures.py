@@ -56,7 +56,9 @@ def say(message: str, kind: str = "error") -> None:
 
 def printable(text: str) -> str:
     """Text without control characters, which could make a terminal do things."""
-    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
 
 
 def guard(command: Callable[..., None]) -> Callable[..., None]:

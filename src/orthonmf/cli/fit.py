@@ -130,11 +130,11 @@ def fit(
                 fitted = {**weighted, "n_jobs": jobs, "orthogonal": orthogonal}
                 chance = captured_by_chance(data.X, components, seed=result.random_state, **fitted)
         with progress("writing", quiet):
-            found = find(
+            findings = find(
                 data.X, result, missing=reading.missing, n_jobs=jobs, max_memory=max_memory
             )
             told = {"remarks": _remarks(weighted, reading), "chance": chance, **known}
-            story = tell_story(folder, data, result, found, image_shape=shape, **told)
+            story = tell_story(folder, data, result, findings, image_shape=shape, **told)
             place = file if file == "-" else str(Path(file).resolve())
             given |= {"image_shape": image_shape, "groups": as_written(groups), "weights": weights}
             summary = summary_of(story, {"file": place, "reading": reading.plain()}, given)
@@ -175,10 +175,10 @@ def _tell(story: Story, summary: dict[str, Any], folder: Path, names: list[str])
     n, m = story.shape
     line(f"{story.source}: {n:,} x {m:,}, {story.findings.matrix.n_entries:,} entries")
     rows = []
-    for number, one in enumerate(summary["components"]):
+    for number, component in enumerate(summary["components"]):
         distinctive = ", ".join(map(story.column, story.distinctive_columns(number, 6)))
-        counts = (f"{one['rows']:,}", f"{one['features']:,}", percent(one["energy"]))
-        rows.append((str(number), *counts, distinctive))
+        counts = [f"{component[side]:,}" for side in ("rows", "features")]
+        rows.append((str(number), *counts, percent(component["energy"]), distinctive))
     table(("component", "rows", "features", "energy", "what makes it different"), rows)
     if story.has_core:
         _tell_core(story, summary["feature_groups"])
@@ -193,9 +193,9 @@ def _tell_core(story: Story, groups: list[dict[str, Any]]) -> None:
     """The groups of columns, and how much energy every component takes from each."""
     line()
     rows = []
-    for number, one in enumerate(groups):
+    for number, group in enumerate(groups):
         heaviest = ", ".join(map(story.column, story.top_of_group(number, 6)))
-        rows.append((str(number), f"{one['features']:,}", percent(one["energy"]), heaviest))
+        rows.append((str(number), f"{group['features']:,}", percent(group["energy"]), heaviest))
     table(("group", "features", "energy", "heaviest features"), rows)
     if story.n_groups > MOST_GROUPS:
         return

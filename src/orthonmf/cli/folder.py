@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,8 @@ import orthonmf
 from orthonmf.cautions import compare_sizes, compare_with_chance
 from orthonmf.cli.certificates import plain_certificate
 from orthonmf.cli.failures import about
-from orthonmf.cli.terminal import write_json
-from orthonmf.cli.writing import Replacing, check_own
+from orthonmf.cli.terminal import as_json
+from orthonmf.cli.writing import check_own, writing_together
 from orthonmf.factorization import Factorization
 from orthonmf.files.journal import parse_object
 from orthonmf.files.readers import FileError, NamedMatrix
@@ -56,16 +55,16 @@ def write_folder(
     written = {MODEL, SUMMARY, *tables, *([PAGE] if with_page else [])}
     names = [name for name in FILES if name in written]
     check_folder(folder)
-    html = page(story) if with_page else ""
-    with Replacing(folder) as files:
-        files.other(MODEL, lambda path: save(story.result, path))
+    with writing_together(folder) as place:
+        save(story.result, place(MODEL))
         for name, (headings, rows) in tables.items():
-            files.text(name, partial(write_rows, headings=headings, rows=rows))
-        if CORE not in tables:
-            files.without(CORE)
+            with open(place(name), "w", encoding="utf-8", newline="") as file:
+                write_rows(file, headings, rows)
         if with_page:
-            files.text(PAGE, lambda file: file.write(html))
-        files.text(SUMMARY, lambda file: write_json(file, {**summary, "files": names}))
+            place(PAGE).write_text(page(story), encoding="utf-8")
+        place(SUMMARY).write_text(as_json({**summary, "files": names}), encoding="utf-8")
+    if CORE not in tables:  # of an earlier result
+        (folder / CORE).unlink(missing_ok=True)
     return names
 
 

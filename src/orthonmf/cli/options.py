@@ -38,8 +38,8 @@ def parse_n_init(text: str) -> Any:
 
 def parse_sizes(text: str) -> Any:
     """A positive integer, or two of them with a comma between."""
-    found = re.fullmatch(r"\s*(\d{1,18})\s*(?:,\s*(\d{1,18})\s*)?", str(text))
-    sizes = [int(one) for one in found.groups() if one is not None] if found else []
+    written = re.fullmatch(r"\s*\d{1,18}\s*(,\s*\d{1,18}\s*)?", str(text))
+    sizes = [int(size) for size in str(text).split(",")] if written else []
     if not sizes or min(sizes) < 1:
         raise typer.BadParameter(f"{text!r} is no positive integer, nor two such as 6,4")
     return sizes[0] if len(sizes) == 1 else (sizes[0], sizes[1])
@@ -47,13 +47,13 @@ def parse_sizes(text: str) -> Any:
 
 def as_numbers(text: str, option: str) -> list[int]:
     """The numbers of 2:20 (20 included), 2:40:2 or 3,5,8."""
-    found = re.fullmatch(r"(\d{1,18}):(\d{1,18})(?::(\d{1,18}))?", text.strip())
+    ends = re.fullmatch(r"(\d{1,18}):(\d{1,18})(?::(\d{1,18}))?", text.strip())
     numbers: Sequence[int]
-    if found:
-        first, last, step = int(found[1]), int(found[2]), int(found[3] or 1)
+    if ends:
+        first, last, step = int(ends[1]), int(ends[2]), int(ends[3] or 1)
         numbers = range(first, last + 1, step) if step else range(0)
     elif re.fullmatch(r"\d{1,18}(,\s*\d{1,18})*", text.strip()):
-        numbers = list(dict.fromkeys(int(one) for one in text.split(",")))
+        numbers = list(dict.fromkeys(map(int, text.split(","))))
     else:
         raise InvalidInputError(f"{option}: {text!r} is no range; write for instance 2:20 or 3,5,8")
     if not 0 < len(numbers) <= MOST_NUMBERS or min(numbers) < 1:
@@ -67,7 +67,7 @@ def as_candidates(text: str, option: str) -> list[int] | list[tuple[int, int]]:
     """Numbers as above, or with two ranges, 2:8,2:8, all pairs of them."""
     if not re.fullmatch(r"\s*\d+:[\d:]+\s*,\s*\d+:[\d:]+\s*", text):
         return as_numbers(text, option)
-    down, across = (as_numbers(one, option) for one in text.split(","))
+    down, across = (as_numbers(numbers, option) for numbers in text.split(","))
     if len(down) * len(across) > MOST_NUMBERS:
         raise InvalidInputError(f"{option}: {text!r} names more than {MOST_NUMBERS} pairs")
     return list(product(down, across))

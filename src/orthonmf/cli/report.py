@@ -11,7 +11,7 @@ from orthonmf.cli.data import Reading, as_image_shape, most_bytes, read_data, re
 from orthonmf.cli.failures import about
 from orthonmf.cli.folder import MODEL, PAGE, read_model, read_summary, tell_story
 from orthonmf.cli.terminal import line, object_line, progress
-from orthonmf.cli.writing import Replacing
+from orthonmf.cli.writing import writing_together
 from orthonmf.factorization import Factorization
 from orthonmf.files.readers import FileError
 from orthonmf.report import find, page
@@ -31,32 +31,31 @@ def report(
     """Make the page of DIR again, with the curve over k if select-k wrote into it."""
     summary, result, file, reading = read_folder(folder, data, max_bytes)
     with progress(f"reading {Path(file).name}", quiet):
-        held = read_data(file, reading)
-        shapes = (result.loadings.shape[0], result.components.shape[1])
-        if tuple(held.X.shape) != shapes:
-            raise FileError(f"{file}: its shape {held.X.shape} is not {shapes}, that of the model")
-        found = find(held.X, result, missing=reading.missing)
-        groups = groups or summary.get("options", {}).get("groups")
-        known = read_known(groups, file, reading, shapes[0])
+        matrix = read_data(file, reading)
+        shape, wanted = matrix.X.shape, (result.loadings.shape[0], result.components.shape[1])
+        if tuple(shape) != wanted:
+            raise FileError(f"{file}: its shape {shape} is not {wanted}, that of the model")
+        findings = find(matrix.X, result, missing=reading.missing)
+        options = summary.get("options", {})
+        known = read_known(groups or options.get("groups"), file, reading, wanted[0])
     captured = summary.get("captured")
-    if not isinstance(captured, float) or not math.isclose(captured, found.captured, rel_tol=1e-6):
+    same = isinstance(captured, float) and math.isclose(captured, findings.captured, rel_tol=1e-6)
+    if not same:
         raise FileError(f"{file}: it is not what was factorized, or has changed since")
-    shape = image_shape or summary.get("options", {}).get("image_shape")
     told = {
-        "remarks": [str(one) for one in summary.get("remarks") or ()],
+        "remarks": list(map(str, summary.get("remarks") or ())),
         "chance": summary.get("captured_by_chance"),
-        "image_shape": as_image_shape(shape, shapes[1]),
+        "image_shape": as_image_shape(image_shape or options.get("image_shape"), wanted[1]),
     }
-    story = tell_story(folder, held, result, found, **told, **known)
+    story = tell_story(folder, matrix, result, findings, **told, **known)
     about(folder)
-    with Replacing(folder) as files:
-        html = page(story)
-        files.text(PAGE, lambda written: written.write(html))
-    place = (folder / PAGE).resolve()
+    with writing_together(folder) as place:
+        place(PAGE).write_text(page(story), encoding="utf-8")
+    written = (folder / PAGE).resolve()
     if json:
-        object_line({"page": str(place), "bytes": place.stat().st_size})
+        object_line({"page": str(written), "bytes": written.stat().st_size})
     else:
-        line(f"look at {place}")
+        line(f"look at {written}")
 
 
 def read_folder(

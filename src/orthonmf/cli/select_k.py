@@ -12,15 +12,15 @@ from orthonmf.cli.data import Reading, read_data, takes_reading
 from orthonmf.cli.failures import about
 from orthonmf.cli.folder import SELECTION
 from orthonmf.cli.terminal import (
+    as_json,
     line,
     object_line,
     progress,
     prose,
     table,
     tell_seed,
-    write_json,
 )
-from orthonmf.cli.writing import Replacing
+from orthonmf.cli.writing import writing_together
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.fitting import factorize
 from orthonmf.selection import Selection, select_n_components
@@ -96,8 +96,8 @@ def select_k(
     }
     if output is not None:
         about(output)
-        with Replacing(output) as files:
-            files.text(SELECTION, lambda written: write_json(written, values))
+        with writing_together(output) as place:
+            place(SELECTION).write_text(as_json(values), encoding="utf-8")
     if json:
         object_line(values)
         return

@@ -10,7 +10,7 @@ import textwrap
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -50,15 +50,15 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
             line(" " + "-" * (sum(widths) + 2 * len(widths) + min(room, len(headings[-1]) or 8)))
 
 
-def write_json(file: TextIO, values: Any) -> None:
+def as_json(values: Any) -> str:
     """One JSON object, indented."""
-    file.write(json.dumps(plain(values), indent=2, allow_nan=False) + "\n")
+    return json.dumps(plain(values), indent=2, allow_nan=False) + "\n"
 
 
 def object_line(values: Any) -> None:
     """One JSON object on stdout."""
     with writing_stdout():
-        write_json(sys.stdout, values)
+        sys.stdout.write(as_json(values))
 
 
 def plain(value: Any) -> Any:
