@@ -33,7 +33,7 @@ from orthonmf.files.readers.opening import open_text
 from orthonmf.files.readers.text import as_number, find_delimiter
 from orthonmf.files.saving import save
 from orthonmf.inputs.parameters import as_seed
-from orthonmf.report.clusters_page import Clusters, clusters_page
+from orthonmf.report.clusters_page import clusters_page
 
 ROWS, COLUMNS = "rows.csv", "columns.csv"
 EDGE_ENDINGS = (".txt", ".edges", ".edgelist")
@@ -105,7 +105,8 @@ def bicluster(
         model.fit(named)
     summary = _summary(data, model)
     if output is not None:
-        page = _page(data, model, graph) if report else None
+        version, source = orthonmf.__version__, Path(data.source).name
+        page = clusters_page(model, graph.edges, source, version) if report else None
         written = _write(output, data, model, summary, page)
     if json:
         object_line(summary)
@@ -172,19 +173,6 @@ def _summary(data: NamedMatrix, model: Any) -> dict[str, Any]:
         "disagreements": model.disagreements_,
         "certificate": plain_certificate(model.certificate_),
     }
-
-
-def _page(data: NamedMatrix, model: Any, graph: Biadjacency) -> str:
-    clusters = Clusters(
-        graph.edges,
-        model.row_labels_,
-        model.column_labels_,
-        len(model.rows_),
-        model.disagreements_,
-        model.certificate_,
-    )
-    source = Path(data.source).name
-    return clusters_page(clusters, source, data.row_names, data.column_names, orthonmf.__version__)
 
 
 def _write(

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import orthonmf
-from orthonmf.cautions import compare_sizes, compare_with_chance
 from orthonmf.cli.certificates import plain_certificate
 from orthonmf.cli.failures import about
 from orthonmf.cli.terminal import as_json
@@ -73,26 +72,8 @@ def tell_story(
 ) -> Story:
     """What the page of a folder tells, with the curve over k if ``select-k`` wrote into it."""
     names = (Path(data.source).name, data.row_names, data.column_names)
-    selection = more["selection"] = read_selection(folder)
-    more["cautions"] = _compare(result, findings, more.get("chance"), selection)
+    more["selection"] = read_selection(folder)
     return Story(result, findings, *names, version=orthonmf.__version__, by_command=True, **more)
-
-
-def _compare(
-    result: Factorization,
-    findings: Findings,
-    chance: float | None,
-    selection: dict[str, Any] | None,
-) -> tuple[str, ...]:
-    """Cautions that follow from shuffled data and from ``select-k``, where there are any."""
-    cautions: tuple[str, ...] = ()
-    if chance is not None:
-        cautions += compare_with_chance(
-            findings.captured, chance, result.n_components_found, findings.row_shares
-        )
-    if selection is not None and selection.get("orthogonal") == result.orthogonal:
-        cautions += compare_sizes(result.n_components, selection["suggestion"])
-    return cautions
 
 
 def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -134,7 +115,7 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
             "row_names": story.row_names is not None,
             "feature_names": story.column_names is not None,
         },
-        "cautions": [*result.cautions, *story.cautions],
+        "cautions": story.cautions,
         "options": options,
         "seed": result.random_state,
         "orthogonal": result.orthogonal,

@@ -6,14 +6,13 @@ whose answer is 1 inside of them: what is left are the disagreements.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from orthonmf.certificate import Certificate
 from orthonmf.engine.loadings import one_per_row
+from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 from orthonmf.factorization import Factorization
 from orthonmf.report.findings import find
 from orthonmf.report.page import render
@@ -27,39 +26,18 @@ MOST_NAMES = 8
 LINKS = (("Clusters", "#overview"), ("Matrix", "#matrix"), ("Find", "#find"), ("Proof", "#proven"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Clusters:
-    """A clustering to write about.
-
-    ``edges`` (n, m) is the 0/1 matrix; labels (n,) and (m,) number the ``n_clusters`` clusters
-    with both sides from 0, the largest first. Larger labels are those of single vertices.
-    """
-
-    edges: Any
-    row_labels: Array
-    column_labels: Array
-    n_clusters: int
-    disagreements: int
-    certificate: Certificate
-
-
 def clusters_page(
-    clustering: Clusters,
-    source: str,
-    row_names: Sequence[str] | None = None,
-    column_names: Sequence[str] | None = None,
-    version: str = "",
+    model: BipartiteCorrelationClustering, edges: Any, source: str, version: str = ""
 ) -> str:
-    """Write a clustering as HTML."""
-    result = as_factorization(clustering)
-    findings = find(clustering.edges, result)
-    story = Story(
-        result, findings, source, row_names, column_names, version=version, part="cluster"
-    )
-    (n, m), n_clusters = story.shape, clustering.n_clusters
+    """Write what a model found in a graph as HTML; ``edges`` (n, m) is the 0/1 matrix."""
+    result = as_factorization(model, edges)
+    rows: Any = model.row_names_
+    columns: Any = model.column_names_
+    findings = find(edges, result)
+    story = Story(result, findings, source, rows, columns, version=version, part="cluster")
+    (n, m), n_clusters = story.shape, len(model.rows_)
     alone_rows, alone_columns = (
-        int((labels >= n_clusters).sum())
-        for labels in (clustering.row_labels, clustering.column_labels)
+        int((labels >= n_clusters).sum()) for labels in (model.row_labels_, model.column_labels_)
     )
     return render(
         "clusters.html",
@@ -67,23 +45,23 @@ def clusters_page(
         links=LINKS,
         story=story,
         headline=f"{count(n_clusters, 'cluster')} with "
-        f"{count(clustering.disagreements, 'disagreement')} in {source}",
-        lead=f"{n:,} rows \N{MULTIPLICATION SIGN} {m:,} columns, {int(clustering.edges.sum()):,} "
+        f"{count(model.disagreements_, 'disagreement')} in {source}",
+        lead=f"{n:,} rows \N{MULTIPLICATION SIGN} {m:,} columns, {int(edges.sum()):,} "
         "edges. A disagreement is an edge between clusters or a missing edge inside one. In no "
         f"cluster: {alone_rows:,} rows and {alone_columns:,} columns.",
-        clusters=[_about(clustering, story, at) for at in range(result.n_components_found)],
+        clusters=[_about(edges, story, at) for at in range(result.n_components_found)],
         n_more=n_clusters - result.n_components_found,
-        certificate=clustering.certificate,
+        certificate=model.certificate_,
         **pictures(story, story.part),
     )
 
 
-def as_factorization(clustering: Clusters) -> Factorization:
-    """The answer of a clustering as disjoint blocks: 1 inside of the clusters that are shown."""
-    k = min(clustering.n_clusters, MOST_CLUSTERS)
+def as_factorization(model: BipartiteCorrelationClustering, edges: Any) -> Factorization:
+    """The answer of a model as disjoint blocks: 1 inside of the clusters that are shown."""
+    k = min(len(model.rows_), MOST_CLUSTERS)
     rows, columns = (
         np.where(labels < k, labels, -1).astype(np.int32)
-        for labels in (clustering.row_labels, clustering.column_labels)
+        for labels in (model.row_labels_, model.column_labels_)
     )
     widths = np.bincount(columns[columns >= 0], minlength=k).astype(np.float64)
     components = np.zeros((k, len(columns)))
@@ -99,19 +77,19 @@ def as_factorization(clustering: Clusters) -> Factorization:
         scales=scales,
         feature_labels=columns,
         feature_scales=components.max(axis=0, initial=0.0),
-        error=float(np.sqrt(clustering.disagreements)),
-        relative_squared_error=clustering.disagreements / max(1, int(clustering.edges.sum())),
+        error=float(np.sqrt(model.disagreements_)),
+        relative_squared_error=model.disagreements_ / max(1, int(edges.sum())),
     )
 
 
-def _about(clustering: Clusters, story: Story, cluster: int) -> dict[str, Any]:
+def _about(edges: Any, story: Story, cluster: int) -> dict[str, Any]:
     rows, columns = story.findings.rows_of(cluster), story.findings.columns_of(cluster)
-    edges = int(clustering.edges[rows][:, columns].sum())
+    n_edges = int(edges[rows][:, columns].sum())
     return {
         "rows": len(rows),
         "columns": len(columns),
-        "edges": edges,
-        "full": edges / (len(rows) * len(columns)),
+        "edges": n_edges,
+        "full": n_edges / (len(rows) * len(columns)),
         "some_rows": _some(rows, story.row),
         "some_columns": _some(columns, story.column),
     }

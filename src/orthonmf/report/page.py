@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from itertools import takewhile
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ MOST_GROUPS, MOST_COMPONENTS = 24, 60  # of the table of known groups
 MOST_SPOTS = 5_000
 SIDE = 480  # of the map of rows
 TYPICAL_ROWS, WORST_ROWS, BINS = 6, 12, 20
-MOST_CSV = 750_000  # bytes of a table that can be taken from the page
+MOST_LINES, MOST_CSV = 50_000, 750_000  # lines and bytes of a table that a page carries
 LINKS = (
     ("Overview", "#overview"),
     ("Matrix", "#matrix"),
@@ -312,24 +312,10 @@ def _files(story: Story) -> list[dict[str, Any]]:
 
 def _address(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A table in a data URI; nothing where it is too long for a page."""
-    written = _Bounded(MOST_CSV)
-    write_rows(written, headings, takewhile(lambda _: not written.is_full, rows))
-    text = written.getvalue().encode("utf-8", "replace")
-    return "" if written.is_full else f"data:text/csv;base64,{base64.b64encode(text).decode()}"
-
-
-class _Bounded(io.StringIO):
-    """A text that stops growing when it is longer than a page should carry."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self.left = most
-
-    @property
-    def is_full(self) -> bool:
-        """Whether something did not fit."""
-        return self.left < 0
-
-    def write(self, text: str, /) -> int:
-        self.left -= len(text.encode("utf-8", "replace"))
-        return len(text) if self.is_full else super().write(text)
+    text = io.StringIO()
+    kept = list(islice(rows, MOST_LINES + 1))
+    write_rows(text, headings, kept)
+    content = text.getvalue().encode("utf-8", "replace")
+    if len(kept) > MOST_LINES or len(content) > MOST_CSV:
+        return ""
+    return f"data:text/csv;base64,{base64.b64encode(content).decode()}"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from orthonmf import certificate
+from orthonmf.cautions import compare_sizes, compare_with_chance
 from orthonmf.distinctive import (
     AHEAD,
     distinctive_features,
@@ -44,7 +45,6 @@ class Story:
     selection: Mapping[str, Any] | None = None  # of select-k: candidates, suggestion, reason
     related: Sequence[tuple[str, str]] = ()  # other pages: a label and a relative address each
     remarks: Sequence[str] = ()  # sentences to show under the headline
-    cautions: Sequence[str] = ()  # what may mislead, besides the cautions of the result
     version: str = ""  # of the program that made the result
     chance: float | None = None  # the share that as many components capture of shuffled data
     groups: Sequence[str] | None = None  # known groups of the rows, a name for each
@@ -98,10 +98,16 @@ class Story:
         )
 
     @property
-    def all_cautions(self) -> list[str]:
-        """What may mislead, and why there are fewer components than asked for."""
-        shortage = [sentence(self.result.shortage)] if self.result.shortage else []
-        return list(dict.fromkeys([*self.result.cautions, *self.cautions, *shortage]))
+    def cautions(self) -> list[str]:
+        """What may mislead: what the fit says, and what follows from chance and ``select-k``."""
+        result, told = self.result, list(self.result.cautions)
+        if self.chance is not None:
+            captured, shares = self.findings.captured, self.findings.row_shares
+            k = result.n_components_found
+            told += compare_with_chance(captured, self.chance, k, shares)
+        if self.selection and self.selection.get("orthogonal") == result.orthogonal:
+            told += compare_sizes(result.n_components, self.selection["suggestion"])
+        return told
 
     @property
     def seed(self) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.cautions import compare_with_chance
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.shuffles import MOST_ENTRIES
 from orthonmf.errors import InvalidInputError, InvalidTypeError
@@ -101,11 +100,6 @@ def write_report(
         result.feature_names,
         image_shape,
         chance=chance,
-        cautions=()
-        if chance is None
-        else compare_with_chance(
-            findings.captured, chance, result.n_components_found, findings.row_shares
-        ),
         groups=None if groups is None else _groups_of(groups, X, shape[0]),
         version=__version__,
     )
