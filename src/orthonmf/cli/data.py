@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from math import prod
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from orthonmf.chi_square import chi_square_weights
 from orthonmf.cli import options as o
 from orthonmf.cli.failures import about, say
 from orthonmf.errors import FileError, InvalidInputError, MissingEntryError, NegativeEntryError
-from orthonmf.files.readers import NamedMatrix, default_max_bytes, read_matrix, read_names
+from orthonmf.files.readers import FORMATS, NamedMatrix, default_max_bytes, read_matrix, read_names
 from orthonmf.files.readers.request import Request
 from orthonmf.files.readers.stores import read_map, read_observation
 from orthonmf.inputs.parameters import as_bytes
@@ -34,28 +34,66 @@ FOUND_OUT = ("format", "key", "header", "index", "encoding")  # where it is not 
 MISSING = "--missing leaves missing entries out of the error (over samples or features)"
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 PREPARING = ("normalize", "log1p", "tfidf", "scale_features")
+PANEL = "Preparing the matrix"
+
+
+def _found_out(names: str, place: str) -> Any:
+    told = f"Text: whether the first {place} holds names; found out by default."
+    return o.flag(names, told, o.READING, show_default=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How a file is to be read; kept in ``summary.json`` so that it can be read again."""
 
-    format: o.Format = None
-    key: o.Key = None
-    header: o.Header = None
-    index: o.Index = None
-    transpose: o.Transpose = False
-    missing: o.Missing = False
+    format: Annotated[
+        str | None, o.reading("NAME", f"Format, when the name does not tell: {' '.join(FORMATS)}.")
+    ] = None
+    key: Annotated[str | None, o.reading("NAME", "Which array of a file that holds several.")] = (
+        None
+    )
+    header: Annotated[bool | None, _found_out("--header/--no-header", "line")] = None
+    index: Annotated[bool | None, _found_out("--index/--no-index", "column")] = None
+    transpose: Annotated[
+        bool, o.flag("--transpose", "Turn the matrix: its columns are the rows.", o.READING)
+    ] = False
+    missing: Annotated[
+        bool,
+        o.flag(
+            "--missing", "NaN and empty cells are missing and left out of the error.", o.READING
+        ),
+    ] = False
     max_bytes: o.MaxBytes = None
-    row_names: o.RowNames = None
-    feature_names: o.FeatureNames = None
-    columns: o.Columns = None
-    drop: o.Drop = None
-    encoding: o.Encoding = None
-    normalize: o.Normalize = None
-    log1p: o.Log1p = False
-    tfidf: o.Tfidf = False
-    scale_features: o.ScaleFeatures = False
+    row_names: Annotated[Path | None, o.reading("FILE", "Names of the rows, one per line.")] = None
+    feature_names: Annotated[
+        Path | None, o.reading("FILE", "Names of the columns, one per line.")
+    ] = None
+    columns: Annotated[
+        str | None,
+        o.reading("NAMES", "Only these columns: name,name; of edges: row,column,weight."),
+    ] = None
+    drop: Annotated[str | None, o.reading("NAMES", "All columns of the file but these.")] = None
+    encoding: Annotated[
+        str | None, o.reading("NAME", "Of text that is not UTF-8, such as cp1252 or utf-16.")
+    ] = None
+    normalize: Annotated[
+        str | None,
+        o.choice(
+            "--normalize",
+            "rows: every row at length 1; columns: as --scale-features; totals: every row at the "
+            "median total, before all else.",
+            ("rows", "columns", "totals"),
+            PANEL,
+        ),
+    ] = None
+    log1p: Annotated[bool, o.flag("--log1p", "log(1 + x) of every entry.", PANEL)] = False
+    tfidf: Annotated[bool, o.flag("--tfidf", "Counts of terms times how rare each is.", PANEL)] = (
+        False
+    )
+    scale_features: Annotated[
+        bool,
+        o.flag("--scale-features", "Columns over the root of their mean square.", PANEL),
+    ] = False
     max_memory: str | None = None  # an option of the solver too, so it stands among those
 
     @property

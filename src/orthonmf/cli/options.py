@@ -21,7 +21,6 @@ from orthonmf.onmf.algorithms import INITS, NAMES, SETTINGS
 from orthonmf.onmf.options import DEFAULTS
 
 READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
-PREPARING = "Preparing the matrix"
 N_INIT, MAX_ITER, TOL = "auto", DEFAULTS["max_iter"], DEFAULTS["tol"]
 LONGEST_LIST = 25
 MOST_NUMBERS = 1000
@@ -133,8 +132,7 @@ def components(help: str) -> Any:
     return value("K|K,L", help, "--components", "-k", parser=parse_sizes)
 
 
-_reading = partial(value, panel=READING)
-_preparing = partial(flag, panel=PREPARING)
+reading = partial(value, panel=READING)
 solver = partial(value, panel=SOLVER)
 printing = partial(value, panel=OUTPUT)
 page_flag = partial(flag, "--report", panel=OUTPUT)
@@ -152,50 +150,12 @@ File = Annotated[
     str,
     argument("FILE", f"The matrix: {' '.join(f'.{name}' for name in FORMATS)}, or - for stdin."),
 ]
-Format = Annotated[
-    str | None, _reading("NAME", f"Format, when the name does not tell: {' '.join(FORMATS)}.")
-]
-Key = Annotated[str | None, _reading("NAME", "Which array of a file that holds several.")]
-_FOUND_OUT = "Text: whether the first {} holds names; found out by default."
-_names_flag = partial(flag, panel=READING, show_default=False)
-Header = Annotated[bool | None, _names_flag("--header/--no-header", _FOUND_OUT.format("line"))]
-Index = Annotated[bool | None, _names_flag("--index/--no-index", _FOUND_OUT.format("column"))]
-Transpose = Annotated[
-    bool, flag("--transpose", "Turn the matrix: its columns are the rows.", READING)
-]
-Missing = Annotated[
-    bool, flag("--missing", "NaN and empty cells are missing and left out of the error.", READING)
-]
-Encoding = Annotated[
-    str | None, _reading("NAME", "Of text that is not UTF-8, such as cp1252 or utf-16.")
-]
 MaxBytes = Annotated[
     str | None,
-    _reading(
+    reading(
         "SIZE",
         "Refuse files that would take more memory, such as 500M or 8G (default: half of it).",
     ),
-]
-RowNames = Annotated[Path | None, _reading("FILE", "Names of the rows, one per line.")]
-FeatureNames = Annotated[Path | None, _reading("FILE", "Names of the columns, one per line.")]
-Columns = Annotated[
-    str | None, _reading("NAMES", "Only these columns: name,name; of edges: row,column,weight.")
-]
-Drop = Annotated[str | None, _reading("NAMES", "All columns of the file but these.")]
-Normalize = Annotated[
-    str | None,
-    choice(
-        "--normalize",
-        "rows: every row at length 1; columns: as --scale-features; totals: every row at the "
-        "median total, before all else.",
-        ("rows", "columns", "totals"),
-        PREPARING,
-    ),
-]
-Log1p = Annotated[bool, _preparing("--log1p", "log(1 + x) of every entry.")]
-Tfidf = Annotated[bool, _preparing("--tfidf", "Counts of terms times how rare each is.")]
-ScaleFeatures = Annotated[
-    bool, _preparing("--scale-features", "Columns over the root of their mean square.")
 ]
 Weights = Annotated[
     str | None,
