@@ -1,7 +1,7 @@
 """Matrix Market: ``.mtx`` and ``.mtx.gz``, with the names that 10x Genomics puts next to them.
 
-The header is checked here, the entries are read by NumPy, some ten thousand lines at a time. Lines
-in which it meets anything else are read again one by one, so that the error names the line.
+The header is checked here, the entries are read by NumPy, some ten thousand lines at a time. Where
+it meets anything else the error names the line.
 (pandas takes two to three times as long for them; SciPy's reader dies of a file that is cut.)
 """
 
@@ -20,11 +20,10 @@ from scipy.sparse import coo_array, csr_array
 from orthonmf.files.readers.names import tenx_neighbors
 from orthonmf.files.readers.opening import DAMAGED_PACKING, open_text
 from orthonmf.files.readers.request import NamedMatrix, Request
-from orthonmf.files.readers.text import as_number
 from orthonmf.typing import Array
 
 LONGEST_HEADER = 100_000  # lines of comments
-LONGEST_COMMENT, LONGEST_ENTRY = 2**20, 2**10  # characters; the format allows 1024
+LONGEST_LINE = 2**20  # characters
 LINES_AT_ONCE = 2**15
 TYPES = ("real", "double", "integer", "unsigned-integer", "pattern")
 SYMMETRIES = ("general", "symmetric", "hermitian")
@@ -43,23 +42,28 @@ class _Header:
     line: int  # of the sizes
 
     @property
-    def columns(self) -> list[str]:
-        """What stands in a line of the body."""
-        places = ["row", "column"] if self.layout == "coordinate" else []
-        return places if self.type == "pattern" else [*places, "value"]
+    def columns(self) -> list[tuple[str, str]]:
+        """What stands in a line of the body: names and dtypes."""
+        places = [("row", "i8"), ("column", "i8")] if self.layout == "coordinate" else []
+        return places if self.type == "pattern" else [*places, ("value", "f8")]
 
-    def is_whole(self, column: str) -> bool:
-        """Whether a column holds whole numbers."""
-        return column != "value" or "integer" in self.type
+    def describe_entry(self) -> str:
+        """An entry in words, for messages."""
+        n, m = self.shape
+        words = {
+            "row": f"a row from 1 to {n}",
+            "column": f"a column from 1 to {m}",
+            "value": f"a {'whole ' * ('integer' in self.type)}number, finite and not negative",
+        }
+        return ", ".join(words[name] for name, _ in self.columns)
 
 
 def read_mtx(request: Request) -> NamedMatrix:
     """Read a coordinate file as CSR and an array file as an array, both in float64."""
     try:
         with open_text(request.path, errors="replace") as file:
-            lines = iter(lambda: file.readline(LONGEST_COMMENT), "")
+            lines = iter(lambda: file.readline(LONGEST_LINE), "")
             header = _read_header(lines, request)
-            _check_room(header, request)
             entries = _read_entries(lines, header, request)
     except DAMAGED_PACKING as error:
         raise request.error(f"the packed file is damaged: {error}") from error
@@ -85,6 +89,9 @@ def _read_header(lines: Iterator[str], request: Request) -> _Header:
             raise request.error(f"a symmetric matrix is square, this one is {n} x {m}", number)
         in_array = n * (n + 1) // 2 if mirrored else n * m
         n_entries = counts[2] if layout == "coordinate" else in_array
+        # Refused before memory is taken; entries that are declared in vain cost none.
+        n_bytes = 8 * n * m if layout == "array" else n_entries * (48 if mirrored else 24)
+        request.check_size(n_bytes, f"{n_entries:,} declared entries", number)
         return _Header(layout, kind, mirrored, (n, m), n_entries, number)
     raise request.error("it ends before the line of sizes")
 
@@ -108,28 +115,19 @@ def _read_banner(line: str, request: Request) -> tuple[str, str, bool]:
     return layout, field, symmetry != "general"
 
 
-def _check_room(header: _Header, request: Request) -> None:
-    """Refuse more entries than the memory allows; those declared in vain cost none."""
-    n, m = header.shape
-    in_coordinates = header.n_entries * (48 if header.mirrored else 24)
-    what = f"{header.n_entries:,} declared entries"
-    request.check_size(8 * n * m if header.layout == "array" else in_coordinates, what, header.line)
-
-
 def _read_entries(lines: Iterator[str], header: _Header, request: Request) -> dict[str, Array]:
     """What the body holds, by `_Header.columns`; places are counted from 0."""
     whole = np.int32 if max(header.shape) < 2**31 else np.int64
     entries: dict[str, Array] = {
         name: np.empty(header.n_entries, dtype=np.float64 if name == "value" else whole)
-        for name in header.columns
+        for name, _ in header.columns
     }
     start, number = 0, header.line + 1
     while block := list(islice(lines, LINES_AT_ONCE)):
-        columns = _read_block(block, number, header.n_entries - start, header, request)
-        end = start + len(columns[0])
-        for name, numbers in zip(header.columns, columns, strict=True):
-            entries[name][start:end] = numbers - (name != "value")
-        start = end
+        rows = _read_block(block, number, header.n_entries - start, header, request)
+        for name, values in entries.items():
+            values[start : start + len(rows)] = rows[name] - (name != "value")
+        start += len(rows)
         number += len(block)
     if start < header.n_entries:
         raise request.error(
@@ -140,56 +138,47 @@ def _read_entries(lines: Iterator[str], header: _Header, request: Request) -> di
 
 def _read_block(
     block: list[str], number: int, left: int, header: _Header, request: Request
-) -> list[Array]:
-    """The numbers of some lines, column by column: all usable, no more than are left."""
-    kinds = [(name, "i8" if header.is_whole(name) else "f8") for name in header.columns]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # a fraction where an integer belongs only warns
-            rows = np.loadtxt(block, dtype=kinds, comments=None, ndmin=1)
-        columns = [rows[name] for name in header.columns]
-        usable = (_is_usable(rows[name], name, header, request) for name in header.columns)
-        if len(rows) <= left and all(usable):
-            return columns
-    except (ValueError, OverflowError, UserWarning, DeprecationWarning):
-        pass
+) -> Array:
+    """The entries of some lines, all usable and no more than are left, as a structured array."""
+    rows = _parse(block, header, request)
+    if rows is not None and len(rows) <= left:
+        return rows
     filled = [(at, line) for at, line in enumerate(block, number) if line.strip()]
     if len(filled) > left:
         why = f"{header.n_entries:,} entries were declared, here is more"
         raise request.error(why, filled[left][0])
-    values = [_read_line(line, at, header, request) for at, line in filled]
-    return list(np.array(values).reshape(-1, len(header.columns)).T)
+    if not filled:
+        return np.empty(0, header.columns)
+    while len(filled) > 1:  # towards the first line that cannot be read
+        first_half = filled[: len(filled) // 2]
+        bad = _parse([line for _, line in first_half], header, request) is None
+        filled = first_half if bad else filled[len(first_half) :]
+    at, line = filled[0]
+    raise request.error(
+        f"{line.strip()[:60]!r} is no entry, which has here: {header.describe_entry()}", at
+    )
 
 
-def _is_usable(numbers: Array, name: str, header: _Header, request: Request) -> bool:
-    if name == "value":
-        return not request.find_unusable(numbers).any()
-    return bool(((numbers >= 1) & (numbers <= header.shape[name == "column"])).all())
-
-
-def _read_line(line: str, number: int, header: _Header, request: Request) -> list[float]:
-    """The numbers of a line, or the error that says what is wrong with it."""
-    cells, columns = line.split(), header.columns
-    if len(line) > LONGEST_ENTRY:
-        raise request.error(f"it is longer than {LONGEST_ENTRY:,} characters", number)
-    if len(cells) != len(columns):
-        raise request.error(
-            f"an entry has {len(columns)} numbers here, found {len(cells)}: {line[:40]!r}", number
-        )
-    numbers: list[float] = []
-    for name, cell in zip(columns, cells, strict=True):
-        whole = header.is_whole(name)
-        value = as_number(cell)
-        if value is None or (whole and not WHOLE.fullmatch(cell)):
-            kind = "whole number" if whole else "number"
-            raise request.error(f"the {name} {cell[:40]!r} is no {kind}", number)
-        if not _is_usable(np.array(value), name, header, request):
-            limits = f"is outside 1 to {header.shape[name == 'column']}"
-            unusable = "is not usable: entries must be finite and not negative"
-            what = unusable if name == "value" else limits
-            raise request.error(f"the {name} {cell[:40]} {what}", number)
-        numbers.append(value)
-    return numbers
+def _parse(lines: list[str], header: _Header, request: Request) -> Array | None:
+    """The entries of some lines; None where one is no entry that can be used."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # NumPy only warns of a fraction for a whole number
+            rows = np.loadtxt(lines, dtype=header.columns, comments=None, ndmin=1)
+    except (ValueError, OverflowError, UserWarning, DeprecationWarning):
+        return None
+    sizes = dict(zip(("row", "column"), header.shape, strict=True))
+    for name, _ in header.columns:
+        values = rows[name]
+        if name != "value":
+            usable = (values >= 1) & (values <= sizes[name])
+        else:
+            usable = ~request.find_unusable(values)
+            if "integer" in header.type:
+                usable &= values == np.rint(values)
+        if not usable.all():
+            return None
+    return np.asarray(rows)
 
 
 def _as_csr(entries: dict[str, Array], header: _Header) -> csr_array:
