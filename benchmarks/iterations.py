@@ -54,7 +54,8 @@ class NotedGenerator:
 
 def start(baseline, M, rng):
     """Return the iterates of a baseline, with those before the timed ones done."""
-    steps = baseline.start(M, K, rng=rng)
+    options = {"tol": baseline.tol} if baseline.stops_itself else {}
+    steps = baseline.iterates(M, K, rng=rng, **options)
     for _ in islice(steps, FIRST):
         pass
     return steps

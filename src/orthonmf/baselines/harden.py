@@ -20,7 +20,7 @@ MOST_SWEEPS = 100
 
 
 def harden(
-    M: Matrix, found: Iterate, orthogonal: Orthogonal, *, sweeps: int = MOST_SWEEPS
+    M: Matrix, factors: Iterate, orthogonal: Orthogonal, *, sweeps: int = MOST_SWEEPS
 ) -> Hardened:
     """Keep the largest entry of every column of W, and refit both factors to M.
 
@@ -39,9 +39,9 @@ def harden(
     True
     """
     if orthogonal == "both":
-        A, W, done = _harden_both(M, found, sweeps)
+        A, W, done = _harden_both(M, factors, sweeps)
     else:
-        A, W, done = _harden_samples(M, found, sweeps)
+        A, W, done = _harden_samples(M, factors, sweeps)
     return Hardened(A, W, reconstruction_error(M, A, W), relative_squared_error(M, A, W), done)
 
 
@@ -52,9 +52,9 @@ def largest_contribution(A: Array, W: Array) -> Array:
     return np.where(contributions.max(axis=0) > 0, labels, -1)
 
 
-def _harden_samples(M: Matrix, found: Iterate, sweeps: int) -> tuple[Array, Array, int]:
-    k = found.W.shape[0]
-    labels = largest_contribution(found.left, found.W)
+def _harden_samples(M: Matrix, factors: Iterate, sweeps: int) -> tuple[Array, Array, int]:
+    k = factors.W.shape[0]
+    labels = largest_contribution(factors.left, factors.W)
     A = top_directions(M, labels, k)
     done = 0
     while done < sweeps:
@@ -68,9 +68,9 @@ def _harden_samples(M: Matrix, found: Iterate, sweeps: int) -> tuple[Array, Arra
     return A, scatter(labels, products[labels, np.arange(len(labels))], k), done
 
 
-def _harden_both(M: Matrix, found: Iterate, sweeps: int) -> tuple[Array, Array, int]:
+def _harden_both(M: Matrix, factors: Iterate, sweeps: int) -> tuple[Array, Array, int]:
     """Alternate between columns and rows, each in its best component given the other side."""
-    A, W = _pair(found)
+    A, W = _pair(factors)
     k = W.shape[0]
     labels, row_labels = largest_contribution(A, W), largest_contribution(W.T, A.T)
     A = _unit_rows_at(row_labels, A[np.arange(len(A)), row_labels], k).T
@@ -99,13 +99,13 @@ def _unit_rows_at(labels: Array, scales: Array, k: int) -> Array:
     return unit_rows(scatter(labels, scales, k))[0]
 
 
-def _pair(found: Iterate) -> tuple[Array, Array]:
+def _pair(factors: Iterate) -> tuple[Array, Array]:
     """Reorder the rows of W so that component s of A meets the one that S ties it to most."""
-    A, W = found.A, found.W
-    if found.S is None:
+    A, W = factors.A, factors.W
+    if factors.S is None:
         return A, W
     energy = (
-        found.S * np.linalg.norm(A, axis=0)[:, None] * np.linalg.norm(W, axis=1)[None, :]
+        factors.S * np.linalg.norm(A, axis=0)[:, None] * np.linalg.norm(W, axis=1)[None, :]
     ) ** 2
     _, partner = linear_sum_assignment(energy, maximize=True)
     return A, W[partner]

@@ -7,16 +7,7 @@ from typing import Any
 import numpy as np
 
 from orthonmf.baselines.harden import harden as harden_factors
-from orthonmf.baselines.interface import (
-    Baseline,
-    BaselineResult,
-    Hardened,
-    History,
-    Iterate,
-    Matrix,
-    Steps,
-    run,
-)
+from orthonmf.baselines.interface import Baseline, BaselineResult, Iterate, Matrix, Steps
 from orthonmf.baselines.methods.ding_double import ONMF_DING_DOUBLE, ONMF_DING_DOUBLE_NOISY
 from orthonmf.baselines.methods.em_onmf import EM_ONMF, EM_ONMF_SEEDED
 from orthonmf.baselines.methods.ep4orth import EP4ORTH
@@ -30,6 +21,7 @@ from orthonmf.baselines.methods.onmfs import ONMFS
 from orthonmf.baselines.methods.onp_mf import ONP_MF
 from orthonmf.baselines.methods.pnmf import PNMF
 from orthonmf.baselines.methods.sncp import SNCP
+from orthonmf.baselines.running import run
 from orthonmf.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import as_generator, as_n_components, name_nearest
@@ -86,32 +78,29 @@ def solve(
     --------
     >>> import orthonmf
     >>> X = orthonmf.datasets.make_planted(40, 12, 3, noise=0.1, random_state=0).X
-    >>> found = orthonmf.baselines.solve("onmf-a", X, 3, random_state=0, max_iter=50)
-    >>> found.A.shape, found.W.shape
+    >>> result = orthonmf.baselines.solve("onmf-a", X, 3, random_state=0, max_iter=50)
+    >>> result.A.shape, result.W.shape
     ((12, 3), (3, 40))
-    >>> orthonmf.measures.non_orthogonality(found.hardened.W)
+    >>> orthonmf.measures.non_orthogonality(result.hardened.W)
     0.0
     """
     baseline = _baseline(method, options)
     M, exponent = _scale(X)
     k = as_n_components(k, "k")
-    iterations = baseline.max_iter if max_iter is None else int(max_iter)
+    tol = baseline.tol if tol is None else float(tol)
     rng = as_generator(random_state)
-    if exponent is None:
-        return _zero_result(baseline.name, M.shape, k)
-    outcome = run(
-        baseline,
+    own = options | ({"tol": tol} if baseline.stops_itself else {})
+    last, history, ended = run(
+        _zeros(M, k) if exponent is None else baseline.iterates(M, k, rng=rng, **own),
         M,
-        k,
-        rng=rng,
-        max_iter=iterations,
-        tol=baseline.tol if tol is None else float(tol),
+        max_iter=baseline.max_iter if max_iter is None else int(max_iter),
+        tol=None if baseline.stops_itself else tol,
+        period=baseline.period,
         time_limit=time_limit,
         record_every=as_n_components(record_every or baseline.period, "record_every"),
-        options=options,
     )
-    last, history = outcome.last, outcome.history
     hardened = harden_factors(M, last, baseline.orthogonal) if harden else None
+    exponent = exponent or 0
     return BaselineResult(
         name=baseline.name,
         A=last.A if last.S is not None else _scale_back(last.A, exponent),
@@ -122,9 +111,21 @@ def solve(
         history=replace(history, error=np.ldexp(history.error, exponent)),
         iterations=int(history.iterations[-1]),
         seconds=float(history.seconds[-1]),
-        stop_reason=outcome.stop_reason,
-        hardened=None if hardened is None else _scale_hardened_back(hardened, exponent),
+        stop_reason=ended,
+        # There A holds directions; the scale of the data goes into W.
+        hardened=hardened
+        and replace(
+            hardened,
+            W=_scale_back(hardened.W, exponent),
+            error=float(np.ldexp(hardened.error, exponent)),
+        ),
     )
+
+
+def _zeros(M: Matrix, k: int) -> Steps:
+    """The only iterate for a zero matrix."""
+    yield Iterate(np.zeros((M.shape[0], k)), np.zeros((k, M.shape[1])))
+    return "zero matrix"
 
 
 def _baseline(method: Any, options: dict[str, Any]) -> Baseline:
@@ -171,21 +172,3 @@ def _scale_back(factor: Array, exponent: int) -> Array:
         row = int(np.flatnonzero(~np.isfinite(scaled).all(axis=1))[0])
         raise ScaleOverflowError(f"Row {row} of a factor is too large for float64; scale X down.")
     return scaled
-
-
-def _scale_hardened_back(hardened: Hardened, exponent: int) -> Hardened:
-    # A holds directions; the scale of the data goes into W there.
-    return replace(
-        hardened,
-        W=_scale_back(hardened.W, exponent),
-        error=float(np.ldexp(hardened.error, exponent)),
-    )
-
-
-def _zero_result(name: str, shape: tuple[int, int], k: int) -> BaselineResult:
-    factors = Iterate(np.zeros((shape[0], k)), np.zeros((k, shape[1])))
-    history = History(np.zeros(1, dtype=np.int64), *np.zeros((4, 1)))
-    hardened = Hardened(factors.A, factors.W, 0.0, 0.0, 0)
-    return BaselineResult(
-        name, factors.A, factors.W, None, 0.0, 0.0, history, 0, 0.0, "zero matrix", hardened
-    )

@@ -79,11 +79,11 @@ def iterates(
     penalty = FIRST_PENALTY * float(np.mean(values**2))
     step = 1.0 / float(values[0] ** 2)
     while True:
-        found = fit_clipped(M, U)
-        yield found
+        iterate = fit_clipped(M, U)
+        yield iterate
         if negativity(U) <= tol:
             return "no negative entries beyond the tolerance"
-        U, step = conjugate_steps(U, M.T @ found.A, penalty, step, inner_steps)
+        U, step = conjugate_steps(U, M.T @ iterate.A, penalty, step, inner_steps)
         penalty *= growth
 
 

@@ -62,14 +62,14 @@ def iterates(M: Matrix, k: int, *, rng: np.random.Generator, tol: float) -> Step
     step = 1.0 / float(values[0] ** 2)
     smallest, stuck, iteration = SMALLEST_STEP * step, 0, 0
     while True:
-        found = fit_clipped(M, U)
-        yield found
+        iterate = fit_clipped(M, U)
+        yield iterate
         if iteration and negativity(U) <= tol:
             return "no negative entries beyond the tolerance"
         iteration += 1
         penalty *= PENALTY_GROWTH
-        linear = M.T @ found.A
-        fit = linear - U @ (found.A.T @ found.A)
+        linear = M.T @ iterate.A
+        fit = linear - U @ (iterate.A.T @ iterate.A)
         linear += multipliers
         direction = fit + multipliers - penalty * np.minimum(U, 0.0)
         U, step = search(U, direction, linear, penalty, step, smallest)
