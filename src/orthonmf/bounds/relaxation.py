@@ -163,16 +163,20 @@ def search(
     signed: int | None = None,
     at_most: bool = False,
     reserve: float = 0.0,
+    fixed: Array | None = None,
+    start: Multiplier | None = None,
 ) -> Multiplier:
     """A multiplier for a symmetric ``matrix`` (p, p), k < p, in the precision of the matrix.
 
     Only pairs of the first ``signed`` coordinates (all, if not given) have a multiplier. With
-    ``at_most`` the trace of Z may be below k, so that only positive eigenvalues count. It ends by
-    its aim, or with what it has when the allowance less ``reserve`` seconds is spent. The
-    matrix is used up.
+    ``at_most`` the trace of Z may be below k, so that only positive eigenvalues count. ``fixed``
+    (p,), where given, is a unit vector q with Z q = q. It ends by its aim, or with what it has when
+    the allowance less ``reserve`` seconds is spent. The matrix is used up, and so is the multiplier
+    of a similar matrix that a search may ``start`` from.
     """
     signed = len(matrix) if signed is None else signed
-    state = _Search(matrix, k, signed, at_most, aim.pace)
+    start = start if start is not None and start.penalty > 0.0 else None
+    state = _Search(matrix, k, signed, at_most, aim.pace, fixed, start)
     checks = [state.top]
     for iteration in range(1, aim.max_iter + 1):
         if allowance.ends(reserve):
@@ -194,24 +198,44 @@ class _Search:
 
     best: Multiplier | None = None
 
-    def __init__(self, matrix: Operand, k: int, signed: int, at_most: bool, pace: Pace) -> None:
+    def __init__(
+        self,
+        matrix: Operand,
+        k: int,
+        signed: int,
+        at_most: bool,
+        pace: Pace,
+        fixed: Array | None,
+        start: Multiplier | None,
+    ) -> None:
+        # Within the vectors orthogonal to the fixed one there is one dimension less to choose.
         self.k, self.signed, self.at_most, self.pace = k, signed, at_most, pace
         self.scaled = matrix
+        self.fixed = np.zeros((len(matrix), 0), matrix.dtype)
+        if fixed is not None:
+            self.k, self.fixed = k - 1, fixed[:, None].astype(matrix.dtype)
         p = len(matrix)
         self.rng = np.random.default_rng(0)
-        start = self.rng.standard_normal((p, min(p, max(LEAST_WIDTH, k) + SPARE)))
-        start = np.linalg.qr(start)[0].astype(matrix.dtype)
-        values, vectors = _ritz(self.scaled.times, start, self.rng, 4)
-        self.top = self.top_without = _sum_of_largest(values, k, at_most)
-        self.vectors = vectors[:, : start.shape[1]]
+        if start is None:
+            first = self.rng.standard_normal((p, min(p, max(LEAST_WIDTH, k) + SPARE)))
+            first = np.linalg.qr(first)[0].astype(matrix.dtype)
+        else:
+            first = start.vectors
+        values, vectors = self._ritz(self.scaled.times, first, 4 if start is None else 2)
+        self.top = self.top_without = self._sum_of_largest(self.scaled.times, values)
+        self.vectors = vectors[:, : first.shape[1]]
         self.values, self.checked = values, self.vectors
         # An eigenvalue that matters; a power of two, so that scaling is exact.
-        size = max(values[k - 1], 0.3 * values[min(1, p - 1)], 1e-3 * np.abs(values).max())
+        size = max(values[self.k - 1], 0.3 * values[min(1, p - 1)], 1e-3 * np.abs(values).max())
         self.penalty = math.ldexp(1.0, math.frexp(pace.first_penalty * float(size) or 1.0)[1] - 1)
+        self.state: Array
+        if start is None:
+            self.state = np.zeros((p, p), matrix.dtype)
+            self.state[np.arange(p), np.arange(p)] = k / p
+        else:
+            self.state, self.penalty = start.state, start.penalty
         self.scaled.scale(1.0 / self.penalty)
-        self.state: Array = np.zeros((p, p), matrix.dtype)
-        self.state[np.arange(p), np.arange(p)] = k / p
-        self.root = self.vectors[:, :k]
+        self.root = np.hstack([self.fixed, self.vectors[:, : self.k]])
         self.residuals = 0.0, 0.0
         self._buffer = np.empty((min(ROWS, p), p), matrix.dtype)
 
@@ -256,11 +280,12 @@ class _Search:
 
     def iterate(self, residuals: bool = False) -> None:
         """One projection and one update of M; with the residuals if asked for."""
-        values, vectors = _ritz(lambda v: self._times(v, self._magnitude), self.vectors, self.rng)
+        values, vectors = self._ritz(lambda v: self._times(v, self._magnitude), self.vectors)
         shift = fantope_shift(values, self.k)
         clipped = np.clip(values - (max(shift, 0.0) if self.at_most else shift), 0.0, 1.0)
         active = int(np.count_nonzero(clipped > 0.0))
         root = vectors[:, :active] * np.sqrt(clipped[:active]).astype(vectors.dtype)
+        root = np.hstack([self.fixed, root])
         self._update(root, residuals)
         self.root = root
         self.vectors = self._resize(vectors, active)
@@ -300,14 +325,43 @@ class _Search:
 
     def check(self) -> float:
         """About the sum of the k largest eigenvalues of B + N."""
-        values, vectors = _ritz(lambda v: self._times(v, self._negative), self.checked, self.rng, 2)
+
+        def times(vectors: Array) -> Array:
+            return self._times(vectors, self._negative)
+
+        values, vectors = self._ritz(times, self.checked, 2)
         # As many as the projections use: in the end so many eigenvalues are all but equal.
         self.checked = vectors[:, : max(self.checked.shape[1], self.vectors.shape[1])]
         self.values = values * self.penalty
-        self.top = _sum_of_largest(self.values, self.k, self.at_most)
+        self.top = self.penalty * self._sum_of_largest(times, values)
         if len(self.state) <= COPIED_SIDE and (self.best is None or self.top < self.best.top):
             self.best = replace(self._multiplier(), state=self.state.copy())
         return self.top
+
+    def _ritz(
+        self, times: Callable[[Array], Array], vectors: Array, steps: int = 1
+    ) -> tuple[Array, Array]:
+        """Ritz pairs of a matrix P, on what is orthogonal to the fixed vector, which comes last."""
+        fixed = self.fixed
+        if not fixed.size:
+            return ritz(times, vectors, self.rng, steps)
+
+        def restricted(vectors: Array) -> Array:
+            along = fixed.T @ vectors
+            product = times(vectors - fixed @ along)
+            return product - fixed @ (fixed.T @ product + along)
+
+        values, vectors = ritz(restricted, vectors, self.rng, steps)
+        return values, vectors - fixed @ (fixed.T @ vectors)
+
+    def _sum_of_largest(self, times: Callable[[Array], Array], values: Array) -> float:
+        """The sum of the k first values, of the positive ones only where they may be fewer.
+
+        That of the fixed vector is one of them.
+        """
+        largest = values[: self.k]
+        of_fixed = float(np.vdot(self.fixed, times(self.fixed))) if self.fixed.size else 0.0
+        return of_fixed + float((np.maximum(largest, 0.0) if self.at_most else largest).sum())
 
     def balance(self) -> None:
         """Move the penalty to where both residuals fall; N stays as it is."""
@@ -339,7 +393,7 @@ class _Search:
         )
 
 
-def _ritz(
+def ritz(
     times: Callable[[Array], Array], vectors: Array, rng: np.random.Generator, steps: int = 1
 ) -> tuple[Array, Array]:
     """Ritz values, largest first, and vectors from span(V, P V), V (p, r) orthonormal.
@@ -361,12 +415,6 @@ def _ritz(
         ritz_vectors = basis @ rotation[:, ::-1].astype(vectors.dtype)
         vectors = ritz_vectors[:, :width]
     return values[::-1], ritz_vectors
-
-
-def _sum_of_largest(values: Array, k: int, at_most: bool) -> float:
-    """The sum of the k first values, of the positive ones only where they may be fewer."""
-    largest = values[:k]
-    return float((np.maximum(largest, 0.0) if at_most else largest).sum())
 
 
 def fantope_shift(values: Array, k: int) -> float:

@@ -1,0 +1,277 @@
+"""Lower bounds on the Kullback-Leibler divergence, from what parts can capture of another matrix.
+
+The entrywise root of a model of the divergence has the shape of a model of the squared error. So,
+for *every* Y that is positive where X is, with N the sum of X (docs/theory/bounds.md, Theorem 18),
+
+    divergence >= sum_ij x_ij ln(Y_ij^2 / x_ij) + N ln(N / captured),
+
+where no k parts capture more than ``captured`` of |Y|^2. The best scales of rows are known, for
+they are their sums: the roots q of these lie in the span of the parts, which bounds ``captured``
+further. `reweighting` chooses Y. What it stores is the data of the proof, and so is q, which costs
+a factor; every rounding is on the safe side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthonmf.bounds.all_pairs import HUGE, raise_matrix
+from orthonmf.bounds.allowance import (
+    LARGEST_MATRIX,
+    PAIR_BYTES,
+    PER_ENTRY,
+    Allowance,
+    has_room,
+    proof_seconds,
+)
+from orthonmf.bounds.eigenvalues import pairs_for_sum, top_sum_upper_bound
+from orthonmf.bounds.reweighting import Table, reweight, search_jointly
+from orthonmf.bounds.table import (
+    FEW_ITERATIONS,
+    GROUP_WORK,
+    LARGEST_GROUP,
+    LARGEST_SIDE,
+    LEFT_OUT,
+    PRICE_OF_PROOF,
+    SMALLEST_GROUP,
+)
+from orthonmf.certificate import CERTIFICATE_SECONDS, LowerBound
+from orthonmf.engine.counts import Counts
+from orthonmf.engine.executors import one_blas_thread
+from orthonmf.engine.kernels.sparse import gram_of_rows
+from orthonmf.engine.segments import slices
+from orthonmf.rounding import LIGHT, growth, norm_from_above, round_up, symmetric
+from orthonmf.typing import Array
+
+METHOD = "the singular values of a reweighted matrix"
+METHOD_OF_PAIRS = "a dual solution for all pairs of points of a reweighted matrix"
+# Roundings of a logarithm, with the error of the library that computes it, and of what is nearby.
+LOGARITHM = 32
+# An entry is multiplied by two weights, and the root of one of them was squared.
+WEIGHTED_ENTRY = 6
+ROWS = 256  # of a matrix that are changed at once
+
+
+def bound_divergence(
+    counts: Counts,
+    labels: Array | None,
+    feature_labels: Array | None,
+    sizes: tuple[int, int],
+    method: str,
+    *,
+    cost: float = math.inf,
+    seconds: float = CERTIFICATE_SECONDS,
+    interrupted: Callable[[], bool] = lambda: False,
+    weighted: bool = True,
+) -> list[LowerBound]:
+    """Lower bounds on the divergence of every solution, in the units of the counts.
+
+    Parameters
+    ----------
+    counts
+        X with its weights multiplied in; ``weighted`` says whether that has rounded its entries.
+    labels, feature_labels
+        (n,) and (m,) groups of an answer, -1 for none; None for a side that has no groups. They
+        steer the search, and any are legal.
+    sizes
+        How many groups of rows, and of columns, there can be.
+    method
+        "svd" or "tight".
+    cost
+        About the divergence of the answer: a search that proves it to be the least ends.
+    """
+    sides = []
+    if labels is not None:
+        sides.append((counts, labels, sizes[0], "rows"))
+    if feature_labels is not None:
+        sides.append((counts.transposed(), feature_labels, sizes[1], "columns"))
+    unsure = weights_may_change(counts) if weighted else 0.0
+    allowance, bounds = Allowance(seconds, interrupted), []
+    with one_blas_thread():
+        for number, (side, groups, k, name) in enumerate(sides):
+            share = allowance.share(1.0 / (len(sides) - number), seconds / len(sides))
+            bound = _bound_side(side, groups, k, method == "tight", cost, share)
+            told = bound.method
+            if len(sides) > 1:
+                told += f" over the groups of {name} alone" + (LEFT_OUT if min(sizes) > 1 else "")
+            bounds.append(LowerBound(max(0.0, bound.value - unsure), told))
+    return bounds
+
+
+def _bound_side(
+    counts: Counts, labels: Array, k: int, tight: bool, cost: float, allowance: Allowance
+) -> LowerBound:
+    """The best bound for k groups of rows."""
+    held = np.flatnonzero(counts.row_sums > 0)
+    n = len(held)
+    table = Table(counts.part(held))
+    smallest, total = float(counts.row_sums[held].min(initial=1.0)), counts.total
+    # Beyond, shares and their roots would lose digits to underflow.
+    if k >= n or not LIGHT * max(1.0, total) < smallest <= total < 1.0 / LIGHT:
+        return LowerBound(0.0, METHOD)
+    if k == 1:
+        return LowerBound(prove(table, table.normalized(), 1), "the information there is")
+    choice = reweight(table, labels[held], k)
+    best = LowerBound(prove(table, choice.logs, k), METHOD)
+    needed = FEW_ITERATIONS * PER_ENTRY * n * n + 2.0 * proof_seconds(n)
+    fits = n <= LARGEST_MATRIX and has_room(PAIR_BYTES * n * n)
+    if tight and fits and needed <= allowance.seconds and not allowance.cut:
+        share = cost / counts.total
+        logs, multiplier = search_jointly(table, choice, labels[held], k, share, allowance)
+        Y = table.matrix(logs)
+        raised = gram_of_rows(Y)
+        raise_matrix(raised, multiplier, HUGE * float(np.diagonal(raised).max()))
+        start = multiplier.vectors.astype(np.float64)
+        captured = captured_by_pairs(raised, Y.shape[1], table.roots, k, start)
+        value = divergence_from_below(table, Y.data, captured)
+        method = METHOD_OF_PAIRS if value > best.value else best.method
+        best = LowerBound(max(value, best.value), allowance.tell(method))
+    return best
+
+
+def prove(table: Table, logs: Array, k: int) -> float:
+    """What Y proves by its singular values, those of groups of rows where both sides are long.
+
+    What is captured of all rows is at most what is captured of every group by itself (Theorem 11).
+    """
+    Y, n = table.matrix(logs), len(table.roots)
+    groups = [np.arange(n)]
+    if min(Y.shape) > LARGEST_SIDE and k > 1:
+        size = int(min(LARGEST_GROUP, math.sqrt(GROUP_WORK / PRICE_OF_PROOF / n)))
+        if size < SMALLEST_GROUP * k:
+            return 0.0
+        groups = np.array_split(np.random.default_rng(0).permutation(n), math.ceil(n / size))
+    captured = math.fsum(captured_from_above(Y[rows], table.roots[rows], k) for rows in groups)
+    return divergence_from_below(table, Y.data, round_up(captured, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Two numbers that the exact one lies between."""
+
+    low: float
+    high: float
+
+
+def stretch_of_roots(shape: tuple[int, int]) -> float:
+    """A factor: what replacing q by the roots as they are stored can add to what is captured.
+
+    Up to one scale every root is within e of its exact value, relatively. A model <F, Y> with one
+    of them is a model with the other for a Y that is entry by entry within e, and all is
+    non-negative (docs/theory/rounding.md).
+    """
+    error = growth(sum(shape) + 8)
+    return ((1.0 + error) / (1.0 - error)) ** 2 * (1.0 + growth(8))
+
+
+def divergence_from_below(table: Table, weights: Array, captured: float) -> float:
+    """What a matrix Y proves, ``weights`` (c,) at the entries of X, or 0 where that is nothing.
+
+    ``captured`` is what no k parts exceed on Y, with q as the table stores it.
+    """
+    x, total = table.counts.rows.data, table.counts.total
+    captured = round_up(captured * stretch_of_roots(table.counts.shape), 2)
+    if not 0.0 < captured < math.inf:
+        return 0.0
+    squares, entries = 2.0 * np.log(weights), np.log(x)
+    whole = math.log(total) - math.log(captured)
+    sizes = float(x @ (np.abs(squares) + np.abs(entries)))
+    sizes += total * (1.0 + abs(math.log(total)) + abs(math.log(captured)))
+    value = float(x @ (squares - entries)) + total * whole
+    value -= round_up(growth(2 * len(x) + LOGARITHM) * sizes, 2 * len(x) + LOGARITHM)
+    return value if 0.0 < value < math.inf else 0.0
+
+
+def information_between(counts: Counts) -> Interval:
+    """``N I(X; Y)`` of counts as they are stored, what a single part loses."""
+    x, total = counts.rows.data, counts.total
+    if not total > 0:
+        return Interval(0.0, 0.0)
+    logs = np.log(x), np.log(counts.row_sums), np.log(np.maximum(counts.column_sums, LIGHT))
+    entries = logs[0], logs[1][counts.owners], logs[2][counts.rows.indices]
+    whole = math.log(total)
+    sizes = float(x @ sum(np.abs(part) for part in entries)) + total * (4.0 + abs(whole))
+    value = float(x @ (entries[0] - entries[1] - entries[2] + whole))
+    operations = 2 * (len(x) + sum(counts.shape)) + LOGARITHM
+    error = round_up(growth(operations) * sizes, operations)
+    return Interval(max(0.0, value - error), value + error)
+
+
+def divergence_from_above(measured: float, counts: Counts) -> float:
+    """An upper bound on the divergence of stored factors that was summed over all entries.
+
+    ``sum x ln(x / y) - x + y``: the sum of the absolute values of its first terms is at most their
+    sum and twice that of y, so all that is summed is at most the divergence and a few N in size.
+    """
+    operations = 2 * (len(counts.rows.data) + sum(counts.shape)) + LOGARITHM + 2 * WEIGHTED_ENTRY
+    return round_up(measured + growth(operations) * (measured + 8.0 * counts.total), 4)
+
+
+def weights_may_change(counts: Counts) -> float:
+    """By how much divergences may differ for entries that are rounded products with weights.
+
+    What a partition costs is homogeneous in X, with slopes of at most ``ln(N / x_ij)`` in size.
+    """
+    x, total = counts.rows.data, counts.total
+    if not total > 0:
+        return 0.0
+    joint = float(x @ (math.log(total) - np.log(x)))
+    return round_up(growth(WEIGHTED_ENTRY) * (joint + total), 2 * len(x) + LOGARITHM)
+
+
+def captured_from_above(matrix: Any, roots: Array, k: int) -> float:
+    """What no k parts of the rows of Y capture, by singular values, the roots in their span.
+
+    ``matrix`` Y (n, m) is exact as it is stored, entries from 2^-300 to 1; ``roots`` (n,) too, all
+    positive.
+    """
+    n, m = matrix.shape
+    along = matrix.T @ roots / math.sqrt(float(roots @ roots))
+    of_roots = round_up(float(along @ along), m + 4 * n + 24)
+    whole = round_up(float(matrix.data @ matrix.data), matrix.data.size)
+    if k == 1:
+        return of_roots
+    if k >= min(n, m):
+        return whole
+    if n <= m:
+        return min(whole, captured_by_pairs(symmetric(gram_of_rows(matrix)), m, roots, k))
+    # Beside the roots k - 1 parts capture no more of Y than of what is orthogonal to them.
+    gram = symmetric(gram_of_rows(matrix.T.tocsr()))
+    error = round_up(growth(4 * n + 32) * (norm_from_above(gram) + of_roots), 4)
+    gram -= np.outer(along, along)
+    top = top_sum_upper_bound(gram, k - 1)
+    if top is None:
+        return whole
+    rest = max(0.0, top) + round_up(math.sqrt(k) * error, 4)
+    return min(whole, round_up(of_roots + rest, 4))
+
+
+def captured_by_pairs(
+    raised: Array, inner_length: int, roots: Array, k: int, start: Array | None = None
+) -> float:
+    """The same from a symmetric matrix A (n, n) nowhere below the Gram matrix of the rows.
+
+    1 < k < n. As Z q = q, <A, Z> = <A + q w^T + w q^T, Z> - 2 <w, q> for every w: with this one
+    the roots become an eigenvector. ``start`` (n, r) may be near the other leading ones of what is
+    orthogonal to them. ``raised`` is used up.
+    """
+    n = len(raised)
+    products = raised @ roots
+    dual = float(roots @ products) * roots - products
+    for part in slices(n, ROWS):
+        raised[part] += np.outer(roots[part], dual) + np.outer(dual[part], roots)
+    sizes = float(np.linalg.norm(dual) * np.linalg.norm(roots))
+    first = None if start is None else np.column_stack([roots, start])
+    top = top_sum_upper_bound(raised, k, pairs_for_sum(raised, k, first))
+    if top is None:
+        return math.inf
+    lost = math.sqrt(k) * growth(8) * (norm_from_above(raised) + 4.0 * sizes)
+    lost += 2.0 * growth(n + 8) * sizes
+    captured = top - 2.0 * float(dual @ roots) + round_up(lost, 2 * n + 8)
+    captured += growth(8) * (abs(top) + 2.0 * sizes)
+    return round_up(max(0.0, captured), inner_length + 8)
