@@ -10,7 +10,7 @@ import orthonmf
 from orthonmf.bounds.pairs import pair_packing_bound
 from orthonmf.engine.points import Samples, columns_of
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.full_rank import factorize_full_rank
+from orthonmf.onmf.heaviest_classes import factorize_heaviest
 from tests.oracles.exact import exact_error, exact_total, smallest_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
@@ -35,8 +35,8 @@ def packings(X, rows=None, columns=None):
     sides = [Samples(matrix), columns_of(matrix)]
     found = [pair_packing_bound(side.coordinates(), side.weights).value for side in sides]
     for whole in (matrix.whole(), matrix.whole(transposed=True)):
-        found += [factorize_full_rank(whole).lower_bound]
-        found += [factorize_full_rank(csr_array(whole)).lower_bound]
+        found += [factorize_heaviest(whole).lower_bound]
+        found += [factorize_heaviest(csr_array(whole)).lower_bound]
     return [Fraction(value) * unit for value in found]
 
 

@@ -13,6 +13,8 @@ from orthonmf.typing import Array
 
 # Scalar products formed at a time. Bounds the extra memory (about 100 MB) whatever the data.
 PRODUCTS_PER_BLOCK = 1 << 22
+# Blocks of a sparse matrix at the least, unless it is small.
+FEWEST_BLOCKS = 8
 # A sparse matrix is multiplied as a dense one when that is cheaper and it takes at most this much.
 DENSE_COPY_BYTES = 1 << 28
 # What one multiplication costs in a sparse product, counted in multiplications of a dense one.
@@ -51,13 +53,14 @@ def close_pairs(rows: Array | csr_array, norms: Array, threshold: float) -> Iter
         # Multiplying by two inverses is one rounding more than dividing; the slack covers it.
         cosines = pairs.values * inverse[pairs.first] * inverse[pairs.second]
         keep = cosines >= threshold
-        yield Pairs(pairs.first[keep], pairs.second[keep], np.minimum(cosines[keep], 1.0))
+        values = np.minimum(cosines[keep], 1.0)
+        yield _in_order(Pairs(pairs.first[keep], pairs.second[keep], values))
 
 
 def shared_ones(rows: csr_array) -> Iterator[Pairs]:
     """Yield all pairs of 0/1 rows that share a one; ``values`` holds how many, as integers."""
     for pairs in _products_of_pairs(rows.astype(np.float64)):
-        yield Pairs(pairs.first, pairs.second, pairs.values.astype(np.int64))
+        yield _in_order(Pairs(pairs.first, pairs.second, pairs.values.astype(np.int64)))
 
 
 def close_pairs_by_count(rows: csr_array, quarters: int) -> Iterator[Pairs]:
@@ -76,8 +79,8 @@ def close_pairs_by_count(rows: csr_array, quarters: int) -> Iterator[Pairs]:
 def row_products(rows: Array | csr_array) -> Iterator[tuple[int, Array | csr_array]]:
     """Yield ``(start, rows[start:stop] @ rows[start:].T)`` for consecutive ranges of rows.
 
-    The blocks cover every pair i <= j once. They are CSR or dense, whichever costs less for this
-    matrix, and bounded in size by `PRODUCTS_PER_BLOCK` or one row, whichever is larger.
+    The blocks cover every pair i <= j once. They are CSR, in any order within a row, or dense,
+    whichever costs less for this matrix, and hold at most `PRODUCTS_PER_BLOCK` products or one row.
     """
     if isinstance(rows, np.ndarray):
         n, step = len(rows), max(1, PRODUCTS_PER_BLOCK // max(1, len(rows)))
@@ -94,24 +97,32 @@ def row_products(rows: Array | csr_array) -> Iterator[tuple[int, Array | csr_arr
         return
     start = 0
     while start < n:
+        # However much is summed up for them, a block holds no more products than pairs; those of
+        # later rows with earlier ones in it are wasted.
         reach = np.searchsorted(work, work[start] + PRODUCTS_PER_BLOCK, side="right") - 1
-        stop = min(n, max(start + 1, int(reach)))
+        held = min(PRODUCTS_PER_BLOCK // (n - start), n // FEWEST_BLOCKS)
+        stop = min(n, max(start + max(1, held), int(reach)))
         yield start, (rows[start:stop] @ rows[start:].T.tocsr()).tocsr()
         start = stop
 
 
 def _products_of_pairs(rows: Array | csr_array) -> Iterator[Pairs]:
-    """Yield the positive scalar products of rows i < j in lexicographic order."""
+    """Yield the positive scalar products of rows i < j, by i but in any order of j."""
     for start, block in row_products(rows):
         if isinstance(block, np.ndarray):
             first, second = np.nonzero(np.triu(block, k=1))
             values = block[first, second]
         else:
-            block.sort_indices()
             first = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
             later = block.indices > first
             first, second, values = first[later], block.indices[later], block.data[later]
         yield Pairs(first.astype(np.int64) + start, second.astype(np.int64) + start, values)
+
+
+def _in_order(pairs: Pairs) -> Pairs:
+    """The same pairs in lexicographic order: few are left by now."""
+    order = np.lexsort((pairs.second, pairs.first))
+    return Pairs(pairs.first[order], pairs.second[order], pairs.values[order])
 
 
 def merge_parallel(rows: Array | csr_array) -> Array:

@@ -17,7 +17,7 @@ from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.blocks.both_sides import factorize_blocks
 from orthonmf.onmf.core.three_factors import factorize_core
 from orthonmf.onmf.double_factor import factorize_double
-from orthonmf.onmf.full_rank import factorize_without_limit
+from orthonmf.onmf.heaviest_classes import factorize_without_limit
 from orthonmf.onmf.masked import factorize_masked
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.one_side import factorize_lines

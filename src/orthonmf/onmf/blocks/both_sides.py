@@ -10,7 +10,7 @@ from orthonmf.onmf.blocks.descent import descend_disjoint
 from orthonmf.onmf.blocks.escapes import block_escapes
 from orthonmf.onmf.blocks.starts import block_starts
 from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
-from orthonmf.onmf.full_rank import solve_full_rank
+from orthonmf.onmf.heaviest_classes import find_heaviest
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.loop import Search
 from orthonmf.onmf.solution import Solution
@@ -23,7 +23,7 @@ PATIENCE = 12
 def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
     """Disjoint blocks of samples and features, with as small an error as we can."""
     points, k = Samples(matrix), options.n_components
-    published = solve_full_rank(matrix) if k >= min(matrix.shape) else None
+    heaviest = find_heaviest(points, k)
 
     def refine(directions: Array) -> Solution:
         step, tol = options.checkpoint.next_step(), options.tol
@@ -37,13 +37,13 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
     if points.access is not None and k > 1:
         count = ESCAPES_PER_START * options.n_init
         escapes = block_escapes(points.access, k, count, options.rng)
-    solution = search.run(block_starts(points, options, search, published), escapes, PATIENCE)
+    solution = search.run(block_starts(points, options, search, heaviest), escapes, PATIENCE)
     if may_be_exact(points):
         solution = with_exact_directions(points, solution, disjoint=True)
     return replace(
         solution,
         unused=explain_fewer(options.asked),
-        packed=0.0 if published is None else published.packed,
+        packed=0.0 if heaviest is None else heaviest.packed,
         components=points.components(solution.directions),
     )
 

@@ -1,9 +1,10 @@
 """Starts of disjoint blocks.
 
-The steps of the paper, the same without weight reduction and with pairs in other orders, from the
+The heaviest classes where all pairs of the smaller side can be looked at, which promise 14.93. The
+steps of the paper, the same without weight reduction and with pairs in other orders, from the
 answer of each side, one block, and spectral. The start of the published algorithm is always among
-them, so what its clustering promises holds for the answer: in memory that of k-means++; in rounds,
-for data far away, nothing.
+them, so what its clustering promises holds for the answer too: in memory that of k-means++; in
+rounds, for data far away, nothing.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ LLOYD_ITERATIONS = 30
 
 
 def block_starts(
-    points: Points, options: Options, search: Search, published: Solution | None
+    points: Points, options: Options, search: Search, heaviest: Solution | None
 ) -> Iterator[Start]:
-    """Given components and those of Theorem 9, where there are any, before all others.
+    """Given components and the heaviest classes, where there are any, before all others.
 
     Of these there are few where every sweep reads the data from far away.
     """
     if not isinstance(options.init, str):
         yield Start("given components", points.directions_of(options.init))
-    if published is not None:
-        yield Start("published steps", published.directions, published.promise)
+    if heaviest is not None:
+        yield Start("heaviest classes", heaviest.directions, heaviest.promise)
     # The searches over one side draw their own directions, and share what time there is.
     half = options.relaxation_seconds / 2
     starts = _Starts(points, replace(options, init="auto", relaxation_seconds=half), search)

@@ -5,10 +5,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.full_rank import (
+from orthonmf.onmf.heaviest_classes import (
     BY_COUNT,
-    factorize_full_rank,
-    solve_full_rank,
+    factorize_heaviest,
+    solve_heaviest,
 )
 from tests.oracles.double_factor import best_double_factor_error
 
@@ -21,7 +21,7 @@ def dense(directions):
 def test_sparse_rows_are_factorized_as_dense_ones(seed):
     rng = np.random.default_rng(seed)
     X = rng.exponential(size=(20, 15)) * (rng.random((20, 15)) < 0.3)
-    from_dense, from_sparse = factorize_full_rank(X), factorize_full_rank(csr_array(X))
+    from_dense, from_sparse = factorize_heaviest(X), factorize_heaviest(csr_array(X))
     assert isinstance(from_sparse.directions, csr_array)
     np.testing.assert_allclose(dense(from_sparse.directions), from_dense.directions, rtol=1e-13)
     assert np.array_equal(from_sparse.labels, from_dense.labels)
@@ -32,22 +32,22 @@ def test_sparse_rows_are_factorized_as_dense_ones(seed):
 @pytest.mark.parametrize("seed", range(30))
 def test_counting_and_cosines_agree_on_binary_rows(seed):
     X = csr_array((np.random.default_rng(seed).random((18, 12)) < 0.3).astype(float))
-    by_count, by_cosine = factorize_full_rank(X, angles=BY_COUNT), factorize_full_rank(X)
+    by_count, by_cosine = factorize_heaviest(X, angles=BY_COUNT), factorize_heaviest(X)
     assert np.array_equal(by_count.labels, by_cosine.labels)
     np.testing.assert_array_equal(dense(by_count.directions), dense(by_cosine.directions))
 
 
 def test_parallel_rows_count_as_one_heavy_row():
     X = np.array([[3.0, 0.0, 1.0], [1.0, 1.0, 0.0], [6.0, 0.0, 2.0]])
-    merged = factorize_full_rank(np.array([[np.sqrt(45), 0, np.sqrt(5)], [1, 1, 0]]))
-    result = factorize_full_rank(X)
+    merged = factorize_heaviest(np.array([[np.sqrt(45), 0, np.sqrt(5)], [1, 1, 0]]))
+    result = factorize_heaviest(X)
     np.testing.assert_allclose(result.directions, merged.directions, rtol=1e-14)
     assert result.lower_bound == pytest.approx(merged.lower_bound, rel=1e-12)
 
 
 @pytest.mark.parametrize("as_rows", [np.asarray, csr_array])
 def test_a_zero_matrix_has_no_groups(as_rows):
-    result = factorize_full_rank(as_rows(np.zeros((3, 4))))
+    result = factorize_heaviest(as_rows(np.zeros((3, 4))))
     assert result.directions.shape == (0, 4)
     assert result.labels.tolist() == [-1, -1, -1]
     assert result.lower_bound == 0.0
@@ -66,7 +66,7 @@ def test_a_tall_matrix_is_solved_as_the_wide_one_that_it_is_transposed(store):
         rng = np.random.default_rng(seed)
         X = rng.exponential(size=(3, 5)) ** 2 * (rng.random((3, 5)) < 0.8)
         X[0, 0] = 1.0
-        wide, tall = solve_full_rank(as_matrix(store(X))), solve_full_rank(as_matrix(store(X.T)))
+        wide, tall = solve_heaviest(as_matrix(store(X))), solve_heaviest(as_matrix(store(X.T)))
         assert wide.packed == pytest.approx(tall.packed, rel=1e-12)
         assert wide.packed <= best_double_factor_error(X, 3) + 1e-12
         for Y, found in ((X, wide), (X.T, tall)):
@@ -80,10 +80,10 @@ def test_a_tall_matrix_is_solved_as_the_wide_one_that_it_is_transposed(store):
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 def test_rows_without_length_or_weight_are_in_no_group_and_stand_for_no_other(store):
     X = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 1.0], [3.0, 0.0, 0.0]])
-    found = factorize_full_rank(store(X))
+    found = factorize_heaviest(store(X))
     assert found.labels[0] == -1
     assert found.labels[1] == found.labels[3] != found.labels[2]
     np.testing.assert_array_equal(found.scales == 0, [True, False, False, False])
-    light = factorize_full_rank(store(X), np.array([9.0, 1.0, 0.0, 1.0]))
+    light = factorize_heaviest(store(X), None, np.array([9.0, 1.0, 0.0, 1.0]))
     # The third row weighs nothing: no group is opened for it, and none sees it.
     assert light.labels.tolist() == [-1, 0, -1, 0]

@@ -1,0 +1,192 @@
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_array
+
+import orthonmf
+from orthonmf.inputs.data import Data
+from orthonmf.onmf.heaviest_classes import (
+    BY_COSINE,
+    AngleTests,
+    factorize_heaviest,
+    solve_heaviest,
+    solve_heaviest_columns,
+)
+from orthonmf.steps.weight_reduction import FULL_RANK_RATIO
+from orthonmf.vectors import unit_lengths
+from tests.oracles.double_factor import best_double_factor_error
+
+ROUNDING = 1e-12
+
+
+def dense(directions):
+    return directions if isinstance(directions, np.ndarray) else directions.toarray()
+
+
+def squared_error(X, result):
+    directions = np.vstack((dense(result.directions), np.zeros(X.shape[1])))
+    return np.sum((X - result.scales[:, None] * directions[result.labels]) ** 2)
+
+
+def in_any_order(rng):
+    """The tests of the library, with all pairs at once and shuffled."""
+
+    def shuffled(rows):
+        pairs = np.concatenate([np.zeros((0, 2), dtype=int), *BY_COSINE.middling(rows)])
+        yield rng.permutation(pairs)
+
+    return AngleTests(shuffled, BY_COSINE.close)
+
+
+def tiny_matrix(seed):
+    """Up to 6 x 6: heavy tails, integers, parallel rows, weights, mixtures and rows of any size."""
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(2, 7, 2)
+    X = rng.exponential(size=(n, m)) ** rng.integers(1, 5)
+    X *= rng.random((n, m)) < rng.uniform(0.3, 1)
+    kind = seed % 6
+    if kind == 1:
+        X = rng.integers(0, 3, (n, m)).astype(float)
+    elif kind == 2:
+        X = X[rng.integers(n, size=n)] * rng.exponential(size=(n, 1))
+    elif kind == 3:
+        X = X * np.sqrt(rng.exponential(size=(n, 1)) ** 3 * rng.exponential(size=m) ** 3)
+    elif kind == 4:
+        X = rng.dirichlet([0.3, 0.3], n) @ rng.exponential(size=(2, m))
+    elif kind == 5:
+        X = X * 10.0 ** rng.integers(-6, 7, (n, 1))
+    return X, rng
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(10))
+def test_error_is_within_the_ratio_and_the_packing_never_above_the_optimum(batch):
+    worst = 0.0
+    for seed in range(batch * 300, batch * 300 + 300):
+        X, rng = tiny_matrix(seed)
+        k = int(rng.integers(1, 5))
+        optimum = best_double_factor_error(X, k)
+        slack = ROUNDING * np.sum(X**2)
+        rows = csr_array(X) if seed % 3 == 0 else X
+        for angles in (None, in_any_order(rng), in_any_order(rng)):
+            result = factorize_heaviest(rows, k, angles=angles)
+            assert len(dense(result.directions)) <= k
+            error = squared_error(X, result)
+            assert error <= FULL_RANK_RATIO * optimum + slack, seed
+            assert result.lower_bound <= optimum + slack, seed
+            worst = max(worst, error / optimum if optimum > 1e6 * slack else 0.0)
+    print(f"the worst ratio of batch {batch} is {worst:.2f}")
+    assert worst > 1.5  # matrices that are easy for it would show nothing
+
+
+@pytest.mark.parametrize("by_gram", [False, True])
+@pytest.mark.parametrize("seed", range(60))
+def test_rows_columns_and_gram_matrices_keep_the_ratio_with_weights(seed, by_gram):
+    X, rng = tiny_matrix(seed)
+    X[0, 0] += 1.0
+    k = int(rng.integers(1, 5))
+    weights = rng.exponential(size=len(X)), rng.exponential(size=X.shape[1])
+    matrix = Data(X, *weights, None, 1, None).read("both")
+    solve = solve_heaviest_columns if by_gram else solve_heaviest
+    solution = solve(matrix, k)
+    Y = np.sqrt(weights[0])[:, None] * X * np.sqrt(weights[1])
+    units = unit_lengths(solution.directions)
+    captured = np.square(Y @ units.T).max(axis=1, initial=0.0).sum()
+    assert len(units) <= k
+    assert np.all(np.count_nonzero(units, axis=0) <= 1)
+    total = np.sum(Y**2)
+    assert total - captured <= FULL_RANK_RATIO * best_double_factor_error(Y, k) + ROUNDING * total
+
+
+entries = st.one_of(
+    st.just(0.0), st.integers(0, 3).map(float), st.floats(0, 100), st.floats(0, 1e-300)
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None)
+@given(
+    st.tuples(st.integers(1, 6), st.integers(1, 6)).flatmap(
+        lambda s: arrays(float, s, elements=entries)
+    ),
+    st.integers(1, 4),
+    st.randoms(use_true_random=False),
+)
+def test_any_matrix_and_any_order_of_pairs_keep_the_ratio(X, k, random):
+    X = X[[random.randrange(len(X)) for _ in X]] if random.random() < 0.3 else X  # copies
+    rng = np.random.default_rng(random.randrange(2**32))
+    result = factorize_heaviest(X, k, angles=in_any_order(rng))
+    optimum, slack = best_double_factor_error(X, k), ROUNDING * np.sum(X**2)
+    # Rows of squared lengths that underflow count as zero rows.
+    lost = np.sum(X[np.square(X).sum(axis=1) == 0] ** 2)
+    assert squared_error(X, result) <= FULL_RANK_RATIO * optimum + slack + lost
+    assert result.lower_bound <= optimum + slack
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(
+    arrays(float, (4, 5), elements=entries),
+    st.integers(1, 4),
+    st.sampled_from([1.0, 1e-300, 1e290]),
+)
+def test_the_answer_of_the_default_keeps_the_ratio_at_every_scale(X, k, scale):
+    X = X * scale
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = orthonmf.factorize(X, k, orthogonal="both", certificate=None, random_state=0)
+    if result.promise.ratio is None:
+        assert result.promise.reason or not X.any()
+        return
+    assert result.promise.kind == "always"
+    assert result.promise.ratio < 14.93
+    unit = X / X.max()
+    total = np.sum(unit**2)
+    error = result.relative_squared_error * total
+    assert error <= result.promise.ratio * best_double_factor_error(unit, k) + ROUNDING * total
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(arrays(float, (5, 6), elements=st.floats(0, 100).map(partial(np.round, decimals=3))))
+def test_both_factors_are_exactly_orthogonal(X):
+    result = factorize_heaviest(X)
+    assert np.all(np.count_nonzero(result.directions, axis=0) <= 1)
+    assert np.all(result.directions >= 0)
+    assert np.array_equal(result.labels < 0, result.scales == 0)
+    assert np.array_equal(result.labels < 0, ~X.any(axis=1)) or len(result.directions)
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, csr_array])
+def test_planted_blocks_are_recovered_with_shuffling_and_zero_rows_and_columns(as_rows):
+    rng = np.random.default_rng(4)
+    X = np.zeros((20, 14))
+    labels = np.r_[np.zeros(8), np.ones(6), np.full(6, -1)].astype(int)
+    for label, columns in enumerate((slice(0, 5), slice(5, 12))):
+        inside = labels == label
+        X[inside, columns] = np.outer(
+            rng.uniform(1, 5, inside.sum()), rng.uniform(1, 2, 14)[columns]
+        )
+    order = rng.permutation(20)
+    X, labels = X[order][:, rng.permutation(14)], labels[order]
+    result = factorize_heaviest(as_rows(X))
+    assert squared_error(X, result) <= 1e-25 * np.sum(X**2)
+    assert len(dense(result.directions)) == 2
+    found = np.unique(np.stack((labels, result.labels)), axis=1)
+    assert found.shape[1] == 3
+    assert np.array_equal(result.labels == -1, labels == -1)
+
+
+@pytest.mark.parametrize("nudge", [-1, 0, 1])
+@pytest.mark.parametrize("cosine", [0.5, np.sqrt(3) / 2])
+def test_rows_at_exactly_30_and_60_degrees_lose_weight_and_keep_the_ratio(cosine, nudge):
+    x = np.nextafter(cosine, np.inf * nudge) if nudge else cosine
+    X = np.array([[1.0, 0.0], [x, np.sqrt(1 - cosine**2)]])
+    result = factorize_heaviest(X)
+    assert result.lower_bound > 0
+    assert squared_error(X, result) <= FULL_RANK_RATIO * best_double_factor_error(X, 2) + ROUNDING
