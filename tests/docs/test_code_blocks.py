@@ -17,7 +17,7 @@ ELSEWHERE = {"tutorials", "extend"}
 # Pages that start clusters of Dask, and what needs the real data sets.
 CLUSTERS = {"clusters.md"}
 REAL_DATA = {"datasets.md"}
-SLOW = {"certificates.md", "choosing_k.md", "estimators.md"}
+SLOW = {"certificates.md", "choosing_k.md", "estimators.md", "stability.md"}
 GPU = {"gpu.md"}
 
 

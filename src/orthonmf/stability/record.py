@@ -153,7 +153,7 @@ class Stability:
     >>> X = np.kron(np.eye(3), np.ones((20, 6))) + np.random.default_rng(0).random((60, 18)) / 10
     >>> stability = orthonmf.factorize(X, 3, random_state=0).refit(X, random_state=0)
     >>> print(stability.summary())
-    100 % of the samples keep their group in at least 16 of 20 refits.
+    100 % of the rows keep their group in at least 16 of 20 refits.
     >>> float(stability.certainty.min()), stability.agreement
     (1.0, 1.0)
     """
@@ -233,7 +233,7 @@ class Stability:
         ]
 
     def _sides(self) -> list[tuple[str, Membership]]:
-        named = (("samples", self.samples), ("features", self.features))
+        named = (("rows", self.samples), ("features", self.features))
         return [(points, side) for points, side in named if side is not None]
 
     def plot(self, of: str | None = None) -> Any:
@@ -243,7 +243,8 @@ class Stability:
         """
         from orthonmf.stability.picture import draw
 
-        sides = dict(self._sides())
+        named = {"samples": self.samples, "features": self.features}
+        sides = {name: side for name, side in named.items() if side is not None}
         if of is not None and of not in sides:
             raise InvalidInputError(f"of must be one of {', '.join(sides)}; got {of!r}")
         return draw(self._main if of is None else sides[of])
@@ -269,19 +270,18 @@ def percent(share: float) -> str:
 def tell_group(side: Membership, group: int, points: str) -> str:
     """Where the points of a group go, in one sentence."""
     exchange = side.exchange
-    moved = exchange[group]
+    moved, come = exchange[group], exchange[:, group]
     size = int(np.count_nonzero(side.labels == group))
+    state = "is unsure" if side.jaccard[group] >= DISSOLVED else "dissolves"
+    told = [f"on average a {points[:-1]} of it stays in {percent(moved[group])} of the refits"]
     others = [h for h in np.argsort(-moved, kind="stable") if h != group]
-    ways = [f"in group {h} in {percent(moved[h])}" for h in others if moved[h] >= WORTH_TELLING]
-    nowhere = 1.0 - moved.sum()
+    told += [f"is in group {h} in {percent(moved[h])}" for h in others if moved[h] >= WORTH_TELLING]
+    nowhere = 1.0 - float(moved.sum())
     if nowhere >= WORTH_TELLING:
-        ways.append(f"in none of these groups in {percent(nowhere)}")
-    come = exchange[:, group]
-    ways += [
-        f"and those of group {h} are in it in {percent(come[h])}"
+        told.append(f"is in none of these groups in {percent(nowhere)}")
+    told += [
+        f"one of group {h} comes to it in {percent(come[h])}"
         for h in others
         if come[h] >= WORTH_TELLING
     ]
-    state = "is unsure" if side.jaccard[group] >= DISSOLVED else "dissolves"
-    start = f"Group {group} ({size:,} {points}) {state}: its {points} are"
-    return f"{start} {', '.join([f'in it in {percent(moved[group])} of the refits', *ways])}."
+    return f"Group {group} ({size:,} {points}) {state}: {', '.join(told)}."

@@ -1,0 +1,227 @@
+"""Would I get these groups again: what certainty is worth, what it repeats, and what it costs.
+
+Calibration: of rows of planted groups whose certainty lies in a bin, the share that is in its
+place, with weights on the columns and with other seeds alone; labels of one default fit each, all
+cases and seeds together. Repetition: two default fits of a real set, twenty refits of each from
+other seeds; of the rows that one set keeps, the share that the other gives the same name by most
+votes. Cost: twenty refits against twenty default fits, wall seconds, all cores for both; and CPU
+seconds against twenty replicates of scikit-learn's NMF with the consensus that cNMF makes of them.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.cluster import KMeans
+from sklearn.decomposition import NMF
+from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize
+
+from benchmarks.data import TINY, Data, real
+from benchmarks.planted_groups import CASES, in_place
+from benchmarks.rows import Row, clock, guard, judge, measure
+from orthonmf import Factorization, Stability, factorize
+from orthonmf.engine.executors import one_blas_thread
+
+SEEDS = (401, 402, 403)
+EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+REFITS = 20
+SETS = {
+    "bow-kos": 6,
+    "bow-nips": 6,
+    "mfeat-pix": 10,
+    "arcene-train": 6,
+    "amazon-commerce-reviews": 6,
+}
+RIVALS = {"mfeat-pix": 10, "bow-kos": 6, "bow-nips": 6}
+TURNS = 3
+# What cNMF (Kotliar et al., 2019) does by default: so many columns, and of the replicates'
+# components those whose nearest neighbors, this share of the replicates, are this near on average.
+MOST_COLUMNS, NEIGHBORS, DISTANCE = 2000, 0.3, 0.5
+
+
+def certainty(tiny: bool) -> Iterator[Row]:
+    """Rows of all three questions."""
+    cases, seeds = (tuple(CASES)[:1], SEEDS[:1]) if tiny else (tuple(CASES), SEEDS)
+    for resample in ("coordinates", None):
+        yield from measure(calibrate, resample, cases, seeds, 4 if tiny else REFITS)
+    sets = {"tiny": TINY.n_components} if tiny else SETS
+    for name, k in sets.items():
+        data = TINY if tiny else real(name)
+        for resample in ("coordinates", "both"):
+            case = f"{data.title if tiny else name} k={k}"
+            yield guard(case, measure, repeat, case, data, k, resample, 2 if tiny else REFITS)
+    for name, k in (sets if tiny else RIVALS).items():
+        data = TINY if tiny else real(name)
+        case = f"{data.title if tiny else name} k={k}"
+        against = f"{REFITS} default fits"
+        yield guard(case, measure, compare_cost, case, data, k, tiny, against=against)
+        for scaled in (True, False):
+            against = "20 NMF, consensus" + (", as cNMF scales" if scaled else "")
+            yield guard(
+                case, measure, compare_consensus, case, data, k, tiny, scaled, against=against
+            )
+
+
+def calibrate(
+    resample: str | None, cases: tuple[str, ...], seeds: tuple[int, ...], n_refits: int
+) -> list[Row]:
+    """The share in its place, by certainty; a row for every bin."""
+    certainty, right = [], []
+    for case in cases:
+        for seed in seeds:
+            X, planted, k = CASES[case](seed)
+            result = factorize(X, k, random_state=seed, certificate=None)
+            certainty.append(result.refit(X, n_refits, resample, random_state=seed).certainty)
+            right.append(in_place(planted, result.labels, k))
+    sure, in_group = np.concatenate(certainty), np.concatenate(right)
+    rows = []
+    for low, high in pairwise(EDGES):
+        inside = (sure >= low) & ((sure < high) | (high == EDGES[-1]))
+        row: Row = {
+            "case": f"planted, certainty {low:g} to {high:g}",
+            "against": "weights on columns" if resample else "seeds alone",
+            "share_right": float(in_group[inside].mean()) if inside.any() else float("nan"),
+            "share_of_rows": float(inside.mean()),
+        }
+        row["above_middle"] = row["share_right"] - (low + high) / 2
+        goals = (("above_middle", ">=", -0.05), ("above_middle", "<=", 0.12)) if resample else ()
+        rows.append(judge(row, *goals) if goals else row)
+    return rows
+
+
+def repeat(case: str, data: Data, k: int, resample: str, n_refits: int) -> Row:
+    """Two fits, and a set of refits of each: how much of what one keeps the other names alike."""
+    X = data.make()
+    fits = [factorize(X, k, random_state=seed, certificate=None) for seed in (0, 1)]
+    sets = [
+        result.refit(X, n_refits, resample, random_state=seed)
+        for result, seed in zip(fits, (10, 11), strict=True)
+    ]
+    alike = [same_name(one, other) for one, other in (sets, sets[::-1])]
+    kept = [stability.kept() for stability in sets]
+    both = (kept[0] >= 0) & (kept[1] >= 0)
+    row: Row = {
+        "case": case,
+        "against": f"refits of {resample}",
+        "rand_of_fits": rand(fits),
+        "kept": float(np.mean([np.mean(labels >= 0) for labels in kept])),
+        "same_name": float(np.mean(alike)),
+        "rand_where_both_keep": float(adjusted_rand_score(kept[0][both], kept[1][both])),
+        "agreement": float(np.mean([stability.agreement for stability in sets])),
+    }
+    return judge(row, ("same_name", ">=", 0.97)) if resample == "both" else row
+
+
+def same_name(one: Stability, other: Stability) -> float:
+    """Of the rows that one set keeps, the share that most refits of the other name alike."""
+    votes = other.samples.counts.argmax(axis=1)
+    own = one.samples.labels
+    shared = np.zeros((int(own.max()) + 1, int(votes.max()) + 1))
+    np.add.at(shared, (own[own >= 0], votes[own >= 0]), 1)
+    groups, names = linear_sum_assignment(shared, maximize=True)
+    meaning = np.full(shared.shape[1], -2)
+    meaning[names] = groups
+    kept = one.kept()
+    inside = kept >= 0
+    return float(np.mean(meaning[votes[inside]] == kept[inside])) if inside.any() else float("nan")
+
+
+def rand(fits: list[Factorization]) -> float:
+    """How much two fits agree."""
+    return float(adjusted_rand_score(fits[0].labels, fits[1].labels))
+
+
+def compare_cost(case: str, data: Data, k: int, tiny: bool) -> Row:
+    """Wall seconds of refits over those of as many default fits, in turns."""
+    X, n_refits = data.make(), 2 if tiny else REFITS
+    result = factorize(X, k, random_state=0, certificate=None)
+    result.refit(X, 2, random_state=0)
+    ratios, seconds = [], []
+    for turn in range(1 if tiny else TURNS):
+        _, refits = clock(lambda turn=turn: result.refit(X, n_refits, random_state=turn))
+        _, fits = clock(
+            lambda: [factorize(X, k, random_state=s, certificate=None) for s in range(n_refits)]
+        )
+        ratios.append(refits / fits)
+        seconds.append(refits)
+    row = {
+        "case": case,
+        "against": f"{REFITS} default fits",
+        "ratio": float(np.median(ratios)),
+        "seconds": float(np.median(seconds)),
+    }
+    return judge(row, ("ratio", "<=", 1.1))
+
+
+def compare_consensus(case: str, data: Data, k: int, tiny: bool, scaled: bool) -> Row:
+    """CPU seconds of replicates of NMF and their consensus over those of the refits."""
+    X, n_refits = data.make(), 2 if tiny else REFITS
+    result = factorize(X, k, random_state=0, certificate=None)
+    result.refit(X, 2, random_state=0)
+    with one_blas_thread():
+        ours = clock(lambda: result.refit(X, n_refits, random_state=1, n_jobs=1), time.process_time)
+        theirs = [
+            clock(lambda s=s: consensus(X, k, n_refits, s, scaled), time.process_time)
+            for s in range(1 if tiny else 2)
+        ]
+    labels = [labels for labels, _ in theirs]
+    row = {
+        "case": case,
+        "against": "20 NMF, consensus" + (", as cNMF scales" if scaled else ""),
+        "cpu_ratio": float(np.mean([seconds for _, seconds in theirs])) / ours[1],
+        "cpu_seconds": ours[1],
+        "rand_of_two_runs": float(adjusted_rand_score(labels[0], labels[-1])),
+    }
+    return judge(row, ("cpu_ratio", ">=", 10))
+
+
+def consensus(X: Any, k: int, n_replicates: int, seed: int, scaled: bool) -> np.ndarray:
+    """The group of largest usage, from replicates of NMF and the consensus of cNMF.
+
+    With ``scaled`` its columns as well: those of the largest variance for their mean, at unit
+    variance. Components of replicates that have few near relatives are left out, the others
+    clustered, and the medians of clusters are what usages are fitted to.
+    """
+    if scaled:
+        X = as_cnmf_scales(X)
+    options: dict[str, Any] = {"init": "random", "tol": 1e-4, "max_iter": 1000}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        spectra = np.concatenate(
+            [
+                NMF(k, random_state=1000 * seed + s, **options).fit(X).components_
+                for s in range(n_replicates)
+            ]
+        )
+        unit = normalize(spectra)
+        near = max(1, int(NEIGHBORS * n_replicates))
+        distances, _ = NearestNeighbors(n_neighbors=near + 1).fit(unit).kneighbors(unit)
+        dense = distances[:, 1:].mean(axis=1) < DISTANCE
+        unit = unit[dense] if dense.sum() >= k else unit
+        clusters = KMeans(k, n_init=10, random_state=1).fit_predict(unit)
+        medians = np.array([np.median(unit[clusters == c], axis=0) for c in range(k)])
+        medians = np.maximum(medians, 0) / np.maximum(medians.sum(axis=1, keepdims=True), 1e-300)
+        model = NMF(k, random_state=0, **options).fit(X[:k])
+        model.components_ = medians
+        return np.asarray(model.transform(X)).argmax(axis=1)
+
+
+def as_cnmf_scales(X: Any) -> Any:
+    """The columns of the largest variance for their mean, each divided by its deviation."""
+    means = np.asarray(X.mean(axis=0)).ravel()
+    squares = np.asarray(X.multiply(X).mean(axis=0) if hasattr(X, "multiply") else (X**2).mean(0))
+    variances = np.maximum(squares.ravel() - means**2, 0)
+    score = np.divide(variances, means, out=np.zeros_like(means), where=means > 0)
+    chosen = np.sort(np.argsort(-score)[:MOST_COLUMNS])
+    chosen = chosen[variances[chosen] > 0]
+    part = X[:, chosen]
+    factors = 1 / np.sqrt(variances[chosen])
+    return part.multiply(factors).tocsr() if hasattr(part, "multiply") else part * factors
