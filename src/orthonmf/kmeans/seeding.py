@@ -10,14 +10,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from orthonmf.certificate import Promise
+from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import Distance, Points
 from orthonmf.engine.sampling import draw
 from orthonmf.rounding import UNIT_ROUNDOFF
 from orthonmf.typing import Array
+
+# Points that are proposed at once are half as many as are drawn, or so many; their products with
+# all points are kept, up to so many.
+LEAST_AT_ONCE = 4
+MOST_PRODUCTS = 2**22
 
 
 def plain(products: Array, squares: Array) -> Array:
@@ -38,6 +45,15 @@ def distance_rounding(dimension: int) -> float:
     return 10.0 * (dimension + 4) * UNIT_ROUNDOFF
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Points that were drawn, and how far all are from the nearest of them."""
+
+    picks: Array  # (c,) positions, in the order of drawing
+    labels: Array  # (N,) which of the picks is nearest to every point
+    distances: Array  # (N,)
+
+
 def seed(
     points: Points,
     k: int,
@@ -51,12 +67,58 @@ def seed(
     Fewer are drawn when what remains is rounding: then all points coincide with drawn ones.
     Returns their positions, in the order of drawing.
     """
+    if candidates == 1:
+        return draw_by_law(points, k, rng, distance=distance).picks
 
     def distances_to(picks: Array) -> Array:
         return distance(*points.cosines_with(points.at(picks)))
 
     nothing = distance_rounding(points.dimension)
     return draw_far(points.weights, k, rng, distances_to, nothing, candidates)
+
+
+def draw_by_law(
+    points: Points, k: int, rng: np.random.Generator, *, distance: Distance = plain
+) -> Drawn:
+    """Draw up to k points by weight times distance to the nearest one drawn before, in few reads.
+
+    Several points are proposed at once, by the distances of the last read, and one after the other
+    is taken with the chance by which its distance has shrunk since. A proposal that is taken then
+    has the law of a draw by the distances of that moment, so the k points have the law of k draws
+    one by one, each in a read of its own.
+    """
+    weights, n = points.weights, len(points.weights)
+    least = distance_rounding(points.dimension) * float(weights.sum())
+    most_at_once = max(1, MOST_PRODUCTS // max(1, n))
+    distances, labels = np.ones(n), np.zeros(n, dtype=np.intp)
+    drawn: list[int] = []
+    while len(drawn) < k:
+        chances = weights * distances
+        if not chances.sum() > (least if drawn else 0.0):
+            break
+        wanted = min(max(LEAST_AT_ONCE, len(drawn) // 2), 2 * (k - len(drawn)), most_at_once)
+        picks = draw(chances, wanted if drawn else 1, rng)
+        nearer = distance(*points.cosines_with(points.at(picks)))
+        nearer[picks, np.arange(len(picks))] = 0.0
+        taken = _take(on_host(nearer[picks]), on_host(distances[picks]), rng)[: k - len(drawn)]
+        new = nearer[:, taken]
+        closest, smallest = (-new).argmax(axis=1), new.min(axis=1)
+        if drawn:
+            labels = np.where(smallest < distances, closest + len(drawn), labels)
+            smallest = np.minimum(smallest, distances)
+        distances = smallest
+        drawn += [int(pick) for pick in picks[taken]]
+    return Drawn(np.array(drawn, dtype=np.int64), labels, distances)
+
+
+def _take(between: Array, before: Array, rng: np.random.Generator) -> list[int]:
+    """Which of b proposals are taken, by distances between them and to what was drawn before."""
+    now, taken = before.copy(), []
+    for number, chance in enumerate(rng.random(len(before))):
+        if chance * before[number] < now[number]:
+            taken.append(number)
+            now = np.minimum(now, between[:, number])
+    return taken
 
 
 def draw_far(

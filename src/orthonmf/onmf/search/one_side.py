@@ -15,6 +15,7 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points, Samples, columns_of
 from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
 from orthonmf.onmf.options import Options
+from orthonmf.onmf.search.candidates import MANY_COMPONENTS
 from orthonmf.onmf.search.descent import descend
 from orthonmf.onmf.search.escapes import line_escapes, relaxed_escapes
 from orthonmf.onmf.search.loop import Escape, Search
@@ -28,7 +29,8 @@ MAX_MOVE_PASSES = 20
 # Sweeps before groups that are left out are looked for.
 FIRST_SWEEPS = 3
 FIRST_TOL = 1e-3
-FEW_COMPONENTS = 20
+# Of many components the last single moves take longer than all the rest and gain little.
+MOVES_TOL = 1e-3
 # Single moves and escapes look at all products of points and directions at once.
 MOST_PRODUCTS = 2**24
 
@@ -75,14 +77,13 @@ class _Refinement:
     ) -> None:
         self._points, self._options, self._n_init = points, options, n_init
         k, drawn = options.n_components, isinstance(options.init, str)
-        # Where all points have played, single ones have been moved already, and of few components
-        # none is left out.
+        # Where all points have played, single ones have been moved and groups repaired already.
         all_played = n_init == 1 and drawn and options.init == "auto" and all_may_play(points, k)
         moves = n_init > 1 or (single_points_matter(points, k) and not all_played)
         self._single = single if moves else None
         # Who asks for few sweeps, or a rough answer, gets no more than that.
         short = options.max_iter <= FIRST_SWEEPS or options.tol > FIRST_TOL
-        repairs = drawn and not short and not (all_played and k < FEW_COMPONENTS)
+        repairs = drawn and not short and not all_played
         self._repairs = points.on_host if repairs else None
         self._blocks: MoveBlocks | None = None
 
@@ -111,8 +112,10 @@ class _Refinement:
         step = self._options.checkpoint.next_step()
         if not step.finished:
             first = descend(points, directions, max_iter=FIRST_SWEEPS, tol=FIRST_TOL)
-            repaired = repair(points, first.directions)
-            history = first.history + errors_of(tuple(repaired.captured), points.total)
+            repaired = repair(points, first.directions, first.sweep)
+            # The last sweep of the descent, where it is known, is the first of the repair.
+            captured = repaired.captured if first.sweep is None else repaired.captured[1:]
+            history = first.history + errors_of(tuple(captured), points.total)
             counted = np.array([first.n_sweeps + repaired.n_sweeps])
             step.finish(history, vectors=repaired.directions, n_sweeps=counted)
         n_sweeps = int(step.arrays["n_sweeps"][0])
@@ -133,6 +136,8 @@ class _Refinement:
         if not step.finished:
             self._blocks = self._blocks or MoveBlocks(points)
             tol = self._options.tol
+            if self._options.n_components >= MANY_COMPONENTS:
+                tol = max(tol, MOVES_TOL)
             moved = move_points(self._blocks, solution, max_passes=MAX_MOVE_PASSES, tol=tol)
             captured = np.array([moved.captured])
             step.finish(moved.history, vectors=moved.directions, captured=captured)

@@ -45,17 +45,19 @@ class Repaired:
     n_sweeps: int  # of all rounds
 
 
-def repair(points: Samples, directions: Array) -> Repaired:
+def repair(points: Samples, directions: Array, sweep: DirectionSweep | None = None) -> Repaired:
     """Directions (k, m) that capture at least as much, with no group left out if that shows.
 
     Losses are bounds only where directions have settled, and a component that dissolves may count
     on one that changes: so a round that captures less than the one before is taken back. Points are
     drawn with a generator of its own, so that a fit that cannot be repaired, whose data are
-    streamed, draws the same random numbers as one that can.
+    streamed, draws the same random numbers as one that can. ``sweep`` is one by the directions,
+    where that is known.
     """
-    rng = np.random.default_rng(DRAWS)
-    sweep = points.sweep_directions(directions)
-    captured, n_sweeps = [float(sweep.captured.sum())], 1
+    rng, n_sweeps = np.random.default_rng(DRAWS), 0
+    if sweep is None:
+        sweep, n_sweeps = points.sweep_directions(directions), 1
+    captured = [float(sweep.captured.sum())]
     for _ in range(MOST_ROUNDS if len(directions) > 2 else 0):
         exchanged = _exchange(points, sweep, rng)
         if exchanged is None:

@@ -22,6 +22,12 @@ from orthonmf.kmeans.rounds import draw_candidates, seed_in_rounds
 from orthonmf.kmeans.seeding import lines, seed
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import single_from_lines
+from orthonmf.onmf.search.candidates import (
+    choose,
+    count_candidates,
+    gather,
+    repair_labels,
+)
 from orthonmf.onmf.search.loop import Start
 from orthonmf.onmf.search.tournament import (
     POOL_PER_COMPONENT,
@@ -31,11 +37,13 @@ from orthonmf.onmf.search.tournament import (
     columns_multiplied,
 )
 from orthonmf.typing import Array
-from orthonmf.vectors import unit_lengths
+from orthonmf.vectors import divide, unit_lengths
 
 # Up to FEW points, hardly more than a sample has, all play; up to TINY there are more rounds.
 FEW = 512
 TINY = 128
+# Of fewer components a tournament of all points leaves none out.
+SOME_COMPONENTS = 20
 # Seconds, by counting, that products may always take, and how many sweeps a fit is taken to have.
 ALWAYS_SECONDS = 0.1
 SAMPLE_SECONDS = 0.05
@@ -112,6 +120,10 @@ def choose_seeding(
         nothing = Promise(reason=NO_PROMISE.format("in rounds"))
         draw = partial(play_on_candidates, points, k, rng)
         return Seeding("tournament of candidates", draw, nothing)
+    if init == "auto" and candidates_may_play(points, k) and not all_may_play(points, k):
+        assert points.on_host is not None
+        draw = partial(play_on_gathered, points.on_host, k, rng)
+        return Seeding("tournament of candidates", draw, single_from_lines(k))
     if init == "auto" and single is not None and not all_may_play(points, k):
         nothing = Promise(reason=NO_PROMISE.format("from a sample of the points"))
         draw = partial(play_on_sample, single, k, rng)
@@ -155,6 +167,17 @@ def all_may_play(points: Points, k: int) -> bool:
     return formed <= max(ALWAYS_SECONDS, SWEEPS_OF_A_FIT * single.sweep_seconds(k))
 
 
+def candidates_may_play(points: Points, k: int) -> bool:
+    """Whether drawing candidates takes no longer than the descent, or than playing on a sample."""
+    local = points.on_host
+    if local is None:
+        return False
+    size = sample_size(k)
+    sample = local.products_seconds(size)[0] + tournament_seconds(local, k, size)
+    fit = SWEEPS_OF_A_FIT * local.sweep_seconds(k)
+    return local.sweep_seconds(count_candidates(local, k)) <= max(fit, sample)
+
+
 def tournament_is_dear(points: Samples, k: int) -> bool:
     """Whether a tournament of a sample would take more than a share of the fit."""
     size, share = sample_size(k), tournament_share(points, k)
@@ -185,6 +208,10 @@ def play_on_all(points: Samples, k: int, rng: np.random.Generator) -> Array:
     won, products = tournament.play(n_starts, 6 if tiny else 4, 4 if tiny else 2)
     labels, cosines = np.full(len(points.weights), -1), np.zeros(len(points.weights))
     labels[heavy], cosines[heavy] = won, products / np.sqrt(points.weights[heavy])
+    if k >= SOME_COMPONENTS:
+        lengths = np.sqrt(points.weights)
+        labels, products = repair_labels(points, labels, cosines * lengths, k)
+        cosines = divide(products, lengths)
     return points.power_update(labels, cosines, k)
 
 
@@ -266,6 +293,16 @@ def play_on_candidates(points: Points, k: int, rng: np.random.Generator) -> Arra
     members[labels, np.arange(len(labels))] = scales * lengths
     directions = members @ candidates.centers
     return directions[directions.any(axis=1)]
+
+
+def play_on_gathered(points: Samples, k: int, rng: np.random.Generator) -> Array:
+    """The directions that are best for candidates; never worse than the draws by the plain law."""
+    candidates, plain = gather(points, k, rng)
+    directions = choose(points, candidates, k, rng)
+    if len(directions) < k:
+        return draw_directions(points, k, rng)
+    sweep = points.sweep_directions(directions, by_point=False)
+    return sweep.sums if float(sweep.captured.sum()) >= plain.captured else plain.directions
 
 
 def draw_directions(points: Points, k: int, rng: np.random.Generator) -> Array:

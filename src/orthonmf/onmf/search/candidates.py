@@ -1,0 +1,175 @@
+"""Candidates: few weighted points that stand for all, and the directions that are best for them.
+
+The first k are drawn by the plain law of k-means++ on lines, the others in rounds by what those
+before them miss of each point, so that a few points that fit nowhere are among them however little
+they weigh. Every candidate becomes the direction of the points that it is nearest to: noise cancels
+in it. Starts, descents and repairs on candidates cost next to nothing beside one read of the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthonmf.engine.compressed import as_points
+from orthonmf.engine.points import Points, Samples
+from orthonmf.engine.products import Products
+from orthonmf.engine.sampling import draw_distinct
+from orthonmf.kmeans.rounds import draw_candidates
+from orthonmf.kmeans.seeding import draw_by_law, lines
+from orthonmf.onmf.search.descent import descend
+from orthonmf.onmf.search.repair import repair
+from orthonmf.onmf.search.tournament import SAME_ERROR, Tournament
+from orthonmf.typing import Array
+from orthonmf.vectors import divide, square_lengths, unit_lengths
+
+# Rounds after the first k draws; the fewest points of a round, and how many more so many seconds,
+# by counting, may pay for.
+ROUNDS = 4
+FEWEST_A_ROUND, MORE_A_ROUND = 30, 60
+CHEAP_SECONDS = 3e-3
+# From so many components on a tournament costs more than the rest of the fit, and gains nothing.
+MANY_COMPONENTS = 60
+N_DRAWS = 2
+SWEEPS, TOL = 8, 1e-3
+N_STARTS, N_ROUNDS, N_MOVED = 4, 2, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Directions that stand for all points, and what each captures."""
+
+    centers: Array  # (c, m) unit vectors, as the points hold them
+    energies: Array  # (c,) of the points that each captures best
+    coordinates: Array  # (c, r) unit vectors that have the same products with each other
+
+
+@dataclass(frozen=True, slots=True)
+class PlainDraws:
+    """Points drawn by the plain law, as directions, and what they capture of all points."""
+
+    directions: Array  # (k, m)
+    captured: float
+
+
+def gather(points: Samples, k: int, rng: np.random.Generator) -> tuple[Candidates, PlainDraws]:
+    """Draw candidates from all points, by the law and then in rounds."""
+    weights, size = points.weights, round_size(points, k)
+    drawn = draw_by_law(points, k, rng, distance=lines)
+    plain = points.at(drawn.picks)
+    labels, missed, count = drawn.labels, weights * drawn.distances, len(drawn.picks)
+    left = float(missed.sum())
+    for _ in range(ROUNDS):
+        picks = draw_distinct(missed, size, rng)
+        if len(picks) == 0:
+            break
+        sweep = points.sweep_directions(points.at(picks))
+        by_new = points.find_missed(sweep)
+        by_new[picks] = 0.0
+        labels = np.where(by_new < missed, sweep.labels + count, labels)
+        labels[picks] = count + np.arange(len(picks))
+        missed = np.minimum(by_new, missed)
+        count += len(picks)
+    captured = np.bincount(labels, weights - missed, minlength=count)
+    sums = points.power_update(labels, np.sqrt(divide(weights - missed, weights)), count)
+    used = np.flatnonzero(captured > 0)
+    # What the directions capture of their points, at the least.
+    energies = divide(square_lengths(sums[used]), captured[used])
+    centers = unit_lengths(sums[used])
+    return (
+        Candidates(centers, energies, with_few_coordinates(centers, None)),
+        PlainDraws(plain, points.total - left),
+    )
+
+
+def round_size(points: Samples, k: int) -> int:
+    """How many points are drawn in a round: more where meeting them with all costs nothing."""
+    cheap = CHEAP_SECONDS / (ROUNDS * points.sweep_seconds(1))
+    return max(k, int(np.clip(cheap, FEWEST_A_ROUND, MORE_A_ROUND)))
+
+
+def count_candidates(points: Samples, k: int) -> int:
+    """How many candidates for k components are drawn."""
+    return k + ROUNDS * round_size(points, k)
+
+
+def gather_in_rounds(points: Points, k: int, rng: np.random.Generator) -> Candidates:
+    """Draw candidates from points that only passes reach."""
+    drawn = draw_candidates(points, k, rng)
+    coordinates = with_few_coordinates(drawn.centers, drawn.cosines)
+    return Candidates(drawn.centers, drawn.weights, coordinates)
+
+
+def with_few_coordinates(centers: Array, cosines: Array | None) -> Array:
+    """Unit vectors (c, r) with the products of unit centers (c, m), with r at most c.
+
+    ``cosines`` (c, c) of the centers, where these are not vectors themselves.
+    """
+    c, m = centers.shape
+    if cosines is None and m <= c:
+        return centers
+    values, vectors = np.linalg.eigh(centers @ centers.T if cosines is None else cosines)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Generator) -> Array:
+    """Up to k directions (k, m) that are good for the candidates, as the points hold them."""
+    roots = np.sqrt(candidates.energies)
+    few = as_points(points.matrix, candidates.coordinates * roots[:, None])
+    many = k >= MANY_COMPONENTS
+    labels, scales, agreed = _best_of_draws(few, k, rng, 1 if many else N_DRAWS)
+    if not many and not agreed:
+        labels, scales = _play(few, labels, scales, k, rng)
+    members = np.zeros((k, len(labels)))
+    members[labels, np.arange(len(labels))] = scales * roots
+    directions = members @ candidates.centers
+    return directions[directions.any(axis=1)]
+
+
+def _best_of_draws(
+    few: Samples, k: int, rng: np.random.Generator, n_draws: int
+) -> tuple[Array, Array, bool]:
+    """Labels and scales (c,) by the best of a few starts, and whether all came to the same answer.
+
+    Each is descended and repaired.
+    """
+    answers = []
+    for _ in range(n_draws):
+        drawn = few.at(draw_by_law(few, k, rng, distance=lines).picks)
+        settled = descend(few, drawn, max_iter=SWEEPS, tol=TOL)
+        answers.append(repair(few, settled.directions))
+    captured = np.array([answer.captured[-1] for answer in answers])
+    missed = few.total - captured
+    agreed = bool(missed.max() <= (1 + SAME_ERROR) * missed.min() + 1e-12 * few.total)
+    sweep = few.sweep_directions(answers[int(captured.argmax())].directions)
+    return sweep.labels, sweep.products, agreed
+
+
+def repair_labels(points: Samples, labels: Array, scales: Array, k: int) -> tuple[Array, Array]:
+    """Labels and scales (N,) after a repair of the groups of few points that they make.
+
+    The points are seen by their products with each other, so that it does not matter how many
+    coordinates they have.
+    """
+    everyone = np.arange(len(points.weights))
+    lengths = np.sqrt(points.weights)
+    coordinates = with_few_coordinates(points.at(everyone), None)
+    few = as_points(points.matrix, coordinates * lengths[:, None])
+    repaired = repair(few, few.power_update(labels, divide(scales, lengths), k))
+    sweep = few.sweep_directions(repaired.directions)
+    return sweep.labels, sweep.products
+
+
+def _play(
+    few: Samples, labels: Array, scales: Array, k: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Labels and scales (c,) of the winner of a tournament; the given start is among its own."""
+    rows = few.whole()
+    products = (
+        Products(rows=rows) if 2 * rows.shape[1] < len(rows) else Products(gram=rows @ rows.T)
+    )
+    tournament = Tournament(products, k, rng, tol=TOL)
+    directions = unit_lengths(few.power_update(labels, divide(scales, np.sqrt(few.weights)), k))
+    tournament.begin(N_STARTS, given=rows @ directions.T)
+    return tournament.play(N_STARTS, N_ROUNDS, N_MOVED, persistent=False)
