@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.certificate import ratio_text
@@ -60,6 +61,9 @@ def promise(k=10, *, X=None, shape=None, **options):
         X[0, 0] = np.nan
         options = {name: one for name, one in options.items() if name in ("orthogonal",)}
         options["missing_values"] = np.nan
+    elif X == "sparse":
+        X = np.random.default_rng(0).random(shape)
+        X = csr_array(np.where(X < 0.3, X, 0.0))
     elif X == "exact":
         blocks = k[0] if isinstance(k, tuple) else k
         X = np.kron(np.eye(blocks), np.ones((3, 2))) if shape is None else np.eye(*shape)
@@ -124,7 +128,7 @@ def all_gone(k, options):
 
 
 def is_a_sample(k, options):
-    return is_gone(k, options, init="auto", shape=(3000, 600))
+    return is_gone(k, options, init="auto", X="sparse", shape=(3000, 600))
 
 
 def stability_ends(k, options):
