@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 
 from orthonmf.engine.segments import first_largest
 from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 ENTRIES_PER_BLOCK = 1 << 22
 
@@ -31,8 +32,7 @@ def capture_rows(rows: Array | csr_array, directions: Array | csr_array) -> tupl
     """
     directions = csr_array(directions)
     squares = np.asarray(directions.multiply(directions).sum(axis=1), dtype=np.float64)
-    inverse = np.zeros_like(squares)
-    np.divide(1.0, np.sqrt(squares), out=inverse, where=squares > 0.0)
+    inverse = divide(np.ones_like(squares), np.sqrt(squares))
     labels = np.full(rows.shape[0], -1, dtype=np.int64)
     captured = np.zeros(rows.shape[0])
     if isinstance(rows, np.ndarray):

@@ -220,9 +220,7 @@ class Matrix:
         factors, weights = self.column_factors, self.row_weights
         row_squares = self.column_squares
         if factors is not None:  # squares of rows leave their own weight out
-            row_squares = np.divide(
-                row_squares, factors**2, out=np.zeros_like(row_squares), where=factors > 0
-            )
+            row_squares = divide(row_squares, factors**2)
         column_squares = self.row_squares if weights is None else self.row_squares * weights
         flipped = self._like(
             source,
@@ -667,7 +665,7 @@ def draw_block(
     """Rows drawn by weight times distance to the nearest direction, and the sum of that."""
     squares = kernel.look(rows, np.square(column_factors)).row_squares
     products = kernel.multiply_directions(rows, directions).max(axis=1)
-    cosines = np.divide(products, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
+    cosines = divide(products, np.sqrt(squares))
     weights = squares if row_weights is None else squares * row_weights
     missed = weights * distance(np.minimum(cosines, 1.0)[:, None], np.ones(1))[:, 0]
     chances = np.random.default_rng((*key, int(numbers[0]))).random(len(missed))

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from orthonmf.engine.digest import digest_bytes
 from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 # Scalar products formed at a time. Bounds the extra memory (about 100 MB) whatever the data.
 PRODUCTS_PER_BLOCK = 1 << 22
@@ -47,8 +48,7 @@ def close_pairs(rows: Array | csr_array, norms: Array, threshold: float) -> Iter
     threshold
         Greater than 0.
     """
-    inverse = np.zeros(len(norms))
-    np.divide(1.0, norms, out=inverse, where=norms > 0.0)
+    inverse = divide(np.ones(len(norms)), norms)
     for pairs in _products_of_pairs(rows):
         # Multiplying by two inverses is one rounding more than dividing; the slack covers it.
         cosines = pairs.values * inverse[pairs.first] * inverse[pairs.second]
