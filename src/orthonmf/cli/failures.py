@@ -9,13 +9,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import shlex
 import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 
@@ -104,13 +103,6 @@ def writing_stdout() -> Iterator[None]:
         raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, "<stdout>") from error
-
-
-def leave_interrupted(safe: str) -> NoReturn:
-    """End a command that can go on later: what is ``safe``, and how to go on."""
-    again = shlex.join(["orthonmf", *sys.argv[1:]])
-    say(f"interrupted; {safe}; go on with: {again}", "note")
-    raise typer.Exit(INTERRUPTED) from None
 
 
 class Debug:

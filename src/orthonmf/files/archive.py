@@ -114,33 +114,27 @@ class Members:
         return array
 
 
-class Archive:
-    """An open archive: its header, and its arrays one at a time."""
+class Archive(Members):
+    """An open archive: its header, and its arrays of plain numbers one at a time."""
 
     def __init__(self, file: Any, path: Any, max_bytes: int) -> None:
-        self.path = path
-        self._members = Members(file, self._fail, "it is not an orthonmf file")
-        declared = sum(entry.file_size for entry in self._members.entries.values())
+        super().__init__(
+            file, lambda why: InvalidInputError(f"{path}: {why}"), "it is not an orthonmf file"
+        )
+        declared = sum(entry.file_size for entry in self.entries.values())
         if declared > max_bytes:
-            raise self._fail(
+            raise self.fail(
                 f"it declares {declared:,} bytes, more than the {max_bytes:,} allowed; "
                 "if you trust the file, pass a larger max_bytes"
             )
         if HEADER not in self:
-            raise self._fail("it is not an orthonmf file: it has no header")
+            raise self.fail("it is not an orthonmf file: it has no header")
         self.header = parse_object(self[HEADER].tobytes(), f"{path}: its header")
 
-    def _fail(self, why: str) -> InvalidInputError:
-        return InvalidInputError(f"{self.path}: {why}")
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._members
-
     def __getitem__(self, name: str) -> Array:
-        """One array of plain numbers."""
         if name not in self:
-            raise self._fail(f"it lacks the array {name!r}")
-        array = self._members.read(name, PLAIN_KINDS)
+            raise self.fail(f"it lacks the array {name!r}")
+        array = self.read(name, PLAIN_KINDS)
         return array.astype(array.dtype.newbyteorder("="), order="C", copy=False)
 
 
