@@ -6,11 +6,10 @@ from scipy import sparse
 from sklearn.decomposition import NMF
 
 from orthonmf.baselines import BASELINES, solve
-from orthonmf.baselines.methods import ding_double, hals, nhl, nmf, onfs_ding, onmf_a, pnmf
-from orthonmf.baselines.methods.sncp import step_A, step_W
+from orthonmf.baselines.methods import nmf
 from orthonmf.errors import TooLargeError
 from orthonmf.measures import non_orthogonality
-from tests.baselines.planted import planted, planted_factors
+from tests.baselines.planted import planted
 from tests.quick_cases import mostly_slow
 
 
@@ -34,43 +33,6 @@ def test_nmf_is_the_multiplicative_solver_of_scikit_learn(n_iterations):
         A, W = nmf.update(M, A, W)
     np.testing.assert_allclose(W, rival_W, rtol=1e-6)
     np.testing.assert_allclose(A, rival.components_.T, rtol=1e-6)
-
-
-def orthonormal_factors(seed, double=False):
-    A, W = planted_factors(8, 30, 3, seed, double=double)
-    W /= np.linalg.norm(W, axis=1, keepdims=True)
-    return A, W
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("module", [nmf, onfs_ding, onmf_a, pnmf, nhl])
-def test_an_exact_orthogonal_factorization_is_a_fixed_point(module, seed):
-    A, W = orthonormal_factors(seed)
-    A /= (A @ W).max()
-    new_A, new_W = module.update(A @ W, A, W)
-    np.testing.assert_allclose(new_A, A, atol=1e-12)
-    np.testing.assert_allclose(new_W, W, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_an_exact_orthogonal_factorization_is_a_fixed_point_of_the_penalty_methods(seed):
-    A, W = orthonormal_factors(seed)
-    M = A @ W
-    new_A, new_W = hals.update(M, A, W, 0.1, 5)
-    np.testing.assert_allclose(new_A, A, atol=1e-12)
-    np.testing.assert_allclose(new_W, W, atol=1e-12)
-    np.testing.assert_allclose(step_W(M, A, W, 0.1), W, atol=1e-12)
-    np.testing.assert_allclose(step_A(M, A, W), A, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_an_exact_three_factor_product_is_a_fixed_point(seed):
-    A, W = orthonormal_factors(seed, double=True)
-    A /= np.linalg.norm(A, axis=0)
-    S = np.random.default_rng(seed).uniform(0.5, 1.0, size=(3, 3))
-    found = ding_double.update(A @ S @ W, A, W, S)
-    for factor, expected in zip(found, (A, W, S), strict=True):
-        np.testing.assert_allclose(factor, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -164,24 +126,6 @@ def test_onmfs_comes_within_a_thousandth_of_the_best_known_error(noise, seed):
     found = solve("onmfs", X, 2, random_state=seed)
     assert found.error <= 1.001 * best
     assert found.hardened.error <= 1.001 * best
-
-
-def test_onmfs_keeps_its_best_for_many_components():
-    X = planted(16, 60, 14, 0.3, 0).T
-    history = solve("onmfs", X, 14, random_state=0, max_iter=20, record_every=1).history
-    assert never_rises(history.error)
-    assert history.error[-1] < history.error[0]
-
-
-def test_a_good_seeding_helps_em():
-    medians = {}
-    for name in ("em-onmf", "em-onmf-seeded"):
-        runs = [
-            solve(name, planted(30, 300, 8, 0.0, seed).T, 8, random_state=seed) for seed in range(7)
-        ]
-        medians[name] = np.median([run.relative_squared_error for run in runs])
-    assert medians["em-onmf-seeded"] <= 1e-25
-    assert medians["em-onmf-seeded"] <= medians["em-onmf"]
 
 
 def test_noise_is_refused_for_a_sparse_matrix_too_large_to_fill():

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from orthonmf.baselines import BASELINES, solve
-from orthonmf.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError
+from orthonmf.errors import InvalidInputError, ScaleOverflowError
 from orthonmf.measures import non_orthogonality, reconstruction_error
 from tests.baselines.planted import planted
 
@@ -136,13 +136,6 @@ def test_a_time_limit_ends_the_run_after_the_iteration_that_passes_it(name):
 
 
 @every_baseline
-def test_max_iter_is_kept(name):
-    result = solve(name, sample_matrix(), 3, random_state=0, max_iter=3, tol=-1)
-    assert result.iterations <= 3
-    assert solve(name, sample_matrix(), 3, random_state=0, max_iter=0).iterations == 0
-
-
-@every_baseline
 def test_exact_methods_return_disjoint_rows_and_hardening_always_does(name):
     X = planted(12, 60, 3, 0.5, 2).T
     result = solve(name, X, 3, random_state=0, max_iter=50)
@@ -187,22 +180,8 @@ def test_one_component_finds_the_top_singular_pair(name):
         assert result.error == pytest.approx(best, rel=2e-3)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
-def test_bad_entries_are_refused(bad):
-    X = sample_matrix()
-    X[2, 3] = bad
-    with pytest.raises(InvalidInputError):
-        solve("nmf", X, 2)
-    with pytest.raises(InvalidInputError):
-        solve("nmf", sparse.csr_array(X), 2)
-
-
 def test_bad_arguments_are_refused():
     X = sample_matrix()
-    with pytest.raises(InvalidInputError, match="No baseline is called"):
-        solve("kmeans", X, 2)
-    with pytest.raises(InvalidTypeError, match="no option"):
-        solve("nmf", X, 2, penalty=3)
     with pytest.raises(InvalidInputError, match="k must be a positive integer"):
         solve("nmf", X, 0)
     with pytest.raises(InvalidInputError, match=r"Negative values in data: the first is X\[0, 0\]"):

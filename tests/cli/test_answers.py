@@ -97,6 +97,13 @@ def test_a_suggestion_at_the_end_of_the_range_says_so(run, table):
     assert "end of the range" not in in_one_line(inside.out)
 
 
+def test_a_column_of_ids_is_told_before_a_number_is_suggested(tmp_path, run, blocks):
+    lines = ["id,a,b,c", *(f"{1000 + i},{x},{y},{z}" for i, (x, y, z) in enumerate(blocks[:, :3]))]
+    (tmp_path / "x.csv").write_text("\n".join(lines))
+    done = run("select-k", "x.csv", "--k", "2:3", "--no-index", "--repetitions", 1, "--seed", 0)
+    assert done.out.startswith("caution: Column id counts by ones")
+
+
 @pytest.mark.parametrize("command", ["fit", "select-k"])
 def test_tables_without_parts_end_in_one_honest_sentence(run, tmp_path, command):
     for name, value in (("zero", 0.0), ("equal", 3.0)):

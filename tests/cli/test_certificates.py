@@ -6,22 +6,13 @@ import numpy as np
 
 import orthonmf
 from orthonmf.bounds import table
-from orthonmf.cli.certificates import prove, times_of
+from orthonmf.cli.certificates import prove
 
 
 def fitted(**options):
     return orthonmf.factorize(
         np.random.default_rng(0).random((20, 8)), 2, random_state=0, **options
     )
-
-
-def test_both_times_are_named():
-    proven = prove(fitted())
-    assert proven.evidence.settled.ratio > 1
-    fit, proof = times_of(proven).split(", ")
-    assert fit.startswith("the fit took ")
-    assert proof.startswith("the certificate ")
-    assert times_of(prove(fitted(certificate=None))).count(" s") == 1
 
 
 def test_a_fit_is_kept_when_there_is_no_room_for_its_certificate(monkeypatch):

@@ -118,18 +118,6 @@ def test_negative_entries_of_an_h5ad_point_to_what_is_raw(tmp_path, run, blocks)
     assert "--key" not in run("fit", "x.h5ad", "--h5ad", "none").err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "meant"),
-    [
-        (("fit", "x.csv", "--orthogonal", "sample"), "did you mean samples?"),
-    ],
-)
-def test_a_name_that_is_almost_right_is_asked_about(arguments, meant, run):
-    done = run(*arguments)
-    assert done.code == 2
-    assert meant in done.err
-
-
 def test_tables_of_row_column_and_value_are_recognized(tmp_path, run):
     (tmp_path / "long.csv").write_text(LONG)
     done = run("bicluster", "long.csv")
@@ -142,11 +130,3 @@ def test_tables_of_row_column_and_value_are_recognized(tmp_path, run):
     assert "look like row, column and value" in done.err
     done = run("fit", "numbers.csv", "-k", 2, "--format", "edges", "-o", "e")
     assert "numbers.csv: 5 x 3" in done.out
-
-
-def test_a_column_that_is_not_there_is_answered_with_those_that_are(tmp_path, run):
-    (tmp_path / "edges.csv").write_text("user,item,weight,date\na,1,2,9\nb,1,1,8\n")
-    done = run("bicluster", "edges.csv", "--columns", "user,item,weight")
-    assert done.code == 2
-    for told in ("no column 'user'", "item, weight, date", "--format edges"):
-        assert told in done.err

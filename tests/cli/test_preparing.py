@@ -66,19 +66,7 @@ def test_columns_are_chosen_by_name_or_number(counts, run, tmp_path):
     assert "--drop kind leaves columns of words out" in run("fit", "x.csv").err
 
 
-def test_a_bad_cell_is_named_by_its_place_in_the_file(tmp_path, run):
-    (tmp_path / "x.csv").write_text("a,b,c\n1,x,2\n1,y,z\n")
-    done = run("fit", "x.csv", "--drop", "b")
-    assert "line 3: column 3 ('c'): 'z' is no number" in done.err
-
-
-def test_spreadsheets_of_europe_and_longer_lists_of_edges_are_read(tmp_path, run):
-    text = "Städte;a;b\n" + "".join(f"Köln {i};{i},5;{9 - i}\n" for i in range(6))
-    (tmp_path / "eu.csv").write_bytes(text.encode("latin-1"))
-    assert "--encoding cp1252" in run("fit", "eu.csv", "-k", 2).err
-    done = run("fit", "eu.csv", "-k", 2, "--encoding", "latin-1", "--json")
-    assert json.loads(done.out)["input"]["shape"] == [6, 2]
-    assert "decimal comma: 1,5 was read as 1.5" in done.err
+def test_columns_of_longer_lists_of_edges_are_chosen(tmp_path, run):
     lines = "".join(f"{i},note,u{i % 3},i{i % 4},{i + 1}\n" for i in range(12))
     (tmp_path / "log.csv").write_text("when,what,user,item,weight\n" + lines)
     edges = ("log.csv", "--format", "edges", "--columns", "user,item,weight")

@@ -143,21 +143,6 @@ def test_inverse_transform_is_the_product_and_checks_its_input():
         OrthogonalNMF().inverse_transform(X)
 
 
-def test_wrong_numbers_and_names_of_features_are_refused_in_the_usual_words():
-    pandas = pytest.importorskip("pandas")
-    X = planted()
-    model = OrthogonalNMF(4, random_state=0).fit(X)
-    for method in (model.transform, model.predict, model.score):
-        with pytest.raises(
-            ValueError, match="X has 29 features, but OrthogonalNMF is expecting 30 features"
-        ):
-            method(X[:, 1:])
-    named = pandas.DataFrame(X, columns=[f"f{i}" for i in range(30)])
-    model.fit(named)
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.transform(named.rename(columns={"f0": "g0"}))
-
-
 @pytest.mark.parametrize(
     ("parameters", "error"),
     [
@@ -338,12 +323,6 @@ def test_biclusters_are_those_of_scikit_learn(n_components):
     assert not hasattr(OrthogonalNMF(2, random_state=0).fit(X), "biclusters_")
 
 
-def test_it_has_a_picture_and_a_text():
-    model = OrthogonalNMF(3, orthogonal="both")
-    assert "OrthogonalNMF(n_components=3, orthogonal='both')" in repr(model)
-    assert "OrthogonalNMF" in model._repr_html_()
-
-
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_missing_values_are_left_out_in_every_method(orthogonal, form):
@@ -361,17 +340,6 @@ def test_missing_values_are_left_out_in_every_method(orthogonal, form):
         np.testing.assert_array_equal(model.predict(gappy), model.labels_)
     with pytest.raises(InvalidInputError, match="contains NaN"):
         clone(model).set_params(missing_values=None).fit(gappy)
-
-
-def test_tags_say_what_is_true():
-    tags = get_tags(OrthogonalNMF())
-    assert tags.input_tags.positive_only
-    assert tags.input_tags.sparse
-    assert not tags.input_tags.allow_nan
-    assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
-    assert not get_tags(
-        OrthogonalNMF(orthogonal="both", missing_values=np.nan)
-    ).input_tags.allow_nan
 
 
 def test_the_keywords_are_those_of_factorize():

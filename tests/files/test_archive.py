@@ -129,18 +129,6 @@ def test_an_array_that_is_not_what_it_claims_is_refused_by_name(content, why):
         members_of(content).read("x", "f")
 
 
-def test_a_size_may_be_refused_before_anything_is_unpacked():
-    content, asked = npy(np.zeros((2, 3))), []
-
-    def refuse(size, what):
-        asked.append((size, what))
-        raise InvalidInputError("too much")
-
-    with pytest.raises(InvalidInputError, match="too much"):
-        members_of(content).read("x", "f", refuse)
-    assert asked == [(len(content), "the array 'x'")]
-
-
 @pytest.mark.skipif(os.name != "posix", reason="needs a device")
 def test_a_device_is_no_archive():
     with (
@@ -148,10 +136,3 @@ def test_a_device_is_no_archive():
         open_archive("/dev/zero", 2**20),
     ):
         pass
-
-
-def test_an_array_of_no_dimension_stays_one(tmp_path):
-    path = tmp_path / "a.npz"
-    write_archive(path, {}, {"two": np.array(2)})
-    with open_archive(path, 2**20) as found:
-        assert found["two"].shape == ()

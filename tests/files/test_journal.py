@@ -51,12 +51,6 @@ def test_a_line_of_somebody_else_and_a_pipe_are_refused_and_left_alone(tmp_path)
             journal(tmp_path / "pipe")
 
 
-def test_without_a_path_nothing_is_kept():
-    opened = journal(None)
-    opened.append("title 1")
-    assert opened.lines == []
-
-
 def test_an_object_of_a_line_is_read_and_anything_else_is_refused_with_its_place():
     assert parse_object('{"a": 1}', "lines: line 2") == {"a": 1}
     for line in ("", "{", "[1]", "7", "[" * 100_000):

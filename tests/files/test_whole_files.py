@@ -13,7 +13,6 @@ from orthonmf.files.whole_files import (
     is_special,
     remove_leftovers,
     replacing,
-    temporary_name,
 )
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs pipes and process numbers")
@@ -66,24 +65,6 @@ def test_a_full_disk_keeps_the_old_file_and_leaves_nothing_behind(tmp_path, monk
     assert path.read_text() == "old"
 
 
-def test_file_and_folder_are_flushed_unless_that_is_not_asked_for(tmp_path, monkeypatch):
-    seen, flush = [], os.fsync
-
-    def watch(descriptor):
-        seen.append(os.path.isdir(f"/proc/self/fd/{descriptor}"))
-        flush(descriptor)
-
-    monkeypatch.setattr(os, "fsync", watch)
-    with replacing(tmp_path / "x", flushed=False) as file:
-        file.write("new")
-    assert seen == []
-    with replacing(tmp_path / "x") as file:
-        file.write("new")
-    assert len(seen) == (2 if os.name == "posix" else 1)
-    if Path("/proc/self/fd").exists():
-        assert seen == [False, True]  # the renaming comes after the content
-
-
 def test_a_link_is_followed_and_stays_a_link(tmp_path):
     (tmp_path / "folder").mkdir()
     target, link = tmp_path / "folder" / "target", tmp_path / "link"
@@ -120,11 +101,6 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
     assert is_special(Path(os.devnull))
 
 
-def test_files_folders_and_what_is_not_there_are_nothing_special(tmp_path):
-    (tmp_path / "x").touch()
-    assert not any(map(is_special, (tmp_path, tmp_path / "x", tmp_path / "absent")))
-
-
 def ended_process():
     """The number of a process that has just ended."""
     done = subprocess.Popen([sys.executable, "-S", "-c", ""])
@@ -150,15 +126,3 @@ def test_only_what_killed_writers_of_this_machine_left_is_removed(tmp_path):
         file.write("new")
     assert {one.name for one in tmp_path.iterdir()} == {"other", *kept}
     remove_leftovers(tmp_path / "absent")
-
-
-@posix
-def test_what_is_being_written_has_a_name_that_its_own_cleaning_knows(tmp_path):
-    name = temporary_name("x (1).npz")
-    assert name != temporary_name("x (1).npz")
-    (tmp_path / name).touch()
-    remove_leftovers(tmp_path)
-    assert (tmp_path / name).exists()
-    (tmp_path / name).rename(tmp_path / name.replace(f".{os.getpid()}.", f".{ended_process()}."))
-    remove_leftovers(tmp_path)
-    assert list(tmp_path.iterdir()) == []

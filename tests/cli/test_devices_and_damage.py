@@ -79,14 +79,6 @@ def test_a_full_device_is_told_and_stays_what_it_is(tmp_path, run, table):
         assert "No space left on device" in done.stderr
 
 
-def test_a_link_is_followed_when_a_table_is_written(tmp_path, run, table):
-    assert run("fit", table, "-k", 2, "-o", "d").code == 0
-    (tmp_path / "link.csv").symlink_to("there.csv")
-    assert run("transform", "d", table, "-o", "link.csv").code == 0
-    assert (tmp_path / "link.csv").is_symlink()
-    assert (tmp_path / "there.csv").read_text().startswith("row,component")
-
-
 def test_hdf5_that_links_to_itself_is_read_once(tmp_path, run):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "hard.h5", "w") as file:
@@ -173,30 +165,6 @@ def test_damaged_summaries_and_selections_are_told_in_one_line(filled, run):
             assert (filled / "report.html").read_bytes() == page
         (filled / name).write_bytes(honest)
     assert run("report", "d").code == 0
-
-
-def test_results_of_others_are_not_cut(tmp_path, run, table):
-    (tmp_path / "d").mkdir()
-    for content in ("a note without an end of line", '{"title": "mine"}\nhalf a li'):
-        (tmp_path / "d" / "trials.jsonl").write_text(content)
-        one_line(run("select-k", table, "--k", "2", "-o", "d"), 2, "not a results file")
-        assert (tmp_path / "d" / "trials.jsonl").read_text() == content
-
-
-def test_damaged_trials_are_told_with_their_line(run, table, tmp_path):
-    selected = ("select-k", table, "--k", "2,3", "-o", "d", "--seed", 0, "--repetitions", 1)
-    assert run(*selected).code == 0
-    path = tmp_path / "d" / "trials.jsonl"
-    first, second, *rest = path.read_text().splitlines()
-    for name, value in (
-        ("n_components", []), ("repetition", "0"), ("null_error", None),
-        ("adjusted_rand", 10**400),
-    ):  # fmt: skip
-        damaged = json.dumps({**json.loads(second), name: value})
-        changed = "\n".join([first, damaged, *rest]) + "\n"
-        path.write_text(changed)
-        one_line(run(*selected), 2, "line 2: ", name)
-        assert path.read_text() == changed
 
 
 FORMULAS = ["=1+1", "+x", "-x", "@x", "'=1", "''@x", "=cmd|' /C calc'!A0", "a\rb", "plain", "-5"]
