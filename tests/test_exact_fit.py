@@ -89,6 +89,16 @@ def test_rows_and_columns_without_weight_need_not_fit():
     assert not orthonmf.factorize(X, 2, sample_weight=weights, random_state=0).certificate.optimal
 
 
+def test_an_exact_fit_says_where_rows_count_as_zero():
+    X = np.kron(np.diag([1.0, 3.0]), np.ones((4, 4)))
+    X[3] *= 1e-200
+    certificate = orthonmf.factorize(X[[0, 3, 4, 5, 6, 7]], 2, random_state=0).certificate
+    assert certificate.optimal
+    assert str(certificate).endswith(
+        "proven by an exact fit (of X where a row that underflows counts as zero)"
+    )
+
+
 def test_a_matrix_that_is_zero_where_it_has_weight_is_told_from_one_that_underflows():
     X = np.array([[1.0, 2.0], [0.0, 0.0]])
     with pytest.warns(orthonmf.FewerComponentsWarning):

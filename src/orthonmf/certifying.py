@@ -47,6 +47,8 @@ from orthonmf.rounding import (
 from orthonmf.typing import Array
 
 if TYPE_CHECKING:
+    from orthonmf.bounds.allowance import Allowance
+    from orthonmf.bounds.table import Case
     from orthonmf.certificate import LowerBound
     from orthonmf.factorization import Factorization
 
@@ -54,6 +56,9 @@ if TYPE_CHECKING:
 ROUNDING_LEVEL = 2**10
 # Groups and batches of points are drawn from this seed: the same data give the same bound.
 BATCHES = 0
+
+# From this ratio on the groups of answers that are as good are not asked for: nothing is proven.
+NEARLY_THE_SMALLEST = 1.003
 
 NO_DATA = "no data are held here; certify(X, method='svd') computes a certificate from them"
 NOTHING = "every lower bound tried is zero, so that no ratio can be claimed"
@@ -218,6 +223,7 @@ def prove(
     SourceChangedError
         When the error on this matrix is not that of the fit, up to rounding.
     """
+    from orthonmf.bounds.allowance import Allowance
     from orthonmf.bounds.table import Case, certificate_bytes, find_bounds
     from orthonmf.exact_fit import fits_exactly
 
@@ -230,9 +236,10 @@ def prove(
         return state_promise(result.promise)
     # The units bring the largest entry that has weight near 1, so only a zero matrix has no norm.
     if not matrix.total > 0:
-        return ZERO
+        return _about_rows_as_zero(ZERO, matrix)
     if measured.squared == 0 and fits_exactly(matrix, result):
-        return replace(EXACT, method="an exact fit")
+        return _about_rows_as_zero(replace(EXACT, method="an exact fit"), matrix)
+    started = time.perf_counter()
     case = Case(
         matrix,
         result.orthogonal,
@@ -242,7 +249,41 @@ def prove(
         seconds=seconds,
         interrupted=interrupted,
     )
-    return conclude(matrix, result, measured, *find_bounds(case, method))
+    proven = conclude(matrix, result, measured, *find_bounds(case, method))
+    if method == "tight" and proven.ratio is not None and proven.ratio < NEARLY_THE_SMALLEST:
+        left = Allowance(seconds - (time.perf_counter() - started), interrupted)
+        squared = bound_error(matrix, result, measured)
+        proven = replace(proven, unique_within=_find_unique(case, result, squared, left))
+    return _about_rows_as_zero(proven, matrix)
+
+
+def _find_unique(
+    case: Case, result: Factorization, squared: float, allowance: Allowance
+) -> float | None:
+    """`bounds.uniqueness.unique_within` over samples or over features, else None."""
+    from orthonmf.bounds.uniqueness import unique_within
+
+    by_point = {
+        "samples": (result.labels, result.scales),
+        "features": (result.feature_labels, result.feature_scales),
+    }
+    labels, scales = by_point.get(result.orthogonal, (None, None))
+    sides = case.sides()
+    if labels is None or scales is None or not sides:
+        return None
+    points, k = sides[0].points, sides[0].n_groups
+    length = points.dimension + WEIGHT_ROUNDINGS
+    with one_blas_thread():
+        return unique_within(points, labels, scales, k, squared, length, allowance)
+
+
+def _about_rows_as_zero(certificate: Certificate, matrix: Matrix) -> Certificate:
+    """A certificate whose proof tells of rows that hold something and count as zero."""
+    count = len(matrix.underflown)
+    if not count or certificate.method is None:
+        return certificate
+    rows = "a row that underflows counts" if count == 1 else f"{count:,} rows that underflow count"
+    return replace(certificate, method=f"{certificate.method} (of X where {rows} as zero)")
 
 
 def prove_by_packing(matrix: Matrix, result: Factorization, packed: float) -> Certificate:

@@ -23,13 +23,15 @@ def fits_exactly(matrix: Matrix, result: Factorization) -> bool:
     """Whether ``loadings @ components`` equals X, exactly, wherever X has weight.
 
     Every entry of X must be the product of its two factors, and no product may stand where X is
-    zero: counting both tells. Where reading entries costs a pass, nothing is decided: False.
+    zero: counting both tells. Rows that underflow count as zero and are not compared. Where
+    reading entries costs a pass, nothing is decided: False.
     """
     stored = matrix.list_entries()
     if stored is None:
         return False
     n, m = matrix.shape
     rows_seen = np.ones(n, bool) if matrix.row_weights is None else matrix.row_weights > 0
+    rows_seen[matrix.underflown] = False
     seen = np.ones(m, bool) if matrix.column_factors is None else matrix.column_factors > 0
     fit = _Fit(result, seen)
     counts = np.zeros(n, dtype=np.int64)
@@ -77,19 +79,19 @@ def equals_product(values: Array, left: Array, right: Array) -> Array:
     Significands lie in [1/2, 1), so nothing over- or underflows, and exponents are compared as
     integers: this holds for all doubles, the smallest included.
     """
-    one, power_of_one = np.frexp(left)
-    other, power_of_other = np.frexp(right)
-    product = one * other
-    high, other_high = _upper_half(one), _upper_half(other)
-    low, other_low = one - high, other - other_high
-    rest = high * other_high - product
-    rest += high * other_low
-    rest += low * other_high
-    rest += low * other_low
+    left, left_power = np.frexp(left)
+    right, right_power = np.frexp(right)
+    product = left * right
+    left_high, right_high = _upper_half(left), _upper_half(right)
+    left_low, right_low = left - left_high, right - right_high
+    rest = left_high * right_high - product
+    rest += left_high * right_low
+    rest += left_low * right_high
+    rest += left_low * right_low
     significand, shift = np.frexp(product)
     wanted, power = np.frexp(values)
     same = (significand == wanted) & (rest == 0.0)
-    return same & ((wanted == 0.0) | (shift + power_of_one + power_of_other == power))
+    return same & ((wanted == 0.0) | (shift + left_power + right_power == power))
 
 
 def _upper_half(significands: Array) -> Array:
