@@ -126,7 +126,7 @@ def _certify_folder(
         matrix = read_data(file, replace(known, max_bytes=max_bytes), stream=True)
     with matrix, progress(f"proving {Path(file).name}", quiet):
         about(file)
-        kind = summary.get("options", {}).get("weights")
+        kind = summary["options"].get("weights")
         weight = weights_of(matrix.X, sample_weight, None, kind)["sample_weight"]
         missing = np.nan if known.missing else None
         result.certify(matrix.X, **proof, sample_weight=weight, missing_values=missing)

@@ -33,8 +33,9 @@ SELECTION = "selection.json"
 TOP_FEATURES = 10
 LONGEST_JSON = 2**26
 LARGEST = 1e6
-ERRORS = ("relative_squared_error", "lower_bound", "null_error")
-AGREEMENTS = ("matched_cosine", "adjusted_rand")
+MEASURED = (
+    "relative_squared_error", "lower_bound", "null_error", "matched_cosine", "adjusted_rand"
+)  # fmt: skip
 
 
 def check_folder(folder: Path) -> None:
@@ -148,23 +149,8 @@ def read_model(path: Path, most_bytes: int) -> Factorization:
 
 def read_summary(folder: Path) -> dict[str, Any]:
     """The summary in a folder that ``fit`` wrote, as far as it is needed again."""
-    path = folder / SUMMARY
-    summary = read_json(path)
-    given, options = summary.get("input"), summary.get("options", {})
-    remarks = summary.get("remarks") or []
-    if (
-        not isinstance(given, dict)
-        or not isinstance(given.get("reading"), dict)
-        or not isinstance(given.get("file"), str)
-        or "\0" in given["file"]
-        or not isinstance(options, dict)
-        or not isinstance(options.get("image_shape", ""), str | None)
-        or not isinstance(options.get("groups", ""), str | None)
-        or not isinstance(summary.get("captured_by_chance", 0.0), int | float | None)
-        or not isinstance(remarks, list)
-    ):
-        raise FileError(f"{path}: it was not written by orthonmf fit, or is damaged")
-    return summary
+    summary = {"options": {}, "remarks": [], **read_json(folder / SUMMARY)}
+    return _check(summary, SUMMARY_SHAPE, folder / SUMMARY, "fit")
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -184,40 +170,57 @@ def read_selection(folder: Path) -> dict[str, Any] | None:
     path = folder / SELECTION
     if not path.exists():
         return None
-    selection = read_json(path)
-    tried = selection.get("candidates")
-    if (
-        not isinstance(tried, list)
-        or not tried
-        or not all(map(_is_candidate, tried))
-        or all(candidate["relative_squared_error"] is None for candidate in tried)
-        or all(candidate[name] is None for candidate in tried for name in AGREEMENTS)
-        or not _is_size(selection.get("suggestion"))
-        or len({type(candidate["n_components"]) for candidate in tried}) > 1
-        or not isinstance(selection.get("reason"), str)
-    ):
-        raise FileError(f"{path}: it was not written by orthonmf select-k, or is damaged")
+    selection = _check(read_json(path), SELECTION_SHAPE, path, "select-k")
+    kinds = {type(candidate["n_components"]) for candidate in selection["candidates"]}
+    if kinds != {type(selection["suggestion"])}:
+        raise FileError(f"{path}: it holds no sizes of the kind that it suggests")
     return selection
 
 
-def _is_candidate(value: Any) -> bool:
-    """Whether this is a number of components with everything that was measured for it."""
-    if not isinstance(value, dict) or not _is_size(value.get("n_components")):
-        return False
-    return all(name in value and _is_measure(value[name]) for name in (*ERRORS, *AGREEMENTS))
+def _check(values: dict[str, Any], shape: Any, path: Path, command: str) -> dict[str, Any]:
+    if not _fits(values, shape):
+        raise FileError(f"{path}: it was not written by orthonmf {command}, or is damaged")
+    return values
+
+
+def _fits(value: Any, shape: Any) -> bool:
+    """Whether a JSON value has a shape: a test of it, or a dict or list of shapes of its parts."""
+    if isinstance(shape, dict):
+        parts = shape.items()
+        return isinstance(value, dict) and all(_fits(value.get(name), part) for name, part in parts)
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(_fits(part, shape[0]) for part in value)
+    return bool(shape(value))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and "\0" not in value
+
+
+def _is_measure(value: Any) -> bool:
+    """A number that can be drawn, or null where there was none."""
+    return value is None or (type(value) in (int, float) and abs(value) <= LARGEST)
 
 
 def _is_size(value: Any) -> bool:
     """A number of components, or two numbers of groups."""
-    if isinstance(value, list):
-        return len(value) == 2 and all(map(_is_count, value))
-    return _is_count(value)
+    counts = value if isinstance(value, list) and len(value) == 2 else [value]
+    return all(type(count) is int and 0 < count < 2**31 for count in counts)
 
 
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 < value < 2**31
+def _may_be_text(value: Any) -> bool:
+    return value is None or _is_text(value)
 
 
-def _is_measure(value: Any) -> bool:
-    """A finite number, or null where it was none."""
-    return value is None or (type(value) in (int, float) and -LARGEST <= value <= LARGEST)
+# What is read again of these files.
+SUMMARY_SHAPE = {
+    "input": {"file": _is_text, "reading": {}},
+    "options": {"image_shape": _may_be_text, "groups": _may_be_text},
+    "captured_by_chance": _is_measure,
+    "remarks": [_is_text],
+}
+SELECTION_SHAPE = {
+    "candidates": [{"n_components": _is_size, **dict.fromkeys(MEASURED, _is_measure)}],
+    "suggestion": _is_size,
+    "reason": _is_text,
+}

@@ -36,14 +36,14 @@ def report(
         if tuple(shape) != wanted:
             raise FileError(f"{file}: its shape {shape} is not {wanted}, that of the model")
         findings = find(matrix.X, result, missing=reading.missing)
-        options = summary.get("options", {})
+        options = summary["options"]
         known = read_known(groups or options.get("groups"), file, reading, wanted[0])
     captured = summary.get("captured")
     same = isinstance(captured, float) and math.isclose(captured, findings.captured, rel_tol=1e-6)
     if not same:
         raise FileError(f"{file}: it is not what was factorized, or has changed since")
     told = {
-        "remarks": list(map(str, summary.get("remarks") or ())),
+        "remarks": summary["remarks"],
         "chance": summary.get("captured_by_chance"),
         "image_shape": as_image_shape(image_shape or options.get("image_shape"), wanted[1]),
     }

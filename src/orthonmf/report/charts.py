@@ -61,7 +61,7 @@ def line_chart(
 ) -> Chart:
     """A chart of some lines over x; ``marked`` are upright lines with a word each."""
     heights = [h for line in lines for h in line.heights if h is not None and math.isfinite(h)]
-    levels = _nice_ticks(0.0 if from_zero else min(heights), max(heights))
+    levels = _nice_ticks(0.0 if from_zero else min(heights, default=0.0), max(heights, default=1.0))
     across = _scale(min(x), max(x), LEFT, WIDTH - RIGHT)
     down = _scale(levels[0], levels[-1], HEIGHT - BOTTOM, TOP)
     placed = [

@@ -266,7 +266,7 @@ def _curves(selection: Mapping[str, Any], k: int) -> list[Chart]:
     places = [candidate["n_components"] for candidate in tried]
 
     def line(name: str, key: str, style: str) -> Line:
-        return Line(name, [candidate[key] for candidate in tried], style)
+        return Line(name, [candidate.get(key) for candidate in tried], style)
 
     errors = [
         line("error", "relative_squared_error", "first"),
@@ -288,7 +288,7 @@ def _curves(selection: Mapping[str, Any], k: int) -> list[Chart]:
 def _pairs(selection: Mapping[str, Any]) -> dict[str, Any]:
     """The errors over pairs: groups of rows down, groups of features across."""
     errors = {
-        tuple(candidate["n_components"]): candidate["relative_squared_error"]
+        tuple(candidate["n_components"]): candidate.get("relative_squared_error")
         for candidate in selection["candidates"]
     }
     down, across = (sorted({pair[side] for pair in errors}) for side in (0, 1))
