@@ -49,8 +49,8 @@ def test_entries_are_exponential_with_mean_one_and_places_uniform():
 
 
 def test_the_same_seed_gives_the_same_data():
-    one, other = (make_planted(10, 8, 2, 0.5, random_state=7) for _ in range(2))
-    np.testing.assert_array_equal(one.X, other.X)
+    first, second = (make_planted(10, 8, 2, 0.5, random_state=7) for _ in range(2))
+    np.testing.assert_array_equal(first.X, second.X)
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ def test_a_core_is_planted_between_groups_of_both_sides():
     for group in range(4):
         inside = shares[:, data.feature_labels == group]
         assert np.linalg.matrix_rank(inside) == 1
-    found = factorize(data.X, (3, 4), orthogonal="both", random_state=0)
-    assert found.relative_squared_error < 1e-25
+    result = factorize(data.X, (3, 4), orthogonal="both", random_state=0)
+    assert result.relative_squared_error < 1e-25
     assert make_planted(9, 9, 2, 0.1, orthogonal="both", random_state=0).core_truth is None
     with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
         make_planted(9, 9, (2, 2), 0.1)

@@ -59,7 +59,7 @@ def test_weight_counts_before_a_tiny_weight_that_is_far_ahead():
 def test_a_component_alone_and_one_without_weights_have_lists():
     heaviest = [column.tolist() for column in distinctive_features(np.array([[0.6, 0.0, 0.8]]), 3)]
     assert heaviest == [[2, 0]]
-    assert [len(one) for one in distinctive_features(np.zeros((2, 3)), 2)] == [0, 0]
+    assert [len(listed) for listed in distinctive_features(np.zeros((2, 3)), 2)] == [0, 0]
     assert distinctive_features(np.zeros((0, 3)), 2) == []
 
 
@@ -71,7 +71,7 @@ def test_one_function_serves_the_page_the_summary_and_the_list():
     result = orthonmf.factorize(X, 3, certificate=None, random_state=0)
     names = name_components(result.components, foods)
     listed = result.top_features(3, by="distinctive")
-    assert [", ".join(one) for one in listed] == names
+    assert [", ".join(names) for names in listed] == names
     told = Story(result, find(X, result), "foods", None, foods)
     assert all(name in page(told) for name in names)
     for component, name in enumerate(names):

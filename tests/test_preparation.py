@@ -39,11 +39,11 @@ EXPECTED = {
 def test_every_step_does_what_it_says_in_any_form(step, dtype, X):
     given = X.astype(dtype)
     before = given.copy()
-    found, _ = prepare(given, [step])
-    assert np.allclose(found, EXPECTED[step](X), rtol=1e-6)
+    dense, _ = prepare(given, [step])
+    assert np.allclose(dense, EXPECTED[step](X), rtol=1e-6)
     sparse, _ = prepare(csr_array(given), [step])
-    assert np.allclose(sparse.toarray(), found, rtol=1e-6)
-    assert found.dtype == sparse.dtype == (np.float32 if dtype == np.float32 else np.float64)
+    assert np.allclose(sparse.toarray(), dense, rtol=1e-6)
+    assert dense.dtype == sparse.dtype == (np.float32 if dtype == np.float32 else np.float64)
     assert np.array_equal(given, before)
 
 
@@ -83,7 +83,7 @@ def test_a_model_records_how_its_matrix_was_prepared(X, tmp_path):
     result = orthonmf.factorize(prepared, 3, random_state=0)
     model = replace(result, preparation=record)
     orthonmf.save(model, tmp_path / "m")
-    held = orthonmf.load(tmp_path / "m")
-    assert held.preparation.names == record.names
-    for found in (model, held):
-        assert np.allclose((found.transform(X) - result.loadings).toarray(), 0)
+    loaded = orthonmf.load(tmp_path / "m")
+    assert loaded.preparation.names == record.names
+    for each in (model, loaded):
+        assert np.allclose((each.transform(X) - result.loadings).toarray(), 0)

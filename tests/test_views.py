@@ -31,8 +31,11 @@ def test_names_of_frames_reach_the_result_and_its_file(orthogonal, frame, tmp_pa
     assert result.sample_names == tuple(frame.index)
     assert result.feature_names == tuple(frame.columns)
     orthonmf.save(result, tmp_path / "r")
-    held = orthonmf.load(tmp_path / "r")
-    assert (held.sample_names, held.feature_names) == (result.sample_names, result.feature_names)
+    loaded = orthonmf.load(tmp_path / "r")
+    assert (loaded.sample_names, loaded.feature_names) == (
+        result.sample_names,
+        result.feature_names,
+    )
     assert fit(frame.to_numpy(), orthogonal).feature_names is None
     assert fit(frame.reset_index(drop=True), orthogonal).sample_names is None
 
@@ -45,10 +48,10 @@ def test_top_features_and_samples_are_the_largest(orthogonal, frame):
         features, samples = result.top_features(2)[a], result.top_samples(3)[a]
         weights = dict(zip(frame.columns, result.components[a], strict=True))
         assert features == sorted(weights, key=weights.get, reverse=True)[:2]
-        found = [loadings[frame.index.get_loc(one), a] for one in samples]
-        assert found == sorted(loadings[:, a], reverse=True)[:3]
+        largest = [loadings[frame.index.get_loc(name), a] for name in samples]
+        assert largest == sorted(loadings[:, a], reverse=True)[:3]
     numbers = fit(frame.to_numpy(), orthogonal)
-    assert all(isinstance(one, int) for top in numbers.top_features(2) for one in top)
+    assert all(isinstance(place, int) for top in numbers.top_features(2) for place in top)
 
 
 def test_distinctive_features_are_those_that_others_lack():

@@ -17,9 +17,9 @@ def soft_factors(M, k, seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_supports_are_those_of_the_largest_contributions(seed):
     M = planted(8, 40, 3, 0.5, seed)
-    found = soft_factors(M, 3, seed)
-    hardened = harden(M, found, "samples", sweeps=0)
-    contributions = found.W * np.linalg.norm(found.A, axis=0)[:, None]
+    soft = soft_factors(M, 3, seed)
+    hardened = harden(M, soft, "samples", sweeps=0)
+    contributions = soft.W * np.linalg.norm(soft.A, axis=0)[:, None]
     assert np.array_equal(hardened.W.argmax(axis=0), contributions.argmax(axis=0))
     labels = contributions.argmax(axis=0)
     best = sum(np.sum(np.linalg.svd(M[:, labels == s])[1][1:] ** 2) for s in range(3))
@@ -30,21 +30,21 @@ def test_supports_are_those_of_the_largest_contributions(seed):
 @pytest.mark.parametrize("orthogonal", ["none", "samples", "both"])
 def test_more_sweeps_never_raise_the_error(orthogonal, seed):
     M = planted(8, 40, 3, 0.5, seed)
-    found = soft_factors(M, 3, seed)
-    errors = [harden(M, found, orthogonal, sweeps=sweeps).error for sweeps in (0, 1, 2, 4, 100)]
+    soft = soft_factors(M, 3, seed)
+    errors = [harden(M, soft, orthogonal, sweeps=sweeps).error for sweeps in (0, 1, 2, 4, 100)]
     assert np.all(np.diff(errors) <= 1e-6 * errors[0])
-    hardened = harden(M, found, orthogonal)
+    hardened = harden(M, soft, orthogonal)
     assert non_orthogonality(hardened.W) == 0.0
     assert orthogonal != "both" or non_orthogonality(hardened.A.T) == 0.0
 
 
 def test_the_scale_between_the_factors_does_not_matter():
     M = planted(8, 40, 3, 0.5, 0)
-    found = soft_factors(M, 3, 0)
+    soft = soft_factors(M, 3, 0)
     scales = np.array([1e-3, 1.0, 1e4])
-    scaled = Iterate(found.A * scales, found.W / scales[:, None])
-    one, other = harden(M, found, "samples"), harden(M, scaled, "samples")
-    assert np.array_equal(one.W, other.W)
+    scaled = Iterate(soft.A * scales, soft.W / scales[:, None])
+    first, second = harden(M, soft, "samples"), harden(M, scaled, "samples")
+    assert np.array_equal(first.W, second.W)
 
 
 def test_the_middle_factor_pairs_rows_with_columns():
@@ -59,10 +59,10 @@ def test_the_middle_factor_pairs_rows_with_columns():
 def test_negative_and_empty_columns_belong_to_no_component_until_they_choose_one():
     M = planted(6, 12, 2, 0.1, 0)
     M[:, 3] = 0
-    found = soft_factors(M, 2, 0)
-    W = found.W.copy()
+    soft = soft_factors(M, 2, 0)
+    W = soft.W.copy()
     W[:, 3], W[:, 5] = 0, -1
-    hardened = harden(sparse.csc_array(M), Iterate(found.A, W), "samples")
+    hardened = harden(sparse.csc_array(M), Iterate(soft.A, W), "samples")
     assert not hardened.W[:, 3].any()
     assert hardened.W[:, 5].any()
-    assert not harden(M, Iterate(found.A, W), "samples", sweeps=0).W[:, 5].any()
+    assert not harden(M, Iterate(soft.A, W), "samples", sweeps=0).W[:, 5].any()

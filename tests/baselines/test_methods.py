@@ -67,23 +67,23 @@ def test_hals_without_a_penalty_never_raises_the_error(seed):
 )
 def test_the_rows_of_W_become_orthogonal(name, limit, seed):
     X = planted(20, 150, 3, 0.3, seed).T
-    found = solve(name, X, 3, random_state=seed)
-    assert found.history.non_orthogonality[-1] <= limit
-    assert found.history.non_orthogonality[-1] <= found.history.non_orthogonality[0]
+    result = solve(name, X, 3, random_state=seed)
+    assert result.history.non_orthogonality[-1] <= limit
+    assert result.history.non_orthogonality[-1] <= result.history.non_orthogonality[0]
     plain = solve("nmf", X, 3, random_state=seed)
-    assert plain.history.non_orthogonality[-1] > found.history.non_orthogonality[-1]
+    assert plain.history.non_orthogonality[-1] > result.history.non_orthogonality[-1]
 
 
 @pytest.mark.parametrize("name", ["onmf-ding-double", "onmf-ding-double-noisy"])
 def test_both_factors_of_the_three_become_orthogonal(name):
     X = planted(40, 100, 4, 0.1, 1, double=True).T
     truth = planted(40, 100, 4, 0.0, 1, double=True).T
-    found = solve(name, X, 4, random_state=0)
-    assert found.history.non_orthogonality[-1] <= 0.1
-    assert found.history.column_non_orthogonality[-1] <= 0.1
-    assert found.error <= np.linalg.norm(X - truth)
-    assert found.hardened.error <= np.linalg.norm(X - truth)
-    assert non_orthogonality(found.hardened.A.T) == 0.0
+    result = solve(name, X, 4, random_state=0)
+    assert result.history.non_orthogonality[-1] <= 0.1
+    assert result.history.column_non_orthogonality[-1] <= 0.1
+    assert result.error <= np.linalg.norm(X - truth)
+    assert result.hardened.error <= np.linalg.norm(X - truth)
+    assert non_orthogonality(result.hardened.A.T) == 0.0
 
 
 @pytest.mark.parametrize("seed", mostly_slow(range(4), quick=1))
@@ -107,9 +107,9 @@ def test_both_factors_of_the_three_become_orthogonal(name):
 def test_planted_factors_without_noise_are_found(name, limit, seed):
     X = planted(20, 120, 3, 0.0, seed).T
     max_iter = 200 if name == "onmfs" else None
-    found = solve(name, X, 3, random_state=seed, max_iter=max_iter)
-    assert found.relative_squared_error <= limit
-    assert found.hardened.relative_squared_error <= 1e-25
+    result = solve(name, X, 3, random_state=seed, max_iter=max_iter)
+    assert result.relative_squared_error <= limit
+    assert result.hardened.relative_squared_error <= 1e-25
 
 
 @pytest.mark.slow
@@ -123,9 +123,9 @@ def test_onmfs_comes_within_a_thousandth_of_the_best_known_error(noise, seed):
         for name in ("em-onmf", "em-onmf-seeded")
         for start in starts
     )
-    found = solve("onmfs", X, 2, random_state=seed)
-    assert found.error <= 1.001 * best
-    assert found.hardened.error <= 1.001 * best
+    result = solve("onmfs", X, 2, random_state=seed)
+    assert result.error <= 1.001 * best
+    assert result.hardened.error <= 1.001 * best
 
 
 def test_noise_is_refused_for_a_sparse_matrix_too_large_to_fill():
@@ -143,5 +143,5 @@ def test_sparse_input_of_a_size_that_could_not_be_filled_works(name):
         (rng.exponential(size=3 * n), (np.repeat(np.arange(n), 3), rng.integers(n, size=3 * n))),
         shape=(n, n),
     )
-    found = solve(name, rows, 2, random_state=0, max_iter=1, time_limit=5, harden=False)
-    assert np.isfinite(found.error)
+    result = solve(name, rows, 2, random_state=0, max_iter=1, time_limit=5, harden=False)
+    assert np.isfinite(result.error)

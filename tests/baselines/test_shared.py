@@ -83,22 +83,22 @@ def test_nothing_is_nan_or_negative_with_zero_rows_and_columns(name):
 @every_baseline
 @pytest.mark.parametrize("exponent", [-900, -20, 20, 900])
 def test_a_power_of_two_changes_the_scale_and_not_one_bit_more(name, exponent):
-    one = solved(name, 15)
-    other = solve(name, np.ldexp(sample_matrix(), exponent), 3, random_state=0, max_iter=15)
-    assert np.array_equal(other.W, one.W)
-    assert np.array_equal(other.left, np.ldexp(one.left, exponent))
-    assert other.error == np.ldexp(one.error, exponent)
-    assert np.array_equal(other.hardened.W, np.ldexp(one.hardened.W, exponent))
-    assert other.relative_squared_error == one.relative_squared_error
+    first = solved(name, 15)
+    second = solve(name, np.ldexp(sample_matrix(), exponent), 3, random_state=0, max_iter=15)
+    assert np.array_equal(second.W, first.W)
+    assert np.array_equal(second.left, np.ldexp(first.left, exponent))
+    assert second.error == np.ldexp(first.error, exponent)
+    assert np.array_equal(second.hardened.W, np.ldexp(first.hardened.W, exponent))
+    assert second.relative_squared_error == first.relative_squared_error
 
 
 @every_baseline
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
 def test_sparse_input_gives_the_dense_answer(name, form):
     dense = solved(name, 10)
-    other = solve(name, form(sample_matrix()), 3, random_state=0, max_iter=10)
-    np.testing.assert_allclose(product(other), product(dense), rtol=1e-6, atol=1e-8)
-    assert other.hardened.error == pytest.approx(dense.hardened.error, rel=1e-8)
+    second = solve(name, form(sample_matrix()), 3, random_state=0, max_iter=10)
+    np.testing.assert_allclose(product(second), product(dense), rtol=1e-6, atol=1e-8)
+    assert second.hardened.error == pytest.approx(dense.hardened.error, rel=1e-8)
 
 
 @every_baseline

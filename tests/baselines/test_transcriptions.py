@@ -168,7 +168,7 @@ def test_the_local_step_of_onmfs_is_exact(seed):
     rng = np.random.default_rng(seed)
     B = rng.standard_normal((7, 2))
     labels, entries = local_step(B)
-    found = sum(
+    captured = sum(
         np.sum(entries[labels == s] * np.abs(B[labels == s, s])) ** 2
         / max(np.sum(entries[labels == s] ** 2), 1e-300)
         for s in range(2)
@@ -181,4 +181,4 @@ def test_the_local_step_of_onmfs_is_exact(seed):
             column = B[owner == s, s]
             value += max(np.sum(np.maximum(column, 0) ** 2), np.sum(np.maximum(-column, 0) ** 2))
         best = max(best, value)
-    assert found == pytest.approx(best, rel=1e-12)
+    assert captured == pytest.approx(best, rel=1e-12)

@@ -40,7 +40,7 @@ class Warm:
 
     def run(self, *arguments, cwd, stdin="", memory=None):
         order = {
-            "arguments": [str(one) for one in arguments],
+            "arguments": list(map(str, arguments)),
             "cwd": str(cwd),
             "stdin": stdin,
             "memory": memory,

@@ -157,7 +157,7 @@ def test_a_closed_stderr_is_no_reason_to_do_nothing(table):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize(
-    "command", [f"{one} {json}" for one in COMMANDS[:-2] for json in ("", "--json")]
+    "command", [f"{command} {json}" for command in COMMANDS[:-2] for json in ("", "--json")]
 )
 def test_a_full_stdout_is_blamed_itself(command, run, table):
     run("fit", table, "-k", 3, "-o", "out")

@@ -16,7 +16,7 @@ def matrix(tmp_path):
 
 
 def write_labels(path, labels):
-    path.write_text("".join(f"{one}\n" for one in labels))
+    path.write_text("".join(f"{label}\n" for label in labels))
     return str(path)
 
 
@@ -98,7 +98,7 @@ def test_a_folder_whose_data_changed_is_left_as_it_is(tmp_path, run, matrix):
 def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path, run, matrix, options, message):
     write_labels(tmp_path / "rows.txt", ["a", "b", "c"] * 10)
     write_labels(tmp_path / "short.txt", ["a", "b"])
-    options = [str(tmp_path / one) if one.endswith(".txt") else one for one in options]
+    options = [str(tmp_path / o) if o.endswith(".txt") else o for o in options]
     done = run("certify", str(tmp_path / "x.npy"), *options)
     assert done.code == 2, done
     assert done.err.count("\n") == 1

@@ -29,20 +29,20 @@ def test_fit_writes_a_folder_with_names_and_the_same_numbers_as_python(table, tm
     assert done.code == 0, done.err
     assert done.err == ""
     folder = tmp_path / "out"
-    assert {one.name for one in folder.iterdir()} == FILES
+    assert {path.name for path in folder.iterdir()} == FILES
     result = orthonmf.factorize(blocks, 3, random_state=0)
-    held = orthonmf.load(folder / "model.npz")
-    assert np.array_equal(held.labels, result.labels)
-    assert np.array_equal(held.components, result.components)
+    model = orthonmf.load(folder / "model.npz")
+    assert np.array_equal(model.labels, result.labels)
+    assert np.array_equal(model.components, result.components)
     assigned = rows_of(folder / "assignments.csv")
-    assert [one["row"] for one in assigned] == [f"r{i}" for i in range(30)]
-    assert [int(one["component"]) for one in assigned] == result.labels.tolist()
-    assert [float(one["scale"]) for one in assigned] == result.scales.tolist()
-    shares = np.array([float(one["share_captured"]) for one in assigned])
+    assert [row["row"] for row in assigned] == [f"r{i}" for i in range(30)]
+    assert [int(row["component"]) for row in assigned] == result.labels.tolist()
+    assert [float(row["scale"]) for row in assigned] == result.scales.tolist()
+    shares = np.array([float(row["share_captured"]) for row in assigned])
     assert np.allclose(shares, result.scales**2 / (blocks**2).sum(axis=1))
     weights = {
-        (int(one["component"]), one["feature"]): float(one["weight"])
-        for one in rows_of(folder / "components.csv")
+        (int(row["component"]), row["feature"]): float(row["weight"])
+        for row in rows_of(folder / "components.csv")
     }
     assert weights[0, "f3"] == result.components[0, 3]
     summary = json.loads((folder / "summary.json").read_text())
@@ -58,14 +58,14 @@ def test_fit_with_two_numbers_writes_and_tells_the_core(table, tmp_path, blocks,
     done = run(*arguments, "-k", "3,2")
     assert done.code == 0, done.err
     folder = tmp_path / "out"
-    assert {one.name for one in folder.iterdir()} == FILES | {"core.csv"}
+    assert {path.name for path in folder.iterdir()} == FILES | {"core.csv"}
     result = orthonmf.factorize(blocks, (3, 2), orthogonal="both", random_state=0)
-    held = orthonmf.load(folder / "model.npz")
-    assert held.n_components == (3, 2)
-    assert np.array_equal(held.core, result.core)
+    model = orthonmf.load(folder / "model.npz")
+    assert model.n_components == (3, 2)
+    assert np.array_equal(model.core, result.core)
     core = rows_of(folder / "core.csv")
-    assert [float(one["core"]) for one in core] == result.core.ravel().tolist()
-    groups = [int(one["group"]) for one in rows_of(folder / "features.csv")]
+    assert [float(row["core"]) for row in core] == result.core.ravel().tolist()
+    groups = [int(row["group"]) for row in rows_of(folder / "features.csv")]
     assert groups == result.feature_labels.tolist()
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["n_components"] == [3, 2]
@@ -80,7 +80,7 @@ def test_fit_with_two_numbers_writes_and_tells_the_core(table, tmp_path, blocks,
     error = json.loads(judged.out)["relative_squared_error"]
     assert error == pytest.approx(result.relative_squared_error, rel=1e-6)
     assert run(*arguments, "-k", "2").code == 0
-    assert {one.name for one in folder.iterdir()} == FILES
+    assert {path.name for path in folder.iterdir()} == FILES
 
 
 @pytest.mark.slow
@@ -98,7 +98,7 @@ def test_json_is_one_object_and_nothing_else(setting, table, run):
     assert done.code == 0, done.err
     summary = json.loads(done.out)
     assert summary["n_components_found"] == 3
-    assert sum(one["rows"] for one in summary["components"]) == 30
+    assert sum(part["rows"] for part in summary["components"]) == 30
     assert summary["captured"] == pytest.approx(1 - summary["relative_squared_error"])
     assert "report.html" in summary["files"]
 
@@ -178,25 +178,25 @@ def test_transform_on_the_same_file_gives_the_same_table(table, tmp_path, run):
     assert run("transform", "out", table).out == assigned
     assert run("transform", "out/model.npz", table, "-o", "new.csv").code == 0
     assert (tmp_path / "new.csv").read_text() == assigned
-    found = json.loads(run("transform", "out", table, "--json").out)
-    assert found["rows"] == 30
+    told = json.loads(run("transform", "out", table, "--json").out)
+    assert told["rows"] == 30
 
 
 def test_transform_over_features_gives_all_loadings(table, tmp_path, run, blocks):
     run("fit", table, "-k", 3, "-o", "out", "--seed", 0, "--orthogonal", "features")
     done = run("transform", "out", table)
-    held = orthonmf.load(tmp_path / "out" / "model.npz")
+    model = orthonmf.load(tmp_path / "out" / "model.npz")
     lines = list(csv.reader(done.out.splitlines()))
     assert lines[0] == ["row", "component_0", "component_1", "component_2"]
-    assert np.array_equal(np.array([one[1:] for one in lines[1:]], float), held.loadings)
+    assert np.array_equal(np.array([row[1:] for row in lines[1:]], float), model.loadings)
 
 
 def test_transform_refuses_columns_in_another_order(table, tmp_path, run):
     run("fit", table, "-k", 3, "-o", "out")
     lines = [line.split(",") for line in table.read_text().splitlines()]
-    swapped = [[one[0], one[2], one[1], *one[3:]] for one in lines]
+    swapped = [[row[0], row[2], row[1], *row[3:]] for row in lines]
     other = tmp_path / "other.csv"
-    other.write_text("\n".join(",".join(one) for one in swapped))
+    other.write_text("\n".join(",".join(row) for row in swapped))
     done = run("transform", "out", other)
     assert (done.code, done.out) == (2, "")
     assert "column 0 is 'f1', but the model has 'f0' there" in done.err
@@ -208,7 +208,7 @@ def test_select_k_suggests_and_the_report_shows_the_curve(table, tmp_path, run):
     assert done.code == 0, done.err
     assert "suggested: 3" in done.out
     kept = json.loads((tmp_path / "out" / "selection.json").read_text())
-    assert [one["n_components"] for one in kept["candidates"]] == [2, 3, 4]
+    assert [tried["n_components"] for tried in kept["candidates"]] == [2, 3, 4]
     again = run("select-k", table, "--k", "2:4", "--repetitions", 2, "--seed", 0, "--json")
     assert json.loads(again.out)["suggestion"] == 3
     assert run("fit", table, "-k", 3, "-o", "out", "--report").code == 0
@@ -245,11 +245,11 @@ def test_bicluster_reads_edges_and_matrices(tmp_path, run):
         {"row": "ann", "cluster": "0"}, {"row": "bob", "cluster": "0"},
         {"row": "cid", "cluster": "1"},
     ]  # fmt: skip
-    held = orthonmf.load(tmp_path / "out" / "model.npz")
-    assert list(held.column_names_) == ["tea", "milk", "rum"]
+    model = orthonmf.load(tmp_path / "out" / "model.npz")
+    assert list(model.column_names_) == ["tea", "milk", "rum"]
     (tmp_path / "m.csv").write_text(",a,b,c\nx,1,1,0\ny,0,0,1\n")
-    found = json.loads(run("bicluster", "m.csv", "--json").out)
-    assert found["disagreements"] == 0
+    told = json.loads(run("bicluster", "m.csv", "--json").out)
+    assert told["disagreements"] == 0
     (tmp_path / "w.csv").write_text("ann,tea\nbob,milk\n")
     assert json.loads(run("bicluster", "w.csv", "--json").out)["input"]["shape"] == [2, 2]
     (tmp_path / "n.csv").write_text("3,1,0\n0,2,5\n")
@@ -290,11 +290,11 @@ def test_h5ad_results_go_into_a_copy_or_into_the_file(tmp_path, run, blocks):
     check = (
         "import anndata, numpy\n"
         "for path in ('out/x.orthonmf.h5ad', 'x.h5ad'):\n"
-        "    held = anndata.read_h5ad(path)\n"
-        "    assert held.obsm['X_orthonmf'].shape == (30, 3)\n"
-        "    assert held.varm['orthonmf'].shape == (12, 3)\n"
-        "    assert 'at most' in held.uns['orthonmf']['certificate']\n"
-        "    assert held.uns['orthonmf']['labels'].shape == (30,)\n"
+        "    model = anndata.read_h5ad(path)\n"
+        "    assert model.obsm['X_orthonmf'].shape == (30, 3)\n"
+        "    assert model.varm['orthonmf'].shape == (12, 3)\n"
+        "    assert 'at most' in model.uns['orthonmf']['certificate']\n"
+        "    assert model.uns['orthonmf']['labels'].shape == (30,)\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", check], cwd=tmp_path, check=True)
 

@@ -155,9 +155,9 @@ def test_damaged_summaries_and_selections_are_told_in_one_line(filled, run):
         for damage in damages:
             content = damage
             if callable(damage):
-                held = json.loads(honest)
-                damage(held)
-                content = json.dumps(held).encode()
+                damaged = json.loads(honest)
+                damage(damaged)
+                content = json.dumps(damaged).encode()
             (filled / name).write_bytes(content)
             one_line(run("report", "d"), 2, "orthonmf: error: ")
             assert (filled / name).read_bytes() == content
@@ -181,7 +181,7 @@ def test_names_never_become_formulas_and_come_back(tmp_path, run, blocks):
         )
     assert run("fit", "x.csv", "-k", 3, "-o", "d", "--seed", 0).code == 0
     top = json.loads((tmp_path / "d" / "summary.json").read_text())["components"]
-    assert {name for one in top for name in one["top_features"]} <= set(features)
+    assert {name for part in top for name in part["top_features"]} <= set(features)
     for name, column in (("assignments", 0), ("features", 0), ("components", 1)):
         with open(tmp_path / "d" / f"{name}.csv", newline="") as file:
             cells = [row[column] for row in csv.reader(file)]

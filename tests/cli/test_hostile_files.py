@@ -32,9 +32,9 @@ def npy_claiming(shape, dtype="<f8", content=b""):
 
 def archive(**members):
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as held:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in members.items():
-            held.writestr(f"{name}.npy", content)
+            packed.writestr(f"{name}.npy", content)
     return buffer.getvalue()
 
 
@@ -121,7 +121,9 @@ def test_it_is_refused_with_its_name_and_place(name, tmp_path, run):
     content, why = FILES[name]
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     refused(run("fit", name, memory=CAP), name, why)
-    assert sorted(one.name for one in tmp_path.iterdir()) == [name]  # nothing ran, nothing written
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        name
+    ]  # nothing ran, nothing written
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a newcomer's first files are answered with: what was found and what to do about it."""
+"""What a newcomer's first files are answered with: what was done and what to do about it."""
 
 import re
 
@@ -56,7 +56,9 @@ def test_no_message_names_an_option_that_the_command_lacks(files, run, tmp_path)
     }  # fmt: skip
     for command, more in calls.items():
         params = load_command(command).params
-        known = {name for one in params for name in (*one.opts, *one.secondary_opts)} | {"--help"}
+        known = {name for option in params for name in (*option.opts, *option.secondary_opts)} | {
+            "--help"
+        }
         for name in files:
             done = run(command, *more, name)
             assert set(OPTION.findall(done.err)) <= known, (command, name, done.err)
@@ -109,9 +111,9 @@ def test_negative_entries_of_an_h5ad_point_to_what_is_raw(tmp_path, run, blocks)
     assert done.code == 2
     assert "Negative values" in done.err
     assert "--key raw/X (or layers/counts)" in done.err
-    found = run("fit", "x.h5ad", "-k", 3, "--key", "raw/X", "--h5ad", "none")
-    assert found.code == 0, found.err
-    assert "g1" in found.out
+    done = run("fit", "x.h5ad", "-k", 3, "--key", "raw/X", "--h5ad", "none")
+    assert done.code == 0, done.err
+    assert "g1" in done.out
     with h5py.File(tmp_path / "x.h5ad", "a") as file:
         del file["raw"], file["layers"]
         file["raw"] = h5py.ExternalLink("other.h5", "/X")

@@ -38,7 +38,7 @@ def places(X, tmp_path_factory):
         for part, names in (("obs", [f"c{i}" for i in range(N)]), ("var", "ABCDEFGHIJKLMNOPQRST")):
             group = file.create_group(part)
             group.attrs["_index"] = "_index"
-            group.create_dataset("_index", data=[one.encode() for one in names])
+            group.create_dataset("_index", data=[name.encode() for name in names])
     return folder
 
 
@@ -64,11 +64,11 @@ def test_what_streams_gives_the_bits_of_a_memory_map(
     more = ["--orthogonal", orthogonal, "--max-memory", BUDGET, "--h5ad", "none", "-o", "out"]
     fit(run, places / name, *more)
     expected = of_a_map(orthogonal)
-    found = orthonmf.load(tmp_path / "out" / "model.npz")
-    np.testing.assert_array_equal(found.components, expected.components)
-    assert found.error == expected.error
+    streamed = orthonmf.load(tmp_path / "out" / "model.npz")
+    np.testing.assert_array_equal(streamed.components, expected.components)
+    assert streamed.error == expected.error
     # Steps that need single rows at hand tell streamed data from data that were read.
-    assert found.steps_run == expected.steps_run
+    assert streamed.steps_run == expected.steps_run
     first = (tmp_path / "out" / "assignments.csv").read_text().splitlines()[1]
     assert first.startswith("c0," if name == "x.h5ad" else "0,")
     assert len((tmp_path / "out" / "features.csv").read_text().splitlines()) == M + 1
@@ -141,22 +141,22 @@ def test_a_fit_that_was_killed_goes_on_to_the_same_files(X, places, run, tmp_pat
     options = ["-k", "7", "--seed", "4", "--n-init", "8", "--tol", "0", "--max-iter", "40"]
     options += ["--max-memory", BUDGET, "--certificate", "none", "--quiet"]
     command = ["fit", str(places / "x.npy"), *options]
-    held = tmp_path / "run.ckpt"
-    resumed = [*command, "-o", "broken", "--checkpoint", str(held)]
+    kept = tmp_path / "run.ckpt"
+    resumed = [*command, "-o", "broken", "--checkpoint", str(kept)]
     process = subprocess.Popen([*COMMAND, *resumed], cwd=tmp_path, env=ENVIRONMENT)
-    while not held.exists():
+    while not kept.exists():
         assert process.poll() is None, "the fit ended before it could be killed"
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     assert not (tmp_path / "broken").exists()
-    assert held.stat().st_size > 0
+    assert kept.stat().st_size > 0
     for arguments in (resumed, [*command, "-o", "whole"]):
         done = run(*arguments)
         assert done.code == 0, done.err
     for name in ("components.csv", "assignments.csv", "features.csv"):
         broken, whole = ((tmp_path / folder / name).read_bytes() for folder in ("broken", "whole"))
         assert broken == whole
-    other = run("fit", places / "x.npy", "-k", 6, "--checkpoint", held, "-o", "other")
+    other = run("fit", places / "x.npy", "-k", 6, "--checkpoint", kept, "-o", "other")
     assert other.code == 2
     assert "of another fit" in other.err

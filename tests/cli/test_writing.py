@@ -14,7 +14,7 @@ from tests.cli.running import ENVIRONMENT
 @pytest.mark.slow
 def test_a_full_disk_leaves_the_old_folder_whole(table, tmp_path, run):
     run("fit", table, "-k", 3, "-o", "out", "--report", "--seed", 0)
-    before = {one.name: one.read_bytes() for one in (tmp_path / "out").iterdir()}
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     script = (
         "import resource, signal, sys\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
@@ -27,7 +27,7 @@ def test_a_full_disk_leaves_the_old_folder_whole(table, tmp_path, run):
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr.startswith("orthonmf: error: out: ")
-    assert {one.name: one.read_bytes() for one in (tmp_path / "out").iterdir()} == before
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
 
 KILLED = """
@@ -45,14 +45,14 @@ with writing_together(Path("out")) as place:
 def test_a_writer_that_is_killed_leaves_the_old_files(table, tmp_path, run):
     run("fit", table, "-k", 3, "-o", "out", "--seed", 0)
     folder = tmp_path / "out"
-    before = {one.name: one.read_bytes() for one in folder.iterdir()}
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
     killed = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, env=ENVIRONMENT)
     assert killed.returncode == -signal.SIGKILL
-    after = {one.name: one.read_bytes() for one in folder.iterdir()}
+    after = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert {name: after[name] for name in before} == before
     assert len(after) > len(before)  # what the killed writer left
     run("fit", table, "-k", 3, "-o", "out", "--seed", 0)
-    assert {one.name for one in folder.iterdir()} == set(before)
+    assert {path.name for path in folder.iterdir()} == set(before)
 
 
 def test_files_of_others_are_not_replaced(table, tmp_path, run):
@@ -61,7 +61,7 @@ def test_files_of_others_are_not_replaced(table, tmp_path, run):
     done = run("fit", "features.csv", "-k", 3, "-o", ".")
     assert (done.code, done.out) == (2, "")
     assert "a features.csv that orthonmf did not write" in done.err
-    assert [one.name for one in tmp_path.iterdir()] == ["features.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["features.csv"]
     assert (tmp_path / "features.csv").read_bytes() == before
 
 
@@ -69,5 +69,5 @@ def test_files_are_readable_by_others_as_usual(table, tmp_path, run):
     run("fit", table, "-k", 3, "-o", "out")
     mask = os.umask(0)
     os.umask(mask)
-    for one in (tmp_path / "out").iterdir():
-        assert stat.S_IMODE(one.stat().st_mode) == 0o666 & ~mask
+    for path in (tmp_path / "out").iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask

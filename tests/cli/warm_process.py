@@ -43,8 +43,8 @@ def child(order, stdin, out, err):
     signal.alarm(TIMEOUT)
     if order["memory"] is not None:
         with open("/proc/self/statm") as file:
-            held = int(file.read().split()[0]) * resource.getpagesize()
-        limit = held + order["memory"]
+            taken = int(file.read().split()[0]) * resource.getpagesize()
+        limit = taken + order["memory"]
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     os.chdir(order["cwd"])
     sys.argv = ["orthonmf", *order["arguments"]]

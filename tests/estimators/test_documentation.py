@@ -9,7 +9,7 @@ import orthonmf
 @pytest.mark.parametrize(
     "kind",
     [orthonmf.OrthogonalNMF, orthonmf.BipartiteCorrelationClustering],
-    ids=lambda one: one.__name__,
+    ids=lambda kind: kind.__name__,
 )
 def test_every_parameter_of_an_estimator_is_documented_once_with_its_default(kind):
     text = inspect.getdoc(kind).split("Parameters\n----------\n")[1].split("\n\n")[0]

@@ -74,13 +74,13 @@ def test_what_is_published_is_what_factorize_finds(orthogonal):
     model = OrthogonalNMF(4, orthogonal=orthogonal, random_state=0).fit(X)
     result = orthonmf.factorize(X, 4, orthogonal=orthogonal, random_state=0)
     np.testing.assert_array_equal(model.components_, result.components)
-    for found, wanted in (
+    for published, wanted in (
         (model.labels_, result.labels),
         (model.feature_labels_, result.feature_labels),
     ):
-        assert (found is None) == (wanted is None)
-        if found is not None:
-            np.testing.assert_array_equal(found, wanted)
+        assert (published is None) == (wanted is None)
+        if published is not None:
+            np.testing.assert_array_equal(published, wanted)
     assert model.reconstruction_err_ == result.error
     assert model.relative_squared_error_ == result.relative_squared_error
     assert model.certificate_.ratio == result.certificate.ratio

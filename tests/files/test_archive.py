@@ -30,8 +30,8 @@ def read_all(path, max_bytes=2**20):
 def test_what_is_written_comes_back_bit_for_bit(tmp_path, compressed, flushed):
     header = {"format": "x", "history": [0.1, 1e-300], "names": ["ä", None], "deep": {"a": True}}
     write_archive(tmp_path / "a", header, ARRAYS, flushed=flushed, compressed=compressed)
-    found, arrays = read_all(tmp_path / "a")
-    assert found == header
+    again, arrays = read_all(tmp_path / "a")
+    assert again == header
     assert arrays.keys() == ARRAYS.keys()
     for name, array in ARRAYS.items():
         assert arrays[name].dtype == array.dtype
@@ -55,10 +55,10 @@ def test_any_order_of_bytes_and_of_entries_is_read_as_the_usual_one(tmp_path):
             target.writestr(f"{name}.npy", stream.getvalue())
     with open_archive(tmp_path / "a", 2**20) as archive:
         for name in ("columns", "swapped"):
-            found = archive[name]
-            np.testing.assert_array_equal(found, X)
-            assert found.flags.c_contiguous
-            assert found.dtype.isnative
+            again = archive[name]
+            np.testing.assert_array_equal(again, X)
+            assert again.flags.c_contiguous
+            assert again.dtype.isnative
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def npy(array):
 def test_only_what_numpy_packs_with_is_unpacked():
     array = np.arange(4.0)
     for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        found = members_of(npy(array), compress_type=method).read("x", "f")
-        np.testing.assert_array_equal(found, array)
+        again = members_of(npy(array), compress_type=method).read("x", "f")
+        np.testing.assert_array_equal(again, array)
     odd = members_of(npy(array), compress_type=zipfile.ZIP_BZIP2)
     with pytest.raises(InvalidInputError, match="packed in a way that NumPy never uses"):
         odd.read("x", "f")

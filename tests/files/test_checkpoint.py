@@ -50,15 +50,15 @@ def break_off(path, after, X, k, **options):
     return False
 
 
-def same(one, other):
-    np.testing.assert_array_equal(one.components, other.components)
-    for left, right in ((one.labels, other.labels), (one.scales, other.scales)):
+def same(first, second):
+    np.testing.assert_array_equal(first.components, second.components)
+    for left, right in ((first.labels, second.labels), (first.scales, second.scales)):
         assert (left is None) == (right is None)
         assert left is None or np.array_equal(left, right)
-    assert one.error == other.error
-    assert one.history == other.history
-    assert one.n_sweeps == other.n_sweeps
-    assert one.steps_run == other.steps_run
+    assert first.error == second.error
+    assert first.history == second.history
+    assert first.n_sweeps == second.n_sweeps
+    assert first.steps_run == second.steps_run
 
 
 @pytest.mark.slow
@@ -106,8 +106,8 @@ def test_without_a_seed_the_random_numbers_of_the_file_go_on(tmp_path):
     X = some_matrix()
     options = {"certificate": None, "n_init": 3}
     assert break_off(tmp_path / "c", 5, X, 5, random_state=11, **options)
-    found = orthonmf.factorize(X, 5, checkpoint=tmp_path / "c", **options)
-    same(found, orthonmf.factorize(X, 5, random_state=11, **options))
+    resumed = orthonmf.factorize(X, 5, checkpoint=tmp_path / "c", **options)
+    same(resumed, orthonmf.factorize(X, 5, random_state=11, **options))
 
 
 @pytest.mark.parametrize(
@@ -187,10 +187,10 @@ def test_a_killed_process_loses_nothing(tmp_path):
     options = {"n_init": 6, "random_state": 3, "certificate": None}
     seen = []
     with listening(lambda *announced: seen.append(1)):
-        found = orthonmf.factorize(X, 5, checkpoint=path, **options)
+        resumed = orthonmf.factorize(X, 5, checkpoint=path, **options)
     unbroken = []
     with listening(lambda *announced: unbroken.append(1)):
-        same(found, orthonmf.factorize(X, 5, **options))
+        same(resumed, orthonmf.factorize(X, 5, **options))
     assert len(seen) < len(unbroken) - 15
     assert [entry.name for entry in tmp_path.iterdir()] == ["c"]
 

@@ -71,7 +71,7 @@ def test_a_link_is_followed_and_stays_a_link(tmp_path):
     link.symlink_to(target)
     with replacing(link) as file:
         file.write("new")
-        assert [one.name for one in tmp_path.iterdir() if one.name.endswith(TEMPORARY)] == []
+        assert [path.name for path in tmp_path.iterdir() if path.name.endswith(TEMPORARY)] == []
     assert link.is_symlink()
     assert target.read_text() == "new"
 
@@ -124,5 +124,5 @@ def test_only_what_killed_writers_of_this_machine_left_is_removed(tmp_path):
         (tmp_path / name).touch()
     with replacing(tmp_path / "other") as file:
         file.write("new")
-    assert {one.name for one in tmp_path.iterdir()} == {"other", *kept}
+    assert {path.name for path in tmp_path.iterdir()} == {"other", *kept}
     remove_leftovers(tmp_path / "absent")

@@ -28,15 +28,15 @@ def main():
         numbers = endless()
         seconds = 60 * ((given.minutes or 0) + 60 * (given.hours or 0) or 1)
     start = time.monotonic()
-    found = campaign(
+    seen = campaign(
         cases, numbers, jobs=given.jobs, keep=given.keep, seconds=seconds,
         tell=lambda failure: print(failure, flush=True),
     )  # fmt: skip
-    print(found.table())
-    total = sum(sum(one.values()) for one in found.counts.values())
+    print(seen.table())
+    total = sum(sum(ended.values()) for ended in seen.counts.values())
     spent = time.monotonic() - start
-    print(f"{total} files in {spent:.0f} s; {len(found.failures)} failures, kept in {given.keep}")
-    sys.exit(1 if found.failures else 0)
+    print(f"{total} files in {spent:.0f} s; {len(seen.failures)} failures, kept in {given.keep}")
+    sys.exit(1 if seen.failures else 0)
 
 
 if __name__ == "__main__":

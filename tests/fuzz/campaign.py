@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @dataclass
-class Found:
+class Seen:
     """What a campaign has seen."""
 
     counts: dict = field(default_factory=lambda: defaultdict(Counter))  # format -> how it ended
@@ -43,9 +43,9 @@ class Cases:
     def __init__(self, seed, formats=()):
         self.seed = seed
         known = all_seeds()
-        self.formats = sorted(set(formats) or {one.format for one in known})
+        self.formats = sorted(set(formats) or {seed.format for seed in known})
         self.seeds = {
-            format: [one for one in known if one.format == format] for format in self.formats
+            format: [seed for seed in known if seed.format == format] for format in self.formats
         }
 
     def make(self, number, folder):
@@ -54,7 +54,7 @@ class Cases:
         seeds = self.seeds[self.formats[number % len(self.formats)]]
         chosen = seeds[int(rng.integers(len(seeds)))]
         changed = chosen.mutable[int(rng.integers(len(chosen.mutable)))]
-        others = [one.files[changed] for one in seeds if changed in one.files]
+        others = [seed.files[changed] for seed in seeds if changed in seed.files]
         for name, content in chosen.files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,7 @@ class Worker:
 
 def campaign(cases, numbers, *, jobs=1, keep=None, seconds=None, tell=None):
     """Read the cases of these numbers; stops early after some seconds if told to."""
-    found, lock, numbers = Found(), Lock(), iter(numbers)
+    seen, lock, numbers = Seen(), Lock(), iter(numbers)
     end = None if seconds is None else time.monotonic() + seconds
 
     def work():
@@ -124,10 +124,10 @@ def campaign(cases, numbers, *, jobs=1, keep=None, seconds=None, tell=None):
                 order = {"reader": seed.reader, "path": str(path), "format": _format(seed)}
                 answer = worker.read({**order, "number": number})
                 with lock:
-                    found.counts[seed.format][answer["ended"]] += 1
+                    seen.counts[seed.format][answer["ended"]] += 1
                     if answer["ended"] not in FINE:
                         failure = _failure(cases, number, seed, answer)
-                        found.failures.append(failure)
+                        seen.failures.append(failure)
                         _keep(keep, number, Path(name), failure)
                         if tell is not None:
                             tell(failure)
@@ -138,7 +138,7 @@ def campaign(cases, numbers, *, jobs=1, keep=None, seconds=None, tell=None):
         thread.start()
     for thread in threads:
         thread.join()
-    return found
+    return seen
 
 
 def _format(seed):

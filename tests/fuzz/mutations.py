@@ -89,10 +89,10 @@ def enlarge(content, others, rng):
 
 def renumber(content, others, rng):
     """A number written as text becomes one that is hard to read."""
-    found = [match.span() for match in NUMBER.finditer(content[:100_000])]
-    if not found:
+    spans = [match.span() for match in NUMBER.finditer(content[:100_000])]
+    if not spans:
         return enlarge(content, others, rng)
-    start, end = found[int(rng.integers(len(found)))]
+    start, end = spans[int(rng.integers(len(spans)))]
     return content[:start] + NASTY_NUMBERS[int(rng.integers(len(NASTY_NUMBERS)))] + content[end:]
 
 
@@ -138,10 +138,10 @@ def _within_json(content, others, rng):
     lines = content.split(b"\n") if content.count(b"}\n") > 1 else [content]
     chosen = int(rng.integers(len(lines)))
     try:
-        held = json.loads(lines[chosen])
+        value = json.loads(lines[chosen])
     except (ValueError, RecursionError):
         return renumber(content, others, rng)
-    places = list(_places(held))
+    places = list(_places(value))
     if not places:
         return renumber(content, others, rng)
     container, key = places[int(rng.integers(len(places)))]
@@ -149,16 +149,16 @@ def _within_json(content, others, rng):
         del container[key]
     else:
         container[key] = NASTY_VALUES[int(rng.integers(len(NASTY_VALUES)))]
-    lines[chosen] = json.dumps(held).encode()
+    lines[chosen] = json.dumps(value).encode()
     return b"\n".join(lines)
 
 
-def _places(held):
+def _places(value):
     """Every container in a JSON value with every key it has."""
-    if isinstance(held, dict | list):
-        for key in list(held) if isinstance(held, dict) else range(len(held)):
-            yield held, key
-            yield from _places(held[key])
+    if isinstance(value, dict | list):
+        for key in list(value) if isinstance(value, dict) else range(len(value)):
+            yield value, key
+            yield from _places(value[key])
 
 
 CHANGES = [flip, flip, cut, drop, repeat, insert, splice, enlarge, enlarge, renumber]

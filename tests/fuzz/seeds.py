@@ -51,7 +51,7 @@ class Seed:
     mutable: tuple[str, ...]
 
 
-def one(format, content, name=None, reader="matrix"):
+def seed(format, content, name=None, reader="matrix"):
     name = name or f"x.{format}"
     return Seed(format, reader, {name: content}, name, (name,))
 
@@ -79,15 +79,15 @@ def npz(how=zipfile.ZIP_DEFLATED, **arrays):
 
 def array_seeds():
     for array in (X, np.asfortranarray(X), X.astype("f4"), (X * 9).astype("i2"), X > 0.2):
-        yield one("npy", npy(array))
+        yield seed("npy", npy(array))
     names = {"row_names": np.array(NAMES), "column_names": np.array(NAMES[:5])}
-    yield one("npz", npz(X=X, **names))
-    yield one("npz", npz(zipfile.ZIP_STORED, X=X))
+    yield seed("npz", npz(X=X, **names))
+    yield seed("npz", npz(zipfile.ZIP_STORED, X=X))
     for format in ("csr", "csc", "bsr", "coo", "dia"):
         buffer = io.BytesIO()
         sp.save_npz(buffer, getattr(sp, f"{format}_array")(X), compressed=False)
         with zipfile.ZipFile(buffer) as archive:
-            yield one("npz", packed({name: archive.read(name) for name in archive.namelist()}))
+            yield seed("npz", packed({name: archive.read(name) for name in archive.namelist()}))
 
 
 def text_seeds():
@@ -95,30 +95,30 @@ def text_seeds():
     head = "%%MatrixMarket matrix {}\n% a comment\n{}\n"
     body = "".join(f"{i} {j} {v:.3e}\n" for i, j, v in entries)
     coordinates = head.format("coordinate real general", f"7 5 {len(entries)}") + body
-    yield one("mtx", coordinates.encode())
-    yield one("mtx", gzip.compress(coordinates.encode(), mtime=0), "x.mtx.gz")
+    yield seed("mtx", coordinates.encode())
+    yield seed("mtx", gzip.compress(coordinates.encode(), mtime=0), "x.mtx.gz")
     whole = "".join(f"{i} {j} {round(9 * v)}\n" for i, j, v in entries)
-    yield one(
+    yield seed(
         "mtx", (head.format("coordinate integer general", f"7 5 {len(entries)}") + whole).encode()
     )
     mirrored = "1 1 1.5\n3 1 0.25\n3 3 7e-1\n"
-    yield one("mtx", (head.format("coordinate real symmetric", "3 3 3") + mirrored).encode())
-    yield one("mtx", (head.format("coordinate pattern general", "3 3 2") + "1 1\n3 2\n").encode())
+    yield seed("mtx", (head.format("coordinate real symmetric", "3 3 3") + mirrored).encode())
+    yield seed("mtx", (head.format("coordinate pattern general", "3 3 2") + "1 1\n3 2\n").encode())
     numbers = "".join(f"{v}\n" for v in X.T.ravel())
-    yield one("mtx", (head.format("array real general", "7 5") + numbers).encode())
+    yield seed("mtx", (head.format("array real general", "7 5") + numbers).encode())
     for format, comma in (("csv", ","), ("tsv", "\t"), ("csv", ";")):
         plain = "".join(comma.join(map(str, row)) + "\n" for row in X.tolist())
-        yield one(format, plain.encode())
+        yield seed(format, plain.encode())
         rows = zip(NAMES, X.tolist(), strict=True)
         titled = comma.join(["", *NAMES[:5]]) + "\n"
         titled += "".join(comma.join([f'"{name}"', *map(str, row)]) + "\n" for name, row in rows)
-        yield one(format, titled.encode())
-    yield one("csv", gzip.compress(titled.encode(), mtime=0), "x.csv.gz")
+        yield seed(format, titled.encode())
+    yield seed("csv", gzip.compress(titled.encode(), mtime=0), "x.csv.gz")
     for comma in (",", "\t", " "):
         listed = "".join(f"left{i}{comma}right{j}{comma}{v}\n" for i, j, v in entries)
-        yield one("edges", listed.encode())
-    yield one("edges", b"# two names\na b\nb c\nc a\n")
-    yield one("names", "".join(f"{name}\n" for name in NAMES).encode(), "x.txt", "names")
+        yield seed("edges", listed.encode())
+    yield seed("edges", b"# two names\na b\nb c\nc a\n")
+    yield seed("names", "".join(f"{name}\n" for name in NAMES).encode(), "x.txt", "names")
 
 
 def sheet_seeds():
@@ -132,7 +132,7 @@ def sheet_seeds():
         members = {name: archive.read(name) for name in archive.namelist()}
     told = members["docProps/core.xml"]
     members["docProps/core.xml"] = re.sub(rb"\d{4}-[^<]*Z", b"2024-01-01T00:00:00Z", told)
-    yield one("xlsx", packed(members))
+    yield seed("xlsx", packed(members))
 
 
 def h5_bytes(fill, **options):
@@ -181,11 +181,11 @@ def hdf5_seeds():
     for options in ({}, {"libver": "latest"}):
         for fill in (lambda file: file.create_dataset("x", data=X), in_chunks, tenx):
             content = h5_bytes(fill, **options)
-            yield one("h5", content)
-            yield one("h5", content, reader="stream")
+            yield seed("h5", content)
+            yield seed("h5", content, reader="stream")
         for sparse in (False, True):
             filled = h5_bytes(lambda file, sparse=sparse: annotated(file, sparse), **options)
-            yield one("h5ad", filled)
+            yield seed("h5ad", filled)
 
 
 def folder_seed(format, reader, folder, place, mutable=None):
@@ -229,7 +229,7 @@ def parquet_seeds():
         for compression in ("none", "snappy"):
             buffer = io.BytesIO()
             parquet.write_table(table, buffer, compression=compression)
-            yield one("parquet", buffer.getvalue())
+            yield seed("parquet", buffer.getvalue())
 
 
 def without_times(result):
@@ -241,17 +241,17 @@ def own_seeds(folder):
     for setting in ("samples", "features", "both"):
         result = without_times(orthonmf.factorize(X, 2, orthogonal=setting, random_state=0))
         orthonmf.save(result, folder / "model.npz")
-        yield one("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
+        yield seed("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
     model = orthonmf.OrthogonalNMF(2, random_state=0).fit(X)
     model.result_ = without_times(model.result_)
     orthonmf.save(model, folder / "model.npz")
-    yield one("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
+    yield seed("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
     clusters = orthonmf.BipartiteCorrelationClustering(random_state=0).fit(X > 0)
     clusters.certificate_ = replace(clusters.certificate_, seconds=0.0)
     orthonmf.save(clusters, folder / "model.npz")
-    yield one("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
-    yield one("checkpoint", checkpoint(folder / "c"), "c", "checkpoint")
-    yield one("trials", journal(), "trials.jsonl", "trials")
+    yield seed("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
+    yield seed("checkpoint", checkpoint(folder / "c"), "c", "checkpoint")
+    yield seed("trials", journal(), "trials.jsonl", "trials")
     yield from report_seeds(folder / "report")
 
 

@@ -19,7 +19,7 @@ class Honest(Cases):
 
     def __init__(self):
         super().__init__(0)
-        self.every = [one for seeds in self.seeds.values() for one in seeds]
+        self.every = [seed for seeds in self.seeds.values() for seed in seeds]
 
     def make(self, number, folder):
         chosen = self.every[number // 2]
@@ -33,19 +33,19 @@ class Honest(Cases):
 def test_every_seed_is_read():
     cases = Honest()
     odd = range(1, 2 * len(cases.every), 2)  # missing values are let through
-    found = campaign(cases, odd)
-    assert found.failures == []
-    assert {how for ended in found.counts.values() for how in ended} == {"read"}, found.table()
+    seen = campaign(cases, odd)
+    assert seen.failures == []
+    assert {how for ended in seen.counts.values() for how in ended} == {"read"}, seen.table()
 
 
 @pytest.mark.slow
 def test_the_same_seed_makes_the_same_files(tmp_path):
-    assert [one.files for one in all_seeds()] == [one.files for one in all_seeds()]
-    one, other = Cases(3), Cases(3)
+    assert [seed.files for seed in all_seeds()] == [seed.files for seed in all_seeds()]
+    first, second = Cases(3), Cases(3)
     for number in range(64):
-        for name, cases in (("one", one), ("other", other)):
+        for name, cases in (("first", first), ("second", second)):
             cases.make(number, tmp_path / name / str(number))
-    assert contents(tmp_path / "one") == contents(tmp_path / "other")
+    assert contents(tmp_path / "first") == contents(tmp_path / "second")
 
 
 def contents(folder):
@@ -58,9 +58,9 @@ def contents(folder):
 
 @pytest.mark.slow
 def test_damaged_files_are_read_or_refused(tmp_path):
-    found = campaign(Cases(0), range(COUNT), keep=tmp_path / "failures")
-    assert found.failures == [], found.table()
-    assert len(found.counts) == 17
-    for format, ended in found.counts.items():
+    seen = campaign(Cases(0), range(COUNT), keep=tmp_path / "failures")
+    assert seen.failures == [], seen.table()
+    assert len(seen.counts) == 17
+    for format, ended in seen.counts.items():
         assert set(ended) <= set(FINE)
         assert ended["refused"], f"no damaged {format} file was refused"

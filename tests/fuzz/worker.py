@@ -25,8 +25,8 @@ def main():
     import pyarrow.parquet  # noqa: F401
     import zarr  # noqa: F401
 
-    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (held + ADDRESS_SPACE,) * 2)
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + ADDRESS_SPACE,) * 2)
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # nothing that libraries print is taken for an answer
     for line in sys.stdin:
@@ -62,7 +62,7 @@ def _peak():
 
 
 def _fresh_peak():
-    """Forget the peak so far; what is held now is the new one."""
+    """Forget the peak so far; what is taken now is the new one."""
     Path("/proc/self/clear_refs").write_text("5")
     return _peak()
 

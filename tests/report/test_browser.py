@@ -39,19 +39,19 @@ const ground = (element) => {
   }
   return [255, 255, 255];
 };
-const found = [];
+const pairs = [];
 for (const element of document.querySelectorAll("body *")) {
   const text = [...element.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
   if (!text || !element.getClientRects().length || element.closest("script, svg")) continue;
   const pair = [light(parse(getComputedStyle(element).color)), light(ground(element))];
-  found.push([element.className || element.tagName,
+  pairs.push([element.className || element.tagName,
               (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05)]);
 }
 for (const element of document.querySelectorAll("svg text")) {
   const pair = [light(parse(getComputedStyle(element).fill)), light(ground(element))];
-  found.push(["svg text", (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05)]);
+  pairs.push(["svg text", (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05)]);
 }
-return found;
+return pairs;
 """
 
 
@@ -92,12 +92,12 @@ class Browser:
     def logs(self):
         """Console messages and addresses asked for since the last call."""
         asked = [
-            json.loads(one["message"])["message"] for one in self.driver.get_log("performance")
+            json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
         ]
         addresses = [
-            one["params"]["request"]["url"]
-            for one in asked
-            if one["method"] == "Network.requestWillBeSent"
+            entry["params"]["request"]["url"]
+            for entry in asked
+            if entry["method"] == "Network.requestWillBeSent"
         ]
         return self.driver.get_log("browser"), addresses
 
@@ -172,13 +172,13 @@ def test_it_loads_in_silence_fits_and_has_contrast(browser, written, artifacts, 
     browser.open(written, width, theme)
     console, addresses = browser.logs()
     assert console == []
-    assert all(one.startswith(("file://", "data:")) for one in addresses)
-    assert sum(one.startswith("file://") for one in addresses) == 1
+    assert all(address.startswith(("file://", "data:")) for address in addresses)
+    assert sum(address.startswith("file://") for address in addresses) == 1
     assert browser.js("return document.documentElement.dataset.theme") == theme
     assert browser.js("return document.documentElement.scrollWidth") <= width
     contrasts = browser.js(CONTRASTS)
     assert len(contrasts) > 50
-    assert [one for one in contrasts if one[1] < 4.5] == []
+    assert [pair for pair in contrasts if pair[1] < 4.5] == []
     browser.screenshot(artifacts / f"report-{width}-{theme}.png")
     assert (artifacts / f"report-{width}-{theme}.png").stat().st_size > 10_000
 
@@ -190,24 +190,24 @@ def test_every_cell_has_the_color_of_its_value(browser, written, told, theme):
         "const style = getComputedStyle(document.documentElement);"
         "return [0, 1, 2, 3, 4].map((i) => style.getPropertyValue('--ramp' + i).trim())"
     )
-    stops = [[int(one[at : at + 2], 16) for at in (1, 3, 5)] for one in colors]
+    stops = [[int(color[at : at + 2], 16) for at in (1, 3, 5)] for color in colors]
     maps = heat_maps(told.findings, told.result)
     for name in ("original", "ordered", "approximated", "left"):
-        one = maps[name]
+        picture = maps[name]
         width, height, pixels = browser.js(
             "const c = document.querySelector(arguments[0]);"
             "const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
             "return [c.width, c.height, Array.from(d)]",
             f"#map-{name} canvas",
         )
-        assert (height, width) == one.levels.shape
+        assert (height, width) == picture.levels.shape
         drawn = np.array(pixels).reshape(height, width, 4)
-        places = (one.levels.astype(float) - 1) / 254 * 3
+        places = (picture.levels.astype(float) - 1) / 254 * 3
         wanted = np.stack(
             [np.interp(places, range(4), [stop[c] for stop in stops[1:]]) for c in range(3)],
             axis=-1,
         )
-        wanted[one.levels == 0] = stops[0]
+        wanted[picture.levels == 0] = stops[0]
         assert np.abs(drawn[:, :, :3] - wanted).max() <= 1
         assert (drawn[:, :, 3] == 255).all()
 
@@ -242,7 +242,7 @@ def test_the_keyboard_reaches_everything(browser, written, told):
     assert browser.text("#readout").startswith(f"{first} · feature 1! (")
     unreachable = browser.js(
         "return [...document.querySelectorAll('button, a, input, .field, summary')]"
-        ".filter((one) => one.tabIndex < 0).length"
+        ".filter((element) => element.tabIndex < 0).length"
     )
     assert unreachable == 0
 
@@ -250,7 +250,7 @@ def test_the_keyboard_reaches_everything(browser, written, told):
 def test_search_filters_and_marks(browser, written, told):
     browser.open(written)
     browser.find("#search").send_keys("ROW C")
-    shown = [one.text for one in browser.all("#hits .name")]
+    shown = [hit.text for hit in browser.all("#hits .name")]
     assert shown == ["row c2", "row c28"]
     assert browser.text("#hit-count") == "2 found"
     browser.all("#hits .hit")[0].click()
@@ -298,7 +298,7 @@ def test_names_are_copied(browser, written, told):
     browser.js("document.querySelector('#component-1 .copy').click()")
     read = "navigator.clipboard.readText().then(arguments[0])"
     names = browser.driver.execute_async_script(read).split("\n")
-    assert names == [told.column_names[one] for one in told.distinctive_columns(1, 5)]
+    assert names == [told.column_names[column] for column in told.distinctive_columns(1, 5)]
 
 
 def test_tables_are_downloaded_from_the_page(browser, written, told, tmp_path):
@@ -322,14 +322,15 @@ def test_what_is_wider_than_the_screen_says_so(browser, tmp_path):
     path.write_text(page(story(setting="samples", column_names=names)), encoding="utf-8")
     browser.open(path, width=390)
     cut = browser.js(
-        "return [...document.querySelectorAll('.wide')].map((one) =>"
-        " [one.scrollWidth > one.clientWidth + 2, !one.previousElementSibling.hidden])"
+        "return [...document.querySelectorAll('.wide')].map((element) =>"
+        " [element.scrollWidth > element.clientWidth + 2, !element.previousElementSibling.hidden])"
     )
     assert any(wider for wider, _ in cut)
     assert all(wider == told for wider, told in cut)
     hidden = browser.js(
-        "return [...document.querySelectorAll('main *')].filter((one) => {"
-        " const box = one.getBoundingClientRect(), frame = one.closest('.wide, .hidden, svg');"
+        "return [...document.querySelectorAll('main *')].filter((element) => {"
+        " const box = element.getBoundingClientRect();"
+        " const frame = element.closest('.wide, .hidden, svg');"
         " return box.width && box.right > innerWidth + 1 && !frame; }).length"
     )
     assert hidden == 0
@@ -347,11 +348,11 @@ def test_the_button_switches_colors(browser, written):
 def test_screen_readers_are_told_what_things_are(browser, written):
     browser.open(written)
     assert browser.js("return document.documentElement.lang") == "en"
-    assert browser.js("return [...document.images].every((one) => one.alt)")
+    assert browser.js("return [...document.images].every((element) => element.alt)")
     assert browser.js("return document.querySelectorAll('.field[aria-label]').length") == 4
     assert browser.js("return document.querySelector('#search').labels.length") == 1
     levels = browser.js(
-        "return [...document.querySelectorAll('h1, h2, h3, h4')].map((one) => +one.tagName[1])"
+        "return [...document.querySelectorAll('h1, h2, h3, h4')].map((head) => +head.tagName[1])"
     )
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
@@ -405,7 +406,7 @@ def test_every_row_of_a_hundred_thousand_is_found(browser, tmp_path):
     path.write_text(page(told), encoding="utf-8")
     browser.open(path, width=390, theme="dark")
     browser.find("#search").send_keys("cell-099999")
-    assert [one.text for one in browser.all("#hits .name")] == ["cell-099999"]
+    assert [hit.text for hit in browser.all("#hits .name")] == ["cell-099999"]
     browser.all("#hits .hit")[0].click()
     assert f"component {told.findings.row_labels[-1]}" in browser.text("#readout")
     assert browser.js("return document.documentElement.scrollWidth") <= 390
@@ -421,5 +422,5 @@ def test_one_and_forty_components_fit_and_have_contrast(browser, tmp_path, k, wi
     browser.open(path, width, "dark")
     assert browser.logs()[0] == []
     assert browser.js("return document.documentElement.scrollWidth") <= width
-    assert [one for one in browser.js(CONTRASTS) if one[1] < 4.5] == []
+    assert [pair for pair in browser.js(CONTRASTS) if pair[1] < 4.5] == []
     assert len(browser.all(".card")) == k

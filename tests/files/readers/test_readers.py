@@ -80,7 +80,7 @@ def test_matrix_market(packed, tmp_path, X):
 def test_10x_folders_give_cells_as_rows(tmp_path, X):
     with gzip.open(tmp_path / "matrix.mtx.gz", "wb") as file:
         mmwrite(file, coo_array(X.T))
-    (tmp_path / "barcodes.tsv").write_text("".join(f"{one}\n" for one in ROWS))
+    (tmp_path / "barcodes.tsv").write_text("".join(f"{name}\n" for name in ROWS))
     with gzip.open(tmp_path / "features.tsv.gz", "wt") as file:
         file.write("E0\ta\tGene\nE1\tb\tGene\nE2\ttwin\tGene\nE3\ttwin\tGene\n")
     same(read_matrix(tmp_path / "matrix.mtx.gz"), X, ROWS, ("a", "b", "twin (E2)", "twin (E3)"))
@@ -181,8 +181,8 @@ def test_h5_holds_datasets_sparse_groups_and_10x(tmp_path, X):
             sparse.indptr,
         )
         group["shape"] = [4, 6]  # genes by cells, by columns: our rows
-        group["barcodes"] = [one.encode() for one in ROWS]
-        group["features/name"] = [one.encode() for one in COLUMNS]
+        group["barcodes"] = [name.encode() for name in ROWS]
+        group["features/name"] = [name.encode() for name in COLUMNS]
     same(read_matrix(tmp_path / "t.h5"), X, ROWS, COLUMNS)
 
 
