@@ -1,4 +1,4 @@
-"""Who works on the blocks (one thread, or several that share a queue) and what a pass sends there.
+"""Who works on the blocks (one thread, or several) and what a pass sends there.
 
 Results reach ``absorb`` in block order whatever the executor, so that sums of floating point
 numbers come out equal bit for bit for any number of workers. BLAS is held at one thread meanwhile.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ from orthonmf.errors import InvalidInputError
 
 # A block, a copy in the working dtype, and what is computed from it on the way.
 COPIES_OF_A_BLOCK = 3
+# So many blocks for every thread are at work or waiting for one.
+BLOCKS_AHEAD = 2
 # Of the memory that is free one part in so many is for blocks that are kept.
 PART_OF_MEMORY = 4
 
@@ -96,7 +99,7 @@ class Serial:
 
 
 class Threads:
-    """Several threads that take block numbers from one queue; the caller is one of them.
+    """Several threads work on blocks; the caller takes what they give in block order.
 
     NumPy and SciPy release the interpreter lock in everything that costs time here.
     """
@@ -106,68 +109,38 @@ class Threads:
 
     def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
         """Call ``absorb(rows, result)`` once for every block, the first block first."""
-        n_helpers = min(self.n_threads, len(source.boundaries) - 1) - 1
-        if n_helpers < 1:
+        n_blocks = len(source.boundaries) - 1
+        if min(self.n_threads, n_blocks) < 2:
             Serial().fold(source, work, absorb)
             return
-        queue = _OrderedWork(source, work, absorb)
+
+        def run(rows: slice, index: int) -> Any:
+            return work.run(source.kernel, source.block(index), work.slices(rows))
+
+        spans = [block_rows(source, index) for index in range(n_blocks)]
+        pool, ahead = _pool(self.n_threads), BLOCKS_AHEAD * self.n_threads
+        sent: deque[Future[Any]] = deque()
         with one_blas_thread():
-            helpers: list[Future[None]] = []
             try:
-                for _ in range(n_helpers):
-                    helpers.append(_pool(self.n_threads).submit(queue.work))
-                queue.work()
-            except BaseException as error:  # an interrupt must not leave helpers at work
-                queue.fail(error)
-            queue.await_all(helpers)
-        if queue.failure is not None:
-            raise queue.failure
+                for index, rows in enumerate(spans):
+                    for later in range(index + len(sent), min(index + ahead, n_blocks)):
+                        sent.append(pool.submit(run, spans[later], later))
+                    absorb(rows, sent[0].result())
+                    sent.popleft()
+            finally:
+                _end(sent)
 
 
-class _OrderedWork:
-    """Hands out block numbers and absorbs finished blocks in order."""
-
-    def __init__(self, source: Source, work: Work, absorb: Absorb) -> None:
-        self._source, self._work, self._absorb = source, work, absorb
-        self._n_blocks = len(source.boundaries) - 1
-        self._lock = threading.Lock()
-        self._next_block = 0
-        self._next_absorbed = 0
-        self._finished: dict[int, Any] = {}
-        self.failure: BaseException | None = None
-
-    def work(self) -> None:
-        while (index := self._take()) is not None:
-            try:
-                slices = self._work.slices(block_rows(self._source, index))
-                result = self._work.run(self._source.kernel, self._source.block(index), slices)
-                with self._lock:
-                    self._finished[index] = result
-                    while self._next_absorbed in self._finished:
-                        first = self._next_absorbed
-                        self._absorb(block_rows(self._source, first), self._finished.pop(first))
-                        self._next_absorbed += 1
-            except BaseException as error:  # whatever it is, no later block may be absorbed
-                self.fail(error)
-
-    def await_all(self, helpers: list[Future[None]]) -> None:
-        """Wait until no helper is at work, through any number of interrupts."""
-        while True:
-            try:
-                wait(helpers)
-                return
-            except BaseException as error:
-                self.fail(error)
-
-    def _take(self) -> int | None:
-        with self._lock:
-            if self.failure is not None or self._next_block == self._n_blocks:
-                return None
-            self._next_block += 1
-            return self._next_block - 1
-
-    def fail(self, error: BaseException) -> None:
-        self.failure = self.failure or error
+def _end(sent: deque[Future[Any]]) -> None:
+    """See that no thread is at work on any of these, through any number of interrupts."""
+    for future in sent:
+        future.cancel()
+    while sent:
+        try:
+            wait(sent)
+            sent.clear()
+        except KeyboardInterrupt:  # there is one already, or an error, that ends the pass
+            continue
 
 
 def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = None) -> Executor:
