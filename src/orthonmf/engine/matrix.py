@@ -328,20 +328,25 @@ class Matrix:
         rate: float,
         distance: Callable[[Array, Array], Array],
         key: tuple[int, ...],
-    ) -> tuple[Array, float]:
+        most: int | None = None,
+    ) -> tuple[Array, Array, float]:
         """Draw rows of Y, row weights left out, by their distance to unit directions (c, m).
 
         Every row is drawn with the chance ``rate * weight * distance`` of its own; random numbers
-        follow from the key and the first row of the block. Returns the rows (d, m) dense float64
-        in block order, and the sum of ``weight * distance`` over all rows.
+        follow from the key and the first row of the block. Of a block no more than ``most`` come,
+        those that a smaller rate would have drawn as well. Returns the rows (d, m) dense float64
+        in block order, the smallest rate (d,) by which each would have been drawn, and the sum of
+        ``weight * distance`` over all rows.
         """
         drawn: list[Array] = [np.zeros((0, self.shape[1]))]
+        rates: list[Array] = [np.zeros(0)]
         missed = 0.0
 
-        def absorb(part: slice, block: tuple[Array, float]) -> None:
+        def absorb(part: slice, block: tuple[Array, Array, float]) -> None:
             nonlocal missed
             drawn.append(block[0])
-            missed += block[1]
+            rates.append(block[1])
+            missed += block[2]
 
         shared = {
             "directions": self.weigh_columns(directions),
@@ -349,10 +354,11 @@ class Matrix:
             "rate": rate,
             "distance": distance,
             "key": key,
+            "most": most,
         }
         parts = {"numbers": np.arange(self.shape[0]), "row_weights": self.row_weights}
         self.fold(draw_block, absorb, shared, parts)
-        return np.concatenate(drawn), missed
+        return np.concatenate(drawn), np.concatenate(rates), missed
 
     def update(self, labels: Array, directions: Array) -> BlockSweep:
         """One power update per direction on the rows of its label; label -1 takes no part."""
@@ -659,10 +665,11 @@ def draw_block(
     rate: float,
     distance: Callable[[Array, Array], Array],
     key: tuple[int, ...],
+    most: int | None,
     numbers: Array,
     row_weights: Any,
-) -> tuple[Array, float]:
-    """Rows drawn by weight times distance to the nearest direction, and the sum of that."""
+) -> tuple[Array, Array, float]:
+    """Rows drawn by weight times distance to the nearest direction, their rates, and the sum."""
     squares = kernel.look(rows, np.square(column_factors)).row_squares
     products = kernel.multiply_directions(rows, directions).max(axis=1)
     cosines = divide(products, np.sqrt(squares))
@@ -670,7 +677,11 @@ def draw_block(
     missed = weights * distance(np.minimum(cosines, 1.0)[:, None], np.ones(1))[:, 0]
     chances = np.random.default_rng((*key, int(numbers[0]))).random(len(missed))
     drawn = np.flatnonzero(chances < rate * missed)
-    return to_dense(kernel.take(rows, drawn)) * column_factors, float(missed.sum())
+    rates = chances[drawn] / missed[drawn]
+    if most is not None and len(drawn) > most:
+        first = np.sort(np.argpartition(rates, most)[:most])
+        drawn, rates = drawn[first], rates[first]
+    return to_dense(kernel.take(rows, drawn)) * column_factors, rates, float(missed.sum())
 
 
 def _blocks(source: Source) -> Iterator[Any]:

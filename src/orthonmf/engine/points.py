@@ -16,6 +16,7 @@ Either way they may be scaled and added like the vectors they stand for.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,6 +41,10 @@ from orthonmf.vectors import divide, square_lengths, unit_lengths, winners_only
 # Entries that a sweep on a device reads per second, while reading is what takes the time.
 DEVICE_ENTRIES_PER_SECOND = 4e11
 MEMORY_BOUND = 100
+# What is missed falls by up to so much from one read to the next while candidates are drawn.
+FALLS_TO = 256.0
+# Below this a rate would be infinite, and infinite times a point that misses nothing is no chance.
+LEAST_MISSED = 2.0**-900
 
 # Squared distances (N, c) from cosines of unit points with centers (N, c) and squares (c,).
 Distance = Callable[[Array, Array], Array]
@@ -141,13 +146,19 @@ class Points(ABC):
 
     @abstractmethod
     def draw_missed(
-        self, centers: Array, rate: float, distance: Distance, key: tuple[int, ...]
+        self,
+        centers: Array,
+        count: float,
+        before: float,
+        distance: Distance,
+        key: tuple[int, ...],
     ) -> tuple[Array, float]:
-        """Draw points by what the normalized points of centers fail to capture, in one read.
+        """Draw about ``count`` points by what the normalized points of centers miss, in one read.
 
-        Every point is drawn independently with the chance ``rate * weight * distance`` to the
-        nearest center, at most 1; random numbers follow from the key and the block. Returns the
-        points drawn as centers and the sum of all ``weight * distance``.
+        Every point is drawn independently, with a chance proportional to ``weight * distance`` to
+        the nearest center; random numbers follow from the key and the block. ``before`` is the sum
+        of all ``weight * distance`` a read ago: where it has fallen since to less than a share of
+        1 / FALLS_TO, fewer points are drawn. Returns them as centers, and the sum as it is now.
         """
 
     @abstractmethod
@@ -260,10 +271,18 @@ class Samples(Points):
         return DirectionSweep(labels, swept.products, self._lengths, swept.sums, squares, captured)
 
     def draw_missed(
-        self, centers: Array, rate: float, distance: Distance, key: tuple[int, ...]
+        self,
+        centers: Array,
+        count: float,
+        before: float,
+        distance: Distance,
+        key: tuple[int, ...],
     ) -> tuple[Array, float]:
-        drawn, missed = self.matrix.draw_rows(unit_lengths(centers), rate, distance, key)
-        return unit_lengths(drawn), missed
+        # The sum is known when all rows are read: more are drawn than wanted, and thinned out.
+        rate = FALLS_TO * count / max(before, LEAST_MISSED)
+        unit, most = unit_lengths(centers), 2 * math.ceil(count)
+        drawn, rates, missed = self.matrix.draw_rows(unit, rate, distance, key, most)
+        return unit_lengths(drawn[rates * missed < count]), missed
 
     def gram(self, centers: Array) -> Array:
         return centers @ centers.T
@@ -451,13 +470,19 @@ class StreamedColumns(Points):
         return DirectionSweep(labels, winning, self._lengths, steps, squares, square_lengths(steps))
 
     def draw_missed(
-        self, centers: Array, rate: float, distance: Distance, key: tuple[int, ...]
+        self,
+        centers: Array,
+        count: float,
+        before: float,
+        distance: Distance,
+        key: tuple[int, ...],
     ) -> tuple[Array, float]:
         products, squares = self._products(centers)
         cosines = divide(divide(products, np.sqrt(squares)[:, None]), self._lengths).T
         missed = self.weights * distance(cosines, np.ones(len(centers))).min(axis=1)
+        total = float(missed.sum())
         chances = np.random.default_rng(key).random(len(missed))
-        return self.at(np.flatnonzero(chances < rate * missed)), float(missed.sum())
+        return self.at(np.flatnonzero(chances * total < count * missed)), total
 
     def gram(self, centers: Array) -> Array:
         return self._products(centers)[0] @ centers.T

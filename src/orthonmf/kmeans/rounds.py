@@ -18,10 +18,8 @@ from orthonmf.kmeans.exchanges import choose_columns
 from orthonmf.kmeans.seeding import lines
 from orthonmf.typing import Array
 
-ROUNDS = 3
+ROUNDS = 4
 CANDIDATES_PER_CENTER = 2
-# Below this a rate would be infinite, and infinite times a point that misses nothing is no chance.
-LEAST_MISSED = 2.0**-900
 
 
 def seed_in_rounds(
@@ -53,16 +51,7 @@ def draw_candidates(
     points: Points, k: int, rng: np.random.Generator, distance: Distance = lines
 ) -> Candidates:
     """Draw points in rounds, and weigh them by what they capture."""
-    key = int(rng.integers(2**63))
-    centers = points.at(draw(points.weights, 1, rng))
-    missed = points.total * distance(np.zeros((1, 1)), np.ones(1))[0, 0]
-    for number in range(ROUNDS):
-        # What was missed a read ago is at least what is missed now: no read is spent on counting.
-        rate = CANDIDATES_PER_CENTER * k / max(missed, LEAST_MISSED)
-        drawn, missed = points.draw_missed(centers, rate, distance, (key, number))
-        if not missed > 0:
-            break
-        centers = np.concatenate([centers, drawn])
+    centers = draw_in_rounds(points, CANDIDATES_PER_CENTER * k, rng, distance)
     captured = points.sweep_directions(centers, by_point=False).captured
     gram = points.gram(centers)
     lengths = np.sqrt(np.diag(gram))
@@ -70,3 +59,18 @@ def draw_candidates(
     lengths = lengths[chosen]
     cosines = gram[np.ix_(chosen, chosen)] / np.multiply.outer(lengths, lengths)
     return Candidates(centers[chosen] / lengths[:, None], captured[chosen], cosines)
+
+
+def draw_in_rounds(
+    points: Points, count: int, rng: np.random.Generator, distance: Distance = lines
+) -> Array:
+    """Centers (c, m): a point by weight, then about ``count`` by what is missed in every read."""
+    key = int(rng.integers(2**63))
+    centers = points.at(draw(points.weights, 1, rng))
+    missed = points.total * distance(np.zeros((1, 1)), np.ones(1))[0, 0]
+    for number in range(ROUNDS):
+        drawn, missed = points.draw_missed(centers, count, missed, distance, (key, number))
+        if not missed > 0:
+            break
+        centers = np.concatenate([centers, drawn])
+    return centers

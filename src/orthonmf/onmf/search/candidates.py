@@ -16,7 +16,7 @@ from orthonmf.engine.compressed import as_points
 from orthonmf.engine.points import Points, Samples
 from orthonmf.engine.products import Products
 from orthonmf.engine.sampling import draw_distinct
-from orthonmf.kmeans.rounds import draw_candidates
+from orthonmf.kmeans.rounds import draw_in_rounds
 from orthonmf.kmeans.seeding import draw_by_law, lines
 from orthonmf.onmf.search.descent import descend
 from orthonmf.onmf.search.repair import repair
@@ -29,6 +29,8 @@ from orthonmf.vectors import divide, square_lengths, unit_lengths
 ROUNDS = 4
 FEWEST_A_ROUND, MORE_A_ROUND = 30, 60
 CHEAP_SECONDS = 3e-3
+# Of points that only passes reach twice as many as components are drawn in every round.
+FEWEST_A_READ = 40
 # From so many components on a tournament costs more than the rest of the fit, and gains nothing.
 MANY_COMPONENTS = 60
 N_DRAWS = 2
@@ -95,10 +97,17 @@ def count_candidates(points: Samples, k: int) -> int:
 
 
 def gather_in_rounds(points: Points, k: int, rng: np.random.Generator) -> Candidates:
-    """Draw candidates from points that only passes reach."""
-    drawn = draw_candidates(points, k, rng)
-    coordinates = with_few_coordinates(drawn.centers, drawn.cosines)
-    return Candidates(drawn.centers, drawn.weights, coordinates)
+    """Draw candidates from points that only passes reach; over columns a read more for products."""
+    drawn = draw_in_rounds(points, max(2 * k, FEWEST_A_READ), rng)
+    swept = points.sweep_directions(drawn, by_point=False)
+    used = np.flatnonzero(swept.captured > 0)
+    gram = points.gram(swept.sums[used])
+    squares = np.diag(gram)
+    inverse = divide(np.ones(len(used)), np.sqrt(squares))
+    cosines = gram * np.multiply.outer(inverse, inverse)
+    centers = swept.sums[used] * inverse[:, None]
+    energies = squares / swept.captured[used]
+    return Candidates(centers, energies, with_few_coordinates(centers, cosines))
 
 
 def with_few_coordinates(centers: Array, cosines: Array | None) -> Array:

@@ -15,10 +15,10 @@ import numpy as np
 
 from orthonmf.certificate import Promise
 from orthonmf.engine.points import Points, Samples
-from orthonmf.engine.products import DENSE_PER_SECOND, Products
+from orthonmf.engine.products import DENSE_PER_SECOND
 from orthonmf.engine.sampling import draw_distinct
 from orthonmf.kmeans.exchanges import Nearest, best_exchanges, choose_columns
-from orthonmf.kmeans.rounds import draw_candidates, seed_in_rounds
+from orthonmf.kmeans.rounds import seed_in_rounds
 from orthonmf.kmeans.seeding import lines, seed
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import single_from_lines
@@ -26,6 +26,7 @@ from orthonmf.onmf.search.candidates import (
     choose,
     count_candidates,
     gather,
+    gather_in_rounds,
     repair_labels,
 )
 from orthonmf.onmf.search.loop import Start
@@ -118,7 +119,7 @@ def choose_seeding(
         return Seeding("line seeding in rounds", lambda: seed_in_rounds(points, k, rng), nothing)
     if init == "auto" and single is None:
         nothing = Promise(reason=NO_PROMISE.format("in rounds"))
-        draw = partial(play_on_candidates, points, k, rng)
+        draw = partial(choose_in_passes, points, k, rng)
         return Seeding("tournament of candidates", draw, nothing)
     if init == "auto" and candidates_may_play(points, k) and not all_may_play(points, k):
         assert points.on_host is not None
@@ -280,21 +281,6 @@ def count_starts(k: int, n_directions: int, most: int) -> int:
     return int(np.clip(n_directions // k, 4, most))
 
 
-def play_on_candidates(points: Points, k: int, rng: np.random.Generator) -> Array:
-    """The directions of a tournament of points that were drawn in rounds, for data far away."""
-    candidates = draw_candidates(points, k, rng)
-    lengths = np.sqrt(candidates.weights)
-    products = Products(gram=candidates.cosines * np.multiply.outer(lengths, lengths))
-    tournament = Tournament(products, k, rng, tol=1e-4)
-    n_starts = count_starts(k, 144, 16)
-    tournament.begin(n_starts)
-    labels, scales = tournament.play(n_starts, 2, 2)
-    members = np.zeros((k, len(labels)))
-    members[labels, np.arange(len(labels))] = scales * lengths
-    directions = members @ candidates.centers
-    return directions[directions.any(axis=1)]
-
-
 def play_on_gathered(points: Samples, k: int, rng: np.random.Generator) -> Array:
     """The directions that are best for candidates; never worse than the draws by the plain law."""
     candidates, plain = gather(points, k, rng)
@@ -303,6 +289,11 @@ def play_on_gathered(points: Samples, k: int, rng: np.random.Generator) -> Array
         return draw_directions(points, k, rng)
     sweep = points.sweep_directions(directions, by_point=False)
     return sweep.sums if float(sweep.captured.sum()) >= plain.captured else plain.directions
+
+
+def choose_in_passes(points: Points, k: int, rng: np.random.Generator) -> Array:
+    """The directions that are best for candidates drawn in rounds, for data far away."""
+    return choose(points, gather_in_rounds(points, k, rng), k, rng)
 
 
 def draw_directions(points: Points, k: int, rng: np.random.Generator) -> Array:
