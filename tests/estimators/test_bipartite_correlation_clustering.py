@@ -100,11 +100,3 @@ def test_parameters_that_make_no_sense_are_refused_in_fit(parameters, error):
     model = clone(BipartiteCorrelationClustering(**parameters))
     with pytest.raises(error, match=next(iter(parameters))):
         model.fit(M)
-
-
-def test_pairs_of_labels_are_clustered_as_the_readme_says():
-    pairs = [("ann", "tea"), ("bob", "tea"), ("eve", "milk")]
-    model = BipartiteCorrelationClustering(random_state=0).fit(pairs)
-    assert model.row_names_.tolist() == ["ann", "bob", "eve"]
-    assert model.n_features_in_ == 2
-    assert model.disagreements_ == 0

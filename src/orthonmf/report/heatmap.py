@@ -96,7 +96,7 @@ def heat_maps(findings: Findings, result: Factorization, part: str = "component"
     kinds = (
         ("original", "As it came", came),
         ("ordered", f"Ordered by {part}", ordered),
-        ("approximated", f"As the {part}s have it", ordered),
+        ("approximated", "As the answer has it", ordered),
         ("left", "What is left", ordered),
     )
     drawn = []
