@@ -33,13 +33,14 @@ import orthonmf
 from benchmarks.data import OF_THE_PAPER, real
 from benchmarks.rivals import Answer, error_of, three_lines
 from benchmarks.rows import clock
+from benchmarks.uneven import UNEVEN
 from experiments.journal import Journal
 from orthonmf import factorize
 from orthonmf.datasets import make_planted
 from orthonmf.measures import relative_squared_error
 
 SETTINGS = ("samples", "features", "both")
-OURS, THREE_LINES, TEN = "orthonmf", "three lines", "n_init=10"
+OURS, THREE_LINES, LINES, TEN = "orthonmf", "three lines", "init=lines", "n_init=10"
 KEY = ["code", "data", "orthogonal", "n_components", "program", "seed"]
 COLUMNS = [*KEY, "set", "error", "seconds", "n_components_found"]
 CASE = ["set", "orthogonal", "n_components"]
@@ -79,6 +80,7 @@ class Matrix:
 # The families of sets by name: what is in one, and how each of its matrices is made.
 FAMILIES: dict[str, dict[str, Callable[[], Any]]] = {
     "paper": {name: real(name).make for name in OF_THE_PAPER},
+    "uneven": {name: uneven.make for name, uneven in UNEVEN.items()},
 }
 
 
@@ -127,6 +129,7 @@ def _judge_three_lines(matrix: Matrix, orthogonal: str, answer: Answer) -> tuple
 PROGRAMS = {
     OURS: Program(_fit_ours, _judge_ours),
     THREE_LINES: Program(_fit_three_lines, _judge_three_lines, ("samples", "features")),
+    LINES: Program(partial(_fit_ours, init="lines"), _judge_ours, ("samples", "features")),
     TEN: Program(partial(_fit_ours, n_init=10), _judge_ours),
 }
 
@@ -144,13 +147,20 @@ def fit_once(name: str, matrix: Matrix, orthogonal: str, k: int, seed: int) -> d
 
 def plan(given: argparse.Namespace) -> list[tuple[str, str, int, str, int]]:
     """Set, setting, k, program and seed of every fit; programs take turns on a seed."""
-    every = product(given.sets, given.orthogonal, given.components, given.seeds, PROGRAMS)
-    ten = given.seeds[: given.ten]
+    seeds = {LINES: given.seeds[: given.lines], TEN: given.seeds[: given.ten]}
     return [
         (name, orthogonal, k, program, seed)
-        for name, orthogonal, k, seed, program in every
-        if orthogonal in PROGRAMS[program].settings and (program != TEN or seed in ten)
+        for name, orthogonal in product(given.sets, given.orthogonal)
+        for k, seed, program in product(numbers_of(name, given), given.seeds, PROGRAMS)
+        if orthogonal in PROGRAMS[program].settings and seed in seeds.get(program, given.seeds)
     ]
+
+
+def numbers_of(name: str, given: argparse.Namespace) -> list[int]:
+    """The numbers of components that are asked for: those given, or the set's own, or 6."""
+    if given.components is not None:
+        return list(given.components)
+    return [UNEVEN[name].n_components if name in UNEVEN else 6]
 
 
 def fits(
@@ -293,9 +303,12 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--sets", help="only sets whose names hold one of these: arcene,kos")
     parser.add_argument("--orthogonal", type=lambda text: text.split(","), default=list(SETTINGS))
-    parser.add_argument("-k", "--components", type=numbers, default=[6], help="6,20 or 2:8")
+    parser.add_argument(
+        "-k", "--components", type=numbers, help="6,20 or 2:8; 6 where a set has no own"
+    )
     parser.add_argument("--seeds", type=numbers, default=numbers("0:4"), help="0:19 are twenty")
     parser.add_argument("--ten", type=int, default=0, help="n_init=10 too, with the first N seeds")
+    parser.add_argument("--lines", type=int, default=0, help='init="lines" too, with the first N')
     parser.add_argument("--best-known", type=Path, help="best errors known (JSON)")
     parser.add_argument("--write-best", type=Path, help="write the best errors known after the run")
     parser.add_argument("-o", "--output", type=Path, default=Path("out/benchmarks"))

@@ -131,7 +131,7 @@ def test_quality_of_a_folder_goes_on_with_the_fits_it_has(tmp_path, monkeypatch,
     sets.mkdir()
     np.save(sets / "my_set.npy", X)
     (sets / "bad.npy").write_bytes(b"nothing")
-    command = [str(sets), "-k", "2,3", "--seeds", "0:1", "-o", str(out), "--ten", "1"]
+    command = [str(sets), "-k", "2,3", "--seeds", "0:1", "-o", str(out), "--ten", "1", "--lines=1"]
     assert quality.main([*command, "--write-best", str(best)]) == 0
     said = capsys.readouterr().out
     assert "bad is left out" in said
@@ -142,4 +142,12 @@ def test_quality_of_a_folder_goes_on_with_the_fits_it_has(tmp_path, monkeypatch,
     assert quality.main([*command, "--best-known", str(best)]) == 0
     table = pd.read_csv(out / "quality.csv")
     assert (table["largest_gap"] >= 0).all()
-    assert len(table) == 2 * (3 + 3 + 2)
+    assert len(table) == 2 * (4 + 4 + 2)
+
+
+def test_an_uneven_set_is_fitted_with_its_own_number_of_components(tmp_path):
+    command = ["uneven", "--sets", "zipf", "--orthogonal", "samples", "--seeds", "0"]
+    assert quality.main([*command, "-o", str(tmp_path)]) == 0
+    table = pd.read_csv(tmp_path / "quality.csv")
+    assert table["n_components"].tolist() == [10, 10]
+    assert table["largest_gap"].max() < 0.01
