@@ -7,7 +7,8 @@ import pytest
 from scipy.sparse import csr_array, issparse
 
 from orthonmf.datasets import make_planted
-from orthonmf.factorization import Factorization, group_lengths
+from orthonmf.engine.losses import group_lengths
+from orthonmf.factorization import Factorization
 from tests.published_fits import fit, quiet_fit
 
 SETTINGS = ["samples", "features"]

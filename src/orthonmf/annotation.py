@@ -156,7 +156,7 @@ def _settings(result: Factorization) -> dict[str, Any]:
         "orthogonal": result.orthogonal,
         "n_components": np.asarray(result.n_components),
         "error": float(result.error),
-        "relative_squared_error": float(result.relative_squared_error),
+        "relative_squared_error": float(result.relative_error),
     }
     known = result.evidence.settled
     if known is not None:

@@ -53,7 +53,7 @@ def find_cautions(matrix: Matrix, result: Factorization) -> tuple[str, ...]:
         energies = _energies(result)  # what is said is true of all rows
     found = [*underflown, *_about_components(energies)]
     if matrix.row_weights is None and matrix.column_factors is None:
-        captured = (1.0 - result.relative_squared_error) * (energies @ np.square(result.components))
+        captured = (1.0 - result.relative_error) * (energies @ np.square(result.components))
         rows = _about_rows(matrix, result)
         found = [*rows, *_about_columns(matrix, result, captured, bool(rows)), *found]
     return tuple(found)
@@ -121,7 +121,7 @@ def compare_sizes(n_components: Any, suggestion: Any) -> tuple[str, ...]:
 
 def _all_equal(result: Factorization) -> bool:
     """Whether the answer is one component with equal weights and scales, and leaves nothing."""
-    if result.n_components_found != 1 or result.relative_squared_error > 1e-12:
+    if result.n_components_found != 1 or result.relative_error > 1e-12:
         return False
     return all(
         np.ptp(values) <= 1e-6 * values.max()

@@ -29,6 +29,7 @@ from orthonmf.certificate import (
 )
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.loadings import Projection
+from orthonmf.engine.losses import FROBENIUS
 from orthonmf.engine.matrix import CANCELLATION, Matrix, scales_are_accurate
 from orthonmf.engine.memory import refuse_beyond_memory
 from orthonmf.errors import InvalidInputError, InvalidTypeError, OrthoNMFError, SourceChangedError
@@ -64,6 +65,7 @@ NO_DATA = "no data are held here; certify(X, method='svd') computes a certificat
 NOTHING = "every lower bound tried is zero, so that no ratio can be claimed"
 AT_ROUNDING = "the error is at the level of rounding"
 REMEDY = "fit again, or call certify(X, method='svd') with the data that were fitted"
+DIVERGENCE = "lower bounds are those of the squared error"
 ZERO = replace(EXACT, method="X being zero wherever it has weight")
 
 
@@ -223,6 +225,8 @@ def prove(
     SourceChangedError
         When the error on this matrix is not that of the fit, up to rounding.
     """
+    if result.beta_loss != FROBENIUS:
+        return replace(state_promise(result.promise), reason=DIVERGENCE)
     from orthonmf.bounds.allowance import Allowance
     from orthonmf.bounds.table import Case, certificate_bytes, find_bounds
     from orthonmf.exact_fit import fits_exactly
@@ -290,7 +294,7 @@ def prove_by_packing(matrix: Matrix, result: Factorization, packed: float) -> Ce
     """What a packing of pairs proves that came with the fit, of the numbers that were fitted."""
     from orthonmf.certificate import LowerBound
 
-    measured = Measured(result.relative_squared_error * matrix.total, direct=False)
+    measured = Measured(result.relative_error * matrix.total, direct=False)
     return conclude(matrix, result, measured, [LowerBound(packed, "a packing of pairs")])
 
 
@@ -329,7 +333,7 @@ def refuse_other_error(matrix: Matrix, result: Factorization, squared: float) ->
     as it is; a claim that is made then is still about the numbers that were read now.
     """
     n, m = matrix.shape
-    total, fitted = matrix.total, result.relative_squared_error
+    total, fitted = matrix.total, result.relative_error
     if not total > 0:
         same = len(result.components) == 0 and result.error == 0
         error = 0.0

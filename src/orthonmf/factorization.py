@@ -12,6 +12,7 @@ from orthonmf import views
 from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certificate, Promise
 from orthonmf.certifying import Evidence
 from orthonmf.engine.loadings import one_per_row
+from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.fit_options import FitOptions
 from orthonmf.inputs.data import Data, as_matrix
 from orthonmf.inputs.parameters import as_certificate
@@ -38,7 +39,8 @@ class Factorization:
         How many were asked for; for both, two numbers ask for groups of rows and of columns with
         a ``core`` between them.
     components
-        (k', m), unit rows, ordered by the energy they capture, largest first. k' is
+        (k', m), unit rows, ordered by the energy they capture, largest first; under the
+        Kullback-Leibler divergence of sum 1, ordered by the information they keep. k' is
         ``n_components_found``. Their supports are disjoint over features, and over both unless
         there is a core that says otherwise.
     loadings
@@ -49,11 +51,13 @@ class Factorization:
         (m,) for features and both, else None; label -1 exactly where the scale is 0. The label
         is the component of the column; with two numbers it is the group, a column of ``core``.
     error
-        Frobenius norm of ``X - loadings @ components``, weighted if the fit was.
+        Frobenius norm of ``X - loadings @ components``, weighted if the fit was. Under the
+        Kullback-Leibler divergence the square root of twice the divergence, as scikit-learn's NMF.
     relative_squared_error
-        Its square divided by the squared norm of X; 0 for a zero matrix.
+        Its square divided by the squared norm of X; 0 for a zero matrix. None under the
+        Kullback-Leibler divergence; ``relative_error`` is there under both losses.
     history
-        Relative squared error of what was accepted after each sweep of the start that was kept,
+        Relative error of what was accepted after each sweep of the start that was kept,
         never rising, the last that of the result; for the paper's algorithm the last but one is
         the error as published.
     n_sweeps
@@ -87,6 +91,16 @@ class Factorization:
     fit_options
         The options that a refit repeats; None for labels of others, and where k-means was a
         function of the user.
+    beta_loss
+        "frobenius" or "kullback-leibler".
+    divergence, information
+        Under the Kullback-Leibler divergence, in the units of X times nats: that of X from
+        ``loadings @ components``, weighted if the fit was, and that of the best single component,
+        which is what rows hold about columns. Else None.
+    information_shares
+        (k',) then the share of that information which every component keeps; with the share that
+        is lost they add up to 1, but for rounding and, with a core, for what groups of columns
+        lose.
 
     Examples
     --------
@@ -111,7 +125,7 @@ class Factorization:
     feature_labels: Array | None
     feature_scales: Array | None
     error: float
-    relative_squared_error: float
+    relative_squared_error: float | None
     history: tuple[float, ...] = ()
     n_sweeps: int = 0
     steps_run: tuple[str, ...] = ()
@@ -126,6 +140,22 @@ class Factorization:
     cautions: tuple[str, ...] = ()
     preparation: Preparation | None = None
     fit_options: FitOptions | None = None
+    beta_loss: str = FROBENIUS
+    divergence: float | None = None
+    information: float | None = None
+    information_shares: Array | None = None
+
+    @property
+    def relative_error(self) -> float:
+        """What the loss says is lost, as a share: under every loss 0 is exact.
+
+        Under the squared error it is the relative squared error, under the Kullback-Leibler
+        divergence the share of the information that rows hold about columns: 1 for a single
+        component, 0 where every distinct profile has its own.
+        """
+        if self.relative_squared_error is not None:
+            return self.relative_squared_error
+        return self.history[-1]
 
     @property
     def n_components_found(self) -> int:
@@ -138,8 +168,9 @@ class Factorization:
 
         Over both ``X ~ F @ core @ G.T``, where F and G hold the scales of rows and columns, each
         in the column of its group, at unit length; then row a of the core is what component a is
-        made of. Groups are ordered by the energy they capture. For blocks, which one number asks
-        for, it is diagonal. None over samples and over features.
+        made of. Under the Kullback-Leibler divergence they are of sum 1, and the core holds the
+        joint sums of the groups. Groups are ordered by the energy they capture. For blocks, which
+        one number asks for, it is diagonal. None over samples and over features.
         """
         if self.labels is None or self.scales is None:
             return None
@@ -147,8 +178,10 @@ class Factorization:
             return None
         n_groups = int(self.feature_labels.max(initial=-1)) + 1
         groups = one_per_row(self.feature_labels, self.feature_scales, n_groups)
-        shares = np.asarray(self.components @ groups)
-        return shares * group_lengths(self.labels, self.scales, len(self.components))[:, None]
+        squares = np.asarray(groups.multiply(groups).sum(axis=0)).ravel()
+        shares = divide(np.asarray(self.components @ groups), squares)
+        sizes = LOSSES[self.beta_loss].group_sizes(self.labels, self.scales, len(self.components))
+        return shares * sizes[:, None]
 
     @property
     def A(self) -> Any:
@@ -296,7 +329,7 @@ class Factorization:
         matrix = as_matrix(
             X, feature_weight=self.feature_weight, missing_values=missing_values, n_jobs=n_jobs
         )
-        return matrix.express(self.components, self.orthogonal).loadings
+        return LOSSES[self.beta_loss].express(matrix, self.components, self.orthogonal).loadings
 
     def top_features(self, n: int = 10, by: str = "weight") -> list[list[Any]]:
         """For every component the names of its n heaviest features, numbers where there are none.
@@ -337,13 +370,3 @@ class Factorization:
 
     def __repr__(self) -> str:
         return views.in_lines(self)
-
-
-def group_lengths(labels: Array, scales: Array, k: int) -> Array:
-    """(k,) lengths of the scales (n,) of every group, whatever their size."""
-    inside = labels >= 0
-    labels, scales = labels[inside], scales[inside].astype(np.float64)
-    largest = np.zeros(k)
-    np.maximum.at(largest, labels, scales)
-    shares = np.bincount(labels, np.square(divide(scales, largest[labels])), minlength=k)
-    return largest * np.sqrt(shares)

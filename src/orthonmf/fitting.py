@@ -18,6 +18,7 @@ from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED
 from orthonmf.certifying import ZERO, Evidence, Held, prove_by_packing
 from orthonmf.engine.digest import digest
 from orthonmf.engine.executors import one_blas_thread
+from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.factorization import Factorization
@@ -53,7 +54,6 @@ from orthonmf.onmf.masked import NO_PROMISE
 from orthonmf.onmf.memory import refuse_large_fit, refuse_large_result, usable
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import promise_for
-from orthonmf.onmf.publish import publish
 from orthonmf.onmf.solution import Solution, solve_zero
 from orthonmf.progress import progress_lines
 from orthonmf.version import __version__
@@ -67,6 +67,7 @@ def factorize(
     n_components: int | tuple[int, int] = 8,
     *,
     orthogonal: str = "samples",
+    beta_loss: str = FROBENIUS,
     algorithm: str = "best",
     init: Any = "auto",
     kmeans: str | Callable[..., Any] | None = None,
@@ -102,6 +103,12 @@ def factorize(
     orthogonal
         What the parts share none of: "samples" (every row belongs to one part), "features"
         (every column does) or "both" (disjoint blocks, or with two numbers groups of both).
+    beta_loss
+        What an entry x costs that is approximated by y. "frobenius": ``(x - y)^2``, where large
+        entries decide. "kullback-leibler": ``x ln(x / y) - x + y``, made for counts, where what
+        matters is which share of its row an entry is; over samples and features, and over both
+        with two numbers. Components are then profiles of sum 1, and what is lost is a share of
+        the information that rows hold about columns.
     algorithm
         "best": a tournament of starts, a look for groups that it left out, descent and single
         moves; with several starts, and over both always, escapes; as good an answer as we can
@@ -202,6 +209,7 @@ def factorize(
     True
     """
     as_choice(orthogonal, tuple(SETTINGS), "orthogonal")
+    as_choice(beta_loss, tuple(LOSSES), "beta_loss")
     as_choice(algorithm, tuple(NAMES), "algorithm")
     certificate, seconds = as_certificate(certificate, certificate_seconds)
     if init is None or isinstance(init, str):
@@ -216,6 +224,7 @@ def factorize(
         asked=asked,
         rng=as_generator(random_state if seed is None else seed),
         orthogonal=orthogonal,
+        beta_loss=beta_loss,
         algorithm=algorithm,
         init=init,
         kmeans=kmeans,
@@ -248,7 +257,7 @@ def factorize(
             steps = open_checkpoint(options.file, matrix, options, seed, random_state is not None)
             options, seed = replace(options, checkpoint=steps), steps.seed
         solution = solve(matrix, chosen, options)
-        published = publish(matrix, solution, options)
+        published = chosen.publish(matrix, solution, options)
         result = replace(
             published,
             feature_weight=as_weights(feature_weight, matrix.shape[1], "feature_weight"),
@@ -305,6 +314,7 @@ def open_checkpoint(
         "version of NumPy": np.__version__,
         "algorithm": options.algorithm,
         "orthogonal": options.orthogonal,
+        "beta_loss": options.beta_loss,
         "n_components": list(asked) if isinstance(asked, tuple) else asked,  # as JSON has it
         "init": init if isinstance(init, str) else digest(init),
         "kmeans": kmeans if isinstance(kmeans, str) else getattr(kmeans, "__qualname__", "?"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthonmf.distinctive import distinctive_features, name_components
+from orthonmf.engine.losses import LOSSES
 from orthonmf.extras import import_extra
 from orthonmf.inputs.data import as_source
 from orthonmf.inputs.parameters import as_choice, as_n_components
@@ -114,7 +115,7 @@ def in_lines(result: Factorization) -> str:
     lines = [
         f"Factorization({n} x {m}, orthogonal={result.orthogonal!r}, "
         f"components={result.n_components_found}, "
-        f"relative_squared_error={result.relative_squared_error:.6g})"
+        f"{LOSSES[result.beta_loss].error_name}={result.relative_error:.6g})"
     ]
     lines += [f"  caution: {caution}" for caution in result.cautions]
     known = result.evidence.settled
@@ -135,8 +136,8 @@ def in_html(result: Factorization) -> str:
     proven = "" if known is None else f"; {escape(str(known))}"
     head = (
         f"<p>{n:,} × {m:,}: {result.n_components_found} components that share no "
-        f"{SHARE_NONE[result.orthogonal]}; relative squared error "
-        f"{result.relative_squared_error:.6g}{proven}</p>"
+        f"{SHARE_NONE[result.orthogonal]}; {LOSSES[result.beta_loss].error} "
+        f"{result.relative_error:.6g}{proven}</p>"
     )
     cautions = "".join(f"<p>Caution: {escape(caution)}</p>" for caution in result.cautions)
     rows, more = _rows(result, MOST_ROWS), result.n_components_found - MOST_ROWS

@@ -43,13 +43,12 @@ def test_the_divergence_by_entries_is_that_of_the_stored_factors(seed, orthogona
     X, w, v = table(seed)
     matrix = as_matrix(X * 1e-200, sample_weight=w, feature_weight=v)
     components = np.random.default_rng(seed).random((2, X.shape[1]))
-    feature_labels = None
     if orthogonal == "features":
-        feature_labels = np.arange(X.shape[1]) % 2
-        components = np.where(feature_labels == np.arange(2)[:, None], components, 0.0)
+        labels = np.arange(X.shape[1]) % 2
+        components = np.where(labels == np.arange(2)[:, None], components, 0.0)
     found = express_by_profiles(matrix, components, orthogonal)
     fitted = np.asarray(found.loadings @ components)
-    lost = measure_divergence(matrix, found, components, feature_labels)
+    lost = measure_divergence(matrix, found, components, orthogonal)
     expected = (w[:, None] * kl_div(X, fitted * 1e200) * v).sum()
     assert matrix.amount(lost.divergence) == pytest.approx(1e-200 * expected)
 

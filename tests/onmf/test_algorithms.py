@@ -16,12 +16,13 @@ from scipy.sparse import csr_array, random_array
 import orthonmf
 from orthonmf.cli.data import Reading, most_bytes
 from orthonmf.datasets import make_planted
+from orthonmf.engine.losses import LOSSES
 from orthonmf.engine.memory import in_words
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import as_bytes
 from orthonmf.kmeans.subroutines import SUBROUTINES
-from orthonmf.onmf.algorithms import ALGORITHMS, COMPLETE, INITS, NAMES, SETTINGS, Problem
+from orthonmf.onmf.algorithms import ALGORITHMS, COMPLETE, CORE, INITS, NAMES, SETTINGS, Problem
 from orthonmf.onmf.memory import fit_bytes
 
 # More rows than a sample holds, so that every way to draw first directions is another one.
@@ -44,7 +45,8 @@ VALUES = (
     + [("n_init", 3), ("max_iter", 1), ("tol", 0.5)]
 )
 PROBLEMS = [
-    (algorithm, orthogonal, data)
+    (algorithm, orthogonal, data, loss)
+    for loss in LOSSES
     for algorithm in NAMES
     for orthogonal in SETTINGS
     for data in DATA
@@ -63,10 +65,19 @@ CASES = [
     for option, value in VALUES
 ]
 # What is asked for is done and changes nothing: missing values leave nothing to prove.
-VACUOUS = {("best", side, "missing values", "certificate None") for side in ("samples", "features")}
+# The certificate of the divergence is the same under every name.
+VACUOUS = {
+    ("best", side, *told)
+    for side in ("samples", "features")
+    for told in (
+        ("missing values", "frobenius", "certificate None"),
+        ("complete", "kullback-leibler", "certificate tight"),
+        ("complete", "kullback-leibler", "certificate None"),
+    )
+}
 
 
-def fit(algorithm, orthogonal, data, many=False, **options):
+def fit(algorithm, orthogonal, data, loss, many=False, **options):
     X, k = MANY if many else FEW, 12 if data == "full rank" else 4  # 12 is the smaller side
     X = X.T.copy() if orthogonal == "features" else X.copy()
     if data == "missing values":
@@ -74,7 +85,8 @@ def fit(algorithm, orthogonal, data, many=False, **options):
         options["missing_values"] = np.nan
     if isinstance(options.get("init"), np.ndarray):
         options["init"] = options["init"][:, : X.shape[1]]
-    options = {"orthogonal": orthogonal, "algorithm": algorithm, "random_state": 3, **options}
+    told = {"orthogonal": orthogonal, "algorithm": algorithm, "beta_loss": loss}
+    options = {**told, "random_state": 3, **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
         return orthonmf.factorize(X, k, **options)
@@ -160,6 +172,7 @@ def test_missing_values_refuse_what_they_cannot_use(options):
     algorithm=st.sampled_from(list(NAMES)),
     orthogonal=st.sampled_from(list(SETTINGS)),
     data=st.sampled_from(DATA),
+    loss=st.sampled_from(list(LOSSES)),
     chosen=st.fixed_dictionaries(
         {},
         optional={
@@ -172,9 +185,9 @@ def test_missing_values_refuse_what_they_cannot_use(options):
     ),
 )
 def test_several_options_at_once_are_used_or_one_of_them_is_named(
-    algorithm, orthogonal, data, chosen
+    algorithm, orthogonal, data, loss, chosen
 ):
-    problem = (algorithm, orthogonal, data)
+    problem = (algorithm, orthogonal, data, loss)
     found, refusal = attempted(problem, {"certificate": None, **chosen})
     if refusal:
         named = refusal.split(" would be ignored")[0].split("=")[0]
@@ -261,12 +274,13 @@ WIDE = csr_array((np.ones(50), (np.arange(50), np.arange(50) * 1000)), shape=(50
 HUGE = 10**15
 
 
-@pytest.mark.parametrize("problem", list(ALGORITHMS), ids=str)
+@pytest.mark.parametrize("problem", [p for p in ALGORITHMS if p.data != CORE], ids=str)
 def test_more_components_than_can_be_used_are_asked_for_and_told(problem):
     data, options = FEW.copy(), {}
     if problem.data == "missing values":
         data[2, 3], options = np.nan, {"missing_values": np.nan}
-    fit = {"orthogonal": problem.orthogonal, "algorithm": problem.algorithm, **options}
+    told = {"algorithm": problem.algorithm, "beta_loss": problem.beta_loss}
+    fit = {"orthogonal": problem.orthogonal, **told, **options}
     with pytest.warns(orthonmf.FewerComponentsWarning, match=f"of the {HUGE} components"):
         found = orthonmf.factorize(data, HUGE, random_state=0, **fit)
     most = {"samples": 20, "features": 12, "both": 12}[problem.orthogonal]

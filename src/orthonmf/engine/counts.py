@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ from scipy.sparse import csr_array, vstack
 from orthonmf.engine.executors import Absorb
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.sampling import draw_sample
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
 
+ENTRIES_AT_ONCE = 2**16
 SMALLEST = 1e-300
 """What profiles hold at least: their sums hardly change, and no logarithm is infinite."""
 
@@ -51,11 +54,15 @@ class Counts:
         """The row of every entry that is stored."""
         return np.repeat(np.arange(self.shape[0]), np.diff(self.rows.indptr))
 
+    def sum_entries(self, values: Array) -> Array:
+        """(n,) sums over the entries of every row of values, one for each that is stored."""
+        with_values = csr_array((values, self.rows.indices, self.rows.indptr), shape=self.shape)
+        return np.asarray(with_values.sum(axis=1)).ravel()
+
     @cached_property
     def row_entropies(self) -> Array:
         """(n,) ``sum_j x_j ln x_j - r ln r`` of every row, r its sum."""
-        by_row = np.bincount(self.owners, times_log(self.rows.data), minlength=self.shape[0])
-        return by_row - times_log(self.row_sums)
+        return self.sum_entries(times_log(self.rows.data)) - times_log(self.row_sums)
 
     @cached_property
     def entropy(self) -> float:
@@ -84,6 +91,19 @@ class Counts:
         """
         return self.entropy - float(entropies(pooled).sum())
 
+    @cached_property
+    def pieces(self) -> list[tuple[slice, Counts]]:
+        """All rows in order, few at a time: what is made of their entries stays in cache."""
+        starts = self.rows.indptr
+        n_pieces = max(1, int(starts[-1]) // ENTRIES_AT_ONCE)
+        bounds = np.searchsorted(starts, np.linspace(0, int(starts[-1]), n_pieces + 1))
+        bounds = np.unique([0, *bounds[1:-1].tolist(), self.shape[0]])
+        return [(slice(i, j), self.part(slice(i, j))) for i, j in pairwise(bounds.tolist())]
+
+    def profiles(self, rows: Array) -> Array:
+        """Some rows (c,) over their sums, (c, m) dense."""
+        return self.rows[rows].toarray() / self.row_sums[rows][:, None]
+
     def part(self, rows: Array | slice) -> Counts:
         """Some rows by themselves."""
         return Counts(self.rows[rows])
@@ -98,6 +118,42 @@ def read_counts(matrix: Matrix) -> Counts:
     blocks: list[csr_array] = []
     fold_counts(matrix, take_rows, lambda part, block: blocks.append(block))
     return Counts(blocks[0] if len(blocks) == 1 else vstack(blocks, format="csr"))
+
+
+def sample_counts(matrix: Matrix, size: int, rng: np.random.Generator) -> Counts:
+    """About ``size`` rows drawn by their sums, each weighing what it stands for."""
+    sums = np.zeros(matrix.shape[0])
+
+    def absorb(part: slice, block: Array) -> None:
+        sums[part] = block
+
+    fold_counts(matrix, sum_rows, absorb)
+    drawn, times = draw_sample(sums, size, rng)
+    given = 1.0 if matrix.row_weights is None else matrix.row_weights[drawn]
+    return read_counts(matrix.part(drawn, given * times * (sums.sum() / size) / sums[drawn]))
+
+
+def total_information(matrix: Matrix) -> float:
+    """``N I(X; Y)`` of a whole matrix, in one read."""
+    entropy, column_sums = 0.0, np.zeros(matrix.shape[1])
+
+    def absorb(part: slice, block: tuple[float, Array]) -> None:
+        nonlocal entropy
+        entropy += block[0]
+        np.add(column_sums, block[1], out=column_sums)
+
+    fold_counts(matrix, sum_entropies, absorb)
+    return max(entropy - float(entropies(column_sums[None, :])[0]), 0.0)
+
+
+def sum_entropies(counts: Counts) -> tuple[float, Array]:
+    """The entropy of the rows of a block, and the sums of its columns."""
+    return counts.entropy, counts.column_sums
+
+
+def sum_rows(counts: Counts) -> Array:
+    """The sums of the rows of a block."""
+    return counts.row_sums
 
 
 def take_rows(counts: Counts) -> csr_array:

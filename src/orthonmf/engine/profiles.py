@@ -18,6 +18,9 @@ from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
 
+# Divergences below this share of the sum of all entries are the rounding of their sums.
+ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, slots=True)
 class ProfileSweep:
@@ -115,6 +118,18 @@ def _sum_groups(matrix: Matrix, members: Array, sizes: Array) -> Array:
     return loadings
 
 
+def group_rows(matrix: Matrix, labels: Array, k: int) -> Array:
+    """(n, k) weighted sums of every row over the columns of every label (m,)."""
+    sums = np.zeros((matrix.shape[0], k))
+
+    def absorb(part: slice, block: Array) -> None:
+        sums[part] = block
+
+    members = (labels[:, None] == np.arange(k)).astype(np.float64)
+    fold_counts(matrix, group_block, absorb, {"members": members})
+    return sums
+
+
 def group_block(counts: Counts, members: Array) -> Array:
     """The same for one block."""
     sums: Array = counts.rows @ members
@@ -127,16 +142,28 @@ class Lost:
 
     divergence: float  # of the stored factors; infinite where they are zero and X is not
     information: float  # N I(X; Y), what a single component loses
+    total: float  # N
+
+    @property
+    def share(self) -> float:
+        """Of the information; where there is none, 0 or infinity."""
+        if self.information > ROUNDING * self.total:
+            return self.divergence / self.information
+        return 0.0 if self.divergence <= ROUNDING * self.total else np.inf
+
+
+def lost_share(matrix: Matrix, projection: Projection, components: Array, orthogonal: str) -> float:
+    """The share of the information that rows so expressed lose; infinite where it must be."""
+    return measure_divergence(matrix, projection, components, orthogonal).share
 
 
 def measure_divergence(
-    matrix: Matrix, projection: Projection, components: Array, feature_labels: Array | None
+    matrix: Matrix, projection: Projection, components: Array, orthogonal: str
 ) -> Lost:
-    """The divergence of stored factors, by entries, and the information there is, in two reads.
-
-    With ``feature_labels`` (m,), that of the component of every column, every entry is expressed
-    by the component of its column, else by that of its row.
-    """
+    """The divergence of stored factors, by entries, and the information there is, in two reads."""
+    feature_labels = None
+    if orthogonal == "features":  # every entry is expressed by the component of its column
+        feature_labels = np.where(components.any(axis=0), components.argmax(axis=0), -1)
     n, m = matrix.shape
     row_sums = np.zeros(n)
     column_sums = np.zeros(m)
@@ -170,7 +197,7 @@ def measure_divergence(
         "feature_labels": feature_labels,
     }
     fold_counts(matrix, loss_block, add_losses, shared, by_row)
-    return Lost(max(divergence - total + fitted, 0.0), max(information, 0.0))
+    return Lost(max(divergence - total + fitted, 0.0), max(information, 0.0), total)
 
 
 def scale_vector(projection: Projection, matrix: Matrix) -> Array:

@@ -12,14 +12,20 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from orthonmf.certificate import CERTIFICATES
+from orthonmf.engine.losses import FROBENIUS, KULLBACK_LEIBLER
 from orthonmf.errors import InvalidInputError
+from orthonmf.factorization import Factorization
 from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.blocks.both_sides import factorize_blocks
 from orthonmf.onmf.core.three_factors import factorize_core
+from orthonmf.onmf.divergence.core import factorize_information
+from orthonmf.onmf.divergence.one_side import factorize_profiles
+from orthonmf.onmf.divergence.publish import publish_profiles
 from orthonmf.onmf.double_factor import factorize_double
 from orthonmf.onmf.heaviest_classes import factorize_without_limit
 from orthonmf.onmf.masked import factorize_masked
 from orthonmf.onmf.options import Options
+from orthonmf.onmf.publish import publish
 from orthonmf.onmf.search.one_side import factorize_lines
 from orthonmf.onmf.search.starts import sample_size
 from orthonmf.onmf.single_factor import factorize_single
@@ -48,6 +54,7 @@ class Problem(NamedTuple):
     algorithm: str
     orthogonal: str
     data: str = COMPLETE
+    beta_loss: str = FROBENIUS
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,7 @@ class Algorithm:
     """
 
     solve: Callable[[Any, Options], Solution]
+    publish: Callable[[Any, Solution, Options], Factorization] = publish
     init: Accepted = NO_CHOICE
     kmeans: Accepted = NOTHING
     certificate: Accepted = Accepted(tuple(CERTIFICATES))
@@ -128,6 +136,13 @@ _GAPS = Algorithm(
     factorize_masked, starts=4, certificate=Accepted(("svd", None)), checkpoint=NOTHING
 )
 
+_PROFILES = Algorithm(
+    factorize_profiles,
+    publish=publish_profiles,
+    init=Accepted(("auto",), others=True),
+    own=MappingProxyType({"init": ("n_init",)}),
+)
+
 ALGORITHMS: dict[Problem, Algorithm] = {
     Problem("best", "samples"): _BEST,
     Problem("best", "features"): _BEST,
@@ -145,22 +160,33 @@ ALGORITHMS: dict[Problem, Algorithm] = {
     ),
     Problem("best", "samples", MISSING): _GAPS,
     Problem("best", "features", MISSING): _GAPS,
+    Problem("best", "samples", beta_loss=KULLBACK_LEIBLER): _PROFILES,
+    Problem("best", "features", beta_loss=KULLBACK_LEIBLER): _PROFILES,
+    Problem("best", "both", CORE, KULLBACK_LEIBLER): replace(
+        _PROFILES, solve=factorize_information
+    ),
 }
 
+INFINITE = (
+    ": a positive entry outside of the blocks makes the divergence infinite; two numbers "
+    "n_components=(k, l) let every group of rows meet every group of columns"
+)
 WHY_NONE = {
-    ("both", MISSING): (
+    ("both", MISSING, FROBENIUS): (
         ": with both sides disjoint the update of one side given the other has no closed form "
         "over the observed entries"
-    )
+    ),
+    ("both", COMPLETE, KULLBACK_LEIBLER): INFINITE,
+    ("both", FULL_RANK, KULLBACK_LEIBLER): INFINITE,
 }
 
 
 def algorithm_for(options: Options, data: str = COMPLETE) -> Algorithm:
     """The algorithm for such data; refused where there is none or it would ignore an option."""
-    problem = Problem(options.algorithm, options.orthogonal, data)
+    problem = Problem(options.algorithm, options.orthogonal, data, options.beta_loss)
     algorithm = ALGORITHMS.get(problem)
     if algorithm is None:
-        why = WHY_NONE.get((problem.orthogonal, problem.data), "")
+        why = WHY_NONE.get((problem.orthogonal, problem.data, problem.beta_loss), "")
         raise InvalidInputError(
             f"there is no algorithm for {_tell(problem)}{why}; use {_way(problem, ALGORITHMS)}"
         )
@@ -191,7 +217,8 @@ def _tell(problem: Problem) -> str:
         FULL_RANK: " and as many components as X has rows or columns",
         CORE: " and two numbers of groups",
     }[problem.data]
-    return f"algorithm={problem.algorithm!r}, orthogonal={problem.orthogonal!r}{data}"
+    loss = "" if problem.beta_loss == FROBENIUS else f", beta_loss={problem.beta_loss!r}"
+    return f"algorithm={problem.algorithm!r}, orthogonal={problem.orthogonal!r}{loss}{data}"
 
 
 def _way(problem: Problem, others: Iterable[Problem]) -> str:
@@ -206,6 +233,7 @@ def _way(problem: Problem, others: Iterable[Problem]) -> str:
                 FULL_RANK: "fewer components",
                 CORE: "one number of components",
             }.get(problem.data, ""),
+            "beta_loss": f"beta_loss={other.beta_loss!r}",
         }
         names = problem._fields
         return [told[n] for n, a, b in zip(names, problem, other, strict=True) if a != b]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from orthonmf.checkpoint import Checkpoint
+from orthonmf.engine.losses import FROBENIUS
 from orthonmf.typing import Array
 
 
@@ -26,6 +27,7 @@ class Options:
     asked: int | tuple[int, int]
     rng: np.random.Generator
     orthogonal: str = "samples"
+    beta_loss: str = FROBENIUS
     algorithm: str = "best"
     init: str | Array = "auto"
     kmeans: str | Callable[..., Any] | None = None  # None: that of the paper

@@ -79,7 +79,7 @@ def promise_for(matrix: Matrix, result: Factorization, promise: Promise) -> Prom
         return Promise(reason="the promise covers float64 data; these are float32")
     if scales_may_vanish(matrix, result):
         return Promise(reason="scales are rounded to subnormal numbers; multiply X by 2.0**600")
-    error, asked = result.relative_squared_error, result.n_components
+    error, asked = result.relative_error, result.n_components
     # With a core two sides are solved in sequence: what rounding adds to each adds up.
     sizes = asked if isinstance(asked, tuple) else (asked,)
     return in_floating_point(promise, error, matrix.shape, max(sizes), len(sizes))

@@ -126,7 +126,7 @@ def _assemble(
         history=fall_to(solution.history, error),
         n_sweeps=solution.n_sweeps,
         steps_run=solution.steps,
-        shortage=_shortage(unit, feature_labels, options.asked, solution.unused),
+        shortage=shortage_of(unit, feature_labels, options.asked, solution.unused),
     )
 
 
@@ -183,7 +183,7 @@ def winners_of_columns(components: Array) -> tuple[Array, Array]:
     return np.where(scales > 0, labels, np.int32(-1)), scales
 
 
-def _shortage(
+def shortage_of(
     unit: Array, feature_labels: Array | None, asked: int | tuple[int, int], reason: str
 ) -> str:
     """A sentence when fewer components, or groups, than asked for are in use; else empty."""

@@ -26,4 +26,4 @@ def captured_by_chance(
         warnings.simplefilter("ignore", FewerComponentsWarning)
         shuffled = permute_columns(X, rng)
         result = factorize(shuffled, n_components, certificate=None, random_state=rng, **options)
-    return max(0.0, 1.0 - result.relative_squared_error)
+    return max(0.0, 1.0 - result.relative_error)

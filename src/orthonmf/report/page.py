@@ -152,7 +152,7 @@ def _figures(story: Story) -> list[tuple[str, str, str]]:
         spent = f"for the fit, {certificate.seconds:.3g} s for the proof"
     exact = is_exactly_orthogonal(result)
     overlap = ("exact", "no overlap, to the last bit") if exact else ("not exact", "see the model")
-    error = f"{result.relative_squared_error:.4f}"
+    error = f"{result.relative_error:.4f}"
     return [
         ("Relative squared error", error, "squared error / squared norm"),
         ("Proven ratio", ratio_text(certificate.ratio), "of this error to the smallest possible"),

@@ -66,7 +66,7 @@ class Story:
     @property
     def captured(self) -> float:
         """The share of the energy that the fit captures, weighted if it was."""
-        return max(0.0, 1.0 - self.result.relative_squared_error)
+        return max(0.0, 1.0 - self.result.relative_error)
 
     @property
     def headline(self) -> str:

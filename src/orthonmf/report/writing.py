@@ -129,7 +129,7 @@ def _check_data(matrix: Matrix, result: Factorization) -> bool:
     captured = 2 * products - squares if matrix.complete else products
     total = float(matrix.row_squares.sum())
     error = 1.0 - float(captured.sum()) / total if total > 0 else 0.0
-    same_error = bool(np.isclose(error, result.relative_squared_error, rtol=1e-4, atol=1e-5))
+    same_error = bool(np.isclose(error, result.relative_error, rtol=1e-4, atol=1e-5))
     if matrix.complete:
         projected = np.allclose(products, squares, rtol=1e-4)
     else:
@@ -139,7 +139,7 @@ def _check_data(matrix: Matrix, result: Factorization) -> bool:
     if not same_error and not projected:
         raise InvalidInputError(
             f"X is not the matrix of this result: the relative squared errors are {error:.6g} "
-            f"and {result.relative_squared_error:.6g}; pass the X that was fitted"
+            f"and {result.relative_error:.6g}; pass the X that was fitted"
         )
     return same_error
 

@@ -12,6 +12,7 @@ from orthonmf.certificate import KINDS as KINDS_OF_PROMISES
 from orthonmf.certificate import Certificate, Promise
 from orthonmf.certifying import Evidence
 from orthonmf.engine.loadings import one_per_row
+from orthonmf.engine.losses import FROBENIUS, LOSSES, Loss
 from orthonmf.errors import InvalidTypeError
 from orthonmf.factorization import Factorization
 from orthonmf.files.saving.content import (
@@ -38,6 +39,7 @@ from orthonmf.preparation import STEPS, Preparation
 from orthonmf.stability.record import Membership, Stability
 from orthonmf.stability.resampling import RESAMPLES
 from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 # scikit-learn, which the estimators need, is slow to import: only where there is an estimator.
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ SETTINGS = ("samples", "features", "both")
 FACTORIZATION: dict[str, Check] = {
     "n_components": lambda value: is_count(value) or list_of(is_count, 2)(value),
     "error": is_amount,
-    "relative_squared_error": is_amount,
+    "relative_squared_error": optional(is_amount),
     "history": list_of(is_amount),
     "n_sweeps": is_count,
     "steps_run": list_of(is_text),
@@ -58,6 +60,11 @@ FACTORIZATION: dict[str, Check] = {
     "shortage": is_text,
     "random_state": optional(is_count),
     "cautions": list_of(is_text),
+}
+LOSS: dict[str, Check] = {
+    "beta_loss": one_of(LOSSES),
+    "divergence": optional(is_amount),
+    "information": optional(is_amount),
 }
 FIT_OPTIONS: dict[str, Check] = {
     "algorithm": one_of(ALGORITHMS),
@@ -84,7 +91,7 @@ def _read(content: Content, checks: dict[str, Check]) -> dict[str, Any]:
 def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str, Array]]:
     content = {
         "orthogonal": result.orthogonal,
-        **{name: plain(getattr(result, name)) for name in FACTORIZATION},
+        **{name: plain(getattr(result, name)) for name in FACTORIZATION | LOSS},
         "promise": plain(result.promise),
         "certificate": plain(result.evidence.without_data()),
         "sample_names": plain(result.sample_names),
@@ -94,7 +101,10 @@ def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str
     }
     # Where there are labels and scales, one entry per row, they are the loadings.
     loadings = () if result.labels is not None else ("loadings",)
-    others = ("labels", "scales", "feature_labels", "feature_scales", "feature_weight")
+    others = (
+        *("labels", "scales", "feature_labels", "feature_scales"),
+        *("feature_weight", "information_shares"),
+    )
     arrays = {name: getattr(result, name) for name in ("components", *loadings, *others)}
     for name, learned in () if result.preparation is None else result.preparation.steps:
         arrays[f"preparation_{name}"] = learned
@@ -103,11 +113,14 @@ def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str
 
 def _unpack_factorization(content: Content) -> Factorization:
     setting = content.value("orthogonal", lambda value: value in SETTINGS)
-    values = _read(content, FACTORIZATION)
+    # What an earlier version did not write has its default.
+    written = {**FACTORIZATION, **{n: fits for n, fits in LOSS.items() if n in content.values}}
+    values = _read(content, written)
     components = content.amounts("components", None, None)
-    lengths = np.linalg.norm(components.astype(np.float64), axis=1)
+    loss = LOSSES[values.get("beta_loss", FROBENIUS)]
+    lengths = loss.lengths(components.astype(np.float64))
     if np.any(np.abs(lengths - 1.0) > UNIT_LENGTH[components.dtype]):
-        raise content.wrong("components holds rows that are not of length 1")
+        raise content.wrong("components holds rows that are not of length or sum 1")
     k, m = components.shape
     labels, scales, feature_labels, feature_scales = None, None, None, None
     if setting == "features":
@@ -119,8 +132,10 @@ def _unpack_factorization(content: Content) -> Factorization:
         asked = values["n_components"]
         n_groups = asked[1] if isinstance(asked, tuple) else k
         feature_labels, feature_scales = _check_labels(content, "feature_", m, n_groups)
-        check = _check_groups if isinstance(asked, tuple) else _check_columns
-        check(content, components, feature_labels, feature_scales)
+        if isinstance(asked, tuple):
+            _check_groups(content, components, feature_labels, feature_scales, loss)
+        else:
+            _check_columns(content, components, feature_labels, feature_scales)
     n = loadings.shape[0]
     return Factorization(
         orthogonal=setting,
@@ -137,6 +152,7 @@ def _unpack_factorization(content: Content) -> Factorization:
         feature_names=content.value("feature_names", optional(list_of(is_text, m))),
         preparation=_preparation(content, m),
         fit_options=_fit_options(content),
+        information_shares=_information_shares(content, k),
         **values,
     )
 
@@ -177,6 +193,12 @@ def _fit_options(content: Content) -> FitOptions | None:
     return FitOptions(**_read(content.inner("fit_options"), FIT_OPTIONS))
 
 
+def _information_shares(content: Content, k: int) -> Array | None:
+    """The share of the information that every component keeps (k,), where that was written."""
+    written = "information_shares" in content.arrays
+    return content.amounts("information_shares", k) if written else None
+
+
 def _feature_weight(content: Content, m: int) -> Array | None:
     """The weights of the features (m,), where there are any."""
     if "feature_weight" not in content.arrays:
@@ -203,13 +225,18 @@ def _check_columns(content: Content, components: Array, labels: Array, scales: A
         raise content.wrong("feature_labels and components contradict each other")
 
 
-def _check_groups(content: Content, components: Array, labels: Array, scales: Array) -> None:
+def _check_groups(
+    content: Content, components: Array, labels: Array, scales: Array, loss: Loss
+) -> None:
     """The columns of a group differ by their scales alone, and every component is made of them."""
-    groups = one_per_row(labels, scales.astype(np.float64), int(labels.max(initial=-1)) + 1)
-    seen = np.asarray(components @ groups) @ groups.T
+    n_groups = int(labels.max(initial=-1)) + 1
+    groups = one_per_row(labels, scales.astype(np.float64), n_groups)
+    squares = np.asarray(groups.multiply(groups).sum(axis=0)).ravel()
+    seen = divide(np.asarray(components @ groups), squares) @ groups.T
     rounding = UNIT_LENGTH[components.dtype]
-    entries = np.array_equal(components.any(axis=0), labels >= 0)
-    if not entries or np.abs(seen - components).max(initial=0.0) > rounding:
+    right = np.array_equal(components.any(axis=0), labels >= 0)
+    right &= bool((np.abs(loss.group_sizes(labels, scales, n_groups) - 1.0) <= rounding).all())
+    if not right or np.abs(seen - components).max(initial=0.0) > rounding:
         raise content.wrong("feature_labels, feature_scales and components contradict each other")
 
 

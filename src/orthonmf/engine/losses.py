@@ -1,0 +1,97 @@
+"""Losses: how far a factorization is from a matrix, and which loadings are the best of new rows.
+
+Every loss is a row of a table; who expresses rows or measures an error looks it up by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthonmf.engine.loadings import Projection
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.profiles import express_by_profiles, lost_share
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
+
+FROBENIUS, KULLBACK_LEIBLER = "frobenius", "kullback-leibler"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One loss."""
+
+    error_name: str  # the attribute of a result that holds the relative error
+    quantity: str  # what is compared with the smallest possible, in words
+    error: str  # the relative error in words
+    # (k,) what the components (k, m) of a result are brought to: 1.
+    lengths: Callable[[Array], Array]
+    # (k,) the same of the scales (n,) of the rows of every group, by their labels (n,).
+    group_sizes: Callable[[Array, Array, int], Array]
+    # Rows expressed by components (k, m) over a setting: the one closed form.
+    express: Callable[[Matrix, Array, str], Projection]
+    # The relative error of rows so expressed: 0 is exact, and no component at all, or one that
+    # tells nothing, has 1.
+    relative_error: Callable[[Matrix, Projection, Array, str], float]
+
+
+def _relative_squared_error(
+    matrix: Matrix, projection: Projection, components: Array, orthogonal: str
+) -> float:
+    if not matrix.total > 0:
+        return 0.0
+    if matrix.complete:
+        energies = matrix.energies_of(components, projection)
+        error, _ = matrix.squared_error(components, projection, energies)
+    else:
+        error = matrix.residual(projection.loadings, components)
+    return error / matrix.total
+
+
+def _lengths(components: Array) -> Array:
+    return np.linalg.norm(components, axis=1)
+
+
+def _sums(components: Array) -> Array:
+    sums: Array = components.sum(axis=1)
+    return sums
+
+
+def group_lengths(labels: Array, scales: Array, k: int) -> Array:
+    """(k,) lengths of the scales (n,) of every group, whatever their size."""
+    inside = labels >= 0
+    labels, scales = labels[inside], scales[inside].astype(np.float64)
+    largest = np.zeros(k)
+    np.maximum.at(largest, labels, scales)
+    shares = np.bincount(labels, np.square(divide(scales, largest[labels])), minlength=k)
+    return largest * np.sqrt(shares)
+
+
+def group_sums(labels: Array, scales: Array, k: int) -> Array:
+    """(k,) sums of the scales (n,) of every group."""
+    inside = labels >= 0
+    return np.bincount(labels[inside], scales[inside].astype(np.float64), minlength=k)
+
+
+LOSSES = {
+    FROBENIUS: Loss(
+        error_name="relative_squared_error",
+        quantity="squared error",
+        error="relative squared error",
+        lengths=_lengths,
+        group_sizes=group_lengths,
+        express=Matrix.express,
+        relative_error=_relative_squared_error,
+    ),
+    KULLBACK_LEIBLER: Loss(
+        error_name="relative_error",
+        quantity="Kullback-Leibler divergence",
+        error="share of the information lost",
+        lengths=_sums,
+        group_sizes=group_sums,
+        express=express_by_profiles,
+        relative_error=lost_share,
+    ),
+}

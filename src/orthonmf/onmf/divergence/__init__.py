@@ -1,0 +1,1 @@
+"""Groups of rows, of columns, or of both, under the Kullback-Leibler divergence."""

@@ -1,0 +1,110 @@
+"""Groups of rows and groups of columns at once, with a core: information-theoretic co-clustering.
+
+The best scales are the sums of rows and columns whatever the groups, and the core is what the joint
+counts of groups are compared with independence. Given the groups of one side, the other side is
+groups of the rows of a small table: sums over the groups of the first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from orthonmf.engine.counts import Counts, entropies, total_information
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.profiles import group_rows, logarithms, pool_rows
+from orthonmf.onmf.divergence.moves import move_rows
+from orthonmf.onmf.divergence.one_side import (
+    labels_of_init,
+    read_enough,
+    scales_of_columns,
+    search_for,
+)
+from orthonmf.onmf.divergence.sweeps import sweep_plainly
+from orthonmf.onmf.options import Options
+from orthonmf.onmf.solution import Solution
+from orthonmf.progress import announce
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
+
+MOST_ROUNDS, LEAST_GAIN = 20, 1e-6
+MOVE_ROUNDS, MOVE_TOL = 10, 1e-6
+UNUSED = "nothing went to the others; the data may hold no more distinct profiles"
+
+
+def factorize_information(matrix: Matrix, options: Options) -> Solution:
+    """Groups of rows and of columns that keep as much information as we can."""
+    k, n_groups, rng = options.n_components, options.n_groups, options.rng
+    counts, whole = read_enough(matrix, max(k, n_groups), rng)
+    rows = search_for(counts, k, options)
+    labels = rows.run(options.n_init, labels_of_init(matrix, counts, options))
+    pooled = counts.pooled(labels, k)
+    seen = Counts(csr_array(np.ascontiguousarray(pooled.T)))
+    columns = search_for(seen, n_groups, options)
+    feature_labels = columns.run(options.n_init)
+    step = options.checkpoint.next_step()
+    if not step.finished:
+        start = pool_columns(pooled, feature_labels, n_groups)
+        history, labels, feature_labels = take_turns(matrix, start, feature_labels, rng)
+        step.finish(history, labels=labels, feature_labels=feature_labels)
+    labels, feature_labels = (
+        step.arrays[name].astype(np.int64) for name in ("labels", "feature_labels")
+    )
+    table = pool_columns(pool_rows(matrix, labels, k), feature_labels, n_groups)
+    sums = pool_rows(matrix, np.zeros(len(labels), dtype=np.int64), 1)[0]
+    groups = scales_of_columns(matrix, feature_labels, sums)
+    components = divide(table, table.sum(axis=1)[:, None])[:, : len(groups)] @ groups
+    return Solution(
+        components,
+        history=step.history,
+        n_sweeps=rows.n_sweeps + columns.n_sweeps + len(step.history),
+        steps=((() if whole else ("sample of rows",)) + rows.steps + ("turns of the two sides",)),
+        unused=UNUSED,
+        components=components,
+        groups=groups,
+    )
+
+
+def take_turns(
+    matrix: Matrix, start: Array, feature_labels: Array, rng: np.random.Generator
+) -> tuple[tuple[float, ...], Array, Array]:
+    """Lost shares, labels (n,) and feature labels (m,) after turns that lower the divergence.
+
+    ``start`` (k, l) are joint counts of groups, by which rows first find theirs.
+    """
+    information = total_information(matrix)
+    (k, n_groups), history = start.shape, [1.0]
+    labels: Array | None = None
+    for _ in range(MOST_ROUNDS):
+        table = Counts(csr_array(group_rows(matrix, feature_labels, n_groups)))
+        if labels is None:
+            labels = (table.rows @ np.ascontiguousarray(logarithms(start).T)).argmax(axis=1)
+        labels = _improve(table, labels, k, rng)
+        pooled = pool_rows(matrix, labels, k)
+        seen = Counts(csr_array(np.ascontiguousarray(pooled.T)))
+        feature_labels = _improve(seen, feature_labels, n_groups, rng)
+        kept = kept_information(pool_columns(pooled, feature_labels, n_groups))
+        lost = max(information - kept, 0.0) / information if information > 0 else 0.0
+        announce("turn", lost)
+        history.append(min(lost, history[-1]))
+        if history[-2] - history[-1] <= LEAST_GAIN * history[-1]:
+            break
+    assert labels is not None
+    return tuple(history[1:]), labels, feature_labels
+
+
+def _improve(table: Counts, labels: Array, k: int, rng: np.random.Generator) -> Array:
+    swept = sweep_plainly(table, labels, k, MOVE_ROUNDS)
+    return move_rows(table, swept.labels, k, rng, MOVE_ROUNDS, MOVE_TOL).labels
+
+
+def pool_columns(pooled: Array, feature_labels: Array, n_groups: int) -> Array:
+    """Joint counts (k, l) of groups from sums over rows (k, m)."""
+    members = (feature_labels[:, None] == np.arange(n_groups)).astype(np.float64)
+    table: Array = pooled @ members
+    return table
+
+
+def kept_information(table: Array) -> float:
+    """``N I(C; D)`` of joint counts (k, l)."""
+    return float(entropies(table).sum() - entropies(table.sum(axis=0)[None, :])[0])

@@ -1,0 +1,107 @@
+"""Sweeps over groups of rows: plain ones, and smoothed ones that leave every row out of its own.
+
+Plain sweeps get stuck at once on sparse counts: the profile of another group lacks some word of a
+row, that of its own never does. Mixed with the profile of all rows no profile lacks a word, and
+judged without itself a row has no reason to stay where it is. Only both together help.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orthonmf.engine.counts import SMALLEST, Counts
+from orthonmf.engine.profiles import logarithms
+from orthonmf.typing import Array
+from orthonmf.vectors import divide
+
+# By how much profiles are mixed with that of all rows, first and last.
+FIRST_SHARE, LAST_SHARE = 0.3, 0.1
+LEAST = np.float32(1e-37)
+
+
+def sweep_smoothly(
+    counts: Counts, labels: Array, k: int, n_sweeps: int, first_share: float = FIRST_SHARE
+) -> Array:
+    """Labels (n,) after some sweeps by smoothed profiles; what they cost may rise."""
+    overall = counts.column_sums / counts.total
+    for share in np.geomspace(first_share, LAST_SHARE, n_sweeps):
+        before, smooth = labels, SmoothProfiles.of(counts.pooled(labels, k), overall, share)
+        labels = np.concatenate([smooth.nearest(some, before[at]) for at, some in counts.pieces])
+        if np.array_equal(labels, before):
+            break
+    return labels
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Groups of rows, and what they cost."""
+
+    labels: Array  # (n,)
+    cost: float  # the divergence of the best profiles and scales
+    n_sweeps: int = 0  # over all rows, by which these were found
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothProfiles:
+    """Profiles of groups, mixed with that of all rows."""
+
+    pooled: Array  # (k * m,) sums over the rows of every group, one group after the other
+    sizes: Array  # (k,) sums of these
+    background: Array  # (m,) what the profile of all rows adds
+    share: float  # how much of a profile it is
+    logs: Array  # (m, k) logarithms of the mixed profiles
+
+    @classmethod
+    def of(cls, pooled: Array, overall: Array, share: float) -> SmoothProfiles:
+        """Of pooled sums (k, m) and the profile of all rows (m,)."""
+        sizes = pooled.sum(axis=1)
+        mixed = (1 - share) * divide(pooled, sizes[:, None]) + share * overall
+        logs = np.ascontiguousarray(np.log(np.maximum(mixed, SMALLEST)).T)
+        return cls(pooled.ravel(), sizes, share * overall, share, logs)
+
+    def nearest(self, block: Counts, labels: Array) -> Array:
+        """(b,) the nearest of these to every row, where its own group (b,) is taken without it."""
+        m, (columns, x) = block.shape[1], (block.rows.indices, block.rows.data)
+        scores = block.rows @ self.logs
+        rest = self.pooled.take(np.repeat(labels * m, np.diff(block.rows.indptr)) + columns)
+        rest -= x
+        np.maximum(rest, 0.0, out=rest)
+        without = (1 - self.share) / np.maximum(self.sizes[labels] - block.row_sums, SMALLEST)
+        rest *= without.take(block.owners)
+        rest += self.background.take(columns)
+        # In float32, whose digits are more than a choice of labels asks for.
+        logs = rest.astype(np.float32)
+        np.log(np.maximum(logs, LEAST, out=logs), out=logs)
+        own = block.sum_entries(logs * x)
+        scores[np.arange(len(labels)), labels] = own
+        return scores.argmax(axis=1)
+
+
+def sweep_plainly(counts: Counts, labels: Array, k: int, max_iter: int) -> Grouping:
+    """Groups after sweeps until labels (n,) rest; what they cost never rises."""
+    n_sweeps = 0
+    for _ in range(max_iter):
+        n_sweeps += 1
+        logs = logarithms(counts.pooled(labels, k))
+        swept = (counts.rows @ np.ascontiguousarray(logs.T)).argmax(axis=1)
+        if np.array_equal(swept, labels):
+            break
+        labels = swept
+    return Grouping(labels, counts.cost(counts.pooled(labels, k)), n_sweeps)
+
+
+def fill_empty(counts: Counts, labels: Array, pooled: Array) -> Array:
+    """Labels (n,) where every group without a row has that which costs most where it is."""
+    empty = np.flatnonzero(~pooled.any(axis=1))
+    if len(empty) == 0:
+        return labels
+    logs = logarithms(pooled)
+    own = labels[counts.owners]
+    fitted = counts.sum_entries(counts.rows.data * logs[own, counts.rows.indices])
+    costs = counts.row_entropies - fitted
+    labels = labels.copy()
+    worst = np.argsort(-costs, kind="stable")[: len(empty)]
+    labels[worst] = empty[: len(worst)]
+    return labels
