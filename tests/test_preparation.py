@@ -47,6 +47,17 @@ def test_every_step_does_what_it_says_in_any_form(step, dtype, X):
     assert np.array_equal(given, before)
 
 
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("step", ["rows", "totals", "scale-features"])
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_the_size_of_the_numbers_does_not_matter(size, step, form, X):
+    unit = size if step == "totals" else 1.0
+    prepared, _ = prepare(form(X * size), [step])
+    expected, _ = prepare(X, [step])
+    prepared = prepared if form is np.asarray else prepared.toarray()
+    np.testing.assert_allclose(prepared, expected * unit, rtol=1e-9)
+
+
 def test_steps_are_taken_in_the_order_of_the_table_and_repeated_on_new_rows(X):
     prepared, record = prepare(X, ["rows", "tfidf", "log1p"])
     assert record.names == ("log1p", "tfidf", "rows")

@@ -33,7 +33,12 @@ def _normalize(X: Any, norm: str) -> Any:
     """Rows at length or sum 1; zero rows stay zero."""
     from sklearn.preprocessing import normalize
 
-    return normalize(X, norm)
+    # scikit-learn takes rows shorter than 1e-15 for zero ones: first the largest entry of each is
+    # brought near 1.
+    largest = X.max(axis=1).toarray().ravel() if issparse(X) else X.max(axis=1)
+    exponents = np.frexp(largest)[1]
+    each = np.repeat(exponents, np.diff(X.indptr)) if issparse(X) else exponents[:, None]
+    return normalize(_with_entries(X, np.ldexp(_entries(X), -each)), norm)
 
 
 def _learn_total(X: Any) -> Array:
@@ -51,9 +56,11 @@ def _learn_rarity(X: Any) -> Array:
 
 def _learn_scales(X: Any) -> Array:
     """(m,) 1 over the root mean square of each feature, 0 for features that are zero."""
-    squares = _with_entries(X, np.square(_entries(X), dtype=np.float64)).sum(axis=0)
-    lengths = np.sqrt(np.asarray(squares).ravel() / X.shape[0])
-    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    exponent = int(np.frexp(_entries(X).max(initial=0.0))[1])  # so that squares are in range
+    squares = np.square(np.ldexp(_entries(X), -exponent), dtype=np.float64)
+    means = np.asarray(_with_entries(X, squares).sum(axis=0)).ravel() / X.shape[0]
+    factors = np.divide(1.0, np.sqrt(means), out=np.zeros_like(means), where=means > 0)
+    return np.ldexp(factors, -exponent)
 
 
 def _scale_columns(X: Any, factors: Array) -> Any:
