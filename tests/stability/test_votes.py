@@ -92,13 +92,13 @@ def test_agreement_is_the_adjusted_rand_index(seed):
 def test_sentences_say_no_more_than_the_shares():
     moved = np.array([0, 0, 1, 1, 1, 1, 1, 2, 2, -1])
     stability = Stability(votes_of(LABELS, moved, moved), None, 3, "coordinates", 0)
-    wanted = "77 % of the rows keep their group in at least 3 of 3 refits."
+    wanted = "78% of the rows keep their group in at least 3 of 3 refits."
     assert stability.summary(0.7) == wanted
     assert stability.findings() == [
-        "Group 0 (4 rows) is unsure: on average a row of it stays in 66 % of the refits, is in "
-        "group 1 in 33 %.",
-        "Group 1 (3 rows) is unsure: on average a row of it stays in 100 % of the refits, one of "
-        "group 0 comes to it in 33 %.",
+        "Group 0 (4 rows) is unsure: on average a row of it stays in 67% of the refits, is in "
+        "group 1 in 33%.",
+        "Group 1 (3 rows) is unsure: on average a row of it stays in 100% of the refits, one of "
+        "group 0 comes to it in 33%.",
     ]
     assert stability.findings()[0] in repr(stability)
     assert "exchanges_with" in stability._repr_html_()

@@ -20,6 +20,7 @@ from orthonmf.certificate import bound_text
 from orthonmf.report.charts import Chart, Line, histogram, line_chart, picture
 from orthonmf.report.findings import is_exactly_orthogonal
 from orthonmf.report.pictures import color, pictures
+from orthonmf.report.stability import told_refits
 from orthonmf.report.story import Story, count, percent, ratio_text, sentence, shorten
 from orthonmf.report.tables import tables_of, write_rows
 
@@ -49,10 +50,12 @@ def page(story: Story) -> str:
     core = [("Core", "#core")] if story.has_core else []
     dots = [] if story.image_shape else _dots(story)
     k, chosen = story.result.n_components_found, story.selection
+    refits = told_refits(story)
+    again = [("Again?", "#stability")] if refits else []
     return render(
         "report.html",
         title=f"{story.source}: {story.headline}",
-        links=(*LINKS[:2], *core, *LINKS[2:], *story.related),
+        links=(*LINKS[:1], *again, LINKS[1], *core, *LINKS[2:], *story.related),
         story=story,
         result=story.result,
         findings=story.findings,
@@ -62,6 +65,7 @@ def page(story: Story) -> str:
         largest_dot=max(float(story.result.components[:, dots].max(initial=0.0)), 1e-300),
         cross=_cross_table(story),
         spots=_spots(story),
+        refits=refits,
         captured=_captured_rows(story),
         sweeps=_sweeps(story),
         curves=[] if not chosen or _is_of_pairs(chosen) else _curves(chosen, k),
@@ -107,7 +111,11 @@ def _environment() -> Environment:
         WORST_ROWS=WORST_ROWS,
     )
     environment.filters.update(
-        percent=percent, sentence=sentence, number=_number, keep_options=_keep_options
+        percent=percent,
+        whole_percent=_whole_percent,
+        sentence=sentence,
+        number=_number,
+        keep_options=_keep_options,
     )
     return environment
 
@@ -131,6 +139,12 @@ def _keep_options(text: str) -> Markup:
     """A text in which no line breaks inside an option of a command, such as --seed."""
     escaped = str(escape(_printable(text)))
     return Markup(re.sub(r"(--[\w-]+)", r'<span class="keep">\1</span>', escaped))
+
+
+def _whole_percent(share: float) -> str:
+    """A share in whole per cent for the cell of a table, empty next to nothing, 100 for all."""
+    whole = min(round(100 * share), 99 if share < 1 - 1e-12 else 100)
+    return str(whole) if whole else ""
 
 
 def _number(value: float) -> str:

@@ -19,6 +19,7 @@ from orthonmf.distinctive import (
 )
 from orthonmf.factorization import Factorization
 from orthonmf.report.findings import Findings
+from orthonmf.stability.record import Stability
 from orthonmf.typing import Array
 
 LONGEST_SHOWN, LONGEST_NAME = 60, 1_000
@@ -51,6 +52,7 @@ class Story:
     positions: Array | None = None  # (n, 2) places of the rows on a map that came with the data
     positions_name: str = ""  # what the map is called
     part: str = "component"  # what rows and columns belong to, in a word
+    stability: Stability | None = None  # what refits say, where any were made
     by_command: bool = False  # whether a command made it, and a folder is around the page
 
     @property

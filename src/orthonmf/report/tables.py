@@ -10,6 +10,7 @@ import numpy as np
 
 from orthonmf.files.readers.names import shield
 from orthonmf.report.story import Story
+from orthonmf.stability.record import Membership
 
 ASSIGNMENTS, FEATURES, COMPONENTS = "assignments.csv", "features.csv", "components.csv"
 CORE = "core.csv"  # of a full core alone
@@ -31,8 +32,9 @@ def assignments(story: Story) -> Table:
     findings = story.findings
     names = names_or_numbers(story.row_names, len(findings.row_labels))
     numbers = (map(_number, findings.row_scales), map(_number, findings.row_shares))
-    rows = zip(names, findings.row_labels.tolist(), *numbers, strict=True)
-    return ("row", "component", "scale", "share_captured"), rows
+    headings, refitted = _refitted(story, "samples")
+    rows = zip(names, findings.row_labels.tolist(), *refitted, *numbers, strict=True)
+    return ("row", "component", *headings, "scale", "share_captured"), rows
 
 
 def _features(story: Story) -> Table:
@@ -41,8 +43,19 @@ def _features(story: Story) -> Table:
     names = names_or_numbers(story.column_names, len(findings.column_labels))
     weights = map(_number, findings.column_weights)
     belongs = "group" if story.has_core else "component"
-    rows = zip(names, findings.column_labels.tolist(), weights, strict=True)
-    return ("feature", belongs, "weight"), rows
+    headings, refitted = _refitted(story, "features")
+    rows = zip(names, findings.column_labels.tolist(), *refitted, weights, strict=True)
+    return ("feature", belongs, *headings, "weight"), rows
+
+
+def _refitted(story: Story, side: str) -> tuple[Sequence[str], Sequence[Iterable[Any]]]:
+    """What refits say of the points of a side: certainty, and the second group; or nothing."""
+    if story.stability is None:
+        return (), ()
+    members: Membership | None = getattr(story.stability, side)
+    if members is None:
+        return (), ()
+    return ("certainty", "second"), (map(_number, members.certainty), members.second.tolist())
 
 
 def _components(story: Story) -> Table:

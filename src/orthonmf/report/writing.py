@@ -19,6 +19,7 @@ from orthonmf.report.chance import captured_by_chance
 from orthonmf.report.findings import find
 from orthonmf.report.page import page
 from orthonmf.report.story import Story
+from orthonmf.stability.record import Stability
 from orthonmf.version import __version__
 
 
@@ -30,6 +31,7 @@ def write_report(
     title: str = "X",
     image_shape: tuple[int, int] | None = None,
     groups: Any = None,
+    stability: Stability | None = None,
     missing_values: Any = None,
     n_jobs: int | None = None,
 ) -> Path:
@@ -52,6 +54,8 @@ def write_report(
     groups
         A known group for each of the n rows, to be counted against the components; of an AnnData
         also the name of a column of its ``obs``.
+    stability
+        What ``result.refit(X)`` gave, to be shown as well.
     missing_values, n_jobs
         As for :func:`orthonmf.factorize`.
 
@@ -101,6 +105,7 @@ def write_report(
         image_shape,
         chance=chance,
         groups=None if groups is None else _groups_of(groups, X, shape[0]),
+        stability=None if stability is None else _check_stability(stability, result),
         version=__version__,
     )
     html = page(story)
@@ -155,6 +160,15 @@ def _find_chance(matrix: Matrix, result: Factorization, **options: Any) -> float
 
 def _dense(loadings: Any) -> Any:
     return loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
+
+
+def _check_stability(stability: Any, result: Factorization) -> Stability:
+    """Refits of this result, not of another."""
+    if not isinstance(stability, Stability) or not stability.is_of(result):
+        raise InvalidInputError(
+            "stability is not what refits of this result gave; pass result.refit(X)"
+        )
+    return stability
 
 
 def _groups_of(groups: Any, X: Any, n: int) -> list[str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
+
+if TYPE_CHECKING:
+    from orthonmf.factorization import Factorization
 
 # What certainty a point needs to count as kept, unless another is asked for.
 THRESHOLD = 0.8
@@ -153,7 +155,7 @@ class Stability:
     >>> X = np.kron(np.eye(3), np.ones((20, 6))) + np.random.default_rng(0).random((60, 18)) / 10
     >>> stability = orthonmf.factorize(X, 3, random_state=0).refit(X, random_state=0)
     >>> print(stability.summary())
-    100 % of the rows keep their group in at least 16 of 20 refits.
+    100% of the rows keep their group in at least 16 of 20 refits.
     >>> float(stability.certainty.min()), stability.agreement
     (1.0, 1.0)
     """
@@ -210,6 +212,25 @@ class Stability:
         """A DataFrame with a row for every group of rows (over features: of columns)."""
         return self._main.groups
 
+    def is_of(self, result: Factorization) -> bool:
+        """Whether the labels are those of a result, but for points without weight."""
+        sides = (
+            (self.samples, result.labels if result.scales is not None else None),
+            (self.features, result.feature_labels),
+        )
+        return all(
+            (side is None) == (labels is None)
+            and (
+                side is None
+                or labels is None
+                or (
+                    (len(side.labels) == len(labels))
+                    and bool(np.all((side.labels == labels) | (side.labels < 0)))
+                )
+            )
+            for side, labels in sides
+        )
+
     def summary(self, threshold: float = THRESHOLD) -> str:
         """One sentence for every side: how many of its points keep their group."""
         least = next(
@@ -263,8 +284,11 @@ class Stability:
 
 
 def percent(share: float) -> str:
-    """A share in whole per cent, rounded down: no share is said to be larger than it is."""
-    return f"{math.floor(100 * share + 1e-9)} %"
+    """A share in whole per cent; 0% and 100% are said of none and of all alone."""
+    whole = round(100 * share)
+    if share > 0 and whole == 0:
+        return "under 1%"
+    return "over 99%" if share < 1 - 1e-12 and whole == 100 else f"{whole}%"
 
 
 def tell_group(side: Membership, group: int, points: str) -> str:

@@ -1,0 +1,77 @@
+"""What refits say, for the page: where the members of every group are, and a dot for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orthonmf.report.story import Story
+from orthonmf.stability.picture import MOST_DOTS, dots_of, order_of_groups
+from orthonmf.stability.record import THRESHOLD, Membership
+
+MOST_MAPPED = 24  # groups that are drawn, the surest and the least sure ones
+WIDTH, ROW, LEFT, RIGHT, TOP, BOTTOM = 520, 22, 40, 96, 8, 36
+TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def told_refits(story: Story) -> list[dict[str, Any]]:
+    """One record for every side that has groups; empty where nothing was refitted."""
+    stability = story.stability
+    if stability is None:
+        return []
+    sides = (("rows", stability.samples), ("features", stability.features))
+    return [
+        {
+            "points": points,
+            "agreement": side.agreement,
+            "map": _map(story, points, side),
+            "dots": _dots(side),
+        }
+        for points, side in sides
+        if side is not None
+    ]
+
+
+def _drawn(side: Membership) -> list[int]:
+    """Groups from the surest to the least sure; of too many the middle ones are left out."""
+    order = order_of_groups(side).tolist()
+    half = MOST_MAPPED // 2
+    return order if len(order) <= MOST_MAPPED else order[:half] + order[-half:]
+
+
+def _map(story: Story, points: str, side: Membership) -> dict[str, Any]:
+    """Names, sizes and shares of refits, a row for every group."""
+    groups, exchange, table = _drawn(side), side.exchange, side.groups
+    named = story.group_label if points == "features" and story.has_core else story.label
+    rows = [
+        {
+            "group": group,
+            "label": named(group),
+            "size": int(table["size"][group]),
+            "state": table["state"][group],
+            "jaccard": float(table["jaccard"][group]),
+            "shares": [float(exchange[group, other]) for other in groups],
+            "nowhere": float(max(0.0, 1.0 - exchange[group].sum())),
+        }
+        for group in groups
+    ]
+    return {"head": groups, "rows": rows, "all": len(side.jaccard)}
+
+
+def _dots(side: Membership) -> dict[str, Any]:
+    """A path of dots for every group, at the shares of refits that keep its members."""
+    groups, kept = _drawn(side), side.groups["kept"]
+    right, bottom = WIDTH - RIGHT, TOP + ROW * len(groups)
+    bands = []
+    for place, group in enumerate(groups):
+        certainty, aside = dots_of(side, group)
+        middle = TOP + ROW * (place + 0.5)
+        across, down = LEFT + certainty * (right - LEFT), middle + aside * ROW
+        path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in zip(across, down, strict=True))
+        bands.append({"group": group, "path": path, "middle": middle, "kept": float(kept[group])})
+    return {
+        "frame": (WIDTH, bottom + BOTTOM, LEFT, right, TOP, bottom),
+        "bands": bands,
+        "ticks": [(LEFT + share * (right - LEFT), f"{share:.0%}") for share in TICKS],
+        "threshold": LEFT + THRESHOLD * (right - LEFT),
+        "most": MOST_DOTS if (side.groups["size"] > MOST_DOTS).any() else 0,
+    }
