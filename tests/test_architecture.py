@@ -85,8 +85,8 @@ def test_every_module_has_a_level():
 
 # A result answers what only fits can tell: this one method calls up to where fits are made.
 UPWARD = {
-    ("factorization", "orthonmf.stability"),
-    ("factorization", "orthonmf.stability.refit"),
+    ("factorization", "orthonmf.stability.refits"),
+    ("factorization", "orthonmf.stability.refits.refit"),
     ("factorization", "orthonmf.stability.record"),
     ("factorization", "orthonmf.stability.record.Stability"),
 }

@@ -299,7 +299,7 @@ class Factorization:
         SourceChangedError
             When the error of this result on X is not what it was in the fit.
         """
-        from orthonmf.stability import refit
+        from orthonmf.stability.refits import refit
 
         return refit(
             self,

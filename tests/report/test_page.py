@@ -366,3 +366,37 @@ def test_wherever_the_rows_lie_the_page_is_the_same(kind, tmp_path):
         text = orthonmf.write_report(result, rows, tmp_path / "page.html").read_text("utf-8")
         drawn.append(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
     assert drawn[0] == drawn[1]
+
+
+@pytest.mark.parametrize(("setting", "k"), [*((s, 3) for s in SETTINGS), ("both", (3, 2))])
+def test_refits_have_a_map_dots_and_a_sentence_for_every_unsure_group(setting, k):
+    X = blocks() + np.random.default_rng(1).random((30, 12))
+    told = story(X, setting, k)
+    assert "Would these groups come back?" not in read(told)
+    stability = told.result.refit(X, 5, random_state=0)
+    told = replace(told, stability=stability)
+    text = page(told)
+    read_text = Parsed(text).text
+    assert stability.summary() in read_text
+    for sentence in stability.findings():
+        assert sentence in read_text
+    sides = [side for side in (stability.samples, stability.features) if side is not None]
+    bands = re.findall(r'<path d="M[^"]+" class="spot"', text)
+    assert len(bands) == sum(len(side.jaccard) for side in sides)
+
+
+def test_a_map_of_many_groups_shows_the_surest_and_the_least_sure():
+    X = np.random.default_rng(0).random((60, 40))
+    told = story(X, "samples", 30)
+    told = replace(told, stability=told.result.refit(X, 2, random_state=0))
+    assert "Of 30 groups the 24 surest and least sure are shown." in read(told)
+
+
+def test_refits_of_another_result_are_refused(tmp_path):
+    X, Y = blocks(), blocks(seed=8)
+    result, other = (factorize(data, 3, random_state=0) for data in (X, Y))
+    path = tmp_path / "page.html"
+    orthonmf.write_report(result, X, path, stability=result.refit(X, 2, random_state=0))
+    assert "Would these groups come back?" in path.read_text()
+    with pytest.raises(ValueError, match="refits of this result"):
+        orthonmf.write_report(result, X, path, stability=other.refit(Y, 2, random_state=0))

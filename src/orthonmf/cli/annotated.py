@@ -10,26 +10,27 @@ from typing import Any
 from orthonmf.annotation import parts_of
 from orthonmf.cli.writing import writing_together
 from orthonmf.extras import import_extra
-from orthonmf.factorization import Factorization
+from orthonmf.report import Story
 
 FRAMES = ("obs", "var")
 
 
-def annotate(file: Path, folder: Path, result: Factorization, in_place: bool) -> list[str]:
+def annotate(file: Path, folder: Path, story: Story, in_place: bool) -> list[str]:
     """Write the results into a copy of a file, which takes its place or stands in the folder."""
     target = file.resolve() if in_place else folder / f"{file.stem}.orthonmf.h5ad"
     with writing_together(target.parent) as place:
-        _write(file, place(target.name), result)
+        _write(file, place(target.name), story)
     return [] if in_place else [target.name]
 
 
-def _write(file: Path, path: Path, result: Factorization) -> None:
+def _write(file: Path, path: Path, story: Story) -> None:
     h5py = import_extra("h5py", "files")
     write_elem = import_extra("anndata.io", "files").write_elem
+    parts = parts_of(story.result, stability=story.stability)
     shutil.copyfile(file, path)
     os.chmod(path, 0o644)
     with h5py.File(path, "r+") as target:
-        for part, values in parts_of(result).items():
+        for part, values in parts.items():
             if part not in target and part not in FRAMES:
                 write_elem(target, part, {})
             # Files of early versions hold tables in place of groups.

@@ -68,6 +68,7 @@ def fit(
     sample_weight: Annotated[Path | None, o.solver("FILE", "One weight per row.")] = None,
     feature_weight: Annotated[Path | None, o.solver("FILE", "One weight per column.")] = None,
     weights: o.Weights = None,
+    refits: o.Refits = 0,
     seed: o.Seed = None,
     jobs: o.Jobs = None,
     max_memory: o.MaxMemory = None,
@@ -87,6 +88,8 @@ def fit(
     if checkpoint is not None and not checkpoint.absolute().parent.is_dir():
         # Better now than after hours of work.
         raise InvalidInputError(f"--checkpoint: there is no folder {checkpoint.absolute().parent}")
+    if refits == 1:
+        raise InvalidInputError("--refits 1 has nothing to compare with; 20 is good, 2 the fewest")
     given: dict[str, Any] = {
         "n_components": components,
         "orthogonal": orthogonal,
@@ -124,6 +127,18 @@ def fit(
             result = replace(result, preparation=data.preparation)
         with progress(f"proving {name}", quiet):
             result = prove(result)
+        stability = None
+        if refits:
+            with progress(f"refitting {name}", quiet):
+                stability = result.refit(
+                    data.X,
+                    refits,
+                    random_state=result.random_state,
+                    n_jobs=jobs,
+                    sample_weight=weighted["sample_weight"],
+                    missing_values=weighted["missing_values"],
+                    max_memory=reading.memory,
+                )
         chance = None
         if report:
             with progress("fitting shuffled data", quiet):
@@ -134,14 +149,16 @@ def fit(
                 data.X, result, missing=reading.missing, n_jobs=jobs, max_memory=max_memory
             )
             told = {"remarks": _remarks(weighted, reading), "chance": chance, **known}
-            story = tell_story(folder, data, result, findings, image_shape=shape, **told)
+            told |= {"image_shape": shape, "stability": stability}
+            story = tell_story(folder, data, result, findings, **told)
             place = file if file == "-" else str(Path(file).resolve())
             given |= {"image_shape": image_shape, "groups": as_written(groups), "weights": weights}
+            given["refits"] = refits
             summary = summary_of(story, {"file": place, "reading": reading.plain()}, given)
             names = write_folder(folder, story, summary, with_page=report)
     if file.endswith(".h5ad") and h5ad is not o.Writing.none and not reading.transpose:
         with progress("writing", quiet):
-            names += annotate(Path(file), folder, result, h5ad is o.Writing.in_place)
+            names += annotate(Path(file), folder, story, h5ad is o.Writing.in_place)
     if json:
         object_line({**summary, "folder": str(folder), "files": names})
         return
@@ -183,6 +200,10 @@ def _tell(story: Story, summary: dict[str, Any], folder: Path, names: list[str])
     if story.has_core:
         _tell_core(story, summary["feature_groups"])
     line()
+    if story.stability is not None:
+        for sentence in (story.stability.summary(), *story.stability.findings()):
+            prose(sentence)
+        line()
     tell_proof(story.result)
     prose(f"wrote {folder}/: {' '.join(names)}")
     if PAGE in names:

@@ -26,9 +26,11 @@ from orthonmf.report.tables import (
     tables_of,
     write_rows,
 )
+from orthonmf.stability.record import Stability
 
 MODEL, SUMMARY, PAGE = "model.npz", "summary.json", "report.html"
-FILES = (MODEL, ASSIGNMENTS, FEATURES, COMPONENTS, CORE, PAGE, SUMMARY)
+REFITS = "stability.npz"  # where refits were made
+FILES = (MODEL, REFITS, ASSIGNMENTS, FEATURES, COMPONENTS, CORE, PAGE, SUMMARY)
 SELECTION = "selection.json"
 TOP_FEATURES = 10
 LONGEST_JSON = 2**26
@@ -53,18 +55,22 @@ def write_folder(
     tables = tables_of(story)
     with_page = with_page or (folder / PAGE).exists()
     written = {MODEL, SUMMARY, *tables, *([PAGE] if with_page else [])}
+    if story.stability is not None:
+        written.add(REFITS)
     names = [name for name in FILES if name in written]
     check_folder(folder)
     with writing_together(folder) as place:
         save(story.result, place(MODEL))
+        if story.stability is not None:
+            save(story.stability, place(REFITS))
         for name, (headings, rows) in tables.items():
             with open(place(name), "w", encoding="utf-8", newline="") as file:
                 write_rows(file, headings, rows)
         if with_page:
             place(PAGE).write_text(page(story), encoding="utf-8")
         place(SUMMARY).write_text(as_json({**summary, "files": names}), encoding="utf-8")
-    if CORE not in tables:  # of an earlier result
-        (folder / CORE).unlink(missing_ok=True)
+    for name in {CORE, REFITS} - written:  # of an earlier result
+        (folder / name).unlink(missing_ok=True)
     return names
 
 
@@ -134,8 +140,36 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
         "certificate": plain_certificate(result.certificate),
         "components": components,
         **core,
+        "refits": _plain_stability(story.stability),
         "remarks": list(story.remarks),
     }
+
+
+def _plain_stability(stability: Stability | None) -> dict[str, Any] | None:
+    """What ``summary.json`` says of refits; the file next to it has the votes."""
+    if stability is None:
+        return None
+    sides = {"rows": stability.samples, "features": stability.features}
+    return {
+        "n_refits": stability.n_refits,
+        "resample": stability.resample,
+        "seed": stability.random_state,
+        "agreement": stability.agreement,
+        "summary": stability.summary(),
+        "findings": stability.findings(),
+        "kept": {points: side.kept_share() for points, side in sides.items() if side is not None},
+    }
+
+
+def read_stability(path: Path, result: Factorization, most_bytes: int) -> Stability | None:
+    """The refits of a result in a file that ``fit`` wrote; None where there were none."""
+    if not path.exists():
+        return None
+    about(path)
+    stability = load(path, max_bytes=most_bytes)
+    if not isinstance(stability, Stability) or not stability.is_of(result):
+        raise FileError(f"{path}: it does not hold the refits of the model next to it")
+    return stability
 
 
 def read_model(path: Path, most_bytes: int) -> Factorization:

@@ -189,6 +189,15 @@ ProofSeconds = Annotated[float, solver(None, "What the search of a tight one may
 NInit = Annotated[
     str, solver("N|auto", "Tournaments of starts; paper: starts.", parser=parse_n_init)
 ]
+Refits = Annotated[
+    int,
+    solver(
+        "N",
+        "Fit N times more under random weights (20 is good): certainty of every row, and a section "
+        "of the page.",
+        min=0,
+    ),
+]
 Seed = Annotated[
     int | None,
     solver(None, "Same seed, same bits (default: one is drawn and printed).", min=0),

@@ -9,7 +9,15 @@ from typing import Annotated, Any
 from orthonmf.cli import options as o
 from orthonmf.cli.data import Reading, as_image_shape, most_bytes, read_data, read_known
 from orthonmf.cli.failures import about
-from orthonmf.cli.folder import MODEL, PAGE, read_model, read_summary, tell_story
+from orthonmf.cli.folder import (
+    MODEL,
+    PAGE,
+    REFITS,
+    read_model,
+    read_stability,
+    read_summary,
+    tell_story,
+)
 from orthonmf.cli.terminal import line, object_line, progress
 from orthonmf.cli.writing import writing_together
 from orthonmf.factorization import Factorization
@@ -45,6 +53,7 @@ def report(
     told = {
         "remarks": summary["remarks"],
         "chance": summary.get("captured_by_chance"),
+        "stability": read_stability(folder / REFITS, result, most_bytes(max_bytes)),
         "image_shape": as_image_shape(image_shape or options.get("image_shape"), wanted[1]),
     }
     story = tell_story(folder, matrix, result, findings, **told, **known)

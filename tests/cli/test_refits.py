@@ -1,0 +1,85 @@
+"""``fit --refits``: what refits say in the files, on the page, and in the terminal."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import orthonmf
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def folder(run, table):
+    """What fit wrote with refits over both sides, and the page."""
+    told = run("fit", table, "-k", 3, "--orthogonal", "both", "--refits", 6, "--seed", 0,
+               "--report", "-o", "out")  # fmt: skip
+    assert told.code == 0, told.err
+    assert "of the rows keep their group in at least 5 of 6 refits." in " ".join(told.out.split())
+    return table.parent / "out"
+
+
+def test_tables_model_summary_and_page_tell_the_same(folder, blocks):
+    stability = orthonmf.load(folder / "stability.npz")
+    result = orthonmf.load(folder / "model.npz")
+    again = result.refit(blocks, 6, random_state=0)
+    np.testing.assert_array_equal(again.samples.counts, stability.samples.counts)
+    for name, certainty in (
+        ("assignments.csv", stability.certainty),
+        ("features.csv", stability.feature_certainty),
+    ):
+        assert [float(row["certainty"]) for row in rows_of(folder / name)] == certainty.tolist()
+    assert [int(row["second"]) for row in rows_of(folder / "assignments.csv")] == (
+        stability.second.tolist()
+    )
+    told = json.loads((folder / "summary.json").read_text())["refits"]
+    assert told["summary"] == stability.summary()
+    assert told["agreement"] == stability.agreement
+    assert stability.summary() in (folder / "report.html").read_text()
+
+
+def test_the_page_is_made_again_with_refits_and_a_later_fit_without_removes_them(
+    run, folder, table
+):
+    (folder / "report.html").unlink()
+    assert run("report", "out").code == 0
+    assert "Would these groups come back?" in (folder / "report.html").read_text()
+    X = np.random.default_rng(0).random((30, 12))
+    orthonmf.save(
+        orthonmf.factorize(X, 3, random_state=0).refit(X, 2, random_state=0),
+        folder / "stability.npz",
+    )
+    refused = run("report", "out")
+    assert refused.code != 0
+    assert "refits of the model" in " ".join(refused.err.split())
+    assert run("fit", table, "-k", 3, "-o", "out").code == 0
+    assert not (folder / "stability.npz").exists()
+    assert "certainty" not in (folder / "assignments.csv").read_text()
+    assert json.loads((folder / "summary.json").read_text())["refits"] is None
+
+
+def test_weights_and_preparation_go_along(run, table):
+    told = run("fit", table, "-k", 3, "--weights", "chi-square", "--log1p", "--refits", 2)
+    assert told.code == 0, told.err
+
+
+def test_one_refit_is_refused_before_any_work(run, table):
+    refused = run("fit", table, "-k", 3, "--refits", 1)
+    assert refused.code != 0
+    assert "--refits 1" in refused.err
+
+
+def test_an_h5ad_gets_the_certainty_of_its_cells(run, blocks, tmp_path):
+    anndata = pytest.importorskip("anndata")
+    anndata.AnnData(blocks).write_h5ad(tmp_path / "cells.h5ad")
+    told = run("fit", "cells.h5ad", "-k", 3, "--refits", 3, "-o", "out")
+    assert told.code == 0, told.err
+    held = anndata.read_h5ad(tmp_path / "out" / "cells.orthonmf.h5ad")
+    certainty = orthonmf.load(tmp_path / "out" / "stability.npz").certainty
+    np.testing.assert_array_equal(held.obs["orthonmf_certainty"], certainty)
+    assert held.uns["orthonmf"]["n_refits"] == 3
