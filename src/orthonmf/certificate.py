@@ -30,6 +30,8 @@ class Promise:
     ratio: float | None = None
     kind: str | None = None  # "always", or "expected" over the algorithm's own random choices
     reason: str = ""
+    # How often what rounding adds to the cost of a first stage counts in the error of the answer.
+    amplifies: float = 1.0
 
 
 NOTHING_PROMISED = Promise()

@@ -120,9 +120,11 @@ def factorize(
         starts at once on the products of points with each other: of all points when they are few,
         of a sample, or of candidates drawn in rounds where any draw costs a read of the data.
         "lines": from all points, one by one, which keeps the promise of the draws.
-        "k-means||": in rounds, a few reads for any number of components. Or an array of components
-        (at most ``n_components`` rows, as many columns as X), which is one start. For disjoint
-        blocks only "auto" and components are taken.
+        "k-means||": in rounds, a few reads for any number of components. "local-search": as "auto",
+        then exchanged for points until no exchange helps, which promises 26.65 always (53.30 with a
+        core), in time quadratic in the number of points. Or an array of components (at most
+        ``n_components`` rows, as many columns as X), which is one start. For disjoint blocks only
+        "auto" and components are taken.
     kmeans
         For "paper", the k-means subroutine: "k-means++" (the default), "greedy-k-means++",
         "k-means||", "ls++", "local-search" (proves its ratio, in time quadratic in the number of
@@ -133,7 +135,8 @@ def factorize(
         more than one answers are also recombined, and with ``certificate="tight"`` starts are made
         of the relaxation that it solves. "auto" plays one, which is nearly always near
         the best answer known; with missing values it makes four starts. For "paper", independent
-        starts; "auto" makes one.
+        starts; "auto" makes one. Where one start promises a ratio r on average, the best of R
+        starts is within 2 r with a chance of at least 1 - 2**-R.
     max_iter, tol
         A descent stops after this many sweeps, or when a sweep lowers the squared error (for
         "paper" the k-means cost) by less than this share of itself.

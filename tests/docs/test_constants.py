@@ -72,13 +72,14 @@ def promise(k=10, *, X=None, shape=None, **options):
         return orthonmf.factorize(X, k, certificate=None, random_state=0, **options).promise
 
 
-def graph_promise():
-    model = orthonmf.BipartiteCorrelationClustering(random_state=0).fit(np.eye(3))
+def graph_promise(**options):
+    model = orthonmf.BipartiteCorrelationClustering(random_state=0, **options).fit(np.eye(3))
     known = model.certificate_
     return SimpleNamespace(ratio=known.a_priori_ratio, kind=known.a_priori_kind)
 
 
 LINES, SMALL = {"init": "lines"}, {"algorithm": "paper"}
+STABLE = {"init": "local-search"}
 ONE = claiming(1.0)
 THREE = claiming(3.0)
 # The case of every row: how many components, and how the fit is called.
@@ -87,6 +88,12 @@ CASES = {
     "draws on lines (k = 1)": (1, LINES),
     "draws of k-means++ (k = 10), over one side: 2r": (10, SMALL),
     "local search, over one side: 2r": (3, {**SMALL, "kmeans": "local-search"}),
+    "local search on lines": (3, STABLE),
+    "both sides (local search)": (3, {**BOTH, "kmeans": "local-search"}),
+    "a core, local search on lines on both sides (k = 3, l = 4): a + b": (
+        (3, 4),
+        {"orthogonal": "both", **STABLE},
+    ),
     "a subroutine of the user (r = 3), over one side: 2r": (3, {**SMALL, "kmeans": THREE}),
     "both sides (r = 1): 2r + 2c (1 + √r)²": (3, {**BOTH, "kmeans": ONE}),
     "both sides (k-means++, k = 10)": (10, BOTH),
@@ -134,6 +141,7 @@ def is_a_sample(k, options):
 def stability_ends(k, options):
     """An exchange that would still gain the whole cost leaves nothing to claim."""
     weights = np.ones(6)
+    k = max(k) if isinstance(k, tuple) else k
     points = SimpleNamespace(weights=weights, dimension=3)
     exchange = SimpleNamespace(centers=np.ones((k, 3)), cost=1.0, points=points)
     held, broken = stability_promise(exchange, 0.0), stability_promise(exchange, 1.0)
@@ -154,14 +162,17 @@ CHECKS = {
     "no fewer components than rows or columns": lambda k, options: is_another(k, options, (12, 14)),
 }
 PROMISES = table("Promises")
-GRAPHS = "correlation clustering"
+GRAPHS = {
+    "correlation clustering": {"algorithm": "paper"},
+    "correlation clustering, random starts": {},
+}
 PUBLISHED = "both sides, the paper's steps with as many components as the smaller side"
 
 
 @pytest.mark.parametrize("row", PROMISES, ids=lambda row: row["promise"])
 def test_a_printed_ratio_and_its_kind_are_those_of_the_code(row):
-    if row["promise"] == GRAPHS:
-        made = graph_promise()
+    if row["promise"] in GRAPHS:
+        made = graph_promise(**GRAPHS[row["promise"]])
     else:
         k, options = CASES[row["promise"]]
         made = promise(k, **options)
@@ -173,8 +184,10 @@ def test_a_printed_ratio_and_its_kind_are_those_of_the_code(row):
 @pytest.mark.parametrize("row", PROMISES, ids=lambda row: row["promise"])
 def test_without_any_one_of_its_conditions_a_promise_is_not_made(row):
     conditions = row["conditions"].split(", ")
-    if row["promise"] == GRAPHS:
-        assert conditions == ["entries 0 and 1"]
+    if row["promise"] in GRAPHS:
+        assert conditions[0] == "entries 0 and 1"
+        if "a random start" in conditions:
+            assert graph_promise(n_init=0).kind == "always"
         with pytest.raises(orthonmf.OrthoNMFError, match="other than 0 and 1"):
             orthonmf.BipartiteCorrelationClustering().fit(np.eye(3) / 2)
         return
@@ -185,7 +198,7 @@ def test_without_any_one_of_its_conditions_a_promise_is_not_made(row):
 
 
 def test_every_case_is_a_row_and_every_row_a_case():
-    assert {row["promise"] for row in PROMISES} == {*CASES, GRAPHS}
+    assert {row["promise"] for row in PROMISES} == {*CASES, *GRAPHS}
 
 
 def test_ratios_of_the_paper_are_those_of_its_formulas():

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from orthonmf import BipartiteCorrelationClustering
 from orthonmf.correlation_clustering.blocks import Blocks, count_disagreements
 from orthonmf.correlation_clustering.local_search import (
     assign_rows,
@@ -27,9 +28,11 @@ from orthonmf.correlation_clustering.solve import CORRELATION_CLUSTERING_RATIO
 from tests.correlation_clustering.graphs import cluster, planted_graph, random_graph
 from tests.oracles.correlation_clustering import (
     disagreements,
+    expected_pivot_disagreements,
     fewest_disagreements,
     fewest_disagreements_by_ilp,
 )
+from tests.quick_cases import mostly_slow
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -135,6 +138,38 @@ def test_no_move_of_the_local_search_raises_the_cost(seed):
     assert count_disagreements(matrix, merge_blocks(matrix, blocks)) <= cost
     assert count_disagreements(matrix, open_blocks(matrix, blocks, rng)) <= cost
     assert count_disagreements(matrix, improve_blocks(matrix, transposed, blocks, rng)) <= cost
+
+
+@pytest.mark.parametrize("seed", mostly_slow(range(6), quick=1))
+def test_pivots_follow_the_published_law(seed):
+    M = random_graph(seed, 4, 4)
+    rng = np.random.default_rng(seed)
+    costs = [
+        count_disagreements(csr_array(M), cluster_by_pivots(csr_array(M), rng)) for _ in range(2000)
+    ]
+    spread = np.std(costs) / np.sqrt(len(costs))
+    assert abs(np.mean(costs) - expected_pivot_disagreements(M)) <= 5 * spread + 1e-12
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 4), (4, 2)])
+def test_the_published_law_costs_at_most_four_times_the_optimum_on_average(shape):
+    worst = 0.0
+    for number in range(2 ** (shape[0] * shape[1])):
+        M = (number >> np.arange(shape[0] * shape[1]) & 1).reshape(shape)
+        fewest, expected = fewest_disagreements(M), expected_pivot_disagreements(M)
+        assert expected <= 4 * fewest + 1e-9
+        worst = max(worst, expected / fewest if fewest else 0.0)
+    print(f"{shape}: at most {worst:.2f} times")
+
+
+def test_what_is_promised_for_graphs():
+    graph = random_graph(0, 6, 5)
+    pivots = BipartiteCorrelationClustering(random_state=0).fit(graph).certificate_
+    assert (pivots.a_priori_ratio, pivots.a_priori_kind) == (4.0, "expected")
+    for options in ({"algorithm": "paper"}, {"n_init": 0}):
+        known = BipartiteCorrelationClustering(random_state=0, **options).fit(graph).certificate_
+        assert known.a_priori_ratio == CORRELATION_CLUSTERING_RATIO
+        assert known.a_priori_kind == "always"
 
 
 def test_pivot_finds_disjoint_complete_graphs_whatever_the_pivots():

@@ -11,8 +11,12 @@ from scipy.sparse import csr_array, issparse
 from sklearn.decomposition import NMF
 
 import orthonmf
+from orthonmf.certificate import Promise
 from orthonmf.datasets import make_planted
 from orthonmf.measures import recovery_error
+from orthonmf.onmf.double_factor import separate_centers
+from orthonmf.onmf.promises import double_from_lines
+from orthonmf.vectors import unit_lengths
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.weighted_kmeans import exact_kmeans
 
@@ -53,6 +57,29 @@ def test_exact_kmeans_keeps_the_promise_of_theorem_8():
         worst = max(worst, found.error**2 / max(optimum, 1e-12))
     assert claimed > 200
     print(f"worst ratio of Theorem 8 with exact k-means: {worst:.2f}")
+
+
+@pytest.mark.slow
+def test_any_lines_keep_the_promise_of_theorem_21():
+    worst = 0.0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        X, k = tiny_matrix(seed), 1 + seed % 3
+        optimum = best_double_factor_error(X, k)
+        directions = X[rng.choice(len(X), size=k, replace=False)] + 0.3 * rng.random((k, 4))
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        products = X @ directions.T
+        labels = products.argmax(axis=1)
+        first = np.sum(X**2) - np.square(products.max(axis=1)).sum()
+        energies = np.bincount(labels, np.square(X).sum(axis=1), minlength=k)
+        separate = unit_lengths(separate_centers(directions, energies).directions)
+        error = np.sum(X**2) - np.square((X @ separate.T).max(axis=1, initial=0.0)).sum()
+        if optimum > 1e-6 * np.sum(X**2):
+            promised = double_from_lines(Promise(first / optimum, "always"))
+            assert error <= promised.ratio * optimum, seed
+            worst = max(worst, error / optimum / promised.ratio)
+    print(f"at most {worst:.2f} of what Theorem 21 allows")
+    assert worst > 0.01
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The fewest disagreements of a bipartite graph, in two ways, and all its bad squares."""
 
 from collections.abc import Iterable
+from functools import cache
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -66,3 +67,45 @@ def largest_packing(squares: Iterable[frozenset[int]]) -> int:
     first, others = squares[0], squares[1:]
     with_it = 1 + largest_packing([one for one in others if not one & first])
     return max(with_it, largest_packing(others))
+
+
+def expected_pivot_disagreements(M: np.ndarray) -> float:
+    """The average cost of PivotBiCluster with pivots among the rows, over all its random choices.
+
+    As published: a random row opens a cluster with its columns. Every other row, with s of these, b
+    further columns and a of the pivot's missing, decides with the chance min(1, s / b): it joins if
+    s >= a, else it is alone. Otherwise it stays in play.
+    """
+    M = np.asarray(M, dtype=bool)
+
+    @cache
+    def average(rows: frozenset[int], columns: frozenset[int]) -> float:
+        if not rows:
+            return 0.0
+        return sum(after(rows, columns, pivot) for pivot in rows) / len(rows)
+
+    def after(rows: frozenset[int], columns: frozenset[int], pivot: int) -> float:
+        taken = frozenset(h for h in columns if M[pivot, h])
+        left, others = columns - taken, sorted(rows - {pivot})
+        shared = {i: sum(M[i, h] for h in taken) for i in others}
+        beyond = {i: sum(M[i, h] for h in left) for i in others}
+        chances = {i: min(1.0, shared[i] / beyond[i]) if beyond[i] else 1.0 for i in others}
+        chances = {i: chances[i] if shared[i] else 0.0 for i in others}
+        total = 0.0
+        for decides in product([True, False], repeat=len(others)):
+            chance, cost, staying = 1.0, 0, set()
+            for i, decided in zip(others, decides, strict=True):
+                chance *= chances[i] if decided else 1.0 - chances[i]
+                missing = len(taken) - shared[i]
+                if not decided:
+                    staying.add(i)
+                    cost += shared[i]
+                elif shared[i] >= missing:
+                    cost += missing + beyond[i]
+                else:
+                    cost += shared[i] + beyond[i]
+            if chance:
+                total += chance * (cost + average(frozenset(staying), left))
+        return total
+
+    return average(frozenset(range(len(M))), frozenset(range(M.shape[1])))

@@ -15,7 +15,8 @@ def cluster_by_pivots(matrix: csr_array, rng: np.random.Generator) -> Blocks:
     A random row still in play opens a cluster with all its columns still in play. Every other row
     decides at random, by the columns it shares with the pivot (s), has beyond them (b) and lacks
     (a): with probability ``min(1, s / b)`` it joins if ``s >= a`` and else becomes a cluster of its
-    own; otherwise it stays in play. Rows that share nothing with the pivot always stay.
+    own; otherwise it stays in play. Rows that share nothing with the pivot always stay. On average
+    that costs at most 4 times the fewest disagreements (proved in the publication).
     """
     n, m = matrix.shape
     by_column = transpose(matrix)

@@ -3,49 +3,70 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from orthonmf.certificate import Promise
-from orthonmf.engine.points import Points
+from orthonmf.engine.points import Distance, Points
 from orthonmf.kmeans.exchanges import Exchange
 from orthonmf.kmeans.lloyd import Clustering, cluster_weights, lloyd, means, point_costs
-from orthonmf.kmeans.seeding import distance_rounding
+from orthonmf.kmeans.seeding import distance_rounding, plain
 from orthonmf.rounding import UNIT_ROUNDOFF
+from orthonmf.typing import Array
 
 # Distances from all points to a batch of candidates are held at once.
 BATCH_BYTES = 2**26
 
 
 def exchange_until_stable(
-    points: Points, clustering: Clustering, *, max_iter: int, tol: float
-) -> Clustering:
-    """Exchange centers for points, Lloyd after each, until no exchange helps; then claim it.
+    points: Points,
+    centers: Array,
+    improve: Callable[[Array], Array],
+    distance: Distance = plain,
+) -> tuple[Array, Promise]:
+    """Exchange centers (k, m) for points, improve all after each, until no exchange helps.
 
-    The test reads all pairs of points, so the time grows with their number squared.
+    Returns these centers and what they promise. ``improve`` may do anything that lowers the cost,
+    as Lloyd's iterations do. The test reads all pairs of points, so the time grows with their
+    number squared.
     """
     lowest = np.inf
     while True:
-        exchange = Exchange(points, clustering.centers)
+        exchange = Exchange(points, centers, distance)
         best = best_exchange(exchange)
         # Gains below this are not worth a round, and the claim accounts for what is left. At the
-        # level of rounding, or in float32, Lloyd may undo an exchange: then this is the end too.
-        enough = max(1e-7 * exchange.cost / len(exchange.centers), 2 * cost_rounding(exchange))
+        # level of rounding, or in float32, improving may undo an exchange: this is the end too.
+        enough = max(1e-7 * exchange.cost / len(centers), 2 * cost_rounding(exchange))
         if best.gain <= enough or exchange.cost >= lowest:
-            return _stable(points, clustering, stability_promise(exchange, best.gain))
+            return centers, stability_promise(exchange, best.gain)
         lowest = exchange.cost
         new = exchange.to_points(np.array([best.point]))
         exchange.apply(best.center, best.point, new[:, 0])
-        improved = lloyd(points, exchange.centers, max_iter=max_iter, tol=tol)
+        centers = improve(exchange.centers)
+
+
+def cluster_until_stable(
+    points: Points, clustering: Clustering, *, max_iter: int, tol: float
+) -> Clustering:
+    """A clustering that no exchange improves, from one that Lloyd has found."""
+
+    def improve(centers: Array) -> Array:
+        nonlocal clustering
+        improved = lloyd(points, centers, max_iter=max_iter, tol=tol)
         clustering = replace(
             improved,
             n_sweeps=clustering.n_sweeps + improved.n_sweeps,
             history=clustering.history + improved.history,
         )
+        return clustering.centers
+
+    _, promise = exchange_until_stable(points, clustering.centers, improve)
+    return _assign_again(points, clustering, promise)
 
 
-def _stable(points: Points, clustering: Clustering, promise: Promise) -> Clustering:
+def _assign_again(points: Points, clustering: Clustering, promise: Promise) -> Clustering:
     """The clustering by centers that no exchange improves, with the ratio that they have.
 
     Stability bounds what the points pay to their nearest of these centers. Labels on which

@@ -13,7 +13,7 @@ from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.points import Points
 from orthonmf.kmeans.exchanges import Exchange, random_exchanges
 from orthonmf.kmeans.lloyd import Clustering, lloyd
-from orthonmf.kmeans.local_search import exchange_until_stable
+from orthonmf.kmeans.local_search import cluster_until_stable
 from orthonmf.kmeans.rounds import seed_in_rounds
 from orthonmf.kmeans.seeding import greedy_candidates, plain, seed, seeding_promise
 from orthonmf.kmeans.user_subroutine import call_subroutine
@@ -49,7 +49,7 @@ class Subroutine:
         step = checkpoint.next_step()
         clustering = lloyd(points, centers, max_iter=max_iter, tol=tol, step=step)
         if self.exhaustive:
-            return exchange_until_stable(points, clustering, max_iter=max_iter, tol=tol)
+            return cluster_until_stable(points, clustering, max_iter=max_iter, tol=tol)
         return replace(clustering, promise=self.promise_of_draws(k))
 
     def promise_of_draws(self, k: int) -> Promise:

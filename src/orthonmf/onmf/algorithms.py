@@ -44,6 +44,7 @@ INITS = {
     "auto": "the winner of a tournament of many starts",
     "lines": "drawn by what is not captured yet, from all points, one by one",
     "k-means||": "drawn by the same in a few rounds",
+    "local-search": "exchanged for points until no exchange helps; looks at all pairs of points",
 }
 COMPLETE, MISSING, FULL_RANK, CORE = "complete", "missing values", "full rank", "core"
 

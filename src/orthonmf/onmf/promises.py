@@ -19,6 +19,12 @@ from orthonmf.kmeans.seeding import distance_rounding, seeding_promise
 from orthonmf.rounding import UNIT_ROUNDOFF
 from orthonmf.steps.weight_reduction import BAND_RATIO
 
+# What rounding adds, in units of (n + m + k + 16) roundings of the squared norm: to the steps that
+# follow a clustering, and to the cost of the clustering itself (docs/theory/rounding.md).
+STEPS_SHARE, CLUSTERS_SHARE = 128.0, 8.0
+# Draws from a total below KAPPA k roundings of a distance are counted as if they were not made.
+KAPPA = 1000
+
 
 def single_from_means(promise: Promise) -> Promise:
     """Theorem 3: k-means within r gives a squared error within 2r."""
@@ -44,7 +50,28 @@ def double_from_means(promise: Promise) -> Promise:
     if promise.ratio is None:
         return promise
     r = promise.ratio
-    return replace(promise, ratio=2.0 * r + 2.0 * BAND_RATIO * (1.0 + math.sqrt(r)) ** 2)
+    ratio = 2.0 * r + 2.0 * BAND_RATIO * (1.0 + math.sqrt(r)) ** 2
+    return replace(promise, ratio=ratio, amplifies=1.0 + _amplification(r))
+
+
+def double_from_lines(promise: Promise) -> Promise:
+    """Steps 2 and 3 on unit directions that leave at most r times the optimum over one side.
+
+    The error is within ``(1 + sqrt 3) / 2 r + c (1 + sqrt r)^2`` (docs/theory, Theorem 21).
+    """
+    if promise.ratio is None:
+        return promise
+    r, share = promise.ratio, (1.0 + math.sqrt(3.0)) / 2.0 * (1.0 + 1e-12)
+    ratio = share * r + BAND_RATIO * (1.0 + math.sqrt(r)) ** 2
+    return replace(promise, ratio=ratio, amplifies=share + _amplification(r))
+
+
+def _amplification(r: float) -> float:
+    """What one unit more of the cost of clusters may add to the error after steps 2 and 3.
+
+    The slope of ``c (sqrt(cost) + sqrt(best))^2`` where the cost is r times the best.
+    """
+    return BAND_RATIO * (1.0 + 1.0 / math.sqrt(r))
 
 
 def in_sequence(first: Promise, second: Promise) -> Promise:
@@ -55,7 +82,8 @@ def in_sequence(first: Promise, second: Promise) -> Promise:
     if first.ratio is None or second.ratio is None:
         return first if first.ratio is None else second
     kind = "expected" if "expected" in (first.kind, second.kind) else "always"
-    return Promise(math.nextafter(first.ratio + second.ratio, math.inf), kind)
+    ratio = math.nextafter(first.ratio + second.ratio, math.inf)
+    return Promise(ratio, kind, amplifies=first.amplifies + second.amplifies)
 
 
 def strongest(promises: Sequence[Promise]) -> Promise:
@@ -107,20 +135,22 @@ def in_floating_point(
     """The promise with what rounding adds: error <= ratio * optimum + share * |X|^2.
 
     With that share far below the error it is a slightly larger ratio; otherwise nothing can be
-    said but that the error is as small as rounding. Each of ``n_sides`` adds that share. Draws by
-    rounded probabilities need every total they were drawn from to be a thousand k times the
-    rounding of a distance.
+    said but that the error is as small as rounding. Each of ``n_sides`` adds a share of its own,
+    and what rounding adds to the cost of clusters, or to draws by rounded probabilities, counts as
+    often as the promise says (docs/theory/rounding.md).
     """
     if promise.ratio is None:
         return promise
-    share = n_sides * 128.0 * (sum(shape) + k + 16) * UNIT_ROUNDOFF
+    roundings = (sum(shape) + k + 16) * UNIT_ROUNDOFF
+    share = (STEPS_SHARE * n_sides + CLUSTERS_SHARE * promise.amplifies) * roundings
     least = 1e4 * share
     if promise.kind == "expected":
         rounding = distance_rounding(max(shape))
-        drawn = (1000 * k + 5 * (1 + math.log(k)) + 7) * rounding + k * max(shape) * 2.0**-52
-        share += n_sides * drawn
+        drawn = (KAPPA * k + 5 * (1 + math.log(k)) + 7) * rounding + k * max(shape) * 2.0**-52
+        share += promise.amplifies * drawn
         least = max(least, 100 * share)
     if not relative_squared_error > least:
         return Promise(reason="the error is at the level of rounding")
     ratio = promise.ratio / (1.0 - 2.0 * share / relative_squared_error)
-    return Promise(math.nextafter(ratio * (1 + 1e-12), math.inf), promise.kind, promise.reason)
+    # What was amplified is counted now.
+    return replace(promise, ratio=math.nextafter(ratio * (1 + 1e-12), math.inf), amplifies=1.0)

@@ -17,12 +17,13 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse.linalg import ArpackError, svds
 
+from orthonmf.certificate import Promise
 from orthonmf.engine.points import Points, columns_of
 from orthonmf.kmeans.lloyd import Clustering
 from orthonmf.kmeans.subroutines import TOL, weighted_kmeans
 from orthonmf.onmf.double_factor import separate_centers
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.promises import double_from_means
+from orthonmf.onmf.promises import double_from_lines, double_from_means
 from orthonmf.onmf.search.loop import Search, Start
 from orthonmf.onmf.search.one_side import search_lines
 from orthonmf.onmf.solution import Solution
@@ -63,7 +64,7 @@ class _Starts:
         """Those that need few reads: from means, from the samples' answer, one block."""
         for _ in range(self._options.n_init):
             yield from self._both_ways(self._cluster("k-means||", self._options.tol))
-        yield from self._both_ways(self._samples_answer())
+        yield from self._both_ways(*self._samples_answer())
         yield self._one_block()
 
     def many(self) -> Iterator[Start]:
@@ -75,8 +76,8 @@ class _Starts:
             if number == 0:
                 yield from self._other_orders(clusters)
         yield self._one_block()
-        clusters = self._samples_answer()
-        yield from self._both_ways(clusters)
+        clusters, promise = self._samples_answer()
+        yield from self._both_ways(clusters, promise)
         yield from self._other_orders(clusters)
         yield self._features_answer()
         some, (n, m) = points.access, points.matrix.shape
@@ -98,14 +99,18 @@ class _Starts:
             checkpoint=self._options.checkpoint,
         )
 
-    def _samples_answer(self) -> Clustering:
-        """The answer over samples alone: its directions stand for centers; it has no cost."""
+    def _samples_answer(self) -> tuple[Clustering, Promise]:
+        """The answer over samples alone: its directions stand for centers; it has no cost.
+
+        And what it promises over both sides.
+        """
         points = self._points
         solution = search_lines(points, self._options)
         self._search.count(solution)
         labels = points.sweep_directions(solution.directions).labels
         energies = np.bincount(labels, points.weights, minlength=len(solution.directions))
-        return Clustering(labels, unit_lengths(solution.directions), energies, cost=math.nan)
+        clusters = Clustering(labels, unit_lengths(solution.directions), energies, cost=math.nan)
+        return clusters, double_from_lines(solution.promise)
 
     def _features_answer(self) -> Start:
         matrix = self._points.matrix
@@ -115,10 +120,10 @@ class _Starts:
         components = columns.components(solution.directions)
         return Start("features answer", matrix.from_components(components))
 
-    def _both_ways(self, clusters: Clustering) -> Iterator[Start]:
-        """Steps 2 and 3 of the paper, and step 3 alone."""
+    def _both_ways(self, clusters: Clustering, promise: Promise | None = None) -> Iterator[Start]:
+        """Steps 2 and 3 of the paper, and step 3 alone; a clustering brings its own promise."""
         centers, weights = clusters.centers, clusters.weights
-        promise = double_from_means(clusters.promise)
+        promise = double_from_means(clusters.promise) if promise is None else promise
         yield Start("published steps", separate_centers(centers, weights).directions, promise)
         whole = split_coordinates(centers, weights, np.arange(len(centers)))
         yield Start("no weight reduction", whole)

@@ -18,7 +18,8 @@ from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.candidates import MANY_COMPONENTS
 from orthonmf.onmf.search.descent import descend
 from orthonmf.onmf.search.escapes import line_escapes, relaxed_escapes
-from orthonmf.onmf.search.loop import Escape, Search
+from orthonmf.onmf.search.local_search import stable_start
+from orthonmf.onmf.search.loop import Escape, Search, Start
 from orthonmf.onmf.search.moves import MoveBlocks, move_points
 from orthonmf.onmf.search.repair import repair
 from orthonmf.onmf.search.starts import all_may_play, line_starts, single_points_matter
@@ -59,7 +60,14 @@ def search_lines(points: Points, options: Options) -> Solution:
     escapes: Iterable[Escape] = ()
     if single is not None and n_init > 1:
         escapes = _line_escapes(single, options, n_init)
-    return search.run(line_starts(points, options), escapes)
+    return search.run(_starts(points, options), escapes)
+
+
+def _starts(points: Points, options: Options) -> Iterator[Start]:
+    """Stable ones where these are asked for, else those that the first directions make."""
+    if not isinstance(options.init, str) or options.init != "local-search":
+        return line_starts(points, options)
+    return (stable_start(points, options, number) for number in range(options.n_init))
 
 
 def _line_escapes(points: Samples, options: Options, n_init: int) -> Iterator[Escape]:

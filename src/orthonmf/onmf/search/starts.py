@@ -77,7 +77,7 @@ DECISIVE_POINTS = 50
 GIVEN = "the first directions were given, not drawn"
 NO_PROMISE = (
     "directions were drawn {}; init='lines' draws from all points one by one and keeps the "
-    "promise of the draws"
+    "promise of the draws, init='local-search' promises 26.65 always"
 )
 
 
