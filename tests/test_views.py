@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import orthonmf
-from orthonmf.views import energies
+from orthonmf.views import strengths
 
 SETTINGS = ("samples", "features", "both")
 ROWS, COLUMNS = 12, 9
@@ -68,12 +68,12 @@ def test_distinctive_features_are_those_that_others_lack():
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
-def test_the_approximation_and_its_energies(orthogonal, frame):
+def test_the_approximation_and_the_strengths_of_its_parts(orthogonal, frame):
     result = fit(frame, orthogonal)
     built = result.reconstruct()
     error = np.linalg.norm(frame.to_numpy() - built)
     assert error == pytest.approx(result.error, abs=1e-9)
-    assert energies(result).sum() == pytest.approx(np.square(built).sum())
+    assert np.square(strengths(result)).sum() == pytest.approx(np.square(built).sum())
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)

@@ -14,7 +14,7 @@ from orthonmf.inputs.names import names_of
 from orthonmf.inputs.parameters import name_nearest
 from orthonmf.stability.record import Stability
 from orthonmf.typing import Array
-from orthonmf.views import energies, strongest
+from orthonmf.views import strengths, strongest
 
 KEY = "orthonmf"
 # What a refit is given again, of the options of the fit.
@@ -138,7 +138,7 @@ def component_of_features(result: Factorization) -> Array:
         return result.feature_labels
     if not result.n_components_found:
         return np.full(result.components.shape[1], -1)
-    captured = result.components * np.sqrt(energies(result))[:, None]
+    captured = result.components * strengths(result)[:, None]
     return np.where(captured.any(axis=0), captured.argmax(axis=0), -1)
 
 

@@ -64,13 +64,16 @@ def loadings_on(result: Factorization, component: int) -> Array:
     return np.where(result.labels == component, result.scales, 0)
 
 
-def energies(result: Factorization) -> Array:
-    """(k,) squared length of what every component adds to the approximation."""
-    if result.labels is None or result.scales is None:
-        return np.square(np.asarray(result.loadings, dtype=np.float64)).sum(axis=0)
+def strengths(result: Factorization) -> Array:
+    """(k,) length of what every component adds to the approximation."""
+    loadings = np.asarray(result.loadings if result.scales is None else result.scales)
+    largest = float(loadings.max(initial=0.0)) or 1.0
+    squares = np.square(loadings / largest, dtype=np.float64)  # whatever the scale, in range
+    if result.labels is None:
+        return largest * np.sqrt(squares.sum(axis=0))
     used = result.labels >= 0
-    squares = np.square(result.scales[used].astype(np.float64))
-    return np.bincount(result.labels[used], squares, minlength=result.n_components_found)
+    sums = np.bincount(result.labels[used], squares[used], minlength=result.n_components_found)
+    return largest * np.sqrt(sums)
 
 
 def strongest(result: Factorization) -> Array:
