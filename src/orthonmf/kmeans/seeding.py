@@ -98,11 +98,15 @@ def draw_by_law(
             break
         wanted = min(max(LEAST_AT_ONCE, len(drawn) // 2), 2 * (k - len(drawn)), most_at_once)
         picks = draw(chances, wanted if drawn else 1, rng)
-        nearer = distance(*points.cosines_with(points.at(picks)))
-        nearer[picks, np.arange(len(picks))] = 0.0
-        taken = _take(on_host(nearer[picks]), on_host(distances[picks]), rng)[: k - len(drawn)]
-        new = nearer[:, taken]
-        closest, smallest = (-new).argmax(axis=1), new.min(axis=1)
+        products, squares = points.cosines_with(points.at(picks))
+        between = distance(on_host(products[picks]), squares)
+        between[picks[:, None] == picks] = 0.0
+        taken = _take(between, on_host(distances[picks]), rng)[: k - len(drawn)]
+        new = products[:, taken]
+        # The points are of length one, to rounding: the nearest has the largest product.
+        smallest = distance(new.max(axis=1)[:, None], np.ones(1))[:, 0]
+        smallest[picks[taken]] = 0.0
+        closest = new.argmax(axis=1)
         if drawn:
             labels = np.where(smallest < distances, closest + len(drawn), labels)
             smallest = np.minimum(smallest, distances)

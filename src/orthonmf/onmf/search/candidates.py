@@ -33,7 +33,7 @@ CHEAP_SECONDS = 3e-3
 FEWEST_A_READ = 40
 # From so many components on a tournament costs more than the rest of the fit, and gains nothing.
 MANY_COMPONENTS = 60
-N_DRAWS = 2
+N_DRAWS = 3
 SWEEPS, TOL = 8, 1e-3
 N_STARTS, N_ROUNDS, N_MOVED = 4, 2, 2
 

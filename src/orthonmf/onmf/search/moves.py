@@ -41,12 +41,16 @@ def net_gains(alpha: Array, weights: Array, labels: Array, energies: Array) -> t
         (k,) what the components capture.
     """
     everyone = np.arange(len(labels))
-    beta = np.maximum(weights[:, None] - alpha, 0.0)
-    # Gain of entering: top eigenvalue of [[e + a, sqrt(ab)], [sqrt(ab), b]] less e.
-    half = (energies + alpha + beta) / 2
-    gains = half + np.sqrt(np.square((energies + alpha - beta) / 2) + alpha * beta) - energies
+    # Gain of entering: the top eigenvalue of [[e + a, sqrt(ab)], [sqrt(ab), b]] less e, where a + b
+    # is the weight w: h + sqrt(h^2 + a e) with h = (w - e) / 2.
+    halves = np.subtract.outer(weights, energies) / 2
+    gains = np.square(halves)
+    gains += alpha * energies
+    np.sqrt(gains, out=gains)
+    gains += halves
     # Loss of leaving: e less the top eigenvalue of [[e - a, -sqrt(ab)], [-sqrt(ab), 0]].
-    own_alpha, own_beta = alpha[everyone, labels], beta[everyone, labels]
+    own_alpha = alpha[everyone, labels]
+    own_beta = np.maximum(weights - own_alpha, 0.0)
     rest = np.maximum(energies[labels] - own_alpha, 0.0)
     losses = energies[labels] - (rest + np.sqrt(np.square(rest) + 4 * own_alpha * own_beta)) / 2
     gains[everyone, labels] = -np.inf

@@ -32,6 +32,8 @@ WORTH_EXCHANGING = 1e-5
 WORTH_A_ROUND = 1e-3
 # Second best directions take all products of points and directions at once.
 MOST_PRODUCTS = 2**24
+# Of all pairs so many of the cheapest, for every component, may pay in a round.
+PAIRS_PER_COMPONENT = 4
 # What the random numbers of all repairs are made of.
 DRAWS = 0
 
@@ -210,7 +212,8 @@ def choose_exchanges(gains: Array, losses: Array, least: float) -> list[tuple[in
     used = np.zeros(len(gains), dtype=bool)
     exchanges = []
     pairs = np.argwhere(np.triu(losses < gains.max()))
-    pairs = pairs[np.argsort(losses[pairs[:, 0], pairs[:, 1]], kind="stable")]
+    order = np.argsort(losses[pairs[:, 0], pairs[:, 1]], kind="stable")
+    pairs = pairs[order[: PAIRS_PER_COMPONENT * len(gains)]]
     for j in np.argsort(-gains, kind="stable"):
         if used[j]:
             continue
