@@ -19,21 +19,22 @@ from orthonmf.engine.sampling import draw_distinct
 from orthonmf.kmeans.rounds import draw_in_rounds
 from orthonmf.kmeans.seeding import draw_by_law, lines
 from orthonmf.onmf.search.descent import descend
-from orthonmf.onmf.search.repair import repair
+from orthonmf.onmf.search.repair import Repaired, repair
 from orthonmf.onmf.search.tournament import SAME_ERROR, Tournament
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, square_lengths, unit_lengths
 
 # Rounds after the first k draws; the fewest points of a round, and how many more so many seconds,
 # by counting, may pay for.
-ROUNDS = 4
-FEWEST_A_ROUND, MORE_A_ROUND = 30, 60
+ROUNDS = 3
+FEWEST_A_ROUND, MORE_A_ROUND = 40, 80
 CHEAP_SECONDS = 3e-3
 # Of points that only passes reach twice as many as components are drawn in every round.
 FEWEST_A_READ = 40
 # From so many components on a tournament costs more than the rest of the fit, and gains nothing.
 MANY_COMPONENTS = 60
-N_DRAWS = 3
+# So many draws that come to the same answer make a tournament needless.
+ENOUGH_DRAWS = 3
 SWEEPS, TOL = 8, 1e-3
 N_STARTS, N_ROUNDS, N_MOVED = 4, 2, 2
 
@@ -127,8 +128,13 @@ def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Genera
     roots = np.sqrt(candidates.energies)
     few = as_points(points.matrix, candidates.coordinates * roots[:, None])
     many = k >= MANY_COMPONENTS
-    labels, scales, agreed = _best_of_draws(few, k, rng, 1 if many else N_DRAWS)
-    if not many and not agreed:
+    answers = [_draw_and_repair(few, k, rng)]
+    while not many and len(answers) < ENOUGH_DRAWS and _agree(few, answers):
+        answers.append(_draw_and_repair(few, k, rng))
+    best = max(answers, key=lambda answer: answer.captured[-1])
+    sweep = few.sweep_directions(best.directions)
+    labels, scales = sweep.labels, sweep.products
+    if not many and not _agree(few, answers):
         labels, scales = _play(few, labels, scales, k, rng)
     members = np.zeros((k, len(labels)))
     members[labels, np.arange(len(labels))] = scales * roots
@@ -136,23 +142,16 @@ def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Genera
     return directions[directions.any(axis=1)]
 
 
-def _best_of_draws(
-    few: Samples, k: int, rng: np.random.Generator, n_draws: int
-) -> tuple[Array, Array, bool]:
-    """Labels and scales (c,) by the best of a few starts, and whether all came to the same answer.
+def _draw_and_repair(few: Samples, k: int, rng: np.random.Generator) -> Repaired:
+    """What a few sweeps and a repair make of one start."""
+    drawn = few.at(draw_by_law(few, k, rng, distance=lines).picks)
+    return repair(few, descend(few, drawn, max_iter=SWEEPS, tol=TOL).directions)
 
-    Each is descended and repaired.
-    """
-    answers = []
-    for _ in range(n_draws):
-        drawn = few.at(draw_by_law(few, k, rng, distance=lines).picks)
-        settled = descend(few, drawn, max_iter=SWEEPS, tol=TOL)
-        answers.append(repair(few, settled.directions))
-    captured = np.array([answer.captured[-1] for answer in answers])
-    missed = few.total - captured
-    agreed = bool(missed.max() <= (1 + SAME_ERROR) * missed.min() + 1e-12 * few.total)
-    sweep = few.sweep_directions(answers[int(captured.argmax())].directions)
-    return sweep.labels, sweep.products, agreed
+
+def _agree(few: Samples, answers: list[Repaired]) -> bool:
+    """Whether all answers miss as little as the best one does."""
+    missed = few.total - np.array([answer.captured[-1] for answer in answers])
+    return bool(missed.max() <= (1 + SAME_ERROR) * missed.min() + 1e-12 * few.total)
 
 
 def repair_labels(points: Samples, labels: Array, scales: Array, k: int) -> tuple[Array, Array]:

@@ -33,7 +33,7 @@ WORTH_A_ROUND = 1e-3
 # Second best directions take all products of points and directions at once.
 MOST_PRODUCTS = 2**24
 # Of all pairs so many of the cheapest, for every component, may pay in a round.
-PAIRS_PER_COMPONENT = 4
+PAIRS_PER_COMPONENT = 16
 # What the random numbers of all repairs are made of.
 DRAWS = 0
 
