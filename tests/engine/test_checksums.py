@@ -10,6 +10,7 @@ from orthonmf.engine.checksums import Checksums, add_bits
 from orthonmf.engine.executors import COPIES_OF_A_BLOCK
 from orthonmf.errors import SourceChangedError
 from orthonmf.progress import listening
+from tests.engine.stores import Slices, mapped
 from tests.quick_cases import mostly_slow
 
 N, M, ROW = 3000, 40, 1204
@@ -22,21 +23,6 @@ NOTHING_KEPT = COPIES_OF_A_BLOCK * ALL_ROWS
 @pytest.fixture
 def X():
     return make_planted(N, M, 4, 0.3, random_state=0).X
-
-
-class Slices:
-    """Rows that lie elsewhere, of an array that anyone may write to."""
-
-    def __init__(self, array):
-        self.array, self.shape, self.dtype = array, array.shape, array.dtype
-
-    def __getitem__(self, rows):
-        return self.array[rows].copy()
-
-
-def mapped(array, folder):
-    np.save(folder / "x.npy", array)
-    return np.load(folder / "x.npy", mmap_mode="r+")
 
 
 def fit_while(change, stored, **options):

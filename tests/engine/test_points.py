@@ -54,18 +54,6 @@ def centers_of(side, points_form, Y):
 
 @pytest.mark.parametrize("which", WEIGHTS)
 @pytest.mark.parametrize("side", ["samples", "features"])
-def test_weights_are_the_squared_lengths_of_the_weighted_points(side, which, store):
-    X = some_matrix()
-    rows, columns = weights_for(X, which)
-    points = points_over(side, X, rows, columns, store)
-    Y = plain_points(side, X, rows, columns)
-    np.testing.assert_allclose(points.weights, np.sum(Y**2, axis=1), rtol=1e-13, atol=1e-300)
-    assert points.matrix.total == pytest.approx(np.sum(Y**2), rel=1e-13)
-    assert points.dimension == Y.shape[1]
-
-
-@pytest.mark.parametrize("which", WEIGHTS)
-@pytest.mark.parametrize("side", ["samples", "features"])
 def test_a_sweep_of_centers_agrees_with_the_plain_formula(side, which, store):
     X = some_matrix()
     rows, columns = weights_for(X, which)
@@ -164,14 +152,6 @@ def test_sparse_formats_and_index_types_agree_with_dense(build, index):
     np.testing.assert_array_equal(one.labels, other.labels)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.int8, np.uint8, np.int64, bool])
-def test_integers_and_half_floats_are_computed_in_float64(dtype):
-    X = (some_matrix() > 0.5).astype(dtype)
-    matrix = as_matrix(X)
-    assert matrix.dtype == np.float64
-    np.testing.assert_allclose(matrix.row_squares, (X.astype(float) ** 2).sum(axis=1))
-
-
 def test_float32_stays_float32_and_norms_are_taken_in_float64():
     X = some_matrix().astype(np.float32)
     matrix = as_matrix(X)
@@ -183,29 +163,6 @@ def test_float32_stays_float32_and_norms_are_taken_in_float64():
         Samples(matrix).at(np.array([0, 1]))
     )
     np.testing.assert_allclose(sweep.sums, wide.sums, rtol=2e-6)
-
-
-def test_ties_go_to_the_lowest_index():
-    X = np.array([[1.0, 1.0], [2.0, 2.0], [1.0, 0.0]])
-    for store in (np.asarray, csr_array):
-        for k in (3, 200):
-            points = Samples(as_matrix(store(X)))
-            sweep = points.sweep_directions(np.tile([[1.0, 1.0]], (k, 1)))
-            np.testing.assert_array_equal(sweep.labels, 0)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("k", [3, 70, 150])
-@pytest.mark.parametrize("store", [np.asarray, csr_array])
-def test_directions_that_share_no_column_may_be_swept_by_segments(dtype, k, store):
-    rng = np.random.default_rng(k)
-    X = some_matrix(80, 400, zeros=0.7).astype(dtype)
-    points = Samples(as_matrix(store(X)))
-    form = np.where(np.arange(k)[:, None] == rng.integers(k, size=400), rng.random(400), 0.0)
-    form[1] = 0.0  # a direction may be unused
-    one, other = points.sweep_directions(form), points.sweep_directions(form, disjoint=True)
-    np.testing.assert_array_equal(one.labels, other.labels)
-    np.testing.assert_allclose(one.sums, other.sums, rtol=2e-5 if dtype == np.float32 else 1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -14,24 +14,8 @@ from orthonmf.engine.sources import (
     digest_rows,
     sparse_boundaries,
 )
+from tests.engine.stores import Slices, mapped
 from tests.engine.weighted import dense, some_numbers
-
-
-class Stored:
-    """Rows that are read by slices, and a note of every slice."""
-
-    def __init__(self, array):
-        self._array = array
-        self.shape, self.dtype, self.read = array.shape, array.dtype, []
-
-    def __getitem__(self, rows):
-        self.read.append((rows.start, rows.stop))
-        return self._array[rows]
-
-
-def mapped(X, folder):
-    np.save(folder / "x.npy", X)
-    return np.load(folder / "x.npy", mmap_mode="r")
 
 
 @pytest.fixture(params=["array", "columns first", "big-endian", "map", "slices", "csr"])
@@ -44,7 +28,7 @@ def source(request, tmp_path, monkeypatch):
         "columns first": lambda: ArraySource(np.asfortranarray(X)),
         "big-endian": lambda: ArraySource(X.astype(">f8")),
         "map": lambda: ArraySource(mapped(X, tmp_path)),
-        "slices": lambda: SlicedSource(Stored(X)),
+        "slices": lambda: SlicedSource(Slices(X)),
         "csr": lambda: CsrSource(csr_array(X)),
     }[request.param]()
 
@@ -114,7 +98,7 @@ def test_a_block_of_an_array_in_order_is_no_copy():
 
 def test_few_rows_are_read_one_by_one_and_many_with_their_block(monkeypatch):
     monkeypatch.setattr(sources, "FEWEST_ENTRIES", 70)  # blocks of ten rows or more
-    stored = Stored(some_numbers(40))
+    stored = Slices(some_numbers(40))
     source = SlicedSource(stored)
     first = block_rows(source, 0)
     few, many = np.array([2, 1]), np.arange(first.stop)

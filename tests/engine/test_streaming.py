@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 from orthonmf.engine.gpu.source import ALIGNED_ROWS, TensorSource, kernel_on  # noqa: E402
 from orthonmf.engine.gpu.streaming import DeviceBlocks  # noqa: E402
 from orthonmf.engine.sources import ArraySource, SlicedSource  # noqa: E402
+from tests.engine.stores import Slices  # noqa: E402
 from tests.engine.test_tensors import CPU, X, fit, with_small_blocks  # noqa: E402
 
 HOSTS = {
@@ -18,18 +19,8 @@ HOSTS = {
     "columns first": lambda: ArraySource(np.asfortranarray(X)),
     "float64": lambda: ArraySource(X.astype(np.float64)),
     "counts": lambda: ArraySource(X.astype(np.int16)),
-    "slices": lambda: SlicedSource(Stored(X)),
+    "slices": lambda: SlicedSource(Slices(X)),
 }
-
-
-class Stored:
-    """Rows that are read by slices."""
-
-    def __init__(self, array):
-        self._array, self.shape, self.dtype = array, array.shape, array.dtype
-
-    def __getitem__(self, rows):
-        return self._array[rows]
 
 
 class Broken(ArraySource):
@@ -67,14 +58,6 @@ def test_a_pass_copies_every_row_once():
     for index in range(3):
         source.block(index)
     assert asked == [(0, 1024), (1024, 2048), (2048, len(X))]
-
-
-def test_what_is_asked_of_single_rows_and_columns_is_asked_of_the_host():
-    source = DeviceBlocks(ArraySource(X), CPU)
-    np.testing.assert_array_equal(source.rows(np.array([7, 2])), X[[7, 2]])
-    np.testing.assert_array_equal(source.part(slice(3, 9)).block(0), X[3:9])
-    np.testing.assert_array_equal(source.transpose().rows(np.arange(3)), X.T[:3])
-    assert (source.shape, source.dtype, source.n_entries) == (X.shape, X.dtype, X.size)
 
 
 def test_an_error_while_rows_are_copied_reaches_who_asks_for_the_block():

@@ -11,6 +11,15 @@ def small_matrices(rng: np.random.Generator, n: int, m: int, count: int) -> Iter
         yield KINDS[number % len(KINDS)](rng, n, m)
 
 
+def tiny_matrix(seed: int, shape: tuple[int, int] = (6, 3)) -> np.ndarray:
+    """A matrix of any skew with some zeros, small enough for all partitions."""
+    rng = np.random.default_rng(seed)
+    X = rng.exponential(size=shape) ** rng.choice([0.5, 1.0, 3.0])
+    X[rng.random(shape) < rng.choice([0.0, 0.3, 0.6])] = 0.0
+    X[0, 0] = 1.0
+    return X
+
+
 def factorizable(rng: np.random.Generator, n: int, m: int, k: int) -> np.ndarray:
     """An integer matrix that k components fit exactly, parts disjoint over the rows."""
     components = rng.integers(0, 30, (k, m)).astype(float)

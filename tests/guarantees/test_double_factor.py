@@ -17,6 +17,7 @@ from orthonmf.measures import recovery_error
 from orthonmf.onmf.double_factor import separate_centers
 from orthonmf.onmf.promises import double_from_lines
 from orthonmf.vectors import unit_lengths
+from tests.guarantees.small_matrices import tiny_matrix
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.weighted_kmeans import exact_kmeans
 
@@ -31,19 +32,11 @@ class Exact:
         self.labels, self.ratio = exact_kmeans(np.asarray(points), weights, k), 1.0
 
 
-def tiny_matrix(seed, shape=(4, 4)):
-    rng = np.random.default_rng(seed)
-    X = rng.exponential(size=shape) ** rng.choice([0.5, 1.0, 3.0])
-    X[rng.random(shape) < rng.choice([0.0, 0.3, 0.6])] = 0.0
-    X[0, 0] = 1.0
-    return X
-
-
 @pytest.mark.slow
 def test_exact_kmeans_keeps_the_promise_of_theorem_8():
     worst, claimed = 0.0, 0
     for seed in range(250):
-        X = tiny_matrix(seed)
+        X = tiny_matrix(seed, (4, 4))
         found = orthonmf.factorize(
             X, 2, orthogonal="both", algorithm="paper", kmeans=Exact, certificate=None
         )
@@ -64,7 +57,7 @@ def test_any_lines_keep_the_promise_of_theorem_21():
     worst = 0.0
     for seed in range(400):
         rng = np.random.default_rng(seed)
-        X, k = tiny_matrix(seed), 1 + seed % 3
+        X, k = tiny_matrix(seed, (4, 4)), 1 + seed % 3
         optimum = best_double_factor_error(X, k)
         directions = X[rng.choice(len(X), size=k, replace=False)] + 0.3 * rng.random((k, 4))
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)

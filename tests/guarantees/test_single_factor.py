@@ -4,18 +4,11 @@ import numpy as np
 import pytest
 
 import orthonmf
+from tests.guarantees.small_matrices import tiny_matrix
 from tests.oracles.single_factor import best_single_factor_error
 from tests.oracles.weighted_kmeans import exact_kmeans, kmeans_cost
 
 ROUNDING = 1e-9
-
-
-def tiny_matrix(seed, n=6, m=3):
-    rng = np.random.default_rng(seed)
-    X = rng.exponential(size=(n, m)) ** rng.choice([0.5, 1, 3])
-    X[rng.random((n, m)) < rng.choice([0.0, 0.3, 0.6])] = 0.0
-    X[0, 0] = 1.0
-    return X
 
 
 def oriented(X, orthogonal):
@@ -44,7 +37,7 @@ def test_exact_kmeans_gives_at_most_twice_the_optimum(orthogonal):  # Theorem 3 
 def test_local_search_keeps_its_promise_every_time(orthogonal):
     claimed = 0
     for seed in range(60):
-        points = tiny_matrix(seed, n=7)
+        points = tiny_matrix(seed, (7, 3))
         X = oriented(points, orthogonal)
         found = orthonmf.factorize(
             X, 2, orthogonal=orthogonal, algorithm="paper", kmeans="local-search", random_state=seed
@@ -65,7 +58,7 @@ def test_local_search_keeps_its_promise_every_time(orthogonal):
 @pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 def test_the_expected_ratio_holds_on_average(kmeans, k):
     for seed in range(8):
-        X = tiny_matrix(seed, n=7)
+        X = tiny_matrix(seed, (7, 3))
         fits = [
             orthonmf.factorize(X, k, algorithm="paper", kmeans=kmeans, random_state=start)
             for start in range(30)

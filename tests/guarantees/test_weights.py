@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import orthonmf
+from tests.engine.stores import Slices
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
 from tests.quick_cases import mostly_slow
@@ -197,15 +198,8 @@ def test_missing_values_elsewhere_do_not_hide_a_small_row():
 
 
 def test_no_number_on_the_way_is_invalid_when_light_columns_are_drawn_in_rounds():
-    class Stored:
-        def __init__(self, array):
-            self.array, self.shape, self.dtype = array, array.shape, array.dtype
-
-        def __getitem__(self, rows):
-            return self.array[rows]
-
     X = np.array([[3.0, 3.0], [1.0, 0.0]], dtype=np.float32)
     result = orthonmf.factorize(
-        Stored(X), 1, orthogonal="features", feature_weight=[2.0**-360, 1e10], random_state=0
+        Slices(X), 1, orthogonal="features", feature_weight=[2.0**-360, 1e10], random_state=0
     )
     assert result.relative_squared_error < 1e-12
