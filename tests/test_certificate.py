@@ -56,7 +56,7 @@ def test_no_number_makes_the_words_fail(number):
 def test_the_words_for_each_case():
     unique = Certificate(ratio=1.0001, method="luck", unique_within=0.01234)
     assert str(unique).endswith(
-        "every answer as good has the same groups, but for 1.3 % of the weight"
+        "every answer as good has the same groups, but for 1.24 % of the weight"
     )
     assert str(Certificate()) == "nothing is proven"
     assert str(Certificate(reason="no time")) == "nothing is proven: no time"

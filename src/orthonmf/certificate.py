@@ -13,6 +13,8 @@ LARGE = 1e6
 
 
 KINDS = ("always", "expected")
+DIVERGENCE = "divergence"
+"""What the certificate of a Kullback-Leibler divergence is about, in words."""
 # The certificates that may be asked for; the bounds of each are in `bounds/table.py`.
 CERTIFICATES: dict[str | None, str] = {
     "svd": "from the singular values",
@@ -52,8 +54,9 @@ class Certificate:
     Attributes
     ----------
     lower_bound
-        No solution costs less. For a factorization the cost is the relative squared error, for
-        a correlation clustering the number of disagreements. None when no bound was computed.
+        No solution costs less. For a factorization the cost is the relative squared error, under
+        the Kullback-Leibler divergence the share of information that is lost, for a correlation
+        clustering the number of disagreements. None when no bound was computed.
     upper_bound
         What the answer, as it is stored, costs at most, rounding included. Without a lower bound
         it is given only when it is at the level of rounding, otherwise None.
@@ -110,8 +113,20 @@ class Certificate:
 
     def __str__(self) -> str:
         """The smaller claim first; of two, each with what it is: for all seeds, or on average."""
-        unique = f"; {self._say_unique()}" if self.unique_within is not None else ""
-        return self._say_claims() + unique
+        claims = [self._say_claims()]
+        if self.unique_within is not None:
+            claims.append(
+                f"every answer as good has the same groups, but for "
+                f"{percent(self.unique_within, ROUND_CEILING)} of the weight"
+            )
+        if self.quantity == DIVERGENCE and self.upper_bound and self.lower_bound:
+            kept = percent(max(1 - Decimal(self.upper_bound), Decimal(0)), ROUND_FLOOR)
+            most = percent(1 - Decimal(self.lower_bound), ROUND_CEILING)
+            claims.append(
+                f"it keeps {kept} of the information that rows hold about columns, and no answer "
+                f"of as many parts keeps more than {most}"
+            )
+        return "; ".join(claims)
 
     def _say_claims(self) -> str:
         """How far the cost is from the smallest possible, by what is proven and what promised."""
@@ -142,17 +157,11 @@ class Certificate:
             return f"{self.quantity} the smallest possible, to within {self._share()}"
         return ""
 
-    def _say_unique(self) -> str:
-        """What is proven of all answers that are as good."""
-        return (
-            f"every answer as good has the same groups, but for {percent_up(self.unique_within)} "
-            "of the weight"
-        )
-
     def _share(self) -> str:
         """The upper bound in words."""
         text = f"{Context(2, ROUND_CEILING).create_decimal(float(self.upper_bound or 0.0)):.1e}"
-        return f"{text} of the squared norm"
+        whole = "information" if self.quantity == DIVERGENCE else "squared norm"
+        return f"{text} of the {whole}"
 
 
 EXACT = Certificate(lower_bound=0.0, upper_bound=0.0, ratio=1.0)
@@ -180,10 +189,10 @@ def ratio_text(ratio: float, most_decimals: int = 9) -> str:
     return str(exact.quantize(Decimal(1).scaleb(-digits), ROUND_CEILING))
 
 
-def percent_up(share: float | None) -> str:
-    """A share in percent with two digits, rounded up so that a limit stays one."""
-    exact = Context(2, ROUND_CEILING).create_decimal(float(share or 0.0)).scaleb(2)
-    return f"{max(exact, Decimal('0.0001')).normalize():f} %"
+def percent(share: float | Decimal, rounding: str) -> str:
+    """A share in percent with three digits, moved to the side on which the claim stays true."""
+    exact = Context(3, rounding).create_decimal(share).scaleb(2)
+    return f"{exact.normalize():f} %"
 
 
 def bound_text(bound: float) -> str:

@@ -65,7 +65,6 @@ NO_DATA = "no data are held here; certify(X, method='svd') computes a certificat
 NOTHING = "every lower bound tried is zero, so that no ratio can be claimed"
 AT_ROUNDING = "the error is at the level of rounding"
 REMEDY = "fit again, or call certify(X, method='svd') with the data that were fitted"
-DIVERGENCE = "lower bounds are those of the squared error"
 ZERO = replace(EXACT, method="X being zero wherever it has weight")
 
 
@@ -225,8 +224,6 @@ def prove(
     SourceChangedError
         When the error on this matrix is not that of the fit, up to rounding.
     """
-    if result.beta_loss != FROBENIUS:
-        return replace(state_promise(result.promise), reason=DIVERGENCE)
     from orthonmf.bounds.allowance import Allowance
     from orthonmf.bounds.table import Case, certificate_bytes, find_bounds
     from orthonmf.exact_fit import fits_exactly
@@ -234,6 +231,11 @@ def prove(
     announce("lower bound")
     needed = certificate_bytes(matrix.shape)
     refuse_beyond_memory(needed, "the certificate", "the factorization stands without it")
+    if result.beta_loss != FROBENIUS:
+        from orthonmf.certifying_divergence import prove_divergence
+
+        proven = prove_divergence(matrix, result, method, seconds, interrupted)
+        return _about_rows_as_zero(proven, matrix)
     measured = measure_error(matrix, result)
     refuse_other_error(matrix, result, measured.squared)
     if not matrix.complete:  # the bounds hold for complete matrices only

@@ -12,6 +12,7 @@ import numpy as np
 
 from orthonmf.certificate import CERTIFICATE_SECONDS, Promise
 from orthonmf.engine.executors import one_blas_thread
+from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import InvalidInputError, MissingEntryError
 from orthonmf.factorization import Factorization
@@ -19,10 +20,12 @@ from orthonmf.inputs.data import Data
 from orthonmf.inputs.names import names_of
 from orthonmf.inputs.parameters import (
     as_certificate,
+    as_choice,
     as_n_components,
     as_sizes,
     as_weights,
 )
+from orthonmf.onmf.divergence.refit import refit_profiles
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import publish_labels
 from orthonmf.onmf.refit import refit_groups, refit_partition
@@ -36,6 +39,10 @@ COMPLETE = (
     "nothing is proven about a matrix with missing entries: impute them, for instance with "
     "sklearn.impute.SimpleImputer"
 )
+NO_BLOCKS = (
+    "disjoint blocks have an infinite Kullback-Leibler divergence as soon as anything lies outside "
+    "of them: give n_components=(k, l), two numbers, for a core between the groups of both sides"
+)
 GIVEN = Promise(reason="the labels were given, not found")
 
 
@@ -45,6 +52,7 @@ def certify(
     feature_labels: Any = None,
     *,
     n_components: int | tuple[int, int] | None = None,
+    beta_loss: str = FROBENIUS,
     sample_weight: Any = None,
     feature_weight: Any = None,
     method: str = "tight",
@@ -73,6 +81,9 @@ def certify(
         side name. Two numbers say that groups of rows and groups of columns are two partitions,
         with a core between them: then labels of the two sides have nothing to do with each other,
         and the scales are those that taking turns between the sides ends with.
+    beta_loss
+        "frobenius" or "kullback-leibler". Under the latter every row and column that holds
+        something must be in a group, and labels of both sides need two numbers: a core.
     sample_weight, feature_weight, n_jobs, max_memory
         As for :func:`orthonmf.factorize`.
     method
@@ -100,6 +111,9 @@ def certify(
     if labels is None and feature_labels is None:
         raise InvalidInputError("give labels, feature_labels, or both: the partition to judge")
     orthogonal = "samples" if feature_labels is None else "features" if labels is None else "both"
+    as_choice(beta_loss, tuple(LOSSES), "beta_loss")
+    if beta_loss != FROBENIUS and orthogonal == "both" and not _two_numbers(n_components):
+        raise InvalidInputError(NO_BLOCKS)
     with one_blas_thread():
         started = time.perf_counter()
         data = Data(X, sample_weight, feature_weight, None, n_jobs, max_memory)
@@ -109,15 +123,16 @@ def certify(
             raise InvalidInputError(error.problem, COMPLETE) from None
         n, m = matrix.shape
         sides = [read_labels(labels, n, "labels"), read_labels(feature_labels, m, "feature_labels")]
-        if isinstance(n_components, tuple | list):
-            found = _refit_groups(matrix, sides, as_sizes(n_components, orthogonal))
+        if _two_numbers(n_components):
+            allowed = as_sizes(n_components, orthogonal)
+            fitted = _refit_groups(matrix, sides, allowed, beta_loss)
         else:
-            found = _refit_blocks(matrix, sides, orthogonal, n_components)
+            fitted = _refit_blocks(matrix, sides, orthogonal, n_components, beta_loss)
         weights = as_weights(feature_weight, m, "feature_weight")
         taken = time.perf_counter() - started
         rows, columns = names_of(X)
         result = replace(
-            found,
+            fitted,
             feature_weight=weights,
             promise=GIVEN,
             sample_names=rows,
@@ -135,8 +150,16 @@ def certify(
     return result
 
 
+def _two_numbers(n_components: Any) -> bool:
+    return isinstance(n_components, tuple | list)
+
+
 def _refit_blocks(
-    matrix: Matrix, sides: list[list[str] | None], orthogonal: str, n_components: Any
+    matrix: Matrix,
+    sides: list[list[str] | None],
+    orthogonal: str,
+    n_components: Any,
+    beta_loss: str,
 ) -> Factorization:
     """Groups of one side, or of both, where a label means the same on either."""
     named = [_named(labels) for labels in sides if labels is not None]
@@ -148,14 +171,18 @@ def _refit_blocks(
     )
     allowed = n_named if n_components is None else as_n_components(n_components)
     _refuse_too_many(n_named, allowed, "n_components")
-    options = _options(orthogonal, max(1, allowed), len(names))
+    options = _options(beta_loss, orthogonal, max(1, allowed), len(names))
+    if beta_loss != FROBENIUS:
+        return refit_profiles(matrix, row_groups, column_groups, options)
     if matrix.total > 0 and names:
         return refit_partition(matrix, row_groups, column_groups, options)
     nothing = None if row_groups is None else np.full_like(row_groups, -1)
     return publish_labels(matrix, nothing, solve_zero(matrix, GIVEN), options)
 
 
-def _refit_groups(matrix: Matrix, sides: list[list[str] | None], allowed: Any) -> Factorization:
+def _refit_groups(
+    matrix: Matrix, sides: list[list[str] | None], allowed: Any, beta_loss: str
+) -> Factorization:
     """Groups of rows and groups of columns with a core between them."""
     names = [_named(labels) for labels in sides]
     labels, feature_labels = (
@@ -163,7 +190,9 @@ def _refit_groups(matrix: Matrix, sides: list[list[str] | None], allowed: Any) -
     )
     for used, most, side in zip(names, allowed, ("rows", "columns"), strict=True):
         _refuse_too_many(len(used), most, f"the number of groups of {side}")
-    options = _options("both", allowed, len(names[0]), len(names[1]))
+    options = _options(beta_loss, "both", allowed, len(names[0]), len(names[1]))
+    if beta_loss != FROBENIUS:
+        return refit_profiles(matrix, labels, feature_labels, options)
     if matrix.total > 0 and all(names):
         return refit_groups(matrix, labels, feature_labels, options)
     return publish_labels(matrix, np.full_like(labels, -1), solve_zero(matrix, GIVEN), options)
@@ -175,13 +204,14 @@ def _refuse_too_many(named: int, allowed: int, what: str) -> None:
 
 
 def _options(
-    orthogonal: str, allowed: int | tuple[int, int], used: int, n_groups: int = 0
+    beta_loss: str, orthogonal: str, allowed: int | tuple[int, int], used: int, n_groups: int = 0
 ) -> Options:
     return Options(
         asked=allowed,
         n_components=used,
         n_groups=n_groups,
         orthogonal=orthogonal,
+        beta_loss=beta_loss,
         rng=np.random.default_rng(0),
     )
 

@@ -107,22 +107,22 @@ def _bound_side(
     counts: Counts, labels: Array, k: int, tight: bool, cost: float, allowance: Allowance
 ) -> LowerBound:
     """The best bound for k groups of rows."""
-    held = np.flatnonzero(counts.row_sums > 0)
-    n = len(held)
-    table = Table(counts.part(held))
-    smallest, total = float(counts.row_sums[held].min(initial=1.0)), counts.total
+    heavy = np.flatnonzero(counts.row_sums > 0)
+    n = len(heavy)
+    table = Table(counts.part(heavy))
+    smallest, total = float(counts.row_sums[heavy].min(initial=1.0)), counts.total
     # Beyond, shares and their roots would lose digits to underflow.
     if k >= n or not LIGHT * max(1.0, total) < smallest <= total < 1.0 / LIGHT:
         return LowerBound(0.0, METHOD)
     if k == 1:
-        return LowerBound(prove(table, table.normalized(), 1), "the information there is")
-    choice = reweight(table, labels[held], k)
+        return LowerBound(prove(table, table.normalized(), 1), "the sums of rows and columns")
+    choice = reweight(table, labels[heavy], k)
     best = LowerBound(prove(table, choice.logs, k), METHOD)
     needed = FEW_ITERATIONS * PER_ENTRY * n * n + 2.0 * proof_seconds(n)
     fits = n <= LARGEST_MATRIX and has_room(PAIR_BYTES * n * n)
     if tight and fits and needed <= allowance.seconds and not allowance.cut:
         share = cost / counts.total
-        logs, multiplier = search_jointly(table, choice, labels[held], k, share, allowance)
+        logs, multiplier = search_jointly(table, choice, labels[heavy], k, share, allowance)
         Y = table.matrix(logs)
         raised = gram_of_rows(Y)
         raise_matrix(raised, multiplier, HUGE * float(np.diagonal(raised).max()))
@@ -192,8 +192,8 @@ def information_between(counts: Counts) -> Interval:
     x, total = counts.rows.data, counts.total
     if not total > 0:
         return Interval(0.0, 0.0)
-    logs = np.log(x), np.log(counts.row_sums), np.log(np.maximum(counts.column_sums, LIGHT))
-    entries = logs[0], logs[1][counts.owners], logs[2][counts.rows.indices]
+    sums = counts.row_sums[counts.owners], counts.column_sums[counts.rows.indices]
+    entries = np.log(x), np.log(sums[0]), np.log(sums[1])
     whole = math.log(total)
     sizes = float(x @ sum(np.abs(part) for part in entries)) + total * (4.0 + abs(whole))
     value = float(x @ (entries[0] - entries[1] - entries[2] + whole))

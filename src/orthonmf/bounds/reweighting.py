@@ -37,7 +37,7 @@ from orthonmf.typing import Array
 STEPS, RATE, LEAST_RATE = 10, 0.5, 0.05
 LEAST_QUOTIENT, LONGEST_STEP = 1e-3, 2.0
 # Iterations towards the singular vectors of a first Y, and of one that differs by a step.
-FIRST_ITERATIONS, MORE_ITERATIONS, SPARE_VECTORS = 4, 2, 4
+FIRST_ITERATIONS, MORE_ITERATIONS, SPARE_VECTORS = 6, 3, 4
 # How much of ln Y comes from the answer in hand, and how much from rows that are groups by
 # themselves: steps begin at the best of these.
 STARTS = ((0.75, 0.0), (0.75, 0.25), (0.0, 0.25))

@@ -58,14 +58,14 @@ def unique_within(
     -------
     None where nothing is proven, where a group is empty, and where it would take too long.
     """
-    held = np.flatnonzero((points.weights > 0) | (labels >= 0))
-    n, labels = len(held), labels[held]
+    heavy = np.flatnonzero((points.weights > 0) | (labels >= 0))
+    n, labels = len(heavy), labels[heavy]
     needed = 50 * PER_ENTRY * n * n + proof_seconds(n)
     fits = k < n <= LARGEST_MATRIX and has_room(GRAM_COPIES * n * n)
-    if not fits or needed > allowance.left or not _all_used(labels, scales[held], k):
+    if not fits or needed > allowance.left or not _all_used(labels, scales[heavy], k):
         return None
-    gram = points.gram_of(held)
-    answer = unit_columns(labels, scales[held].astype(np.float64), k)
+    gram = points.gram_of(heavy)
+    answer = unit_columns(labels, scales[heavy].astype(np.float64), k)
     trace = float(np.trace(gram))
     captured = round_down(trace, inner_length + n) - squared_error - growth(4) * trace
     unit = math.ldexp(1.0, -math.frexp(trace)[1])

@@ -106,6 +106,22 @@ def express_by_profiles(matrix: Matrix, components: Array, orthogonal: str) -> P
     return Projection(by_label=ByLabel(labels, scales, k))
 
 
+def express_by_groups(matrix: Matrix, components: Array, labels: Array) -> Projection:
+    """Every row expressed by the component (k, m) of its label (n,), -1 for none."""
+    sizes = (components * np.square(matrix.weigh_columns(np.ones(components.shape[1])))).sum(axis=1)
+    sums = np.zeros(matrix.shape[0])
+
+    def absorb(part: slice, block: tuple[Array, Array]) -> None:
+        sums[part] = block[0]
+
+    fold_counts(matrix, sums_block, absorb, weighted=False)
+    scales = matrix.publish_scales(
+        np.where(labels >= 0, divide(sums, np.append(sizes, 0.0)[labels]), 0.0), 0
+    )
+    labels = np.where(scales > 0, labels, -1).astype(np.int32)
+    return Projection(by_label=ByLabel(labels, scales, len(components)))
+
+
 def _sum_groups(matrix: Matrix, members: Array, sizes: Array) -> Array:
     """(n, k) sums of every row over groups of columns (k, m), over the sizes of these."""
     loadings = np.zeros((matrix.shape[0], len(members)), dtype=matrix.dtype)
@@ -163,7 +179,8 @@ def measure_divergence(
     """The divergence of stored factors, by entries, and the information there is, in two reads."""
     feature_labels = None
     if orthogonal == "features":  # every entry is expressed by the component of its column
-        feature_labels = np.where(components.any(axis=0), components.argmax(axis=0), -1)
+        winners = np.vstack([components, np.zeros(components.shape[1])]).argmax(axis=0)
+        feature_labels = np.where(components.any(axis=0), winners, -1)
     n, m = matrix.shape
     row_sums = np.zeros(n)
     column_sums = np.zeros(m)

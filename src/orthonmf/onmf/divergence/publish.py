@@ -28,7 +28,7 @@ def publish_profiles(matrix: Matrix, solution: Solution, options: Options) -> Fa
     Over features and with a core every column has one label and one scale, so parts cannot
     overlap, whatever came in.
     """
-    components, groups = solution.components, solution.groups
+    components = solution.components
     if options.orthogonal == "features":
         components = winners_only(components)
     components = of_sum_one(components[components.any(axis=1)]).astype(matrix.dtype)
@@ -37,6 +37,18 @@ def publish_profiles(matrix: Matrix, solution: Solution, options: Options) -> Fa
         components = components[used]
         del expressed  # it may be as large as the result
         expressed = express_by_profiles(matrix, components, options.orthogonal)
+    return publish_expressed(matrix, components, expressed, solution, options)
+
+
+def publish_expressed(
+    matrix: Matrix,
+    components: Array,
+    expressed: Projection,
+    solution: Solution,
+    options: Options,
+) -> Factorization:
+    """The same for rows expressed by components (k, m) of sum 1 that are all in use."""
+    groups = solution.groups
     shares = information_shares(matrix, components, expressed, options.orthogonal)
     order = np.argsort(-shares, kind="stable")
     components, shares = components[order], shares[order]

@@ -1,0 +1,126 @@
+"""What is proven about a factorization under the Kullback-Leibler divergence.
+
+Bounds on the divergence come from `bounds.divergence`; here they meet the divergence of the stored
+factors and the information that rows hold about columns, all of the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from orthonmf.bounds.divergence import (
+    bound_divergence,
+    divergence_from_above,
+    information_between,
+    weights_may_change,
+)
+from orthonmf.certificate import (
+    DIVERGENCE,
+    EXACT,
+    Certificate,
+    round_ratio_up,
+    state_promise,
+)
+from orthonmf.engine.counts import read_counts
+from orthonmf.engine.loadings import ByLabel, Projection
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.memory import refuse_beyond_memory
+from orthonmf.engine.profiles import measure_divergence
+from orthonmf.errors import SourceChangedError
+from orthonmf.exact_fit import fits_exactly
+from orthonmf.factorization import Factorization
+from orthonmf.rounding import round_down, round_up
+
+# Divergences of so many times the allowance for rounding are not at the level of it.
+ROUNDING_LEVEL = 2**10
+
+ENTRY_BYTES = 120  # that bounds take for every entry of X
+WHAT = "the certificate", "the factorization stands without it"
+
+NOTHING = "every lower bound on the divergence that was tried is zero, so that no ratio follows"
+AT_ROUNDING = "the divergence is at the level of rounding"
+INDEPENDENT = "rows and columns have nothing in common, up to rounding: nothing can be lost"
+
+
+def prove_divergence(
+    matrix: Matrix,
+    result: Factorization,
+    method: str,
+    seconds: float,
+    interrupted: Callable[[], bool],
+) -> Certificate:
+    """The certificate of a result, of its divergence on the numbers that are read now.
+
+    ``lower_bound`` and ``upper_bound`` are shares of the information that a single component
+    loses, ``ratio`` compares the divergences themselves.
+
+    Raises
+    ------
+    SourceChangedError
+        When the divergence on this matrix is not that of the fit, up to rounding.
+    """
+    refuse_beyond_memory(ENTRY_BYTES * matrix.n_entries, *WHAT)
+    counts = read_counts(matrix)
+    promised = replace(state_promise(result.promise), quantity=DIVERGENCE)
+    measured = measure_divergence(
+        matrix, projection_of(result), result.components, result.orthogonal
+    ).divergence
+    cost = divergence_from_above(measured, counts)
+    _refuse_other_divergence(matrix, result, measured, cost)
+    level = ROUNDING_LEVEL * (cost - measured)
+    if measured <= level and fits_exactly(matrix, result):
+        return replace(EXACT, method="an exact fit", quantity=DIVERGENCE)
+    weighted = matrix.row_weights is not None or matrix.column_factors is not None
+    unsure = weights_may_change(counts) if weighted else 0.0
+    information = information_between(counts)
+    at_least, at_most = information.low - unsure, information.high + unsure
+    if not at_least > level:
+        return replace(promised, reason=INDEPENDENT if measured <= level else NOTHING)
+    asked = result.n_components
+    bounds = bound_divergence(
+        counts,
+        None if result.orthogonal == "features" else result.labels,
+        None if result.orthogonal == "samples" else result.feature_labels,
+        asked if isinstance(asked, tuple) else (asked, asked),
+        method,
+        cost=measured,
+        seconds=seconds,
+        interrupted=interrupted,
+        weighted=weighted,
+    )
+    best = max(bounds, key=lambda bound: bound.value)
+    if not best.value > 0 and measured > level:
+        return replace(promised, reason=NOTHING)
+    promised = replace(promised, upper_bound=round_up(cost / at_least, 4))
+    if not best.value > 0:
+        return replace(promised, reason=AT_ROUNDING)
+    return replace(
+        promised,
+        lower_bound=round_down(best.value / at_most, 4),
+        ratio=round_ratio_up(cost, best.value),
+        method=best.method,
+    )
+
+
+def projection_of(result: Factorization) -> Projection:
+    """The rows of a result, expressed by its components as they are stored."""
+    if result.labels is None:
+        return Projection(result.loadings)
+    by_label = ByLabel(result.labels, result.scales, len(result.components))
+    return Projection(by_label=by_label)
+
+
+def _refuse_other_divergence(
+    matrix: Matrix, result: Factorization, measured: float, cost: float
+) -> None:
+    """Refuse a matrix on which the result has another divergence than in its fit."""
+    fitted, now = float(result.divergence or 0.0), matrix.amount(measured)
+    allowed = 4.0 * (matrix.amount(cost) - now)
+    if not math.isfinite(now) or abs(now - fitted) > allowed:
+        raise SourceChangedError(
+            f"the divergence of the result on X is {now:.6g}, and was {fitted:.6g} in the fit: X "
+            "or its weights (sample_weight must be given again) are others, or have changed; fit "
+            "again, or call certify(X, method='svd') with the data that were fitted"
+        )

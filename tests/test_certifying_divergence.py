@@ -1,0 +1,166 @@
+"""Certificates of fits, and of labels, under the Kullback-Leibler divergence."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import orthonmf
+from orthonmf.errors import InvalidInputError, SourceChangedError
+from tests.oracles.divergence import least_divergence, least_divergence_with_core
+
+pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
+KL = "kullback-leibler"
+SETTINGS = ("samples", "features", "both")
+
+
+def counts(n, m, k, seed=0, per_row=40):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(k, size=n)
+    return rng.poisson(per_row * rng.dirichlet(np.full(m, 0.3), k)[labels]).astype(float), labels
+
+
+def fit(X, orthogonal, k=2, **options):
+    asked = (k, k) if orthogonal == "both" else k
+    return orthonmf.factorize(
+        X, asked, orthogonal=orthogonal, beta_loss=KL, random_state=0, **options
+    )
+
+
+def divergence_of(X, result, w, v):
+    """The weighted divergence of the stored factors, in long doubles, entry by entry."""
+    loadings = result.loadings.toarray() if result.labels is not None else result.loadings
+    fitted = np.asarray(loadings, np.longdouble) @ np.asarray(result.components, np.longdouble)
+    X = np.asarray(X, np.longdouble)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(X > 0, X * np.log(X / fitted), 0) - X + fitted
+    return w @ terms @ v
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("method", ["svd", "tight"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_divergence_and_bound_enclose_those_of_brute_force(orthogonal, method, weighted):
+    rng = np.random.default_rng(7)
+    for _ in range(3):
+        X = rng.poisson(rng.gamma(0.8, 3.0, (6, 5))).astype(float)
+        w, v = (rng.random(6) + 0.1, rng.random(5) + 0.1) if weighted else (np.ones(6), np.ones(5))
+        weights = {"sample_weight": w, "feature_weight": v} if weighted else {}
+        result = fit(X, orthogonal, **weights)
+        certificate = result.certify(X, method, sample_weight=weights.get("sample_weight"))
+        seen = np.asarray(X, np.longdouble) * w[:, None] * v
+        least = {
+            "samples": lambda seen=seen: least_divergence(seen, 2),
+            "features": lambda seen=seen: least_divergence(seen.T, 2),
+            "both": lambda seen=seen: least_divergence_with_core(seen, 2, 2),
+        }[orthogonal]()
+        information = least_divergence(seen, 1)
+        assert divergence_of(X, result, w, v) / information <= certificate.upper_bound
+        assert certificate.upper_bound <= float(divergence_of(X, result, w, v) / information) + 1e-9
+        if certificate.lower_bound is not None:
+            assert certificate.lower_bound <= least / information
+            assert certificate.ratio >= divergence_of(X, result, w, v) / least
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_the_text_tells_the_ratio_and_the_information_kept(orthogonal):
+    X, _ = counts(60, 30, 3)
+    result = fit(X, orthogonal, 3)
+    certificate = result.certify(X, "tight", seconds=20)
+    assert str(certificate).startswith("divergence at most 1.")
+    assert "of the information that rows hold about columns, and no answer" in str(certificate)
+    assert certificate.ratio < 1.25
+    assert certificate.lower_bound <= result.relative_error <= certificate.upper_bound
+    assert result.certify(X, "svd").ratio >= certificate.ratio
+
+
+def test_the_default_certificate_is_computed_when_it_is_looked_at():
+    X, _ = counts(60, 30, 3)
+    sparse = fit(csr_array(X), "samples", 3).certificate
+    dense = fit(X, "samples", 3).certificate
+    assert 1.0 < dense.ratio < 1.2
+    assert sparse.ratio == pytest.approx(dense.ratio, rel=1e-6)
+
+
+def test_float32_and_any_scale_are_certified():
+    X, _ = counts(60, 30, 3)
+    ratio = fit(X, "samples", 3).certificate.ratio
+    for other in (X.astype(np.float32), X * 2.0**-600, X * 2.0**600):
+        assert fit(other, "samples", 3).certificate.ratio == pytest.approx(ratio, rel=1e-4)
+
+
+def test_one_part_and_a_part_for_every_row_are_the_smallest_possible():
+    X, _ = counts(8, 6, 3)
+    assert fit(X, "samples", 1).certificate.ratio <= 1.0 + 1e-8
+    every = fit(X, "samples", 8).certificate
+    assert every.optimal or every.upper_bound < 1e-9
+
+
+def test_where_rows_and_columns_have_nothing_in_common_nothing_is_claimed():
+    X = np.outer([1.0, 2.0, 3.0], [3.0, 4.0, 7.0, 11.0])
+    certificate = fit(X, "samples", 2).certificate
+    assert certificate.optimal or "nothing in common" in str(certificate)
+    power = fit(np.outer([1.0, 2.0, 4.0], [1.0, 1.0]), "samples", 1).certificate
+    assert str(power) == "divergence the smallest possible; proven by an exact fit"
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_changed_data_are_refused(orthogonal):
+    X, _ = counts(30, 20, 3)
+    result = fit(X, orthogonal, 3)
+    X[0, 0] += 5.0
+    with pytest.raises(SourceChangedError, match="divergence of the result on X"):
+        _ = result.certificate
+
+
+def test_labels_of_others_keep_their_groups_and_get_the_smallest_divergence():
+    X, labels = counts(60, 30, 3)
+    names = np.array(["a", "b", "c"])[labels]
+    w, v = np.random.default_rng(1).random((2, 60))
+    v = v[:30]
+    judged = orthonmf.certify(
+        X, names, beta_loss=KL, sample_weight=w, feature_weight=v, method="svd"
+    )
+    assert len(set(zip(judged.labels.tolist(), labels.tolist(), strict=True))) == 3
+    pooled = np.array([(w[:, None] * X * v)[labels == c].sum(axis=0) for c in range(3)])
+    seen = w[:, None] * X * v
+    model = seen.sum(axis=1)[:, None] * (pooled / pooled.sum(axis=1)[:, None])[labels]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.where(seen > 0, seen * np.log(seen / model), 0.0).sum()
+    assert judged.divergence == pytest.approx(least, rel=1e-12)
+    assert float(divergence_of(X, judged, w, v)) == pytest.approx(least, rel=1e-12)
+    assert judged.certificate.ratio > 1.0
+
+
+def test_the_groups_of_a_fit_get_its_divergence_back():
+    X, _ = counts(40, 30, 3)
+    for orthogonal in SETTINGS:
+        result = fit(X, orthogonal, 3)
+        sides = {
+            "samples": (result.labels, None),
+            "features": (None, result.feature_labels),
+            "both": (result.labels, result.feature_labels),
+        }[orthogonal]
+        judged = orthonmf.certify(
+            X, *sides, n_components=result.n_components, beta_loss=KL, method="svd"
+        )
+        assert judged.divergence == pytest.approx(result.divergence, rel=1e-9)
+
+
+def test_what_has_no_finite_divergence_is_refused_with_the_remedy():
+    X, labels = counts(20, 10, 3)
+    outside = np.where(labels == labels[4], -1, labels)
+    with pytest.raises(InvalidInputError, match=r"row \d+ holds something and is in no"):
+        orthonmf.certify(X, outside, beta_loss=KL)
+    with pytest.raises(InvalidInputError, match=r"column \d+ holds something"):
+        orthonmf.certify(X, None, np.arange(10) - 1, beta_loss=KL)
+    with pytest.raises(InvalidInputError, match=r"n_components=\(k, l\), two numbers"):
+        orthonmf.certify(X, labels, np.zeros(10, int), beta_loss=KL)
+    X[labels == labels[4]] = 0.0
+    judged = orthonmf.certify(X, outside, beta_loss=KL, method="svd")
+    assert np.array_equal(judged.labels < 0, outside < 0)
+
+
+def test_a_zero_matrix_has_nothing_to_lose():
+    for orthogonal in ("samples", "features"):
+        result = fit(np.zeros((4, 3)), orthogonal)
+        assert result.certificate.optimal
