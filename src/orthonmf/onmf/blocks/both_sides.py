@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Samples
 from orthonmf.onmf.blocks.descent import descend_disjoint
@@ -12,9 +14,11 @@ from orthonmf.onmf.blocks.starts import block_starts
 from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
 from orthonmf.onmf.heaviest_classes import find_heaviest
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.search.loop import Search
-from orthonmf.onmf.solution import Solution
+from orthonmf.onmf.search.loop import Escape, Search
+from orthonmf.onmf.small_tables import STEP, TableSearch
+from orthonmf.onmf.solution import CoreSolution, Solution
 from orthonmf.typing import Array
+from orthonmf.vectors import unit_lengths, winners_only
 
 ESCAPES_PER_START = 24
 PATIENCE = 12
@@ -32,12 +36,15 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
     def look(directions: Array, n_sweeps: int) -> Solution:
         return descend_disjoint(points, directions, max_iter=n_sweeps, tol=0.0)
 
-    search = Search(refine, look)
-    escapes = []
-    if points.access is not None and k > 1:
+    search, table = Search(refine, look), TableSearch(matrix, options, diagonal=True)
+    escapes: list[Escape[Array]] = []
+    if points.access is not None and k > 1 and not table.suffices:
         count = ESCAPES_PER_START * options.n_init
         escapes = block_escapes(points.access, k, count, options.rng)
-    solution = search.run(block_starts(points, options, search, heaviest), escapes, PATIENCE)
+    if table.n_rounds:
+        escapes.insert(0, Escape(STEP, lambda best, answers: search_blocks(table, k, answers)))
+    starts = block_starts(points, options, search, heaviest, promised_only=table.suffices)
+    solution = search.run(starts, escapes, PATIENCE)
     if may_be_exact(points):
         solution = with_exact_directions(points, solution, disjoint=True)
     return replace(
@@ -46,6 +53,16 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
         packed=0.0 if heaviest is None else heaviest.packed,
         components=points.components(solution.directions),
     )
+
+
+def search_blocks(table: TableSearch, k: int, answers: list[Solution]) -> Array:
+    """Directions (k, m) of the best blocks that a search of a small table finds."""
+    known = []
+    for answer in answers:
+        groups = np.zeros((k, answer.directions.shape[1]))
+        groups[: len(answer.directions)] = unit_lengths(winners_only(answer.directions))
+        known.append(CoreSolution(groups, np.eye(k)))
+    return table.run(known).groups
 
 
 def explain_fewer(k: object) -> str:

@@ -40,11 +40,17 @@ LLOYD_ITERATIONS = 30
 
 
 def block_starts(
-    points: Points, options: Options, search: Search, heaviest: Solution | None
+    points: Points,
+    options: Options,
+    search: Search,
+    heaviest: Solution | None,
+    *,
+    promised_only: bool = False,
 ) -> Iterator[Start]:
     """Given components and the heaviest classes, where there are any, before all others.
 
-    Of these there are few where every sweep reads the data from far away.
+    Of these there are few where every sweep reads the data from far away. With ``promised_only``
+    there are besides those of the published algorithm alone, and one block.
     """
     if not isinstance(options.init, str):
         yield Start("given components", points.directions_of(options.init))
@@ -53,19 +59,27 @@ def block_starts(
     # The searches over one side draw their own directions, and share what time there is.
     half = options.relaxation_seconds / 2
     starts = _Starts(points, replace(options, init="auto", relaxation_seconds=half), search)
-    yield from starts.few() if points.access is None else starts.many()
+    if promised_only:
+        yield from starts.published()
+        yield starts.one_block()
+    else:
+        yield from starts.few() if points.access is None else starts.many()
 
 
 class _Starts:
     def __init__(self, points: Points, options: Options, search: Search) -> None:
         self._points, self._options, self._search = points, options, search
 
+    def published(self) -> Iterator[Start]:
+        """From means, by the steps of the paper."""
+        yield from self._both_ways(self._cluster())
+
     def few(self) -> Iterator[Start]:
         """Those that need few reads: from means, from the samples' answer, one block."""
         for _ in range(self._options.n_init):
             yield from self._both_ways(self._cluster("k-means||", self._options.tol))
         yield from self._both_ways(*self._samples_answer())
-        yield self._one_block()
+        yield self.one_block()
 
     def many(self) -> Iterator[Start]:
         """All of them."""
@@ -75,7 +89,7 @@ class _Starts:
             yield from self._both_ways(clusters)
             if number == 0:
                 yield from self._other_orders(clusters)
-        yield self._one_block()
+        yield self.one_block()
         clusters, promise = self._samples_answer()
         yield from self._both_ways(clusters, promise)
         yield from self._other_orders(clusters)
@@ -134,7 +148,7 @@ class _Starts:
             separate = separate_centers(clusters.centers, clusters.weights, order)
             yield Start("other pair orders", separate.directions)
 
-    def _one_block(self) -> Start:
+    def one_block(self) -> Start:
         """The sum of all rows by weight: descent makes it the top singular vector."""
         everyone = np.zeros(len(self._points.weights), dtype=np.int32)
         return Start("one block", self._points.sums(everyone, 1))

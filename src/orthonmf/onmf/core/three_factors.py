@@ -16,7 +16,9 @@ from orthonmf.onmf.core.escapes import core_escapes
 from orthonmf.onmf.core.starts import core_starts
 from orthonmf.onmf.exact_directions import find_exact_directions, may_be_exact
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.search.loop import Search
+from orthonmf.onmf.search.loop import Escape, Search
+from orthonmf.onmf.search.one_side import FIRST_SWEEPS
+from orthonmf.onmf.small_tables import STEP, TableSearch
 from orthonmf.onmf.solution import CoreSolution, Solution
 
 # Rows times groups of columns up to which the last directions are exact: that costs one sweep.
@@ -34,16 +36,26 @@ def factorize_core(matrix: Matrix, options: Options) -> Solution[CoreSolution]:
         step = options.checkpoint.next_step()
         return descend_core(matrix, start, max_iter=options.max_iter, tol=options.tol, step=step)
 
-    search = Search(refine)
-    several = options.n_init > 1 and isinstance(options.init, str)
-    escapes = core_escapes(matrix, options) if several else []
-    solution = search.run(core_starts(matrix, options, search), escapes)
+    search, table, starting = Search(refine), TableSearch(matrix, options), options
+    escapes: list[Escape[CoreSolution]] = []
+    if table.suffices:
+        init = "lines" if options.init == "auto" else options.init
+        starting = replace(options, init=init, max_iter=FIRST_SWEEPS)
+    elif options.n_init > 1 and isinstance(options.init, str):
+        escapes = core_escapes(matrix, options)
+    if table.n_rounds:
+        escapes.insert(0, Escape(STEP, lambda best, answers: table.run(_directions_of(answers))))
+    solution = search.run(core_starts(matrix, starting, search), escapes)
     factors, points = settle(matrix, solution.directions), Samples(matrix)
     return replace(
         solution,
         components=points.components(factors.components),
         groups=points.components(factors.groups),
     )
+
+
+def _directions_of(answers: list[Solution[CoreSolution]]) -> list[CoreSolution]:
+    return [answer.directions for answer in answers]
 
 
 def settle(matrix: Matrix, factors: CoreSolution) -> CoreSolution:

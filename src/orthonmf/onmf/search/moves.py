@@ -35,24 +35,28 @@ def net_gains(alpha: Array, weights: Array, labels: Array, energies: Array) -> t
     ----------
     alpha
         (b, k) energy of every point along the direction of each component.
-    weights, labels
-        (b,) energy of every point, and the component it belongs to.
+    weights
+        (b,) energy of every point, or (b, k) as much of it as each component could capture.
+    labels
+        (b,) the component that every point belongs to.
     energies
-        (k,) what the components capture.
+        (k,) what the components capture; (b, k) where points have components of their own.
     """
     everyone = np.arange(len(labels))
+    energies = np.broadcast_to(energies, alpha.shape)
+    weights = np.broadcast_to(weights if weights.ndim == 2 else weights[:, None], alpha.shape)
     # Gain of entering: the top eigenvalue of [[e + a, sqrt(ab)], [sqrt(ab), b]] less e, where a + b
     # is the weight w: h + sqrt(h^2 + a e) with h = (w - e) / 2.
-    halves = np.subtract.outer(weights, energies) / 2
+    halves = (weights - energies) / 2
     gains = np.square(halves)
     gains += alpha * energies
     np.sqrt(gains, out=gains)
     gains += halves
     # Loss of leaving: e less the top eigenvalue of [[e - a, -sqrt(ab)], [-sqrt(ab), 0]].
-    own_alpha = alpha[everyone, labels]
-    own_beta = np.maximum(weights - own_alpha, 0.0)
-    rest = np.maximum(energies[labels] - own_alpha, 0.0)
-    losses = energies[labels] - (rest + np.sqrt(np.square(rest) + 4 * own_alpha * own_beta)) / 2
+    own_alpha, own_energies = alpha[everyone, labels], energies[everyone, labels]
+    own_beta = np.maximum(weights[everyone, labels] - own_alpha, 0.0)
+    rest = np.maximum(own_energies - own_alpha, 0.0)
+    losses = own_energies - (rest + np.sqrt(np.square(rest) + 4 * own_alpha * own_beta)) / 2
     gains[everyone, labels] = -np.inf
     targets = gains.argmax(axis=1)
     return targets, gains[everyone, targets] - losses
