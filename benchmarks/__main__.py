@@ -23,7 +23,7 @@ CONTESTS = ("small", "large", "sparse", "both", "core", "baselines")
 # Those with a command line of their own.
 COMMANDS = {
     "quality": "quality", "reliability": "reliability.page", "out_of_core": "out_of_core",
-    "scheduler": "scheduler", "graphs": "graphs", "iterations": "iterations",
+    "scheduler": "scheduler", "graphs": "graphs", "iterations": "iterations", "tables": "tables",
 }  # fmt: skip
 USUAL = ("sweep", "speed", "core", "overhead", "memory", "places", "growth")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import quality, rivals
+from benchmarks import quality, rivals, tables
 from benchmarks.__main__ import COMMANDS, ROWS, main
 from benchmarks.rows import FAILED, MISSED, REACHED, SKIPPED, SkippedError, guard, judge, measure
 from orthonmf.datasets import make_planted
@@ -151,3 +151,28 @@ def test_an_uneven_set_is_fitted_with_its_own_number_of_components(tmp_path):
     table = pd.read_csv(tmp_path / "quality.csv")
     assert table["n_components"].tolist() == [10, 10]
     assert table["largest_gap"].max() < 0.01
+
+
+def test_tables_are_the_same_every_time_and_ask_for_groups_that_can_be_in_use():
+    for number in range(30):
+        table = tables.make_table(number)
+        np.testing.assert_array_equal(table.counts, tables.make_table(number).counts)
+        assert all(10 <= size <= 60 for size in table.counts.shape)
+        assert all(
+            2 <= asked <= size / 2
+            for asked, size in zip(table.sizes, table.counts.shape, strict=True)
+        )
+        assert table.counts.any()
+
+
+@pytest.mark.slow
+def test_gaps_on_tables_count_from_the_best_call_in_the_folder(tmp_path, capsys):
+    command = ["--tables", "1", "--pattern", "blocks", "-o", str(tmp_path)]
+    assert tables.main([*command, "--starts", "2"]) == 0
+    assert "share within 1 %" in capsys.readouterr().out
+    kept = pd.read_csv(tmp_path / "tables-fits.csv")
+    assert sorted(kept["starts"]) == [1, 2]
+    found = tables.with_gaps(kept, kept.assign(error=kept["error"] / 2))
+    assert found["gap"].tolist() == pytest.approx(
+        [found["error"].iloc[0] * 2 / kept["error"].min() - 1]
+    )
