@@ -13,13 +13,16 @@ PUBLISHED = [  # set, side, relative squared error as printed, k = 6
 ]
 
 
+MOST_STARTS = 80  # of Arcene about one start in thirty is as good as the published value
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "side", "published"), PUBLISHED)
-def test_forty_single_starts_bracket_the_published_value(real_set, name, side, published):
+def test_single_starts_bracket_the_published_value(real_set, name, side, published):
     X = real_set(name)
     errors = []
     # More starts only widen the range, so no more are made than are needed.
-    while len(errors) < 40 and not (errors and min(errors) <= published <= max(errors)):
+    while len(errors) < MOST_STARTS and not (errors and min(errors) <= published <= max(errors)):
         found = orthonmf.factorize(
             X, 6, orthogonal=side, algorithm="paper", random_state=len(errors), certificate=None
         )
