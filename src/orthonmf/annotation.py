@@ -156,8 +156,12 @@ def _settings(result: Factorization) -> dict[str, Any]:
         "orthogonal": result.orthogonal,
         "n_components": np.asarray(result.n_components),
         "error": float(result.error),
-        "relative_squared_error": float(result.relative_error),
+        "beta_loss": result.beta_loss,
+        "relative_error": result.relative_error,
     }
+    for name in ("relative_squared_error", "divergence", "information"):
+        if getattr(result, name) is not None:
+            values[name] = float(getattr(result, name))
     known = result.evidence.settled
     if known is not None:
         values["certificate"] = str(known)

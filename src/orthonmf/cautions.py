@@ -17,6 +17,7 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.factorization import Factorization
 from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 # Of the energy, from which on a row outweighs all others, and a column. A column may well hold
 # more than half of it: the commonest word of a text does.
@@ -28,6 +29,9 @@ TINY = 0.005  # of what all components capture
 ROUNDED = 1e-2  # by how much a total may differ from the sum, for entries are often rounded
 MOST_LOOKED_AT = 2**19  # rows by which shares are told first; a fit on a GPU waits for each
 FEWEST_COUNTED, MOST_SUSPECTS = 6, 4
+# Counts are told from a few rows; so many of their entries are not zero at most, and the largest
+# is so many times the usual one at least.
+COUNTED_ROWS, FEWEST_COUNTS, MOSTLY_ZEROS, TAIL = 200, 500, 0.25, 8.0
 YEARS = (1850, 2100)
 LITTLE_MORE, TELLS_NOTHING = 0.02, 0.99  # compared with chance
 FEW_ROWS = 0.2
@@ -47,11 +51,14 @@ def find_cautions(matrix: Matrix, result: Factorization) -> tuple[str, ...]:
         return underflown or (ZERO,)
     if _all_equal(result):
         return (EQUAL,)
+    if result.information_shares is not None:
+        kept = divide(result.information_shares, result.information_shares.sum())
+        return (*underflown, *_about_components(kept))
     step = max(1, matrix.shape[0] // MOST_LOOKED_AT)
     energies = _energies(result, step)
     if step > 1 and _about_components(energies):
         energies = _energies(result)  # what is said is true of all rows
-    found = [*underflown, *_about_components(energies)]
+    found = [*underflown, *_about_components(energies), *_about_counts(matrix)]
     if matrix.row_weights is None and matrix.column_factors is None:
         captured = (1.0 - result.relative_error) * (energies @ np.square(result.components))
         rows = _about_rows(matrix, result)
@@ -154,6 +161,27 @@ def _about_components(energies: Array) -> list[str]:
     return [
         f"{tiny} of {k} components are tiny, each under {_percent(TINY)} of what is captured: ask "
         "for fewer (-k), or see what select-k suggests."
+    ]
+
+
+def _about_counts(matrix: Matrix) -> list[str]:
+    """Whole numbers, mostly zeros, mostly small, a few large: words, tags, events."""
+    n = matrix.shape[0]
+    if not (matrix.source.in_memory and matrix.complete and matrix.exponent == 0):
+        return []
+    if matrix.row_weights is not None or matrix.column_factors is not None:
+        return []
+    rows = matrix.source.rows(np.linspace(0, n - 1, min(n, COUNTED_ROWS)).astype(np.int64))
+    values = rows[rows > 0]
+    if len(values) < FEWEST_COUNTS or len(values) > MOSTLY_ZEROS * rows.size:
+        return []
+    tail = values.max() >= TAIL * np.median(values)
+    if not tail or not (values == np.floor(values)).all():
+        return []
+    return [
+        "X looks like counts (whole numbers, mostly zeros, a few of them large), and under the "
+        'squared error the large ones decide: try beta_loss="kullback-leibler" (--beta-loss '
+        "kullback-leibler), which compares shares of rows."
     ]
 
 

@@ -14,6 +14,7 @@ class FitOptions:
     where an answer is, and ``init`` is "auto" then.
     """
 
+    beta_loss: str = "frobenius"
     algorithm: str = "best"
     init: str = "auto"
     kmeans: str | None = None

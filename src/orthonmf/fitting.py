@@ -289,6 +289,7 @@ def repeatable(options: Options, n_init: int | str) -> FitOptions | None:
     if callable(options.kmeans):
         return None
     return FitOptions(
+        beta_loss=options.beta_loss,
         algorithm=options.algorithm,
         init=options.init if isinstance(options.init, str) else "auto",
         kmeans=options.kmeans,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthonmf.distinctive import distinctive_features, name_components
-from orthonmf.engine.losses import LOSSES
+from orthonmf.engine.losses import KULLBACK_LEIBLER, LOSSES
 from orthonmf.extras import import_extra
 from orthonmf.inputs.data import as_source
 from orthonmf.inputs.parameters import as_choice, as_n_components
@@ -38,7 +38,25 @@ def top_features(result: Factorization, n: int, by: str) -> list[list[Any]]:
     as_choice(by, ("weight", "distinctive"), "by")
     count = as_n_components(n, "n")
     choose = _largest if by == "weight" else distinctive_features
-    return [name_some(result.feature_names, places) for places in choose(result.components, count)]
+    chosen = choose(weights_of_features(result), count)
+    return [name_some(result.feature_names, places) for places in chosen]
+
+
+def weights_of_features(result: Factorization) -> Array:
+    """(k, m) how much every feature matters in a component: its weight there.
+
+    Under the Kullback-Leibler divergence it is what the feature adds to the information that the
+    component keeps, ``u ln(u / overall)`` of its share u, where that is positive: a word that is as
+    frequent everywhere tells nothing, however frequent it is.
+    """
+    components = result.components
+    if result.beta_loss != KULLBACK_LEIBLER or len(components) < 2:
+        return components
+    totals = np.asarray(result.loadings.sum(axis=0), dtype=np.float64).ravel()
+    profiles = divide(components, components.sum(axis=1)[:, None])
+    overall = divide(totals, totals.sum()) @ profiles
+    ratios = np.divide(profiles, overall, out=np.ones_like(profiles), where=profiles > 0)
+    return np.maximum(profiles * np.log(ratios), 0.0)
 
 
 def top_samples(result: Factorization, n: int) -> list[list[Any]]:
@@ -65,7 +83,9 @@ def loadings_on(result: Factorization, component: int) -> Array:
 
 
 def strengths(result: Factorization) -> Array:
-    """(k,) length of what every component adds to the approximation."""
+    """(k,) length of what every component adds to the approximation; of counts the sum of it."""
+    if result.beta_loss == KULLBACK_LEIBLER:
+        return np.asarray(result.loadings.sum(axis=0), dtype=np.float64).ravel()
     loadings = np.asarray(result.loadings if result.scales is None else result.scales)
     largest = float(loadings.max(initial=0.0)) or 1.0
     squares = np.square(loadings / largest, dtype=np.float64)  # whatever the scale, in range
@@ -196,7 +216,7 @@ def _call(result: Factorization) -> list[str]:
     numbers = [str(component) for component in range(result.n_components_found)]
     if result.feature_names is None:
         return numbers
-    names = name_components(result.components, result.feature_names)
+    names = name_components(weights_of_features(result), result.feature_names)
     return [f"{number}: {name[:LONGEST]}" for number, name in zip(numbers, names, strict=True)]
 
 

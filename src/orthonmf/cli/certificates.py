@@ -8,6 +8,7 @@ from typing import Any
 from orthonmf.certificate import Certificate, state_promise
 from orthonmf.certifying import Evidence
 from orthonmf.cli.terminal import line, prose
+from orthonmf.engine.losses import LOSSES
 from orthonmf.errors import TooLargeError
 from orthonmf.factorization import Factorization
 
@@ -31,7 +32,7 @@ def plain_certificate(certificate: Certificate) -> dict[str, Any]:
 
 def tell_proof(result: Factorization) -> None:
     """The error, what is proven of it, and how long both took."""
-    line(f"relative squared error {result.relative_squared_error:.6g}")
+    line(f"{LOSSES[result.beta_loss].error} {result.relative_error:.6g}")
     prose(f"{result.certificate}")
     line(times_of(result))
 

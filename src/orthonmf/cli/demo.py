@@ -109,7 +109,7 @@ def _tell(results: list[Factorization]) -> None:
     rows = [
         (
             f"{result.error:.1f}",
-            f"{result.relative_squared_error:.4f}",
+            f"{result.relative_error:.4f}",
             "yes" if is_exactly_orthogonal(result) else "no",
             ratio_text(result.certificate.ratio),
             f"{result.seconds:.3f} s",

@@ -24,6 +24,7 @@ from orthonmf.cli.data import (
 from orthonmf.cli.failures import about
 from orthonmf.cli.folder import PAGE, check_folder, summary_of, tell_story, write_folder
 from orthonmf.cli.terminal import line, object_line, progress, prose, table, tell_seed
+from orthonmf.engine.losses import FROBENIUS
 from orthonmf.errors import InvalidInputError
 from orthonmf.fitting import INITS, factorize
 from orthonmf.report import Story, find
@@ -55,6 +56,7 @@ def fit(
     ] = o.Writing.copy,
     json: o.Json = False,
     quiet: o.Quiet = False,
+    beta_loss: o.BetaLoss = FROBENIUS,
     algorithm: o.Algorithm = "best",
     init: o.Init = "auto",
     kmeans: o.Kmeans = None,
@@ -93,6 +95,7 @@ def fit(
     given: dict[str, Any] = {
         "n_components": components,
         "orthogonal": orthogonal,
+        "beta_loss": beta_loss,
         "algorithm": algorithm,
         "init": init,
         "kmeans": kmeans,
@@ -142,7 +145,8 @@ def fit(
         chance = None
         if report:
             with progress("fitting shuffled data", quiet):
-                fitted = {**weighted, "n_jobs": jobs, "orthogonal": orthogonal}
+                fitted = {**weighted, "n_jobs": jobs}
+                fitted |= {"orthogonal": orthogonal, "beta_loss": beta_loss}
                 chance = captured_by_chance(data.X, components, seed=result.random_state, **fitted)
         with progress("writing", quiet):
             findings = find(

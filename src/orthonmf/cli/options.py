@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from orthonmf.certificate import CERTIFICATES
+from orthonmf.engine.losses import LOSSES
 from orthonmf.errors import InvalidInputError, OrthoNMFError
 from orthonmf.files.readers import FORMATS
 from orthonmf.inputs.parameters import as_n_init, name_nearest
@@ -171,6 +172,10 @@ Components = Annotated[
 ]
 Orthogonal = Annotated[
     str, choice("--orthogonal", "What components share none of.", SETTINGS, None)
+]
+BetaLoss = Annotated[
+    str,
+    choice("--beta-loss", "What an entry costs; kullback-leibler is for counts.", LOSSES),
 ]
 Algorithm = Annotated[str, choice("--algorithm", f"{explain(NAMES)}.", NAMES)]
 Init = Annotated[

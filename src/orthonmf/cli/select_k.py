@@ -21,6 +21,7 @@ from orthonmf.cli.terminal import (
     tell_seed,
 )
 from orthonmf.cli.writing import writing_together
+from orthonmf.engine.losses import FROBENIUS
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.fitting import factorize
 from orthonmf.selection import Selection, select_n_components
@@ -47,6 +48,7 @@ def select_k(
     json: o.Json = False,
     quiet: o.Quiet = False,
     repetitions: Annotated[int, o.solver(None, "How often everything is repeated.", min=1)] = 3,
+    beta_loss: o.BetaLoss = FROBENIUS,
     algorithm: o.Algorithm = "best",
     n_init: o.NInit = o.N_INIT,
     seed: o.Seed = None,
@@ -66,6 +68,7 @@ def select_k(
         data.X,
         numbers,
         orthogonal=orthogonal,
+        beta_loss=beta_loss,
         algorithm=algorithm,
         n_init=n_init,
         n_repetitions=repetitions,
@@ -81,6 +84,7 @@ def select_k(
             data.X,
             selection.suggestion,
             orthogonal=orthogonal,
+            beta_loss=beta_loss,
             certificate=None,
             feature_names=data.column_names,
             random_state=selection.random_state,

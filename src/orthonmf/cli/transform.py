@@ -15,6 +15,7 @@ from orthonmf.cli.data import PREPARING, Reading, most_bytes, read_data, takes_r
 from orthonmf.cli.failures import about, writing_stdout
 from orthonmf.cli.folder import MODEL, read_model
 from orthonmf.cli.terminal import object_line, progress
+from orthonmf.engine.losses import LOSSES
 from orthonmf.factorization import Factorization
 from orthonmf.files.readers import FileError, NamedMatrix
 from orthonmf.files.readers.names import unshield
@@ -67,7 +68,7 @@ def _transform(data: NamedMatrix, fitted: Factorization, missing: bool) -> Story
     matrix = as_matrix(
         data.X, feature_weight=fitted.feature_weight, missing_values=np.nan if missing else None
     )
-    projected = matrix.express(fitted.components, fitted.orthogonal)
+    projected = LOSSES[fitted.beta_loss].express(matrix, fitted.components, fitted.orthogonal)
     result = replace(
         fitted, loadings=projected.loadings, labels=projected.labels, scales=projected.scales
     )

@@ -17,10 +17,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from orthonmf.engine.executors import Absorb
+from orthonmf.engine.executors import Absorb, Serial
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.points import Samples
 from orthonmf.engine.sampling import draw_sample
+from orthonmf.engine.scan import Scan
+from orthonmf.engine.sources import in_memory
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
 
@@ -103,6 +106,12 @@ class Counts:
     def profiles(self, rows: Array) -> Array:
         """Some rows (c,) over their sums, (c, m) dense."""
         return self.rows[rows].toarray() / self.row_sums[rows][:, None]
+
+    def points(self, values: Array) -> Samples:
+        """The rows with other values, one for each that is stored, as points."""
+        rows = csr_array((values, self.rows.indices, self.rows.indptr), shape=self.shape)
+        scanned = Scan(None, self.sum_entries(np.square(values)))
+        return Samples(Matrix(in_memory(rows), Serial(), scanned))
 
     def part(self, rows: Array | slice) -> Counts:
         """Some rows by themselves."""

@@ -26,6 +26,8 @@ class Loss:
     error_name: str  # the attribute of a result that holds the relative error
     quantity: str  # what is compared with the smallest possible, in words
     error: str  # the relative error in words
+    amount: str  # what components share out, in a word
+    about: str  # what that is
     # (k,) what the components (k, m) of a result are brought to: 1.
     lengths: Callable[[Array], Array]
     # (k,) the same of the scales (n,) of the rows of every group, by their labels (n,).
@@ -80,6 +82,8 @@ LOSSES = {
         error_name="relative_squared_error",
         quantity="squared error",
         error="relative squared error",
+        amount="energy",
+        about="the sum of the squared entries of the table",
         lengths=_lengths,
         group_sizes=group_lengths,
         express=Matrix.express,
@@ -89,6 +93,8 @@ LOSSES = {
         error_name="relative_error",
         quantity="Kullback-Leibler divergence",
         error="share of the information lost",
+        amount="information",
+        about="what a row tells about which columns its counts are in, beyond what all rows share",
         lengths=_sums,
         group_sizes=group_sums,
         express=express_by_profiles,

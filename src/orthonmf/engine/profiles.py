@@ -8,10 +8,11 @@ columns is ``<v, x> / <v, u>``, and of several profiles the nearest is that with
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from orthonmf.engine.counts import SMALLEST, Counts, fold_counts
+from orthonmf.engine.counts import SMALLEST, Counts, fold_counts, sum_rows
 from orthonmf.engine.loadings import ByLabel, Projection, scale_loadings
 from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import InvalidInputError
@@ -100,26 +101,27 @@ def express_by_profiles(matrix: Matrix, components: Array, orthogonal: str) -> P
     if k == 0:
         return Projection(by_label=ByLabel(nobody, np.zeros(len(nobody), matrix.dtype), 0))
     swept = sweep_profiles(matrix, profiles, pool=False)
-    scales = np.where(swept.labels >= 0, swept.sums / sizes[swept.labels], 0.0)
+    return _scaled(matrix, swept.labels, swept.sums, sizes)
+
+
+def _scaled(matrix: Matrix, labels: Array, sums: Array, sizes: Array) -> Projection:
+    """Rows of these labels (n,) and sums (n,), for components of these sizes (k,)."""
+    scales = np.where(labels >= 0, divide(sums, np.append(sizes, 0.0)[labels]), 0.0)
     scales = matrix.publish_scales(scales, 0)
-    labels = np.where(scales > 0, swept.labels, np.int32(-1))
-    return Projection(by_label=ByLabel(labels, scales, k))
+    labels = np.where(scales > 0, labels, -1).astype(np.int32)
+    return Projection(by_label=ByLabel(labels, scales, len(sizes)))
 
 
 def express_by_groups(matrix: Matrix, components: Array, labels: Array) -> Projection:
     """Every row expressed by the component (k, m) of its label (n,), -1 for none."""
-    sizes = (components * np.square(matrix.weigh_columns(np.ones(components.shape[1])))).sum(axis=1)
     sums = np.zeros(matrix.shape[0])
 
-    def absorb(part: slice, block: tuple[Array, Array]) -> None:
-        sums[part] = block[0]
+    def absorb(part: slice, block: Array) -> None:
+        sums[part] = block
 
-    fold_counts(matrix, sums_block, absorb, weighted=False)
-    scales = matrix.publish_scales(
-        np.where(labels >= 0, divide(sums, np.append(sizes, 0.0)[labels]), 0.0), 0
-    )
-    labels = np.where(scales > 0, labels, -1).astype(np.int32)
-    return Projection(by_label=ByLabel(labels, scales, len(components)))
+    fold_counts(matrix, sum_rows, absorb, weighted=False)
+    sizes = components @ np.square(matrix.weigh_columns(np.ones(components.shape[1])))
+    return _scaled(matrix, labels, sums, sizes)
 
 
 def _sum_groups(matrix: Matrix, members: Array, sizes: Array) -> Array:
@@ -152,13 +154,19 @@ def group_block(counts: Counts, members: Array) -> Array:
     return sums
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lost:
     """What a factorization loses, in the units of `Matrix.amount`."""
 
-    divergence: float  # of the stored factors; infinite where they are zero and X is not
-    information: float  # N I(X; Y), what a single component loses
+    of_rows: Array  # (n,) divergence of every row; infinite where factors are zero and X is not
+    at_most: Array  # (n,) what a single component loses of every row
+    information: float  # N I(X; Y), their sum
     total: float  # N
+
+    @cached_property
+    def divergence(self) -> float:
+        """That of all rows."""
+        return float(self.of_rows.sum())
 
     @property
     def share(self) -> float:
@@ -176,7 +184,10 @@ def lost_share(matrix: Matrix, projection: Projection, components: Array, orthog
 def measure_divergence(
     matrix: Matrix, projection: Projection, components: Array, orthogonal: str
 ) -> Lost:
-    """The divergence of stored factors, by entries, and the information there is, in two reads."""
+    """The divergence of stored factors, by entries, and the information there is, in two reads.
+
+    Loadings (n, k) that are zero in a row of X leave all of that row out of the fit.
+    """
     feature_labels = None
     if orthogonal == "features":  # every entry is expressed by the component of its column
         winners = np.vstack([components, np.zeros(components.shape[1])]).argmax(axis=0)
@@ -194,13 +205,12 @@ def measure_divergence(
     loadings = projection.dense if projection.by_label is None else projection.by_label.csr()
     loadings = scale_loadings(loadings, matrix.exponent)
     profiles = components * np.square(matrix.weigh_columns(np.ones(m)))
-    fitted = float((loadings.T @ weights) @ profiles.sum(axis=1))
-    divergence = information = 0.0
+    fitted = weights * np.asarray(loadings @ profiles.sum(axis=1))
+    of_rows, at_most = fitted - row_sums, np.zeros(n)
 
-    def add_losses(part: slice, block: tuple[float, float]) -> None:
-        nonlocal divergence, information
-        divergence += block[0]
-        information += block[1]
+    def add_losses(part: slice, block: tuple[Array, Array]) -> None:
+        of_rows[part] += block[0]
+        at_most[part] = block[1]
 
     total = float(column_sums.sum())
     by_row: dict[str, Array] = {"row_sums": row_sums, "weights": weights}
@@ -214,7 +224,8 @@ def measure_divergence(
         "feature_labels": feature_labels,
     }
     fold_counts(matrix, loss_block, add_losses, shared, by_row)
-    return Lost(max(divergence - total + fitted, 0.0), max(information, 0.0), total)
+    # What is below zero is so by rounding.
+    return Lost(np.maximum(of_rows, 0.0), at_most, max(float(at_most.sum()), 0.0), total)
 
 
 def scale_vector(projection: Projection, matrix: Matrix) -> Array:
@@ -237,8 +248,8 @@ def loss_block(
     labels: Array | None = None,
     scales: Array | None = None,
     loadings: Array | None = None,
-) -> tuple[float, float]:
-    """``sum x ln(x / fitted)`` over the entries of a block, and ``sum x ln(x / (r c / N))``."""
+) -> tuple[Array, Array]:
+    """(b,) ``sum x ln(x / fitted)`` of every row, and ``sum x ln(x / (r c / N))``."""
     x, columns, owners = counts.rows.data, counts.rows.indices, counts.owners
     if labels is not None and scales is not None:
         component, loading = labels[owners], scales[owners]
@@ -247,10 +258,8 @@ def loss_block(
         assert loadings is not None
         component = feature_labels[columns]
         loading = loadings[owners, component]
-    fitted = weights[owners] * loading * profiles[component, columns]
-    fitted[component < 0] = 0.0
-    if (fitted <= 0).any():
-        divergence = np.inf
-    else:
-        divergence = float(x @ np.log(x / fitted))
-    return divergence, float(x @ np.log(x / (row_sums[owners] * shares[columns])))
+    fitted = np.where(component >= 0, weights[owners] * loading * profiles[component, columns], 0)
+    with np.errstate(divide="ignore"):
+        lost = x * np.log(x / fitted)
+    expected = row_sums[owners] * shares[columns]
+    return counts.sum_entries(lost), counts.sum_entries(x * np.log(x / expected))

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from orthonmf.certificate import CERTIFICATE_SECONDS, Certificate
 from orthonmf.engine.loadings import Projection
-from orthonmf.engine.masked import MaskedMatrix
+from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import InvalidInputError
 from orthonmf.estimators.callbacks import CallbackSupport, FitTasks, with_callbacks
@@ -76,8 +76,9 @@ class OrthogonalNMF(
     result_ : Factorization
         The whole answer; the attributes that follow are parts of it.
     components_ : ndarray of shape ``(n_components_, n_features)``
-        Unit rows, ordered by the energy they capture. Disjoint supports over features, and over
-        both unless ``n_components`` is a pair.
+        Unit rows, ordered by the energy they capture; under the Kullback-Leibler divergence
+        profiles of sum 1, ordered by the information they keep. Disjoint supports over
+        features, and over both unless ``n_components`` is a pair.
     labels_ : ndarray of shape (n_samples,) or None
         The component of every sample, -1 for a zero one; None over features.
     feature_labels_ : ndarray of shape (n_features,) or None
@@ -93,8 +94,10 @@ class OrthogonalNMF(
         diagonal unless ``n_components`` is a pair.
     reconstruction_err_ : float
         Frobenius norm of the error, weighted if the fit was.
-    relative_squared_error_ : float
-        Its square divided by the squared norm of X.
+    relative_squared_error_ : float or None
+        Its square divided by the squared norm of X; None under the Kullback-Leibler divergence.
+    relative_error_ : float
+        The same, or under that divergence the share of the information that is lost.
     promise_ : Promise
         The ratio that the algorithm promises whatever the data, or why there is none.
     certificate_ : Certificate
@@ -135,6 +138,7 @@ class OrthogonalNMF(
         n_components: int | tuple[int, int] = 8,
         *,
         orthogonal: str = "samples",
+        beta_loss: str = FROBENIUS,
         algorithm: str = "best",
         init: str | Array = "auto",
         kmeans: str | Callable[..., Any] | None = None,
@@ -152,6 +156,7 @@ class OrthogonalNMF(
     ) -> None:
         self.n_components = n_components
         self.orthogonal = orthogonal
+        self.beta_loss = beta_loss
         self.algorithm = algorithm
         self.init = init
         self.kmeans = kmeans
@@ -209,6 +214,7 @@ class OrthogonalNMF(
     core_ = _part_of_result("core")
     reconstruction_err_ = _part_of_result("error")
     relative_squared_error_ = _part_of_result("relative_squared_error")
+    relative_error_ = _part_of_result("relative_error")
     promise_ = _part_of_result("promise")
     feature_weight_ = _part_of_result("feature_weight")
     n_components_ = _part_of_result("n_components_found")
@@ -400,22 +406,21 @@ class OrthogonalNMF(
         return loadings @ self.components_
 
     def score(self, X: Any, y: Any = None) -> float:
-        """1 minus the relative squared error of X expressed by the components, at most 1."""
+        """1 minus the relative error of X expressed by the components, at most 1.
+
+        Under the Kullback-Leibler divergence that is the share of the information in X which
+        they keep; minus infinity where a row holds what its component lacks.
+        """
         matrix, projection = self._project(X)
-        if not matrix.total > 0:
-            return 1.0
-        if isinstance(matrix, MaskedMatrix):
-            error = matrix.residual(projection.loadings, self.components_)
-        else:
-            energies = matrix.energies_of(self.components_, projection)
-            error, _ = matrix.squared_error(self.components_, projection, energies)
-        return 1.0 - error / matrix.total
+        loss, orthogonal = LOSSES[self.result_.beta_loss], self.result_.orthogonal
+        return 1.0 - loss.relative_error(matrix, projection, self.components_, orthogonal)
 
     def _project(self, X: Any) -> tuple[Matrix, Projection]:
         check_is_fitted(self)
         matrix = as_matrix(X, feature_weight=self.feature_weight_, **self._list_reading())
         validate_data(self, X, reset=False, skip_check_array=True)
-        return matrix, matrix.express(self.components_, self.result_.orthogonal)
+        express = LOSSES[self.result_.beta_loss].express
+        return matrix, express(matrix, self.components_, self.result_.orthogonal)
 
     def _list_reading(self) -> dict[str, Any]:
         """The parameters that say how a matrix is read."""

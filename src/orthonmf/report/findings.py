@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from orthonmf.engine.loadings import ByLabel, Projection
+from orthonmf.engine.losses import KULLBACK_LEIBLER
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.profiles import measure_divergence
 from orthonmf.factorization import Factorization, one_per_row
 from orthonmf.inputs.data import as_matrix
 from orthonmf.measures import non_orthogonality
@@ -21,7 +24,8 @@ class Findings:
 
     Feature weights of the fit are the metric here as well; sample weights play no part. Over
     features, where a row has a loading on every component, its label is that of the strongest,
-    each compared with what is usual for its component. Labels are -1 for none.
+    each compared with what is usual for its component. Labels are -1 for none. Under the
+    Kullback-Leibler divergence information takes the place of squared lengths and norms.
     """
 
     matrix: Matrix  # the data, ready for passes; zeros in place of missing entries
@@ -63,8 +67,11 @@ def find(
     weight = result.feature_weight
     matrix = as_matrix(X, feature_weight=weight, max_memory=max_memory, **given)
     row_labels, row_scales = _assign_rows(result)
-    captured, energies = _capture(matrix, result, missing)
-    squares = matrix.row_squares
+    if result.beta_loss == KULLBACK_LEIBLER:
+        squares, captured, energies = _keep(matrix, result)
+    else:
+        squares = matrix.row_squares
+        captured, energies = _capture(matrix, result, missing)
     total = float(squares.sum())
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.clip(captured / squares, 0.0, 1.0)
@@ -100,6 +107,27 @@ def _capture(matrix: Matrix, result: Factorization, missing: bool) -> tuple[Arra
     captured = np.zeros(len(lengths))
     captured[used] = lengths[used] * own
     return captured, np.bincount(result.labels[used], captured[used], minlength=k)
+
+
+def _keep(matrix: Matrix, result: Factorization) -> tuple[Array, Array, Array]:
+    """The information in every row (n,), what is kept of it, and what every component keeps (k,).
+
+    A row of which more is lost than there is keeps nothing.
+    """
+    given = result.loadings
+    loadings = Projection(given if result.labels is None else None, None)
+    if result.labels is not None and result.scales is not None:
+        loadings = Projection(by_label=ByLabel(result.labels, result.scales, given.shape[1]))
+    lost = measure_divergence(matrix, loadings, result.components, result.orthogonal)
+    held = np.maximum(lost.at_most, 0.0)
+    kept = np.where(np.isfinite(lost.of_rows), held - lost.of_rows, 0.0)
+    if result.labels is None:
+        assert result.information_shares is not None
+        energies = result.information_shares * held.sum()
+    else:
+        used, k = result.labels >= 0, result.n_components_found
+        energies = np.bincount(result.labels[used], kept[used], minlength=k)
+    return held, np.maximum(kept, 0.0), np.maximum(energies, 0.0)
 
 
 def _share(part: Array, total: float) -> Array:

@@ -17,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from orthonmf.certificate import bound_text
+from orthonmf.engine.losses import FROBENIUS, KULLBACK_LEIBLER
 from orthonmf.report.charts import Chart, Line, histogram, line_chart, picture
 from orthonmf.report.findings import is_exactly_orthogonal
 from orthonmf.report.pictures import color, pictures
@@ -33,6 +34,10 @@ MOST_SPOTS = 5_000
 SIDE = 480  # of the map of rows
 TYPICAL_ROWS, WORST_ROWS, BINS = 6, 12, 20
 MOST_LINES, MOST_CSV = 50_000, 750_000  # lines and bytes of a table that a page carries
+ERRORS = {
+    FROBENIUS: "squared error / squared norm",
+    KULLBACK_LEIBLER: "divergence / information in the rows",
+}
 LINKS = (
     ("Overview", "#overview"),
     ("Matrix", "#matrix"),
@@ -147,6 +152,10 @@ def _whole_percent(share: float) -> str:
     return str(whole) if whole else ""
 
 
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
 def _number(value: float) -> str:
     """Three digits of a number, without an exponent where that can be read."""
     return f"{value:,.0f}" if 1000 <= value < 1e7 else f"{value:.3g}"
@@ -168,7 +177,7 @@ def _figures(story: Story) -> list[tuple[str, str, str]]:
     overlap = ("exact", "no overlap, to the last bit") if exact else ("not exact", "see the model")
     error = f"{result.relative_error:.4f}"
     return [
-        ("Relative squared error", error, "squared error / squared norm"),
+        (_capital(story.loss.error), error, ERRORS[result.beta_loss]),
         ("Proven ratio", ratio_text(certificate.ratio), "of this error to the smallest possible"),
         ("Orthogonality", *overlap),
         ("Groups" if story.has_core else "Components", *sizes),
@@ -250,7 +259,7 @@ def _captured_rows(story: Story) -> dict[str, Any] | None:
     if not len(shares):
         return None
     counts, edges = np.histogram(np.clip(shares, 0.0, 1.0), bins=BINS, range=(0.0, 1.0))
-    words = {"x_label": "share of the row's energy", "y_label": "rows"}
+    words = {"x_label": f"share of the row's {story.loss.amount}", "y_label": "rows"}
     chart = histogram("How much of a row is captured", counts, edges, **words)
     return {"quantiles": np.quantile(shares, (0.1, 0.5, 0.9)).tolist(), "chart": chart}
 
@@ -260,7 +269,7 @@ def _sweeps(story: Story) -> Chart | None:
     if len(history) < 2:
         return None
     places = range(0, len(history), -(-len(history) // MOST_SWEEPS))
-    error = "relative squared error"
+    error = story.loss.error
     line = Line(error, [float(history[place]) for place in places], "first")
     numbers = [place + 1 for place in places]
     title = "Error after each sweep"

@@ -17,10 +17,12 @@ from orthonmf.distinctive import (
     name_components,
     times_ahead,
 )
+from orthonmf.engine.losses import LOSSES, Loss
 from orthonmf.factorization import Factorization
 from orthonmf.report.findings import Findings
 from orthonmf.stability.record import Stability
 from orthonmf.typing import Array
+from orthonmf.views import weights_of_features
 
 LONGEST_SHOWN, LONGEST_NAME = 60, 1_000
 MOST_LISTED = 10
@@ -61,6 +63,16 @@ class Story:
         return self.findings.matrix.shape
 
     @property
+    def loss(self) -> Loss:
+        """What the fit took as its error."""
+        return LOSSES[self.result.beta_loss]
+
+    @cached_property
+    def weights(self) -> Array:
+        """(k, m) how much every feature matters in a component."""
+        return weights_of_features(self.result)
+
+    @property
     def has_core(self) -> bool:
         """Whether every group of rows may meet every group of columns: a pair was asked for."""
         return isinstance(self.result.n_components, tuple)
@@ -80,11 +92,13 @@ class Story:
         else:
             thing = "block" if self.result.orthogonal == "both" else "group"
             parts = f"{count(k, thing)} {kinds[self.result.orthogonal]}"
-        verb = "explains" if k == 1 and not self.has_core else "explain"
+        verb = "explain" if self.loss.amount == "energy" else "keep"
+        verb += "s" if k == 1 and not self.has_core else ""
+        whole = "the data" if self.loss.amount == "energy" else f"the {self.loss.amount}"
         decimals = 0
         if self.chance is not None and abs(self.captured - self.chance) < 0.02:
             decimals = 1  # else the two could read the same
-        text = f"{parts} {verb} {percent(self.captured, decimals)} of the data"
+        text = f"{parts} {verb} {percent(self.captured, decimals)} of {whole}"
         if self.chance is None:
             return text
         return f"{text}; chance alone gives {percent(self.chance, decimals)}"
@@ -144,13 +158,13 @@ class Story:
 
     def top_columns(self, component: int, count: int) -> Array:
         """Columns of the largest weights in a component, the largest first."""
-        weights = self.result.components[component]
+        weights = self.weights[component]
         order = np.argsort(-weights, kind="stable")[:count]
         return order[weights[order] > 0]
 
     @cached_property
     def _distinctive(self) -> list[Array]:
-        return distinctive_features(self.result.components, MOST_LISTED)
+        return distinctive_features(self.weights, MOST_LISTED)
 
     def distinctive_columns(self, component: int, count: int = MOST_LISTED) -> Array:
         """Columns that make a component different, or its heaviest where none does."""
@@ -159,7 +173,7 @@ class Story:
     def is_ahead(self, component: int) -> bool:
         """Whether anything that matters weighs more in a component than in any other."""
         first = self.distinctive_columns(component, 1)
-        ahead = times_ahead(self.result.components, component, first)
+        ahead = times_ahead(self.weights, component, first)
         return self.result.n_components_found > 1 and bool((ahead > AHEAD).all())
 
     def also_heavy(self, component: int, count: int = MOST_LISTED) -> list[int]:
@@ -181,9 +195,7 @@ class Story:
     def _names(self) -> list[str]:
         if self.column_names is None:
             return [""] * self.result.n_components_found
-        return name_components(
-            self.result.components, [shorten(name) for name in self.column_names]
-        )
+        return name_components(self.weights, [shorten(name) for name in self.column_names])
 
     def label(self, component: int) -> str:
         """What a component could be called: its most distinctive features, if they have names."""
@@ -199,7 +211,9 @@ class Story:
         """(k, l) the share of the squared norm that every entry of the core captures."""
         core = self.result.core
         assert core is not None
-        squares = np.square(core / max(float(core.max(initial=0.0)), np.finfo(float).tiny))
+        squares = core / max(float(core.max(initial=0.0)), np.finfo(float).tiny)
+        if self.loss.amount == "energy":
+            squares = np.square(squares)
         whole = np.maximum(squares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         return self.findings.energies[:, None] * squares / whole
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from orthonmf.engine.losses import KULLBACK_LEIBLER, LOSSES
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.shuffles import MOST_ENTRIES
 from orthonmf.errors import InvalidInputError, InvalidTypeError
@@ -121,6 +122,8 @@ def _check_data(matrix: Matrix, result: Factorization) -> bool:
     its loadings are still the products of the rows with their components. Returns whether the
     errors are the same, so that there were no such weights.
     """
+    if result.beta_loss == KULLBACK_LEIBLER:
+        return _check_counts(matrix, result)
     k, directions = result.n_components_found, matrix.metric(result.components).directions
     if result.labels is None or result.scales is None:
         lengths = matrix.lengths_of_loadings(result.loadings, result.components)
@@ -149,12 +152,28 @@ def _check_data(matrix: Matrix, result: Factorization) -> bool:
     return same_error
 
 
+def _check_counts(matrix: Matrix, result: Factorization) -> bool:
+    """The same under the Kullback-Leibler divergence, where rows express alike as well."""
+    loss = LOSSES[result.beta_loss]
+    again = loss.express(matrix, result.components, result.orthogonal)
+    error = loss.relative_error(matrix, again, result.components, result.orthogonal)
+    same_error = bool(np.isclose(error, result.relative_error, rtol=1e-4, atol=1e-5))
+    same_rows = np.allclose(_dense(again.loadings), _dense(result.loadings), rtol=1e-4)
+    if not same_error and not same_rows:
+        raise InvalidInputError(
+            f"X is not the matrix of this result: the shares of the information lost are "
+            f"{error:.6g} and {result.relative_error:.6g}; pass the X that was fitted"
+        )
+    return same_error
+
+
 def _find_chance(matrix: Matrix, result: Factorization, **options: Any) -> float | None:
     """What as many components capture of shuffled data; None where X is not in memory, or large."""
     if not matrix.source.in_memory or matrix.n_entries > MOST_ENTRIES:
         return None
     rows = matrix.stored_rows(np.arange(matrix.shape[0]))
-    options |= {"orthogonal": result.orthogonal, "feature_weight": result.feature_weight}
+    options |= {"orthogonal": result.orthogonal, "beta_loss": result.beta_loss}
+    options |= {"feature_weight": result.feature_weight}
     return captured_by_chance(rows, result.n_components, seed=result.random_state, **options)
 
 

@@ -12,6 +12,7 @@ from warnings import catch_warnings, simplefilter
 from joblib import Parallel, delayed
 
 from orthonmf.engine.executors import available_cores
+from orthonmf.engine.losses import FROBENIUS
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import as_generator, as_n_components, as_n_jobs, as_seed, as_sizes
@@ -30,6 +31,7 @@ def select_n_components(
     candidates: Iterable[int] | Iterable[tuple[int, int]] = range(2, 21),
     *,
     orthogonal: str = "samples",
+    beta_loss: str = FROBENIUS,
     algorithm: str = "best",
     n_init: int | str = "auto",
     n_repetitions: int = 3,
@@ -53,7 +55,7 @@ def select_n_components(
         The numbers of components to try; over both also pairs (k, l), all of them: groups of
         samples and groups of features with a core between them. What was found with fewer groups
         on either side counts for a pair as well, so the errors of the table never rise.
-    orthogonal, algorithm, n_init
+    orthogonal, beta_loss, algorithm, n_init
         As in :func:`orthonmf.factorize`.
     n_repetitions
         How often everything is repeated, with other random choices.
@@ -97,6 +99,8 @@ def select_n_components(
         raise InvalidInputError("X is zero everywhere: there are no components to choose between")
     data = matrix.whole(None, None)
     options = {"orthogonal": orthogonal, "algorithm": algorithm, "n_init": n_init}
+    if beta_loss != FROBENIUS:  # files of trials that were written without it stay readable
+        options["beta_loss"] = beta_loss
     kept = options | ({"refits": n_refits} if n_refits else {})
     journal = TrialJournal(results, data, kept, _as_entropy(random_state))
     wanted = [(k, repetition) for k in numbers for repetition in repetitions]

@@ -14,6 +14,7 @@ from orthonmf.engine.shuffles import permute_columns
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
 from orthonmf.typing import Array
+from orthonmf.vectors import unit_lengths
 
 # A number of components, or the numbers of groups of samples and of features.
 Size = int | tuple[int, int]
@@ -88,8 +89,8 @@ def run_trial(
 
 
 def matched_cosine(first: Array, second: Array, n_components: int) -> float:
-    """Mean cosine of unit rows (k, m) and (l, m) under the best matching; unmatched count 0."""
-    cosines = first.astype(np.float64) @ second.astype(np.float64).T
+    """Mean cosine of rows (k, m) and (l, m) under the best matching; unmatched count 0."""
+    cosines = unit_lengths(first.astype(np.float64)) @ unit_lengths(second.astype(np.float64)).T
     rows, columns = linear_sum_assignment(cosines, maximize=True)
     return min(1.0, float(cosines[rows, columns].sum() / n_components))
 

@@ -9,7 +9,10 @@ from scipy.special import kl_div
 
 import orthonmf
 from orthonmf.errors import InvalidInputError
+from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.divergence import one_side
+from orthonmf.onmf.divergence.refit import refit_profiles
+from orthonmf.onmf.options import Options
 from orthonmf.progress import listening
 from tests.oracles.divergence import least_divergence, least_divergence_with_core
 
@@ -78,7 +81,7 @@ def test_the_divergence_is_that_of_the_factors_and_shares_add_up(size, weighted)
     X, _ = topics()
     X[3], X[:, 5] = 0, 0
     rng = np.random.default_rng(1)
-    w, v = (rng.random(n) + 0.5 for n in X.shape) if weighted else np.ones(60), np.ones(40)
+    w, v = np.ones(60), np.ones(40)
     if weighted:
         w, v = rng.random(60) + 0.5, rng.random(40) + 0.5
     result = fit(X, *size, sample_weight=w, feature_weight=v)
@@ -250,3 +253,34 @@ def test_a_saved_result_is_the_same_and_keeps_its_loss(tmp_path):
             np.asarray(loaded.transform(X) @ loaded.components), result.reconstruct()
         )
         assert replace(loaded, beta_loss=KL).relative_error == result.relative_error
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_labels_that_are_given_get_their_best_factors(weighted):
+    X, _ = topics()
+    rng = np.random.default_rng(2)
+    w, v = (rng.random(60) + 0.5, rng.random(40) + 0.5) if weighted else (np.ones(60), np.ones(40))
+    rows, columns = np.arange(60) % 3, np.arange(40) % 4
+    matrix = as_matrix(X, sample_weight=w, feature_weight=v)
+    table = w[:, None] * X * v
+    for labels, groups, orthogonal in (
+        (rows, None, "samples"),
+        (None, columns, "features"),
+        (rows, columns, "both"),
+    ):
+        size = (3, 4) if orthogonal == "both" else 3 if groups is None else 4
+        k, n_groups = size if isinstance(size, tuple) else (size, 0)
+        options = Options(
+            asked=size, n_components=k, n_groups=n_groups, orthogonal=orthogonal, rng=None
+        )
+        result = refit_profiles(matrix, labels, groups, options)
+        F = np.eye(60) if labels is None else np.eye(3)[labels]
+        G = np.eye(40) if groups is None else np.eye(4)[groups]
+        kept = float(least_divergence(F.T @ table @ G, 1))
+        assert result.divergence == pytest.approx(result.information - kept)
+        if labels is not None:
+            pairs = set(zip(labels.tolist(), result.labels.tolist(), strict=True))
+            assert len(pairs) == 3
+    options = Options(asked=3, n_components=3, rng=None)
+    with pytest.raises(InvalidInputError, match="in no group"):
+        refit_profiles(matrix, np.where(rows == 0, -1, rows), None, options)

@@ -66,7 +66,9 @@ LOSS: dict[str, Check] = {
     "divergence": optional(is_amount),
     "information": optional(is_amount),
 }
+LATER = "beta_loss"  # among the options of a fit, where an earlier version did not write it
 FIT_OPTIONS: dict[str, Check] = {
+    "beta_loss": one_of(LOSSES),
     "algorithm": one_of(ALGORITHMS),
     "init": one_of(INITS),
     "kmeans": optional(one_of(SUBROUTINES)),
@@ -190,7 +192,9 @@ def _fit_options(content: Content) -> FitOptions | None:
     """The options that a refit repeats; None where none were written."""
     if content.values.get("fit_options") is None:
         return None
-    return FitOptions(**_read(content.inner("fit_options"), FIT_OPTIONS))
+    inner = content.inner("fit_options")
+    written = {n: fits for n, fits in FIT_OPTIONS.items() if n != LATER or n in inner.values}
+    return FitOptions(**_read(inner, written))
 
 
 def _information_shares(content: Content, k: int) -> Array | None:

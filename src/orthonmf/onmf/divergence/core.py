@@ -19,6 +19,7 @@ from orthonmf.onmf.divergence.one_side import (
     read_enough,
     scales_of_columns,
     search_for,
+    to_profiles,
 )
 from orthonmf.onmf.divergence.sweeps import sweep_plainly
 from orthonmf.onmf.options import Options
@@ -52,8 +53,7 @@ def factorize_information(matrix: Matrix, options: Options) -> Solution:
     )
     table = pool_columns(pool_rows(matrix, labels, k), feature_labels, n_groups)
     sums = pool_rows(matrix, np.zeros(len(labels), dtype=np.int64), 1)[0]
-    groups = scales_of_columns(matrix, feature_labels, sums)
-    components = divide(table, table.sum(axis=1)[:, None])[:, : len(groups)] @ groups
+    components = profiles_of_groups(matrix, table, feature_labels, sums)
     return Solution(
         components,
         history=step.history,
@@ -61,8 +61,17 @@ def factorize_information(matrix: Matrix, options: Options) -> Solution:
         steps=((() if whole else ("sample of rows",)) + rows.steps + ("turns of the two sides",)),
         unused=UNUSED,
         components=components,
-        groups=groups,
+        groups=scales_of_columns(matrix, feature_labels, sums),
     )
+
+
+def profiles_of_groups(
+    matrix: Matrix, table: Array, feature_labels: Array, column_sums: Array
+) -> Array:
+    """Components (k, m) from joint counts (k, l): every group of columns keeps its proportions."""
+    members = (feature_labels == np.arange(table.shape[1])[:, None]) * column_sums
+    shares = divide(members, members.sum(axis=1)[:, None])
+    return to_profiles(matrix, table @ shares)
 
 
 def take_turns(

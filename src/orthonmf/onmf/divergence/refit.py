@@ -8,9 +8,9 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import express_by_groups, pool_rows
 from orthonmf.errors import InvalidInputError
 from orthonmf.factorization import Factorization
-from orthonmf.onmf.divergence.core import pool_columns
+from orthonmf.onmf.divergence.core import pool_columns, profiles_of_groups
 from orthonmf.onmf.divergence.one_side import scales_of_columns, to_profiles
-from orthonmf.onmf.divergence.publish import of_sum_one, publish_expressed, publish_profiles
+from orthonmf.onmf.divergence.publish import publish_expressed, publish_profiles
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.refit import STEP, UNUSED
 from orthonmf.onmf.solution import Solution
@@ -48,7 +48,7 @@ def refit_profiles(
     components = to_profiles(matrix, pooled)
     if groups is not None and feature_labels is not None:
         table = pool_columns(pooled, feature_labels, len(groups))
-        components = of_sum_one(of_sum_one(table) @ groups)
+        components = profiles_of_groups(matrix, table, feature_labels, column_sums)
     used = np.flatnonzero(components.any(axis=1))
     numbers = np.full(k + 1, -1)  # the last one for label -1
     numbers[used] = np.arange(len(used))

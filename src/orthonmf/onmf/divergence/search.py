@@ -15,13 +15,15 @@ from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.counts import Counts
 from orthonmf.onmf.divergence.escapes import ROUNDS, escape
 from orthonmf.onmf.divergence.moves import move_rows
-from orthonmf.onmf.divergence.starts import draw_labels
+from orthonmf.onmf.divergence.starts import SQUARED, draw_labels, label_by_squares
 from orthonmf.onmf.divergence.sweeps import Grouping, fill_empty, sweep_plainly, sweep_smoothly
 from orthonmf.progress import announce
 from orthonmf.typing import Array
 
 # Starts that are drawn for every one that is asked for, their sweeps, and how many are refined.
 DRAWS, START_SWEEPS, FINALISTS = 4, 10, 2
+# Fits under the squared error start as well; they are near a good answer, so sweeps begin smoother.
+SQUARED_SWEEPS, SQUARED_SHARE = 3, 0.1
 # Small data are cheap, and have few rows to draw from.
 SMALL, SMALL_DRAWS, SMALL_FINALISTS = 2**14, 16, 8
 MOVE_ROUNDS, MOVE_TOL = 6, 1e-4
@@ -43,7 +45,13 @@ class GroupSearch:
     @property
     def steps(self) -> tuple[str, ...]:
         """Names of the steps of any search."""
-        return ("drawn starts", "smoothed sweeps", "single moves", "merge and cut")
+        return (
+            "drawn starts",
+            "fits under the squared error",
+            "smoothed sweeps",
+            "single moves",
+            "merge and cut",
+        )
 
     def run(self, n_init: int, given: Array | None = None) -> Array:
         """Labels (n,) of the best groups found, from drawn starts or from labels that are given."""
@@ -78,6 +86,7 @@ class GroupSearch:
         small = len(self.counts.rows.data) * self.k <= SMALL
         n_starts = n_init * (SMALL_DRAWS if small else DRAWS)
         starts = [self._keep("start", self._draw) for _ in range(n_starts)]
+        starts += [self._keep("start", partial(self._square, values)) for values in SQUARED]
         self.history.clear()  # none of them is accepted yet
         starts.sort(key=lambda start: start.cost)
         finals = [
@@ -90,6 +99,12 @@ class GroupSearch:
         n_sweeps = min(START_SWEEPS, self.max_iter)
         labels = draw_labels(self.counts, self.k, self.rng)
         labels = sweep_smoothly(self.counts, labels, self.k, n_sweeps)
+        return Grouping(labels, self.counts.cost(self.counts.pooled(labels, self.k)), n_sweeps)
+
+    def _square(self, values: Callable[[Counts], Array]) -> Grouping:
+        n_sweeps = min(SQUARED_SWEEPS, self.max_iter)
+        labels = label_by_squares(self.counts, values(self.counts), self.k, self.rng)
+        labels = sweep_smoothly(self.counts, labels, self.k, n_sweeps, SQUARED_SHARE)
         return Grouping(labels, self.counts.cost(self.counts.pooled(labels, self.k)), n_sweeps)
 
     def _refine(self, labels: Array) -> Grouping:

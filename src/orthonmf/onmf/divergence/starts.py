@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from orthonmf.engine.counts import SMALLEST, Counts
+from orthonmf.onmf.options import Options
+from orthonmf.onmf.search.one_side import search_lines
+from orthonmf.progress import silence
 from orthonmf.typing import Array
 
 # Candidates of every draw, and how far a center is mixed with the profile of all rows.
@@ -35,3 +38,27 @@ def draw_labels(counts: Counts, k: int, rng: np.random.Generator) -> Array:
             break
         chances = missed / total
     return labels
+
+
+def square_roots(counts: Counts) -> Array:
+    """Square roots of all entries: between them squared errors are distances of Hellinger."""
+    roots: Array = np.sqrt(counts.rows.data)
+    return roots
+
+
+def ratios(counts: Counts) -> Array:
+    """Entries over the roots of the sums of their row and column: distances of chi-square."""
+    row_roots, column_roots = np.sqrt(counts.row_sums), np.sqrt(counts.column_sums)
+    return counts.rows.data / row_roots[counts.owners] / column_roots[counts.rows.indices]
+
+
+SQUARED = (square_roots, ratios)
+
+
+def label_by_squares(counts: Counts, values: Array, k: int, rng: np.random.Generator) -> Array:
+    """Labels (n,) of a fit of other values (one per stored entry) under the squared error."""
+    points = counts.points(values)
+    options = Options(asked=k, n_components=k, n_init=1, rng=rng)
+    with silence():
+        solution = search_lines(points, options)
+    return points.sweep_directions(solution.directions).labels.astype(np.int64)

@@ -1,0 +1,34 @@
+"""Counts on the command line: one option, and results that speak of information."""
+
+import json
+
+import numpy as np
+import pytest
+
+LOSS = ("--beta-loss", "kullback-leibler")
+
+
+@pytest.fixture
+def counts(tmp_path):
+    rng = np.random.default_rng(0)
+    profiles = rng.dirichlet(np.full(30, 0.1), 3)
+    X = rng.poisson(30 * profiles[np.arange(60) % 3])
+    np.savetxt(tmp_path / "counts.csv", X, delimiter=",", fmt="%d")
+    return "counts.csv"
+
+
+def test_fit_transform_and_select_take_the_divergence(counts, run, tmp_path):
+    done = run("fit", counts, "-k", "3", *LOSS, "-o", "out", "--seed", "0", "--report")
+    assert "share of the information lost" in done.out
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["beta_loss"] == "kullback-leibler"
+    assert summary["relative_squared_error"] is None
+    assert summary["captured"] == pytest.approx(1 - summary["relative_error"])
+    told = json.loads(run("transform", "out", counts, "--json").out)
+    assert sum(told["rows_per_component"]) == 60
+    assert told["captured"] == pytest.approx(summary["captured"])
+    done = run(
+        "select-k", counts, "--k", "2:4", *LOSS, "--seed", "0", "--repetitions", "1", "--json"
+    )
+    assert json.loads(done.out)["suggestion"] == 3
+    assert run("report", "out").code == 0

@@ -1,0 +1,53 @@
+"""The estimator, selection, refits, pages and files under the Kullback-Leibler divergence."""
+
+import numpy as np
+import pytest
+
+import orthonmf
+from orthonmf import OrthogonalNMF
+
+KL = "kullback-leibler"
+
+
+@pytest.fixture(scope="module")
+def counts():
+    rng = np.random.default_rng(0)
+    profiles = rng.dirichlet(np.full(30, 0.1), 3)
+    return rng.poisson(30 * profiles[np.arange(60) % 3]).astype(float)
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+def test_the_estimator_scores_by_the_information_that_is_kept(counts, orthogonal):
+    model = OrthogonalNMF(3, orthogonal=orthogonal, beta_loss=KL, random_state=0).fit(counts)
+    assert model.score(counts) == pytest.approx(1 - model.relative_error_)
+    assert model.relative_squared_error_ is None
+    assert model.reconstruction_err_ == pytest.approx(np.sqrt(2 * model.result_.divergence))
+    loadings = model.transform(counts)
+    np.testing.assert_array_equal(loadings, np.asarray(model.result_.loadings @ np.eye(3)))
+    if orthogonal == "samples":
+        np.testing.assert_array_equal(model.predict(counts), model.labels_)
+
+
+def test_words_are_named_by_what_they_tell(counts):
+    told = np.column_stack([counts, np.full(60, 200.0)])  # a word that is everywhere
+    result = orthonmf.factorize(told, 3, beta_loss=KL, random_state=0)
+    assert all(30 not in names for names in result.top_features(5))
+    assert result.components[:, 30].min() > 0
+
+
+def test_the_number_of_groups_is_selected_under_the_divergence(counts):
+    selection = orthonmf.select_n_components(
+        counts, range(2, 6), beta_loss=KL, n_repetitions=1, random_state=0
+    )
+    assert selection.suggestion == 3
+
+
+def test_a_page_speaks_of_information(counts, tmp_path):
+    for size, side in ((3, "samples"), (3, "features"), ((3, 2), "both")):
+        result = orthonmf.factorize(counts, size, orthogonal=side, beta_loss=KL, random_state=0)
+        html = orthonmf.write_report(result, counts, tmp_path / "page.html").read_text()
+        assert "of the information" in html
+        assert "Share of the information lost" in html
+        assert "energy" not in html.split("<main")[-1].replace("energy-", "")
+    with pytest.raises(orthonmf.OrthoNMFError, match="not the matrix of this result"):
+        orthonmf.write_report(result, counts[:, ::-1], tmp_path / "page.html")
