@@ -59,6 +59,18 @@ def test_an_error_in_a_block_reaches_the_caller_and_stops_the_rest(executor):
     assert len(started) < 100
 
 
+def test_a_block_may_be_made_by_a_pass_of_its_own():
+    def nested(kernel, rows):
+        sums = []
+        own = Work(lambda kernel, rows: rows[0, 0])
+        Threads(2).fold(Numbers(5), own, lambda rows, number: sums.append(number))
+        return sum(sums)
+
+    seen = []
+    Threads(2).fold(Numbers(6), Work(nested), lambda rows, result: seen.append(result))
+    assert seen == [10] * 6
+
+
 @pytest.mark.parametrize("kind", [SystemExit, asyncio.CancelledError, KeyboardInterrupt])
 @pytest.mark.parametrize("executor", [Serial(), Threads(3)])
 def test_whatever_a_block_raises_reaches_the_caller(executor, kind):

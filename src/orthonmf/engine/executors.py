@@ -110,7 +110,8 @@ class Threads:
     def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
         """Call ``absorb(rows, result)`` once for every block, the first block first."""
         n_blocks = len(source.boundaries) - 1
-        if min(self.n_threads, n_blocks) < 2:
+        # A block may be made by a fit of its own, which must not wait for threads that wait for it.
+        if min(self.n_threads, n_blocks) < 2 or hasattr(_this_thread, "works_on_blocks"):
             Serial().fold(source, work, absorb)
             return
 
@@ -196,13 +197,18 @@ def available_cores() -> int:
 
 
 _pools: dict[int, ThreadPoolExecutor] = {}
+_this_thread = threading.local()
 
 
 def _pool(n_threads: int) -> ThreadPoolExecutor:
     """A pool that outlives the fit: starting threads costs more than a small sweep."""
     if n_threads not in _pools:
-        _pools[n_threads] = ThreadPoolExecutor(n_threads, thread_name_prefix="orthonmf")
+        _pools[n_threads] = ThreadPoolExecutor(n_threads, "orthonmf", _mark_thread)
     return _pools[n_threads]
+
+
+def _mark_thread() -> None:
+    _this_thread.works_on_blocks = True
 
 
 class _BlasLimit:
