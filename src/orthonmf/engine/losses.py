@@ -23,6 +23,9 @@ FROBENIUS, KULLBACK_LEIBLER = "frobenius", "kullback-leibler"
 class Loss:
     """One loss."""
 
+    # What adds up of entries: their squares, or they themselves. A weight w of a row or a column is
+    # the same as its entries times the root of w of this degree.
+    power: int
     error_name: str  # the attribute of a result that holds the relative error
     quantity: str  # what is compared with the smallest possible, in words
     error: str  # the relative error in words
@@ -79,6 +82,7 @@ def group_sums(labels: Array, scales: Array, k: int) -> Array:
 
 LOSSES = {
     FROBENIUS: Loss(
+        power=2,
         error_name="relative_squared_error",
         quantity="squared error",
         error="relative squared error",
@@ -90,6 +94,7 @@ LOSSES = {
         relative_error=_relative_squared_error,
     ),
     KULLBACK_LEIBLER: Loss(
+        power=1,
         error_name="relative_error",
         quantity="Kullback-Leibler divergence",
         error="share of the information lost",

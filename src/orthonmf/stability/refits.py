@@ -13,9 +13,10 @@ import numpy as np
 
 from orthonmf.certifying import measure_error, read_given, refuse_other_error
 from orthonmf.engine.executors import available_cores, one_blas_thread
+from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.scaled_copies import can_be_scaled, is_small, scaled_copy
-from orthonmf.errors import FewerComponentsWarning, InvalidInputError
+from orthonmf.errors import FewerComponentsWarning, InvalidInputError, SourceChangedError
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
 from orthonmf.inputs.data import Data
@@ -34,6 +35,7 @@ from orthonmf.stability.votes import count_votes
 from orthonmf.typing import Array
 
 TINY = float(np.finfo(np.float64).tiny)
+NEAR = 1e-5  # shares of information that are the same, up to the rounding of float32
 FEWEST_REFITS = 2  # the agreement is that of pairs
 
 
@@ -69,7 +71,7 @@ def refit(
         matrix = read_given(data, result)
         if not matrix.total > 0:
             raise InvalidInputError("X is zero everywhere: there are no groups to get again")
-        refuse_other_error(matrix, result, measure_error(matrix, result).squared)
+        refuse_other_data(matrix, result)
         groups = as_groups(feature_groups, matrix.shape[1])
         resampling = resampling_for(matrix.shape, result.orthogonal, resample, groups)
         if groups is not None and not resampling.columns:
@@ -81,6 +83,23 @@ def refit(
         seeds = np.random.SeedSequence(entropy).spawn(count)
         answers = run_all(refitting, seeds, workers, verbose)
     return sum_up(result, refitting.sample_weight, answers, resample, entropy)
+
+
+def refuse_other_data(matrix: Matrix, result: Factorization) -> None:
+    """Refuse a matrix on which the result has another error than in its fit."""
+    if result.beta_loss == FROBENIUS:
+        refuse_other_error(matrix, result, measure_error(matrix, result).squared)
+        return
+    loss = LOSSES[result.beta_loss]
+    expressed = loss.express(matrix, result.components, result.orthogonal)
+    error = loss.relative_error(matrix, expressed, result.components, result.orthogonal)
+    if not abs(error - result.relative_error) <= NEAR:
+        raise SourceChangedError(
+            f"the error of the result on X is not what it was in the fit ({loss.error} "
+            f"{error:.6g}, then {result.relative_error:.6g}): X or its weights (sample_weight "
+            "must be given again) are others, or have changed; fit again, or pass the data that "
+            "were fitted"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +119,12 @@ class Refitting:
         self._data, self._matrix, self._resampling = data, matrix, resampling
         self._n_components = result.n_components
         assert result.fit_options is not None
-        self._options = {"orthogonal": result.orthogonal, **asdict(result.fit_options)}
+        self._options = {
+            **asdict(result.fit_options),
+            "orthogonal": result.orthogonal,
+            "beta_loss": result.beta_loss,
+        }
+        self._power = LOSSES[result.beta_loss].power
         self.sample_weight = as_weights(data.sample_weight, matrix.shape[0], "sample_weight")
         self._feature_weight = data.feature_weight
         # Whether there may be several at once follows from the data, so no bit depends on n_jobs.
@@ -110,7 +134,7 @@ class Refitting:
         """One refit: weights of its own, and a seed of its own.
 
         The weights of the fit are multiplied by the random ones, never replaced: a copy in memory
-        is scaled by their roots, so that its squared errors are those of the weights.
+        is scaled, under the squared error by their roots, so that its errors are weighted by them.
         """
         rng = np.random.default_rng(seed)
         rows, columns = self._resampling.draw(rng)
@@ -135,10 +159,6 @@ class Refitting:
             n_jobs=n_jobs,
         )
         return Answer(again.labels, again.feature_labels)
-
-
-def _root(weights: Array | None) -> Array | None:
-    return None if weights is None else np.sqrt(weights)
 
 
 def _times(weights: Array | None, drawn: Array | None) -> Array | None:
@@ -203,22 +223,23 @@ def sum_up(
         labels = result.labels
         if sample_weight is not None:  # as if they were not there
             labels = np.where(sample_weight > 0, labels, np.int32(-1))
-        energies = squares_of(result.scales)
+        energies = captured_of(result.scales, result)
         if sample_weight is not None:
             energies = energies * sample_weight
         votes = [answer.labels for answer in answers if answer.labels is not None]
         samples = count_votes(labels, energies, result.n_components_found, votes)
     if result.feature_labels is not None and result.feature_scales is not None:
-        energies = squares_of(result.feature_scales)
+        energies = captured_of(result.feature_scales, result)
         votes = [answer.feature_labels for answer in answers if answer.feature_labels is not None]
         n_groups = int(result.feature_labels.max(initial=-1)) + 1
         features = count_votes(result.feature_labels, energies, n_groups, votes)
     return Stability(samples, features, len(answers), resample, entropy)
 
 
-def squares_of(scales: Array) -> Array:
-    """Squares of scales (N,), of the largest: what is captured of every point, in some unit."""
-    return np.square(scales.astype(np.float64) / max(float(scales.max(initial=0.0)), TINY))
+def captured_of(scales: Array, result: Factorization) -> Array:
+    """What is captured of every point, by its scale (N,), in units of the largest."""
+    shares = scales.astype(np.float64) / max(float(scales.max(initial=0.0)), TINY)
+    return np.asarray(shares ** LOSSES[result.beta_loss].power)
 
 
 def as_groups(groups: Any, n_features: int) -> Array | None:
