@@ -133,7 +133,10 @@ class Certificate:
         proven = self._say_proven()
         if self.a_priori_ratio is None:
             why = f": {self.reason}" if self.reason else ""
-            return proven or f"nothing is proven{why}"
+            # What is optimal, or is so but for rounding, needs no promise.
+            if proven and (self.optimal or self.ratio is None or not why):
+                return proven
+            return f"{proven}; nothing is promised{why}" if proven else f"nothing is proven{why}"
         times = f"at most {ratio_text(self.a_priori_ratio)} times"
         holds = "on average over seeds" if self.a_priori_kind == "expected" else "always"
         promised = f"{self.quantity} {times} the smallest possible ({holds})"

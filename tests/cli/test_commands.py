@@ -267,6 +267,7 @@ def test_demo_writes_three_pages_and_says_what_comes_next(tmp_path, run):
         assert page.stat().st_size < 1_500_000
     assert "orthonmf fit FILE" in done.out
     assert "proven" in done.out
+    assert done.out.count("promise") >= 3  # of every setting, or why there is none
 
 
 @pytest.mark.slow

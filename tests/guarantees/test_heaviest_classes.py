@@ -190,3 +190,18 @@ def test_rows_at_exactly_30_and_60_degrees_lose_weight_and_keep_the_ratio(cosine
     result = factorize_heaviest(X)
     assert result.lower_bound > 0
     assert squared_error(X, result) <= FULL_RANK_RATIO * best_double_factor_error(X, 2) + ROUNDING
+
+
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
+def test_data_far_away_keep_the_ratio_by_the_gram_matrix_of_few_columns():
+    dask_array = pytest.importorskip("dask.array")
+    X = np.random.default_rng(0).exponential(size=(5, 4)) ** 2
+    far = dask_array.from_array(X, chunks=(2, 4))
+    result = orthonmf.factorize(far, 2, orthogonal="both", certificate=None, random_state=0)
+    assert result.promise.kind == "always"
+    assert result.promise.ratio < 14.93
+    assert result.error**2 <= 14.93 * best_double_factor_error(X, 2)
+    wide = dask_array.from_array(np.random.default_rng(0).random((60, 900)), chunks=(20, 900))
+    nothing = orthonmf.factorize(wide, 2, orthogonal="both", certificate=None, random_state=0)
+    assert nothing.promise.ratio is None
+    assert "algorithm='paper'" in nothing.promise.reason

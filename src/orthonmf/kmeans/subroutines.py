@@ -56,7 +56,10 @@ class Subroutine:
         """What the draws of k centers promise for all that only lowers their cost."""
         if self.greedy or self.in_rounds:
             how = "greedy seeding" if self.greedy else "drawing in rounds"
-            return Promise(reason=f"{how} carries no known constant")
+            return Promise(
+                reason=f"{how} carries no known constant; algorithm='paper', kmeans='k-means++' "
+                "promises a ratio on average, kmeans='local-search' one that always holds"
+            )
         return seeding_promise(k)
 
     def first_centers(self, points: Points, k: int, rng: np.random.Generator) -> Array:

@@ -50,7 +50,9 @@ def read_promise(answer: Any) -> Promise:
     """What a subroutine of the user claims of its clustering, if that can be a claim at all."""
     ratio, kind = getattr(answer, "ratio", None), getattr(answer, "kind", "always")
     if ratio is None:
-        return Promise(reason="the k-means subroutine claims no ratio")
+        return Promise(
+            reason="the k-means subroutine claims no ratio; it may have an attribute of that name"
+        )
     number = isinstance(ratio, numbers.Real) and not isinstance(ratio, bool | np.bool_)
     if not number or not 1.0 <= float(ratio) < math.inf:
         raise InvalidInputError(

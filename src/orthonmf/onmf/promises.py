@@ -19,6 +19,9 @@ from orthonmf.kmeans.seeding import distance_rounding, seeding_promise
 from orthonmf.rounding import UNIT_ROUNDOFF
 from orthonmf.steps.weight_reduction import BAND_RATIO
 
+DIVERGENCE = (
+    "no ratio is known to us for the draws of a divergence; beta_loss='frobenius' has promises"
+)
 # What rounding adds, in units of (n + m + k + 16) roundings of the squared norm: to the steps that
 # follow a clustering, and to the cost of the clustering itself (docs/theory/rounding.md).
 STEPS_SHARE, CLUSTERS_SHARE = 128.0, 8.0
@@ -99,12 +102,14 @@ def strongest(promises: Sequence[Promise]) -> Promise:
 
 def promise_for(matrix: Matrix, result: Factorization, promise: Promise) -> Promise:
     """What a promise of exact arithmetic is worth for this result; none for a zero matrix."""
+    if result.beta_loss != "frobenius" and not promise.reason:
+        return Promise(reason=DIVERGENCE)
     if not matrix.complete or promise.ratio is None:
         return promise
     if not matrix.total > 0:
         return NOTHING_PROMISED
     if matrix.dtype != np.float64:
-        return Promise(reason="the promise covers float64 data; these are float32")
+        return Promise(reason="promises cover float64, and these data are float32")
     if scales_may_vanish(matrix, result):
         return Promise(reason="scales are rounded to subnormal numbers; multiply X by 2.0**600")
     error, asked = result.relative_error, result.n_components

@@ -74,10 +74,10 @@ POOL_SIZE = 40
 MOST_DISTANCES = 2**24
 # A component of fewer equal points than this turns when one of them moves.
 DECISIVE_POINTS = 50
-GIVEN = "the first directions were given, not drawn"
+GIVEN = "the first directions were given, not drawn; init='lines' draws them and promises a ratio"
 NO_PROMISE = (
     "directions were drawn {}; init='lines' draws from all points one by one and keeps the "
-    "promise of the draws, init='local-search' promises 26.65 always"
+    "promise of the draws, init='local-search' one that always holds"
 )
 
 
