@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from orthonmf.errors import WrongBoundError
@@ -33,7 +33,7 @@ class Promise:
     kind: str | None = None  # "always", or "expected" over the algorithm's own random choices
     reason: str = ""
     # How often what rounding adds to the cost of a first stage counts in the error of the answer.
-    amplifies: float = 1.0
+    amplifies: float = field(default=1.0, repr=False)
 
 
 NOTHING_PROMISED = Promise()

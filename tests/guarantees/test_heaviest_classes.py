@@ -201,7 +201,7 @@ def test_data_far_away_keep_the_ratio_by_the_gram_matrix_of_few_columns():
     assert result.promise.kind == "always"
     assert result.promise.ratio < 14.93
     assert result.error**2 <= 14.93 * best_double_factor_error(X, 2)
-    wide = dask_array.from_array(np.random.default_rng(0).random((60, 900)), chunks=(20, 900))
+    wide = dask_array.from_array(np.random.default_rng(0).random((700, 400)), chunks=(350, 400))
     nothing = orthonmf.factorize(wide, 2, orthogonal="both", certificate=None, random_state=0)
     assert nothing.promise.ratio is None
     assert "algorithm='paper'" in nothing.promise.reason

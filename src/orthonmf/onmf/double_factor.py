@@ -65,11 +65,23 @@ def separate_centers(
     ``order`` may rearrange the pairs that give up weight: the proof allows any order.
     """
     cosines = pairwise_cosines(centers)
-    slack = cosine_slack(centers.shape[1])
+    left, groups = reduce_and_group(cosines, weights, cosine_slack(centers.shape[1]), order)
+    return SeparateCenters(split_coordinates(centers, left, groups), groups)
+
+
+def reduce_and_group(
+    cosines: Array,
+    weights: Array,
+    slack: float,
+    order: Callable[[Array], Array] | None = None,
+) -> tuple[Array, Array]:
+    """What step 2 leaves of weights (k,), and groups (k,) of the centers that keep some, else -1.
+
+    ``cosines`` (k, k) are off by no more than ``slack``. Where nothing is left, centers keep their
+    weights, each a group of its own.
+    """
     pairs = pairs_in_band(cosines, slack)
-    reduced = reduce_weights(weights, pairs if order is None else order(pairs)).weights
-    if not reduced.any():
-        groups = group_alone(weights)
-        return SeparateCenters(split_coordinates(centers, weights, groups), groups)
-    groups = group_by_angle(reduced, pairs_above_band(cosines, slack))
-    return SeparateCenters(split_coordinates(centers, reduced, groups), groups)
+    left = reduce_weights(weights, pairs if order is None else order(pairs)).weights
+    if not left.any():
+        return weights, group_alone(weights)
+    return left, group_by_angle(left, pairs_above_band(cosines, slack))

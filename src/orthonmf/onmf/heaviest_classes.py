@@ -27,6 +27,7 @@ from orthonmf.engine.pairs import (
 )
 from orthonmf.engine.points import Samples, columns_of
 from orthonmf.onmf.blocks.descent import split_by_energy
+from orthonmf.onmf.double_factor import reduce_and_group
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import MERGED, SEPARATION, Solution
 from orthonmf.steps.coordinate_split import split_coordinates, split_sparse_coordinates
@@ -37,8 +38,6 @@ from orthonmf.steps.weight_reduction import (
     COS_60,
     WeightReduction,
     cosine_slack,
-    pairs_above_band,
-    pairs_in_band,
     reduce_weights,
 )
 from orthonmf.typing import Array
@@ -90,7 +89,9 @@ def find_heaviest(points: Samples, k: int) -> Solution | None:
     directions = DIRECTIONS_OF_A_FIT + PER_COMPONENT * k
     if points.access is None:
         few = matrix.shape[1] <= min(MOST_COLUMNS, 2 * directions)
-        return solve_heaviest_columns(matrix, k) if few else None
+        # A device that streams keeps its labels, and its float64 may be too slow or emulated.
+        streams = points.draws is not None and points.on_host is None
+        return solve_heaviest_columns(matrix, k) if few and not streams else None
     side = points if matrix.shape[0] <= matrix.shape[1] else columns_of(matrix).access
     if side is None or matrix.n_entries > MOST_ENTRIES:
         return None
@@ -130,12 +131,7 @@ def solve_heaviest_columns(matrix: Matrix, k: int) -> Solution:
     weights = np.diagonal(gram).copy()
     lengths = np.sqrt(weights)
     cosines = divide(divide(gram, lengths[:, None]), lengths)
-    slack = cosine_slack(matrix.shape[0])
-    left, classes, _ = _find_classes(
-        weights,
-        iter([pairs_in_band(cosines, slack)]),
-        lambda some: iter([pairs_above_band(cosines[np.ix_(some, some)], slack)]),
-    )
+    left, classes = reduce_and_group(cosines, weights, cosine_slack(matrix.shape[0]))
     classes = keep_heaviest(left, classes, k)
     inside = np.flatnonzero(classes >= 0)
     totals = np.bincount(classes[inside], left[inside])
@@ -190,9 +186,14 @@ def factorize_heaviest(
     unique = heavy[first]
     merged = rows[unique]
 
-    left, classes, reduction = _find_classes(
-        merged_weights, angles.middling(merged), lambda some: angles.close(merged[some])
-    )
+    reduction = _reduce_all(merged_weights, angles.middling(merged))
+    survivors = np.flatnonzero(reduction.weights > 0.0)
+    if len(survivors):
+        left, classes = reduction.weights, np.full(len(unique), -1, dtype=np.int64)
+        close = _first_partners(angles.close(merged[survivors]))
+        classes[survivors] = group_by_angle(left[survivors], close)
+    else:
+        left, classes = merged_weights, group_alone(merged_weights)
     split = split_sparse_coordinates if is_sparse(rows) else split_coordinates
     directions = split(merged, left, keep_heaviest(left, classes, k), norms[unique])
     labels, scales = capture_rows(rows, directions)
@@ -200,24 +201,6 @@ def factorize_heaviest(
         merged, merged_weights, reduction.first, reduction.second, reduction.removed
     )
     return HeaviestClasses(directions, labels, scales, bound)
-
-
-def _find_classes(
-    weights: Array, middling: Iterator[Array], close: Callable[[Array], Iterator[Array]]
-) -> tuple[Array, Array, WeightReduction]:
-    """What step 2 leaves of weights (n,), the classes (n,) that rows fall into, and what it took.
-
-    A row without weight is in class -1. ``middling`` yields the pairs 30 to 60 degrees apart,
-    ``close`` the close ones of some rows.
-    """
-    reduction = _reduce_all(weights, middling)
-    survivors = np.flatnonzero(reduction.weights > 0.0)
-    if len(survivors) == 0:
-        return weights, group_alone(weights), reduction
-    classes = np.full(len(weights), -1, dtype=np.int64)
-    partners = _first_partners(close(survivors))
-    classes[survivors] = group_by_angle(reduction.weights[survivors], partners)
-    return reduction.weights, classes, reduction
 
 
 def keep_heaviest(weights: Array, classes: Array, k: int | None) -> Array:
