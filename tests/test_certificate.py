@@ -53,6 +53,22 @@ def test_no_number_makes_the_words_fail(number):
         assert str(certificate)
 
 
+def test_the_words_of_a_divergence_tell_what_is_kept_before_what_is_promised():
+    known = Certificate(
+        quantity="divergence",
+        method="luck",
+        ratio=1.0625,
+        lower_bound=0.8125,
+        upper_bound=0.87654,
+        reason="none is known",
+    )
+    assert str(known) == (
+        "divergence at most 1.063 times the smallest possible; proven by luck; it keeps 12.3 % of "
+        "the information that rows hold about columns, and no answer of as many parts keeps more "
+        "than 18.8 %; nothing is promised: none is known"
+    )
+
+
 def test_the_words_for_each_case():
     unique = Certificate(ratio=1.0001, method="luck", unique_within=0.01234)
     assert str(unique).endswith(

@@ -113,23 +113,6 @@ class Certificate:
 
     def __str__(self) -> str:
         """The smaller claim first; of two, each with what it is: for all seeds, or on average."""
-        claims = [self._say_claims()]
-        if self.unique_within is not None:
-            claims.append(
-                f"every answer as good has the same groups, but for "
-                f"{percent(self.unique_within, ROUND_CEILING)} of the weight"
-            )
-        if self.quantity == DIVERGENCE and self.upper_bound and self.lower_bound:
-            kept = percent(max(1 - Decimal(self.upper_bound), Decimal(0)), ROUND_FLOOR)
-            most = percent(1 - Decimal(self.lower_bound), ROUND_CEILING)
-            claims.append(
-                f"it keeps {kept} of the information that rows hold about columns, and no answer "
-                f"of as many parts keeps more than {most}"
-            )
-        return "; ".join(claims)
-
-    def _say_claims(self) -> str:
-        """How far the cost is from the smallest possible, by what is proven and what promised."""
         proven = self._say_proven()
         if self.a_priori_ratio is None:
             why = f": {self.reason}" if self.reason else ""
@@ -146,19 +129,36 @@ class Certificate:
         if self.ratio is None or self.ratio <= self.a_priori_ratio:
             return f"{proven} (always); the algorithm promises {times} ({holds})"
         own = f"at most {ratio_text(self.ratio)} times (always)"
-        return f"{promised}; promised by the algorithm; {own}; proven by {self.method}"
+        more = self._say_more()
+        return f"{promised}; promised by the algorithm; {own}; proven by {self.method}{more}"
 
     def _say_proven(self) -> str:
         """What is proven of this answer; empty when nothing is."""
+        proven_by = f"proven by {self.method}{self._say_more()}"
         if self.optimal:
-            return f"{self.quantity} the smallest possible; proven by {self.method}"
+            return f"{self.quantity} the smallest possible; {proven_by}"
         if self.ratio is not None:
             claim = f"{self.quantity} at most {ratio_text(self.ratio)} times the smallest possible"
-            return f"{claim}; proven by {self.method}"
+            return f"{claim}; {proven_by}"
         if self.upper_bound is not None and self.lower_bound is None:
             # No error is below zero, so the best one is no further away than this.
             return f"{self.quantity} the smallest possible, to within {self._share()}"
         return ""
+
+    def _say_more(self) -> str:
+        """What else is proven with the ratio: of the information, and of answers as good."""
+        more = ""
+        if self.quantity == DIVERGENCE and self.upper_bound and self.lower_bound:
+            kept = percent(max(1 - Decimal(self.upper_bound), Decimal(0)), ROUND_FLOOR)
+            most = percent(1 - Decimal(self.lower_bound), ROUND_CEILING)
+            more += (
+                f"; it keeps {kept} of the information that rows hold about columns, and no answer "
+                f"of as many parts keeps more than {most}"
+            )
+        if self.unique_within is not None:
+            share = percent(self.unique_within, ROUND_CEILING)
+            more += f"; every answer as good has the same groups, but for {share} of the weight"
+        return more
 
     def _share(self) -> str:
         """The upper bound in words."""

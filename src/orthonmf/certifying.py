@@ -69,7 +69,7 @@ ZERO = replace(EXACT, method="X being zero wherever it has weight")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class Pending:
     """Data that a certificate of this method is still to be computed from."""
 
     data: Data
@@ -89,14 +89,14 @@ class Evidence:
     ----------
     known
         What the fit itself has proven; None where it is no more than what was promised.
-    held
+    pending
         The data, where more is to be computed from them; None where nothing is.
     promise
         What the algorithm promised.
     """
 
     known: Certificate | None = None
-    held: Held | None = None
+    pending: Pending | None = None
     promise: Promise = NOTHING_PROMISED
     _lock: Any = field(default_factory=Lock, init=False)
     _process: int = field(default_factory=os.getpid, init=False)
@@ -104,36 +104,36 @@ class Evidence:
     @property
     def settled(self) -> Certificate | None:
         """The certificate, if nothing is left to compute."""
-        return self._certificate() if self.held is None else None
+        return self._certificate() if self.pending is None else None
 
     def without_data(self) -> Certificate:
         """What can be said without looking at the data; it computes nothing."""
         known = self._certificate()
-        if self.held is None or known.ratio is not None:
+        if self.pending is None or known.ratio is not None:
             return known
         return replace(known, reason=NO_DATA)
 
     def look(self, result: Factorization) -> Certificate:
         """The certificate of a result, computed now if it was not looked at before."""
-        if self.held is not None:
+        if self.pending is not None:
             with self._lock_of_this_process():
-                held = self.held
-                if held is not None:
-                    proven = prove_from_data(held, result, read_again)
+                pending = self.pending
+                if pending is not None:
+                    proven = prove_from_data(pending, result, read_again)
                     known = self._certificate()
                     if known.ratio is not None and known.ratio < (proven.ratio or math.inf):
                         proven = replace(known, seconds=proven.seconds)
                     self.known = proven
-                    self.held = None  # last: who sees no data finds the certificate
+                    self.pending = None  # last: who sees no data finds the certificate
         return self._certificate()
 
     def compute(
         self, result: Factorization, data: Data, method: str, seconds: float
     ) -> Certificate:
         """The certificate of a result, computed from data given now, and kept."""
-        proven = prove_from_data(Held(data, method, seconds=seconds), result, read_given)
+        proven = prove_from_data(Pending(data, method, seconds=seconds), result, read_given)
         with self._lock_of_this_process():
-            self.known, self.held = proven, None
+            self.known, self.pending = proven, None
         return proven
 
     def _lock_of_this_process(self) -> Any:
@@ -150,7 +150,7 @@ class Evidence:
 
 
 def prove_from_data(
-    held: Held, result: Factorization, read: Callable[[Data, Factorization], Matrix]
+    pending: Pending, result: Factorization, read: Callable[[Data, Factorization], Matrix]
 ) -> Certificate:
     """What is proven about a result from data that are read now.
 
@@ -158,13 +158,15 @@ def prove_from_data(
     """
     started = time.perf_counter()
     with ExitStack() as around:
-        if held.verbose:
+        if pending.verbose:
             around.enter_context(progress_lines())
         interrupted = never
-        if held.method == "tight":
+        if pending.method == "tight":
             interrupted = around.enter_context(note_interrupts())
         around.enter_context(one_blas_thread())
-        proven = prove(read(held.data, result), result, held.method, held.seconds, interrupted)
+        proven = prove(
+            read(pending.data, result), result, pending.method, pending.seconds, interrupted
+        )
     return replace(proven, seconds=time.perf_counter() - started)
 
 

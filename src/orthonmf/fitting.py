@@ -15,7 +15,7 @@ import numpy as np
 
 from orthonmf.cautions import find_cautions
 from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED
-from orthonmf.certifying import ZERO, Evidence, Held, prove_by_packing
+from orthonmf.certifying import ZERO, Evidence, Pending, prove_by_packing
 from orthonmf.engine.digest import digest
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.losses import FROBENIUS, LOSSES
@@ -275,7 +275,7 @@ def factorize(
         data = replace(data, feature_weight=result.feature_weight)
         evidence = evidence_for(matrix, result, solution.packed)
         if certificate is not None and matrix.complete and matrix.total > 0:
-            evidence.held = Held(data, certificate, verbose, seconds)
+            evidence.pending = Pending(data, certificate, verbose, seconds)
     if result.shortage:
         warnings.warn(result.shortage, FewerComponentsWarning, stacklevel=2)
     return replace(result, evidence=evidence)
