@@ -83,3 +83,14 @@ def test_an_h5ad_gets_the_certainty_of_its_cells(run, blocks, tmp_path):
     certainty = orthonmf.load(tmp_path / "out" / "stability.npz").certainty
     np.testing.assert_array_equal(held.obs["orthonmf_certainty"], certainty)
     assert held.uns["orthonmf"]["n_refits"] == 3
+
+
+def test_select_k_tells_refits_next_to_halves_in_the_terminal_and_on_the_page(run, table):
+    asked = ("select-k", table, "--k", "2:3", "--repetitions", 1, "--seed", 0)
+    assert "refits" not in run(*asked).out
+    told = run(*asked, "--refits", 3, "-o", "out")
+    assert "refits" in told.out.splitlines()[0]
+    candidates = json.loads((table.parent / "out" / "selection.json").read_text())["candidates"]
+    assert all(-1 <= candidate["refit_agreement"] <= 1 for candidate in candidates)
+    assert run("fit", table, "-k", 3, "-o", "out", "--report").code == 0
+    assert "labels of refits" in (table.parent / "out" / "report.html").read_text()

@@ -36,7 +36,8 @@ TOP_FEATURES = 10
 LONGEST_JSON = 2**26
 LARGEST = 1e6
 MEASURED = (
-    "relative_squared_error", "lower_bound", "null_error", "matched_cosine", "adjusted_rand"
+    "relative_squared_error", "lower_bound", "null_error", "matched_cosine", "adjusted_rand",
+    "refit_agreement",
 )  # fmt: skip
 
 

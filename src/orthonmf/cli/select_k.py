@@ -51,6 +51,9 @@ def select_k(
     beta_loss: o.BetaLoss = FROBENIUS,
     algorithm: o.Algorithm = "best",
     n_init: o.NInit = o.N_INIT,
+    refits: Annotated[
+        int, o.solver("N", "Also fit each number N times under random weights (10).", min=0)
+    ] = 0,
     seed: o.Seed = None,
     jobs: o.Jobs = None,
 ) -> None:
@@ -72,6 +75,7 @@ def select_k(
         algorithm=algorithm,
         n_init=n_init,
         n_repetitions=repetitions,
+        refits=refits,
         results=None if output is None else output / TRIALS,
         random_state=seed,
         n_jobs=jobs,
@@ -115,6 +119,7 @@ def select_k(
 
 
 def _tell(selection: Selection) -> None:
+    refitted = any(candidate.refit_agreement is not None for candidate in selection.candidates)
     rows = [
         (
             _show(candidate.n_components),
@@ -123,14 +128,20 @@ def _tell(selection: Selection) -> None:
             f"{candidate.null_error:.4f}",
             f"{candidate.adjusted_rand:.2f}",
             f"{candidate.matched_cosine:.2f}",
+            *([_show_index(candidate.refit_agreement)] if refitted else []),
             "<- suggested" if candidate.n_components == selection.suggestion else "",
         )
         for candidate in selection.candidates
     ]
-    headings = ("k", "error", "at least", "permuted", "Rand", "cosine", "")
+    refits = ("refits",) if refitted else ()
+    headings = ("k", "error", "at least", "permuted", "Rand", "cosine", *refits, "")
     table(headings, rows)
     line()
     prose(f"suggested: {_show(selection.suggestion)}, {selection.reason}")
+
+
+def _show_index(index: float | None) -> str:
+    return "-" if index is None else f"{index:.2f}"
 
 
 def _show(size: Any) -> str:

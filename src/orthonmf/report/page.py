@@ -300,6 +300,8 @@ def _curves(selection: Mapping[str, Any], k: int) -> list[Chart]:
         line("labels (adjusted Rand index)", "adjusted_rand", "first"),
         line("components (matched cosine)", "matched_cosine", "second"),
     ]
+    if any(candidate.get("refit_agreement") is not None for candidate in tried):
+        agreement.append(line("labels of refits (adjusted Rand index)", "refit_agreement", "third"))
     return [
         line_chart("Error for each number of components", places, errors, x_label="components",
                    y_label="relative squared error", marked=marked, from_zero=True),
