@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.certificate import ratio_text
@@ -61,9 +60,6 @@ def promise(k=10, *, X=None, shape=None, **options):
         X[0, 0] = np.nan
         options = {name: one for name, one in options.items() if name in ("orthogonal",)}
         options["missing_values"] = np.nan
-    elif X == "sparse":
-        X = np.random.default_rng(0).random(shape)
-        X = csr_array(np.where(X < 0.3, X, 0.0))
     elif X == "exact":
         blocks = k[0] if isinstance(k, tuple) else k
         X = (
@@ -141,10 +137,6 @@ def all_gone(k, options):
     return all(is_gone(k, options, kmeans=law) for law in ("greedy-k-means++", "k-means||"))
 
 
-def is_a_sample(k, options):
-    return is_gone(k, options, init="auto", X="sparse", shape=(3000, 600))
-
-
 def stability_ends(k, options):
     """An exchange that would still gain the whole cost leaves nothing to claim."""
     weights = np.ones(6)
@@ -158,7 +150,6 @@ def stability_ends(k, options):
 # How every condition is broken, and that nothing (or another number) is claimed then.
 CHECKS = {
     "plain draws": all_gone,
-    "all points": is_a_sample,
     "float64": lambda k, options: is_gone(k, options, X="float32"),
     "no missing values": lambda k, options: is_gone(k, options, X="missing"),
     "above rounding": lambda k, options: is_gone(k, options, X="exact"),

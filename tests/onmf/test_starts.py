@@ -130,10 +130,10 @@ def test_every_start_brings_the_promise_of_its_own_draws(orthogonal, init, facto
     assert bool(promise.reason) == (factor is None)
 
 
-def test_draws_from_a_sample_promise_nothing():
-    promise = searched(LARGE, "auto").promise
-    assert promise.ratio is None
-    assert "sample" in promise.reason
+def test_a_tournament_of_a_sample_keeps_the_promise_of_draws_from_all_points():
+    found = searched(LARGE, "auto")
+    assert "tournament of a sample" in found.steps
+    assert found.promise.ratio == seeding_promise(3).ratio
 
 
 @pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")

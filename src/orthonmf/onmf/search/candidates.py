@@ -50,19 +50,36 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class PlainDraws:
-    """Points drawn by the plain law, as directions, and what they capture of all points."""
+    """Points drawn by the plain law, as directions, and what they miss of all points."""
 
-    directions: Array  # (k, m)
-    captured: float
+    points: Samples
+    directions: Array  # up to (k, m)
+    labels: Array  # (N,) which of them is nearest
+    missed: Array  # (N,)
+
+    def or_better(self, directions: Array) -> Array:
+        """What one power update makes of directions (k, m), unless these draws capture more.
+
+        So the promise of the draws holds for what is returned.
+        """
+        captured = self.points.total - float(self.missed.sum())
+        if len(directions) < len(self.directions):
+            return self.directions
+        sweep = self.points.sweep_directions(directions, by_point=False)
+        return sweep.sums if float(sweep.captured.sum()) >= captured else self.directions
 
 
-def gather(points: Samples, k: int, rng: np.random.Generator) -> tuple[Candidates, PlainDraws]:
-    """Draw candidates from all points, by the law and then in rounds."""
-    weights, size = points.weights, round_size(points, k)
+def draw_plainly(points: Samples, k: int, rng: np.random.Generator) -> PlainDraws:
+    """Draw k points from all by the plain law of k-means++ on lines."""
     drawn = draw_by_law(points, k, rng, distance=lines)
-    plain = points.at(drawn.picks)
-    labels, missed, count = drawn.labels, weights * drawn.distances, len(drawn.picks)
-    left = float(missed.sum())
+    missed = points.weights * drawn.distances
+    return PlainDraws(points, points.at(drawn.picks), drawn.labels, missed)
+
+
+def gather(plain: PlainDraws, k: int, rng: np.random.Generator) -> Candidates:
+    """Draw candidates from all points: those that are drawn already, and more in rounds."""
+    points, labels, missed = plain.points, plain.labels, plain.missed
+    weights, count, size = points.weights, len(plain.directions), round_size(points, k)
     for _ in range(ROUNDS):
         picks = draw_distinct(missed, size, rng)
         if len(picks) == 0:
@@ -80,10 +97,7 @@ def gather(points: Samples, k: int, rng: np.random.Generator) -> tuple[Candidate
     # What the directions capture of their points, at the least.
     energies = divide(square_lengths(sums[used]), captured[used])
     centers = unit_lengths(sums[used])
-    return (
-        Candidates(centers, energies, with_few_coordinates(centers, None)),
-        PlainDraws(plain, points.total - left),
-    )
+    return Candidates(centers, energies, with_few_coordinates(centers, None))
 
 
 def round_size(points: Samples, k: int) -> int:

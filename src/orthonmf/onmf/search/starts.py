@@ -15,9 +15,8 @@ import numpy as np
 
 from orthonmf.certificate import Promise
 from orthonmf.engine.points import Points, Samples
-from orthonmf.engine.products import DENSE_PER_SECOND
 from orthonmf.engine.sampling import draw_distinct
-from orthonmf.kmeans.exchanges import Nearest, best_exchanges, choose_columns
+from orthonmf.kmeans.exchanges import Nearest, best_exchanges
 from orthonmf.kmeans.rounds import seed_in_rounds
 from orthonmf.kmeans.seeding import lines, seed
 from orthonmf.onmf.options import Options
@@ -25,6 +24,7 @@ from orthonmf.onmf.promises import single_from_lines
 from orthonmf.onmf.search.candidates import (
     choose,
     count_candidates,
+    draw_plainly,
     gather,
     gather_in_rounds,
     repair_labels,
@@ -59,15 +59,7 @@ SMALL_SAMPLE = 500
 LARGE_SAMPLE = 1000
 SAMPLE_OF_FEW_COMPONENTS = 60
 SAMPLE_PER_COMPONENT = 40
-POOL_SAMPLE_PER_COMPONENT = 20
-# Where many points cost no more than products of a small sample, up to so many times as many play
-# again, unless that is hardly more, or takes too long.
-LARGER_SAMPLE = 3.5
-WORTH_PLAYING_AGAIN = 1.5
-AGAIN_SECONDS = 0.25
-# So many points give a rough start.
-ROUGH_SAMPLE = 300
-ROUGH_PER_COMPONENT = 10
+DEAR_SAMPLE_PER_COMPONENT = 20
 # So many groups may become components where single points do not matter.
 POOL_SIZE = 40
 # Exchanges keep the distances of all points to the pool; more than this are too many.
@@ -125,11 +117,10 @@ def choose_seeding(
         assert points.on_host is not None
         draw = partial(play_on_gathered, points.on_host, k, rng)
         return Seeding("tournament of candidates", draw, single_from_lines(k))
-    if init == "auto" and single is not None and not all_may_play(points, k):
-        nothing = Promise(reason=NO_PROMISE.format("from a sample of the points"))
-        draw = partial(play_on_sample, single, k, rng)
-        return Seeding("tournament of a sample", draw, nothing)
     promise, access = single_from_lines(k), points.access
+    if init == "auto" and single is not None and not all_may_play(points, k):
+        draw = partial(play_on_sample, single, k, rng)
+        return Seeding("tournament of a sample", draw, promise)
     if init == "auto" and single is not None:
         # The winner captures no less than the one start that is drawn by the plain law.
         return Seeding("tournament", partial(play_on_all, single, k, rng), promise)
@@ -217,63 +208,30 @@ def play_on_all(points: Samples, k: int, rng: np.random.Generator) -> Array:
 
 
 def play_on_sample(points: Samples, k: int, rng: np.random.Generator) -> Array:
-    """The directions of a tournament of a sample, where that is not dear.
+    """The directions of a tournament of a sample; never worse than the draws by the plain law.
 
-    Where it takes too long, the directions of groups of a sample; where these are too few, points
-    drawn from all.
+    Half of the sample is drawn by weight, half by what the draws miss: a few points that fit
+    nowhere may be worth a component, and a sample by weight alone would not hold them. Where a
+    tournament takes too long, candidates stand for a sample.
     """
+    plain = draw_plainly(points, k, rng)
     if tournament_is_dear(points, k):
-        sample = points.sample(sample_size(k, POOL_SAMPLE_PER_COMPONENT), rng)
-        directions = Pool(sample, pool_size(points, k), rng).choose(k)
-    else:
-        directions = play_on_missed(points, k, rng)
-    full = len(directions) == k and directions.any(axis=1).all()
-    return directions if full else draw_directions(points, k, rng)
-
-
-def play_on_missed(points: Samples, k: int, rng: np.random.Generator) -> Array:
-    """The directions of a tournament of points drawn by what a rough start misses of them.
-
-    Half of the chances go by weight. A few points that fit nowhere may be worth a component, and
-    a sample by weight alone would not hold them.
-    """
-    rough = points.sample(max(ROUGH_SAMPLE, ROUGH_PER_COMPONENT * k), rng)
-    directions = Pool(rough, pool_size(points, k), rng).choose(k)
-    missed = points.find_missed(points.sweep_directions(directions))
+        sample = points.sample(sample_size(k, DEAR_SAMPLE_PER_COMPONENT), rng)
+        candidates = gather(draw_plainly(sample, k, rng), k, rng)
+        return plain.or_better(choose(sample, candidates, k, rng))
     # The sums are above zero: the weights' always, and where nothing is missed nothing is added.
-    chances = points.weights / points.total + missed / (missed.sum() or 1.0)
+    chances = points.weights / points.total + plain.missed / (plain.missed.sum() or 1.0)
+    sample = points.sample(sample_size(k), rng, chances)
+    lengths = np.sqrt(sample.weights)
+    products = sample.products_of(np.arange(len(lengths)), exact=False)
+    tournament = Tournament(products, k, rng, tol=1e-3)
+    given = np.zeros((len(lengths), k))
+    known = sample.rough_cosines_with(unit_lengths(plain.directions))
+    given[:, : len(plain.directions)] = known * lengths[:, None]
     n_starts, n_moved = count_starts(k, 72, 8), 3 if single_points_matter(points, k) else 0
-    for size in sample_sizes(points, k):
-        sample = points.sample(size, rng, chances)
-        lengths = np.sqrt(sample.weights)
-        products = sample.products_of(np.arange(len(lengths)), exact=False)
-        tournament = Tournament(products, k, rng, tol=1e-3)
-        given = np.zeros((len(lengths), k))
-        known = sample.rough_cosines_with(unit_lengths(directions))
-        given[:, : len(directions)] = known * lengths[:, None]
-        tournament.begin(n_starts, given=given)
-        labels, scales = tournament.play(n_starts, 2, n_moved, persistent=False)
-        directions = sample.power_update(labels, scales / lengths, k)
-        if tournament.agreed:
-            break
-    return directions
-
-
-def sample_sizes(points: Samples, k: int) -> list[int]:
-    """How many points play, and how many play again if the starts of the first do not agree.
-
-    Again only where points have few coordinates, so that many cost no more than a Gram matrix of
-    few: a larger sample tells answers apart that look the same to a small one.
-    """
-    first = sample_size(k)
-    _, price = points.products_seconds(first)
-    larger = int(first * min(first**2 / DENSE_PER_SECOND / price, LARGER_SAMPLE))
-    larger = min(larger, len(points.weights))
-    if larger < WORTH_PLAYING_AGAIN * first or tournament_seconds(points, k, larger) > max(
-        AGAIN_SECONDS, tournament_share(points, k)
-    ):
-        return [first]
-    return [first, larger]
+    tournament.begin(n_starts, given=given)
+    labels, scales = tournament.play(n_starts, 2, n_moved, persistent=False)
+    return plain.or_better(sample.power_update(labels, scales / lengths, k))
 
 
 def count_starts(k: int, n_directions: int, most: int) -> int:
@@ -283,12 +241,8 @@ def count_starts(k: int, n_directions: int, most: int) -> int:
 
 def play_on_gathered(points: Samples, k: int, rng: np.random.Generator) -> Array:
     """The directions that are best for candidates; never worse than the draws by the plain law."""
-    candidates, plain = gather(points, k, rng)
-    directions = choose(points, candidates, k, rng)
-    if len(directions) < k:
-        return draw_directions(points, k, rng)
-    sweep = points.sweep_directions(directions, by_point=False)
-    return sweep.sums if float(sweep.captured.sum()) >= plain.captured else plain.directions
+    plain = draw_plainly(points, k, rng)
+    return plain.or_better(choose(points, gather(plain, k, rng), k, rng))
 
 
 def choose_in_passes(points: Points, k: int, rng: np.random.Generator) -> Array:
@@ -340,12 +294,6 @@ class Pool:
     def _distances(self, unit: Array) -> Array:
         cosines = self.points.rough_cosines_with(unit)
         return lines(cosines, np.ones(len(unit), dtype=cosines.dtype))
-
-    def choose(self, k: int) -> Array:
-        """Up to k directions: those of groups that stand for all points, and who joins them."""
-        columns, nearest = choose_columns(self.points.weights, self.distances, k)
-        cosines = np.sqrt(1.0 - nearest.nearest)
-        return self.points.power_update(nearest.labels, cosines, len(columns))
 
     def exchange(self, directions: Array) -> Array:
         """Directions of which some are exchanged for those of the pool, until none helps."""
