@@ -21,14 +21,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.engine.executors import Executor, Work
-from orthonmf.engine.kernels.dense import CHUNK_ENTRIES
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.missing import ObservedBlock, fill, observe
-from orthonmf.engine.loadings import scale_loadings
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.scan import Scan
-from orthonmf.engine.segments import slices
-from orthonmf.engine.sources import Source, to_dense
+from orthonmf.engine.sources import Source
 from orthonmf.typing import Array
 from orthonmf.vectors import by_value, divide
 
@@ -78,28 +75,6 @@ class FilledSource:
         return None if flipped is None else FilledSource(flipped)
 
 
-def residual_block(
-    kernel: Kernel[Any],
-    rows: Any,
-    components: Array,
-    column_factors: Array | None,
-    exponent: int,
-    loadings: Any,
-    row_weights: Array | None,
-) -> float:
-    """Weighted squared distance of rows to ``loadings @ components``, missing entries left out."""
-    fitted = to_dense(scale_loadings(loadings, exponent))
-    total = 0.0
-    for some in slices(rows.shape[0], CHUNK_ENTRIES // max(1, rows.shape[1])):
-        difference = to_dense(rows[some]) - fitted[some] @ components
-        difference = np.where(np.isnan(difference), 0.0, difference)
-        if column_factors is not None:
-            difference *= column_factors
-        squares = np.square(difference).sum(axis=1)
-        total += float(squares.sum() if row_weights is None else squares @ row_weights[some])
-    return total
-
-
 class MaskedMatrix(Matrix):
     """A checked matrix with missing entries.
 
@@ -108,7 +83,6 @@ class MaskedMatrix(Matrix):
     """
 
     complete = False
-    residual_block = staticmethod(residual_block)
 
     def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
         super().__init__(FilledSource(source), executor, scan)

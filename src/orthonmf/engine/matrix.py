@@ -25,6 +25,7 @@ from orthonmf.engine.digest import digest
 from orthonmf.engine.executors import Absorb, Executor, Work
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import BlockColumns, BlockSweep, Kernel, Method, piece_rows
+from orthonmf.engine.kernels.missing import observed_residual_block
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.loadings import ByLabel, Projection, by_label, scale_loadings
 from orthonmf.engine.metric import Metric, metric_of
@@ -51,26 +52,10 @@ WORTH_A_ROUGH_GRAM = 2**33
 MOST_IN_FLOAT32 = 80
 
 
-def residual_block(
-    kernel: Kernel[Any],
-    rows: Any,
-    components: Array,
-    column_factors: Array | None,
-    exponent: int,
-    loadings: Any,
-    row_weights: Any,
-) -> float:
-    """Weighted squared distance of rows to ``loadings @ components``, over ``2**exponent``."""
-    fitted = scale_loadings(loadings, exponent)
-    squares = kernel.square_residuals(rows, fitted, components, column_factors)
-    return float(squares.sum() if row_weights is None else squares @ row_weights)
-
-
 class Matrix:
     """Passes over a checked, scaled and weighted non-negative matrix."""
 
     complete = True  # no entry is missing
-    residual_block: Callable[..., float] = staticmethod(residual_block)
 
     def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
         self.source, self.executor = source, executor
@@ -636,8 +621,24 @@ class Matrix:
             "exponent": self.exponent,
         }
         by_row = {"loadings": loadings, "row_weights": self.row_weights}
-        self.fold(self.residual_block, absorb, shared, by_row, gaps=True)
+        operation = residual_block if self.complete else observed_residual_block
+        self.fold(operation, absorb, shared, by_row, gaps=True)
         return total
+
+
+def residual_block(
+    kernel: Kernel[Any],
+    rows: Any,
+    components: Array,
+    column_factors: Array | None,
+    exponent: int,
+    loadings: Any,
+    row_weights: Any,
+) -> float:
+    """Weighted squared distance of rows to ``loadings @ components``, over ``2**exponent``."""
+    fitted = scale_loadings(loadings, exponent)
+    squares = kernel.square_residuals(rows, fitted, components, column_factors)
+    return float(squares.sum() if row_weights is None else squares @ row_weights)
 
 
 def scales_are_accurate(values: Array) -> bool:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from orthonmf.engine.kernels.dense import CHUNK_ENTRIES
+from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import with_values
+from orthonmf.engine.loadings import scale_loadings
 from orthonmf.engine.segments import slices
+from orthonmf.engine.sources import to_dense
 from orthonmf.typing import Array
 
 # A difference below this share of what it was taken from has lost digits: it is summed instead.
@@ -86,6 +91,28 @@ class ObservedCsr(ObservedBlock):
 
     def sum_observed_rows(self, squares: Array) -> Array:
         return _sum_others(self._missing.T.tocsr(), squares).T
+
+
+def observed_residual_block(
+    kernel: Kernel[Any],
+    rows: Any,
+    components: Array,
+    column_factors: Array | None,
+    exponent: int,
+    loadings: Any,
+    row_weights: Array | None,
+) -> float:
+    """Weighted squared distance of rows to ``loadings @ components``, missing entries left out."""
+    fitted = to_dense(scale_loadings(loadings, exponent))
+    total = 0.0
+    for some in slices(rows.shape[0], CHUNK_ENTRIES // max(1, rows.shape[1])):
+        difference = to_dense(rows[some]) - fitted[some] @ components
+        difference = np.where(np.isnan(difference), 0.0, difference)
+        if column_factors is not None:
+            difference *= column_factors
+        squares = np.square(difference).sum(axis=1)
+        total += float(squares.sum() if row_weights is None else squares @ row_weights[some])
+    return total
 
 
 def _sum_others(missing: csr_array, values: Array) -> Array:
