@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from orthonmf.certificate import Promise
 from orthonmf.checkpoint import Checkpoint
@@ -31,22 +32,33 @@ from orthonmf.progress import silence
 from orthonmf.typing import Array
 from orthonmf.vectors import unit_lengths, winners_only
 
+# Blocks are tried where those in a core miss so many times what it misses, at the most; what is
+# missed counts from so much of all energy on.
+HARDLY_MORE, LEAST_MISSED = 1.03, 1e-12
+
 
 def core_starts(
-    matrix: Matrix, options: Options, search: Search[CoreSolution]
+    matrix: Matrix,
+    options: Options,
+    search: Search[CoreSolution],
+    blocks: Options | None = None,
 ) -> Iterator[Start[CoreSolution]]:
-    """The starts with a core: rows first and columns first, as often as there are to be starts."""
+    """The starts with a core: rows first and columns first, as often as there are to be starts.
+
+    With options of ``blocks`` disjoint blocks are one more, where they may be as good.
+    """
     starts = CoreStarts(matrix, options, search)
     if not isinstance(options.init, str):
         yield starts.from_components(options.init)
         return
     for number in range(options.n_init):
-        yield starts.rows_first()
-        yield starts.columns_first()
+        in_turn = [starts.rows_first(), starts.columns_first()]
+        yield from in_turn
         if number > 0:
             yield starts.at_random()
-        if number == 1 and options.n_components == options.n_groups:
-            yield starts.from_blocks()
+        cores = [start.directions.core for start in in_turn]
+        if number == 0 and blocks is not None and any(nearly_blocks(matrix, c) for c in cores):
+            yield starts.from_blocks(blocks)
 
 
 class CoreStarts:
@@ -93,13 +105,17 @@ class CoreStarts:
 
         return self._finish("random groups", Promise(), draw)
 
-    def from_blocks(self) -> Start[CoreSolution]:
+    def from_blocks(self, options: Options) -> Start[CoreSolution]:
         """Disjoint blocks: a core whose pattern is diagonal."""
-        options = replace(self._options, n_init=1)
-        blocks = factorize_blocks(self._matrix, options)
-        self._search.n_sweeps += blocks.n_sweeps
-        groups = pad(unit_lengths(winners_only(blocks.directions)), options.n_groups)
-        return Start("disjoint blocks", CoreSolution(groups, np.eye(options.n_groups)))
+        step = self._options.checkpoint.next_step()
+        if not step.finished:
+            with silence():
+                blocks = factorize_blocks(self._matrix, options)
+            groups = pad(unit_lengths(winners_only(blocks.directions)), self._options.n_groups)
+            step.finish(groups=groups, n_sweeps=np.array([blocks.n_sweeps]))
+        self._search.n_sweeps += int(step.arrays["n_sweeps"][0])
+        core = np.eye(self._options.n_components, self._options.n_groups)
+        return Start("disjoint blocks", CoreSolution(step.arrays["groups"], core))
 
     def _first(self, points: Points, k: int) -> Solution:
         """The answer over one side alone."""
@@ -156,6 +172,14 @@ class CoreStarts:
             promise = Promise(ratio, "expected" if expected else "always")
         factors = CoreSolution(step.arrays["groups"], step.arrays["core"])
         return Start(name, factors, in_sequence(first, promise))
+
+
+def nearly_blocks(matrix: Matrix, core: Array) -> bool:
+    """Whether a core (k, l) with one entry in every row and column misses hardly more than it."""
+    energies = np.square(core)
+    kept = energies[linear_sum_assignment(energies, maximize=True)].sum()
+    missed = np.maximum(matrix.total - energies.sum(), LEAST_MISSED * matrix.total)
+    return bool(matrix.total - kept <= HARDLY_MORE * missed)
 
 
 def pad(vectors: Array, count: int) -> Array:

@@ -6,8 +6,10 @@ for row i of group a and column j of group b. Disjoint blocks are the case of a 
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 
+from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.compressed import compress_columns
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Samples
@@ -36,6 +38,7 @@ def factorize_core(matrix: Matrix, options: Options) -> Solution[CoreSolution]:
         step = options.checkpoint.next_step()
         return descend_core(matrix, start, max_iter=options.max_iter, tol=options.tol, step=step)
 
+    blocks = options_of_blocks(options)
     search, table, starting = Search(refine), TableSearch(matrix, options), options
     escapes: list[Escape[CoreSolution]] = []
     if table.suffices:
@@ -45,13 +48,27 @@ def factorize_core(matrix: Matrix, options: Options) -> Solution[CoreSolution]:
         escapes = core_escapes(matrix, options)
     if table.n_rounds:
         escapes.insert(0, Escape(STEP, lambda best, answers: table.run(_directions_of(answers))))
-    solution = search.run(core_starts(matrix, starting, search), escapes)
+    solution = search.run(core_starts(matrix, starting, search, blocks), escapes)
     factors, points = settle(matrix, solution.directions), Samples(matrix)
     return replace(
         solution,
         components=points.components(factors.components),
         groups=points.components(factors.groups),
     )
+
+
+def options_of_blocks(options: Options) -> Options | None:
+    """Those of a fit of disjoint blocks with the same seed, as many as there can be; None for one.
+
+    Its random numbers are copies of what this fit has drawn nothing of yet.
+    """
+    count = min(options.n_components, options.n_groups)
+    if count == 1:
+        return None
+    rng = deepcopy(options.rng)
+    return replace(
+        options, n_components=count, n_groups=0, init="auto", rng=rng, checkpoint=Checkpoint()
+    )  # fmt: skip
 
 
 def _directions_of(answers: list[Solution[CoreSolution]]) -> list[CoreSolution]:
