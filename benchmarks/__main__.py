@@ -16,7 +16,7 @@ from pathlib import Path
 ROWS = {
     "speed": "speed", "overhead": "speed", "sweep": "sweep", "memory": "memory",
     "growth": "memory", "places": "places", "certificates": "certificates", "gpu": "gpu",
-    "profile": "profile", "certainty": "certainty",
+    "profile": "profile", "certainty": "certainty", "counts": "counts",
 }  # fmt: skip
 # Parts of speed by themselves, and what is only compared when asked for.
 CONTESTS = ("small", "large", "sparse", "both", "core", "baselines")

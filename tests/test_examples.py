@@ -13,7 +13,7 @@ EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 
 def test_there_is_one_for_every_kind_of_user():
     names = {path.stem for path in EXAMPLES}
-    assert {"documents", "genes", "images", "bipartite_graph", "researcher"} <= names
+    assert {"documents", "word_counts", "genes", "images", "bipartite_graph", "researcher"} <= names
 
 
 @pytest.fixture

@@ -302,7 +302,7 @@ def repeatable(options: Options, n_init: int | str) -> FitOptions | None:
 def evidence_for(matrix: Matrix, result: Factorization, packed: float) -> Evidence:
     """What is known about a result without computing a bound; ``packed`` is one that came free."""
     if matrix.complete and not matrix.total > 0:
-        return Evidence(ZERO)
+        return Evidence(replace(ZERO, quantity=LOSSES[result.beta_loss].quantity))
     if packed > 0:
         return Evidence(prove_by_packing(matrix, result, packed))
     return Evidence(promise=result.promise)

@@ -32,3 +32,12 @@ def test_fit_transform_and_select_take_the_divergence(counts, run, tmp_path):
     )
     assert json.loads(done.out)["suggestion"] == 3
     assert run("report", "out").code == 0
+
+
+def test_certify_judges_labels_by_the_divergence(counts, run, tmp_path):
+    (tmp_path / "labels.txt").write_text("".join(f"{row % 3}\n" for row in range(60)))
+    words = ("certify", counts, "--labels", "labels.txt", "--certificate", "svd", "--json")
+    told = json.loads(run(*words, *LOSS).out)
+    assert "divergence" in told["certificate"]["sentence"]
+    assert told["relative_error"] < 0.5
+    assert "relative_squared_error" in json.loads(run(*words).out)

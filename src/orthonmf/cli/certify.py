@@ -18,6 +18,7 @@ from orthonmf.cli.folder import MODEL, PAGE, SUMMARY
 from orthonmf.cli.report import read_folder
 from orthonmf.cli.terminal import as_json, line, object_line, progress
 from orthonmf.cli.writing import writing_together
+from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.errors import InvalidInputError
 from orthonmf.factorization import Factorization
 from orthonmf.files.readers import read_names
@@ -40,6 +41,9 @@ def certify(
             "How many groups were allowed (default: as many as the labels name); K,L: groups of "
             "rows and of columns, with a core between them."
         ),
+    ] = None,
+    beta_loss: Annotated[
+        str | None, o.choice("--beta-loss", "What an entry costs; a folder knows.", LOSSES, None)
     ] = None,
     certificate: o.Proof = "tight",
     certificate_seconds: o.ProofSeconds = CERTIFICATE_SECONDS,
@@ -66,7 +70,7 @@ def certify(
     proof = {"method": certificate, "seconds": certificate_seconds, "n_jobs": jobs}
     if (folder / SUMMARY).exists():
         _refuse_what_a_folder_knows(
-            place, reading, labels, feature_labels, components, feature_weight
+            place, reading, labels, feature_labels, components, feature_weight, beta_loss
         )
         result = _certify_folder(folder, data, reading.max_bytes, sample_weight, proof, quiet)
     elif data is not None:
@@ -87,11 +91,12 @@ def certify(
             weights = weights_of(matrix.X, sample_weight, feature_weight)
             about(place)
             options = {"n_components": components, **proof, **weights}
+            options["beta_loss"] = beta_loss or FROBENIUS
             result = orthonmf.certify(matrix.X, *groups, **options)
     if json:
         told = plain_certificate(result.certificate)
-        error = result.relative_squared_error
-        object_line({"relative_squared_error": error, "certificate": told})
+        error = {LOSSES[result.beta_loss].error_name: result.relative_error}
+        object_line({**error, "certificate": told})
         return
     tell_proof(result)
     if (folder / PAGE).exists():
@@ -102,8 +107,9 @@ def _refuse_what_a_folder_knows(place: str, reading: Reading, *given: Any) -> No
     """A folder has labels, feature weights, and how its data are read: none may be given again."""
     if any(option is not None for option in given):
         raise InvalidInputError(
-            f"{place}: a folder knows its labels, components and feature weights; leave --labels, "
-            "--feature-labels, --components and --feature-weight out, or name the FILE"
+            f"{place}: a folder knows its labels, components, loss and feature weights; leave "
+            "--labels, --feature-labels, --components, --beta-loss and --feature-weight out, or "
+            "name the FILE"
         )
     if replace(reading, max_bytes=None) != Reading():
         raise InvalidInputError(

@@ -144,20 +144,20 @@ def sample_counts(matrix: Matrix, size: int, rng: np.random.Generator) -> Counts
 
 def total_information(matrix: Matrix) -> float:
     """``N I(X; Y)`` of a whole matrix, in one read."""
-    entropy, column_sums = 0.0, np.zeros(matrix.shape[1])
+    row_entropies, column_sums = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
 
-    def absorb(part: slice, block: tuple[float, Array]) -> None:
-        nonlocal entropy
-        entropy += block[0]
+    def absorb(part: slice, block: tuple[Array, Array]) -> None:
+        row_entropies[part] = block[0]
         np.add(column_sums, block[1], out=column_sums)
 
     fold_counts(matrix, sum_entropies, absorb)
-    return max(entropy - float(entropies(column_sums[None, :])[0]), 0.0)
+    # Summed at once, so that it does not depend on where blocks end.
+    return max(float(row_entropies.sum()) - float(entropies(column_sums[None, :])[0]), 0.0)
 
 
-def sum_entropies(counts: Counts) -> tuple[float, Array]:
-    """The entropy of the rows of a block, and the sums of its columns."""
-    return counts.entropy, counts.column_sums
+def sum_entropies(counts: Counts) -> tuple[Array, Array]:
+    """The entropies of the rows of a block, and the sums of its columns."""
+    return counts.row_entropies, counts.column_sums
 
 
 def sum_rows(counts: Counts) -> Array:

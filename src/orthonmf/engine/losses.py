@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orthonmf.certificate import DIVERGENCE
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import express_by_profiles, lost_share
@@ -96,7 +97,7 @@ LOSSES = {
     KULLBACK_LEIBLER: Loss(
         power=1,
         error_name="relative_error",
-        quantity="Kullback-Leibler divergence",
+        quantity=DIVERGENCE,
         error="share of the information lost",
         amount="information",
         about="what a row tells about which columns its counts are in, beyond what all rows share",

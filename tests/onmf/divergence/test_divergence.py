@@ -284,3 +284,17 @@ def test_labels_that_are_given_get_their_best_factors(weighted):
     options = Options(asked=3, n_components=3, rng=None)
     with pytest.raises(InvalidInputError, match="in no group"):
         refit_profiles(matrix, np.where(rows == 0, -1, rows), None, options)
+
+
+def test_stores_and_a_cluster_of_blocks_give_the_same_bits(tmp_path):
+    h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
+    dask = pytest.importorskip("dask.array")
+    X, _ = topics(300, 40)
+    packed = zarr.create_array(str(tmp_path / "x.zarr"), shape=X.shape, dtype="f8", chunks=(64, 40))
+    packed[:] = X
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["X"] = X
+        for size in ((4, "samples"), (4, "features"), ((4, 3), "both")):
+            result = fit(X, *size, certificate=None)
+            for other in (file["X"], packed, dask.from_array(X, chunks=(70, 40))):
+                same(result, fit(other, *size, certificate=None))
