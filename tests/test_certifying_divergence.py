@@ -164,3 +164,18 @@ def test_a_zero_matrix_has_nothing_to_lose():
     for orthogonal in ("samples", "features"):
         result = fit(np.zeros((4, 3)), orthogonal)
         assert result.certificate.optimal
+
+
+def test_weights_of_zero_leave_a_sparse_matrix_as_it_is():
+    X, _ = counts(30, 20, 3)
+    w, v = np.ones(30), np.ones(20)
+    w[3] = v[5] = v[7] = 0.0
+    sparse = csr_array(X)
+    for orthogonal in SETTINGS:
+        weights = {"sample_weight": w, "feature_weight": v}
+        result = fit(sparse, orthogonal, 3, **weights)
+        dense = fit(X, orthogonal, 3, **weights)
+        assert (sparse != csr_array(X)).nnz == 0
+        assert sparse.nnz == np.count_nonzero(X)
+        assert result.divergence == pytest.approx(dense.divergence, rel=1e-9)
+        assert result.certificate.ratio == pytest.approx(dense.certificate.ratio, rel=1e-6)

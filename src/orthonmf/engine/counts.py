@@ -208,5 +208,6 @@ def count_block(
     """An operation on the counts of one block."""
     entries = csr_array(kernel.multiply(rows, row_scales, column_weights))
     if not entries.data.all():
+        entries = entries.copy()  # the places may be those of X itself
         entries.eliminate_zeros()
     return count(Counts(entries), **arguments, **by_row)
