@@ -34,6 +34,8 @@ TOL = 1e-5
 # Seconds, by counting, that a search may take, and how many rounds of kicks it has then; with so
 # many it needs no starts but its own.
 SECONDS, FEWEST_ROUNDS, ENOUGH_ROUNDS, MOST_ROUNDS = 0.1, 2, 6, 18
+# Of more rows or columns hardly any matters by itself.
+MOST_POINTS = 500
 # Multiplications and single numbers worked on per second, and what a sweep takes at the least.
 PRODUCTS_PER_SECOND, NUMBERS_PER_SECOND, SECONDS_PER_SWEEP = 4e9, 5e7, 2e-5
 SWEEPS_PER_ROUND = 100
@@ -97,6 +99,8 @@ class TableSearch:
 def count_rounds(shape: tuple[int, int], sizes: tuple[int, int]) -> int:
     """How many rounds of kicks there is time for on a table of this shape; 0 where it is large."""
     (n, m), (k, l) = shape, sizes  # noqa: E741
+    if max(shape) > MOST_POINTS:
+        return 0
     sweep = n * m * (k + l) / PRODUCTS_PER_SECOND + (n * k + m * l) / NUMBERS_PER_SECOND
     n_rounds = int(SECONDS / (SWEEPS_PER_ROUND * (sweep + SECONDS_PER_SWEEP)))
     return min(n_rounds, MOST_ROUNDS) if n_rounds >= FEWEST_ROUNDS else 0
