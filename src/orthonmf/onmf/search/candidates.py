@@ -36,7 +36,20 @@ MANY_COMPONENTS = 60
 # So many draws that come to the same answer make a tournament needless.
 ENOUGH_DRAWS = 3
 SWEEPS, TOL = 8, 1e-3
-N_STARTS, N_ROUNDS, N_MOVED = 4, 2, 2
+# Candidates that miss less than this share stand for all: data of few different directions.
+STANDS_FOR_ALL = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """How long a tournament is."""
+
+    n_starts: int
+    n_rounds: int
+    persistent: bool
+
+
+FEW_PLAYED, MANY_PLAYED = Played(4, 2, persistent=False), Played(16, 6, persistent=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +162,9 @@ def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Genera
     sweep = few.sweep_directions(best.directions)
     labels, scales = sweep.labels, sweep.products
     if not many and not _agree(few, answers):
-        labels, scales = _play(few, labels, scales, k, rng)
+        missed = points.total - few.total
+        played = FEW_PLAYED if missed > STANDS_FOR_ALL * points.total else MANY_PLAYED
+        labels, scales = _play(few, labels, scales, k, rng, played)
     members = np.zeros((k, len(labels)))
     members[labels, np.arange(len(labels))] = scales * roots
     directions = members @ candidates.centers
@@ -184,7 +199,7 @@ def repair_labels(points: Samples, labels: Array, scales: Array, k: int) -> tupl
 
 
 def _play(
-    few: Samples, labels: Array, scales: Array, k: int, rng: np.random.Generator
+    few: Samples, labels: Array, scales: Array, k: int, rng: np.random.Generator, played: Played
 ) -> tuple[Array, Array]:
     """Labels and scales (c,) of the winner of a tournament; the given start is among its own."""
     rows = few.whole()
@@ -193,5 +208,6 @@ def _play(
     )
     tournament = Tournament(products, k, rng, tol=TOL)
     directions = unit_lengths(few.power_update(labels, divide(scales, np.sqrt(few.weights)), k))
-    tournament.begin(N_STARTS, given=rows @ directions.T)
-    return tournament.play(N_STARTS, N_ROUNDS, N_MOVED, persistent=False)
+    tournament.begin(played.n_starts, given=rows @ directions.T)
+    persistent = played.persistent
+    return tournament.play(played.n_starts, played.n_rounds, 2, persistent=persistent)
