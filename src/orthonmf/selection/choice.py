@@ -27,7 +27,8 @@ class Candidate:
 
     ``gain`` and ``null_gain`` are the share of the error that went since the candidate before
     (the first one: since no components at all), in the data and in permuted data. Before a pair
-    are those with no more groups on either side: the best of them.
+    are those with no more groups on either side: the best of them. Under the Kullback-Leibler
+    divergence ``relative_squared_error`` and ``null_error`` are shares of the information lost.
     """
 
     n_components: Size
