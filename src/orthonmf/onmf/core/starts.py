@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from orthonmf.certificate import Promise
 from orthonmf.checkpoint import Checkpoint
@@ -176,6 +175,8 @@ class CoreStarts:
 
 def nearly_blocks(matrix: Matrix, core: Array) -> bool:
     """Whether a core (k, l) with one entry in every row and column misses hardly more than it."""
+    from scipy.optimize import linear_sum_assignment  # slow to import: only where it is used
+
     energies = np.square(core)
     kept = energies[linear_sum_assignment(energies, maximize=True)].sum()
     missed = np.maximum(matrix.total - energies.sum(), LEAST_MISSED * matrix.total)
