@@ -64,6 +64,8 @@ DEAR_SAMPLE_PER_COMPONENT = 20
 POOL_SIZE = 40
 # Exchanges keep the distances of all points to the pool; more than this are too many.
 MOST_DISTANCES = 2**24
+# Candidates are dense vectors: these take half a gigabyte.
+MOST_COORDINATES = 2**26
 # A component of fewer equal points than this turns when one of them moves.
 DECISIVE_POINTS = 50
 GIVEN = "the first directions were given, not drawn; init='lines' draws them and promises a ratio"
@@ -160,9 +162,9 @@ def all_may_play(points: Points, k: int) -> bool:
 
 
 def candidates_may_play(points: Points, k: int) -> bool:
-    """Whether drawing candidates takes no longer than the descent, or than playing on a sample."""
+    """Whether candidates find room and take no longer than the descent, or a sample to play on."""
     local = points.on_host
-    if local is None:
+    if local is None or count_candidates(local, k) * points.dimension > MOST_COORDINATES:
         return False
     size = sample_size(k)
     sample = local.products_seconds(size)[0] + tournament_seconds(local, k, size)
