@@ -2,7 +2,8 @@
 
 The error of the published result and the lower bounds come from the same reading, so that what is
 said is true of the numbers that were read then, whatever was fitted. What computes a bound is
-imported when one is computed.
+imported when one is computed. `prove` does it all: it measures the error, finds bounds
+(`bounds/table.py`), and concludes.
 """
 
 from __future__ import annotations

@@ -222,7 +222,7 @@ def factorize(
     asked = as_sizes(n_components, orthogonal)
     seed = as_seed(random_state)
     k, n_groups = asked if isinstance(asked, tuple) else (asked, 0)
-    starts = as_n_init(n_init)
+    asked_n_init = as_n_init(n_init)
     options = Options(
         asked=asked,
         rng=as_generator(random_state if seed is None else seed),
@@ -231,7 +231,7 @@ def factorize(
         algorithm=algorithm,
         init=init,
         kmeans=kmeans,
-        n_init=0 if isinstance(starts, str) else starts,
+        n_init=0 if isinstance(asked_n_init, str) else asked_n_init,
         max_iter=as_n_components(max_iter, "max_iter"),
         tol=as_tolerance(tol),
         certificate=certificate,
@@ -239,7 +239,7 @@ def factorize(
         n_components=k,
         n_groups=n_groups,
     )
-    # Here and again below: what no data could make right is refused before they are read.
+    # Asked again when data are known: what none could make right is refused before they are read.
     algorithm_for(options, CORE if n_groups else COMPLETE)
     # One BLAS thread around all that is computed: entering costs as much as a small pass.
     with progress_lines() if verbose else nullcontext(), one_blas_thread():
@@ -268,7 +268,7 @@ def factorize(
             sample_names=names[0],
             feature_names=names[1],
             random_state=seed,
-            fit_options=repeatable(options, starts),
+            fit_options=repeatable(options, asked_n_init),
             seconds=time.perf_counter() - started,
         )
         result = replace(result, cautions=find_cautions(matrix, result))

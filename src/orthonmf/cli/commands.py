@@ -1,7 +1,7 @@
 """The commands of ``orthonmf`` and how they are run.
 
-A command is a module of this folder with a function of the same name; it is imported when it is
-run or completed.
+A command is a module of this folder with a function of the same name, and a line in `COMMANDS`; it
+is imported when it is run or completed.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ observed entries alone:
     C[s, h] = sum_i L_is x_ih / sum_i L_is^2,        i observed in column h
 
 Weights of columns enter the first line, weights of rows the second. One read of the rows does
-both, and only k x m arrays are kept between reads, in either setting.
+both, and only k x m arrays are kept between reads, in either setting. What is done with one
+block is in `kernels/missing.py`, the descent in `onmf/masked.py`.
 """
 
 from __future__ import annotations

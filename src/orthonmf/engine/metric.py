@@ -3,6 +3,7 @@
 Feature weights w are a metric. The error of a row x at ``scale * c`` is ``sum_h w_h (x_h - scale *
 c_h)^2``. Its best scale is ``<x, c>_w / |c|_w^2``, and it then captures ``(<x, c>_w / |c|_w)^2``:
 products with the vectors ``w * c / |c|_w`` decide, and divided by ``|c|_w`` they are the scales.
+Where weights of rows and columns enter a fit: `matrix.py`.
 """
 
 from __future__ import annotations

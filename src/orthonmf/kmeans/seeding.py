@@ -3,7 +3,8 @@
 Two ways to say how far normalized points are apart, both from their cosine. *Plain*: squared
 Euclidean distance, the geometry of the paper. *Lines*: squared sine of the angle, which is the
 error of the factorization itself (half the squared distance of the lifted points ``x x^T``). Both
-are squared metrics, so seeding and exchanges have the same guarantees in each.
+are squared metrics, so seeding and exchanges have the same guarantees in each: `seeding_promise` is
+the expected ratio of the draws.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Votes: the groups of refits, renamed to fit those of the fit, and counted for every point."""
+"""Votes: the groups of refits, renamed to fit those of the fit, and counted for every point.
+
+The share of votes for its own group is the certainty of a point.
+"""
 
 from __future__ import annotations
 

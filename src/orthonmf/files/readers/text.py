@@ -1,7 +1,8 @@
-"""Tables of numbers as text, packed or not, with the names in their first line and column.
+"""CSV, TSV and other tables of numbers as text, packed or not.
 
-pandas reads the numbers, some megabytes of lines at a time. Lines in which it meets anything else
-are read again cell by cell, which is what decides: the error then names line, column and remedy.
+Names may stand in their first line and column. pandas reads the numbers, some megabytes of lines
+at a time. Lines in which it meets anything else are read again cell by cell, which is what decides:
+the error then names line, column and remedy.
 """
 
 from __future__ import annotations

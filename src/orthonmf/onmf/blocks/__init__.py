@@ -1,1 +1,4 @@
-"""The search over both sides: disjoint blocks."""
+"""The search over both sides: disjoint blocks.
+
+What differs from one side is `split_by_energy` in `descent.py`: no two directions share a column.
+"""
