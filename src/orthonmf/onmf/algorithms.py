@@ -27,7 +27,7 @@ from orthonmf.onmf.masked import factorize_masked
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import publish
 from orthonmf.onmf.search.one_side import factorize_lines
-from orthonmf.onmf.search.starts import sample_size
+from orthonmf.onmf.search.starts import SOME_COMPONENTS, sample_size
 from orthonmf.onmf.single_factor import factorize_single
 from orthonmf.onmf.solution import Solution
 
@@ -115,8 +115,14 @@ def _one_per_point(n_points: int, k: int) -> int:
     return 4 * n_points
 
 
+def _candidates(n_points: int, k: int) -> int:
+    """Candidates for many components are vectors too: as drawn, as sums, and of unit length."""
+    return max(7 * k, 3 * min(n_points, 4 * k + 40)) if k >= SOME_COMPONENTS else 7 * k
+
+
 _BEST = Algorithm(
     factorize_lines,
+    widest=_candidates,
     sample=sample_size,
     init=Accepted(tuple(INITS), others=True),
     own=MappingProxyType({"init": ("n_init",)}),
