@@ -15,7 +15,7 @@ def test_verbose_prints_plain_lines(capsys):
     orthonmf.factorize(X, 3, random_state=0, verbose=1)
     lines = capsys.readouterr().err.splitlines()
     assert lines
-    plain = re.compile(r"orthonmf: [a-z -]+ \d+(, relative squared error [\d.e-]+)?")
+    plain = re.compile(r"orthonmf: [a-z -]+ \d+(, relative error [\d.e-]+)?")
     assert all(plain.fullmatch(line) for line in lines), lines
     orthonmf.factorize(X, 3, random_state=0)
     assert capsys.readouterr().err == ""
@@ -30,10 +30,10 @@ def test_steps_are_counted_by_their_name_and_have_the_error_where_it_is_known():
         announce("sweep", 1e-20)
     announce("sweep", 0.5)
     assert lines == [
-        "select: sweep 1, relative squared error 0.123457",
+        "select: sweep 1, relative error 0.123457",
         "select: seeding 1",
-        "select: sweep 2, relative squared error 0",
-        "select: sweep 3, relative squared error 1e-20",
+        "select: sweep 2, relative error 0",
+        "select: sweep 3, relative error 1e-20",
     ]
 
 

@@ -20,7 +20,7 @@ _listener: ContextVar[Listener | None] = ContextVar("orthonmf_progress", default
 
 
 def announce(step: str, error: float | None = None) -> None:
-    """Say that a step is done, and the relative squared error it left where that is known."""
+    """Say that a step is done, and the relative error it left where that is known."""
     listener = _listener.get()
     if listener is not None:
         listener(step, error)
@@ -70,7 +70,7 @@ def follow(title: str, show: Callable[[str], None]) -> Iterator[None]:
 
     def hear(step: str, error: float | None) -> None:
         counts[step] = counts.get(step, 0) + 1
-        figure = "" if error is None else f", relative squared error {error:.6g}"
+        figure = "" if error is None else f", relative error {error:.6g}"
         show(f"{title}: {step} {counts[step]}{figure}")
 
     with listening(hear):

@@ -304,7 +304,7 @@ def _curves(selection: Mapping[str, Any], k: int) -> list[Chart]:
         agreement.append(line("labels of refits (adjusted Rand index)", "refit_agreement", "third"))
     return [
         line_chart("Error for each number of components", places, errors, x_label="components",
-                   y_label="relative squared error", marked=marked, from_zero=True),
+                   y_label="relative error", marked=marked, from_zero=True),
         line_chart("Agreement of two halves of the rows", places, agreement,
                    x_label="components", y_label="agreement", marked=marked),
     ]  # fmt: skip

@@ -97,7 +97,7 @@ class Selection:
         if isinstance(self.suggestion, tuple):
             _draw_grid(errors, table["relative_squared_error"], self.suggestion)
             _draw_grid(stability, table["stability"], self.suggestion)
-            errors.set_title("relative squared error")
+            errors.set_title("relative error")
             stability.set_title("agreement of two halves")
             return figure
         for axes, name, label, style, color in (
@@ -111,7 +111,7 @@ class Selection:
             if table[name].isna().all():
                 continue
             axes.plot(table.index, table[name], style, color=color, label=label, ms=4)
-        errors.set(xlabel="components", ylabel="relative squared error", ylim=(0, None))
+        errors.set(xlabel="components", ylabel="relative error", ylim=(0, None))
         stability.set(xlabel="components", ylabel="agreement of two halves", ylim=(None, 1.02))
         for axes in (errors, stability):
             axes.axvline(self.suggestion, color="C3", lw=1, label=f"suggested: {self.suggestion}")
