@@ -31,7 +31,8 @@ MOST_LOOKED_AT = 2**19  # rows by which shares are told first; a fit on a GPU wa
 FEWEST_COUNTED, MOST_SUSPECTS = 6, 4
 # Counts are told from a few rows; so many of their entries are not zero at most, and the largest
 # is so many times the usual one at least.
-COUNTED_ROWS, FEWEST_COUNTS, MOSTLY_ZEROS, TAIL = 200, 500, 0.25, 8.0
+COUNTED_ROWS, COUNTED_ENTRIES = 200, 2**18
+FEWEST_COUNTS, MOSTLY_ZEROS, TAIL = 500, 0.25, 8.0
 YEARS = (1850, 2100)
 LITTLE_MORE, TELLS_NOTHING = 0.02, 0.99  # compared with chance
 FEW_ROWS = 0.2
@@ -166,12 +167,13 @@ def _about_components(energies: Array) -> list[str]:
 
 def _about_counts(matrix: Matrix) -> list[str]:
     """Whole numbers, mostly zeros, mostly small, a few large: words, tags, events."""
-    n = matrix.shape[0]
+    n, m = matrix.shape
     if not (matrix.source.in_memory and matrix.complete and matrix.exponent == 0):
         return []
     if matrix.row_weights is not None or matrix.column_factors is not None:
         return []
-    rows = matrix.source.rows(np.linspace(0, n - 1, min(n, COUNTED_ROWS)).astype(np.int64))
+    some = min(n, COUNTED_ROWS, max(1, COUNTED_ENTRIES // m))
+    rows = matrix.source.rows(np.linspace(0, n - 1, some).astype(np.int64))
     values = rows[rows > 0]
     if len(values) < FEWEST_COUNTS or len(values) > MOSTLY_ZEROS * rows.size:
         return []
