@@ -25,7 +25,7 @@ from orthonmf.typing import Array
 # Points that are proposed at once are half as many as are drawn, or so many; their products with
 # all points are kept, up to so many.
 LEAST_AT_ONCE = 4
-MOST_PRODUCTS = 2**22
+MOST_PRODUCTS = 2**21
 
 
 def plain(products: Array, squares: Array) -> Array:
