@@ -23,10 +23,10 @@ from benchmarks.data import Data
 from benchmarks.rows import Goal, Row, SkippedError, clock, judge, measure, without_figures
 from orthonmf import Factorization, factorize
 from orthonmf.engine.executors import executor_for, one_blas_thread
+from orthonmf.engine.first_look import Scan, scan
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import Samples
-from orthonmf.engine.scan import Scan, scan
 from orthonmf.engine.sources import ArraySource
 from orthonmf.inputs.data import as_matrix
 

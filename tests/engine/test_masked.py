@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from orthonmf.engine.executors import Serial, Work
+from orthonmf.engine.first_look import has_missing
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.engine.masked import FilledSource, MaskedMatrix
-from orthonmf.engine.scan import has_missing
 from orthonmf.engine.sources import ArraySource, in_memory, to_dense
 from orthonmf.errors import ScaleOverflowError
 from orthonmf.inputs.data import as_matrix

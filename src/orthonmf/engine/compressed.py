@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from orthonmf.engine.first_look import Scan
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import DirectionSweep, Samples
-from orthonmf.engine.scan import Scan
 from orthonmf.engine.sources import in_memory
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, square_lengths

@@ -18,11 +18,11 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from orthonmf.engine.executors import Absorb, Serial
+from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Samples
 from orthonmf.engine.sampling import draw_sample
-from orthonmf.engine.scan import Scan
 from orthonmf.engine.sources import in_memory
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array

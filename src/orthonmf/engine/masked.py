@@ -22,10 +22,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.engine.executors import Executor, Work
+from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.missing import ObservedBlock, fill, observe
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.scan import Scan
 from orthonmf.engine.sources import Source
 from orthonmf.typing import Array
 from orthonmf.vectors import by_value, divide

@@ -5,8 +5,8 @@ The matrix that algorithms see is
     Y = diag(sqrt(row_weights)) @ (X / 2**exponent) @ diag(column_factors)
 
 but Y is never formed: the power of two is applied block by block (and only when the weighted matrix
-leaves the safe range, see `scan.py`), column factors are folded into the k x m arrays that go in
-and come out, and row weights into the coefficients of a block. Rows expressed by components
+leaves the safe range, see `first_look.py`), column factors are folded into the k x m arrays that go
+in and come out, and row weights into the coefficients of a block. Rows expressed by components
 (labels, loadings, the error) are what is published, and what new rows get as well.
 """
 
@@ -23,14 +23,14 @@ from scipy.sparse import csr_array, issparse
 
 from orthonmf.engine.digest import digest
 from orthonmf.engine.executors import Absorb, Executor, Work
+from orthonmf.engine.feature_metric import Metric, metric_of
+from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import BlockColumns, BlockSweep, Kernel, Method, piece_rows
 from orthonmf.engine.kernels.missing import observed_residual_block
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.loadings import ByLabel, Projection, by_label, scale_loadings
-from orthonmf.engine.metric import Metric, metric_of
 from orthonmf.engine.placement import look_up, on_host
-from orthonmf.engine.scan import Scan
 from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import (
     Source,

@@ -13,9 +13,9 @@ from scipy.sparse import csr_array, issparse
 from orthonmf.engine.dask.chunks import is_dask_array
 from orthonmf.engine.dask.source import DaskSource
 from orthonmf.engine.executors import executor_for
+from orthonmf.engine.first_look import has_missing, scan
 from orthonmf.engine.masked import FilledSource, MaskedMatrix
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.scan import has_missing, scan
 from orthonmf.engine.sources import ArraySource, CsrSource, SlicedSource, Source
 from orthonmf.errors import (
     InvalidInputError,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orthonmf.engine.executors import Serial
-from orthonmf.engine.scan import scan
+from orthonmf.engine.first_look import scan
 from orthonmf.engine.sources import in_memory
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
