@@ -20,6 +20,7 @@ def counts(tmp_path):
 def test_fit_transform_and_select_take_the_divergence(counts, run, tmp_path):
     done = run("fit", counts, "-k", "3", *LOSS, "-o", "out", "--seed", "0", "--report")
     assert "share of the information lost" in done.out
+    assert "energy" not in done.out
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["beta_loss"] == "kullback-leibler"
     assert summary["relative_squared_error"] is None

@@ -200,7 +200,7 @@ def _tell(story: Story, summary: dict[str, Any], folder: Path, names: list[str])
         distinctive = ", ".join(map(story.column, story.distinctive_columns(number, 6)))
         counts = [f"{component[side]:,}" for side in ("rows", "features")]
         rows.append((str(number), *counts, percent(component["energy"]), distinctive))
-    table(("component", "rows", "features", "energy", "what makes it different"), rows)
+    table(("component", "rows", "features", story.loss.amount, "what makes it different"), rows)
     if story.has_core:
         _tell_core(story, summary["feature_groups"])
     line()
@@ -215,13 +215,13 @@ def _tell(story: Story, summary: dict[str, Any], folder: Path, names: list[str])
 
 
 def _tell_core(story: Story, groups: list[dict[str, Any]]) -> None:
-    """The groups of columns, and how much energy every component takes from each."""
+    """The groups of columns, and how much every component takes from each."""
     line()
     rows = []
     for number, group in enumerate(groups):
         heaviest = ", ".join(map(story.column, story.top_of_group(number, 6)))
         rows.append((str(number), f"{group['features']:,}", percent(group["energy"]), heaviest))
-    table(("group", "features", "energy", "heaviest features"), rows)
+    table(("group", "features", story.loss.amount, "heaviest features"), rows)
     if story.n_groups > MOST_GROUPS:
         return
     line()
@@ -229,4 +229,5 @@ def _tell_core(story: Story, groups: list[dict[str, Any]]) -> None:
         (f"component {component}", *map(percent, each))
         for component, each in enumerate(story.core_shares.tolist())
     ]
-    table(("core (energy)", *(f"group {group}" for group in range(story.n_groups))), core)
+    groups_named = [f"group {group}" for group in range(story.n_groups)]
+    table((f"core ({story.loss.amount})", *groups_named), core)

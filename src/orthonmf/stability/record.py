@@ -239,8 +239,8 @@ class Stability:
             if count > self.n_refits or count / self.n_refits >= threshold
         )
         return " ".join(
-            f"{percent(side.kept_share(threshold))} of the {points} keep their group in at least "
-            f"{least} of {self.n_refits} refits."
+            f"{percent(side.kept_share(threshold)).capitalize()} of the {points} keep their group "
+            f"in at least {least} of {self.n_refits} refits."
             for points, side in self._sides()
         )
 
