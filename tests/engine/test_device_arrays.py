@@ -11,8 +11,7 @@ from orthonmf.vectors import divide
 
 torch = pytest.importorskip("torch")
 
-from orthonmf.engine.gpu.arrays import DeviceArray  # noqa: E402
-from orthonmf.engine.gpu.functions import SLAB  # noqa: E402
+from orthonmf.engine.gpu.arrays import SLAB, DeviceArray  # noqa: E402
 
 RNG = np.random.default_rng(0)
 V = RNG.exponential(size=3 * SLAB + 77)

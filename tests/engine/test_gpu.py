@@ -120,7 +120,7 @@ def test_streamed_rows_give_the_bits_of_a_tensor(locked, monkeypatch):
     options = {"random_state": 0, "certificate": None}
     resident = orthonmf.factorize(X, 7, **options)
     for kept in (True, False):
-        monkeypatch.setattr(streaming._Line, "has_room", lambda self, tensor, kept=kept: kept)
+        monkeypatch.setattr(streaming.DeviceBlocks, "_has_room", lambda *_, kept=kept: kept)
         streamed = orthonmf.factorize(orthonmf.stream_to_device(held), 7, **options)
         np.testing.assert_array_equal(streamed.labels, resident.labels)
         np.testing.assert_array_equal(streamed.scales, resident.scales)

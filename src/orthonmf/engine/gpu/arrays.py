@@ -21,8 +21,6 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from orthonmf.engine.gpu.functions import (
     DTYPES,
     OF_TORCH,
-    SLAB,
-    cut_slabs,
     fetch,
     first_of,
     ldexp,
@@ -32,46 +30,30 @@ from orthonmf.engine.gpu.functions import (
 from orthonmf.engine.placement import OnDevice
 from orthonmf.typing import Array
 
+# Entries whose totals are cumulated on the host.
+SLAB = 512
+# Functions that have the same name, and do the same, in NumPy and in torch.
+ALIKE = (
+    "add subtract multiply divide negative absolute square sqrt matmul minimum maximum isfinite "
+    "isnan greater greater_equal less less_equal not_equal bitwise_and bitwise_or logical_not"
+)
+UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
+    **{getattr(np, name): getattr(torch, name) for name in ALIKE.split()},
+    np.equal: torch.eq,
+    np.invert: torch.bitwise_not,
+    np.ldexp: ldexp,
+}
+
 
 def as_tensor(values: Any, device: Any, dtype: Any = None) -> Any:
     """A tensor of these values (array, number or array on a device) on a device."""
     if isinstance(values, DeviceArray):
-        return values.tensor if dtype is None else values.tensor.to(dtype)
+        return values.tensor.to(dtype=dtype)
     array = np.asarray(values)
     if array.ndim == 0:  # filled there: a copy would have to be waited for
-        kind = DTYPES[array.dtype] if dtype is None else dtype
-        return torch.full((), array.item(), dtype=kind, device=device)
-    if not array.flags.writeable or not array.flags.c_contiguous:
-        array = np.array(array)  # a tensor cannot say that it is read only
-    return torch.as_tensor(array).to(device=device, dtype=dtype)
-
-
-UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
-    np.add: torch.add,
-    np.subtract: torch.subtract,
-    np.multiply: torch.multiply,
-    np.divide: torch.true_divide,
-    np.minimum: torch.minimum,
-    np.maximum: torch.maximum,
-    np.square: torch.square,
-    np.sqrt: torch.sqrt,
-    np.negative: torch.negative,
-    np.absolute: torch.abs,
-    np.greater: torch.gt,
-    np.greater_equal: torch.ge,
-    np.less: torch.lt,
-    np.less_equal: torch.le,
-    np.equal: torch.eq,
-    np.not_equal: torch.ne,
-    np.isfinite: torch.isfinite,
-    np.isnan: torch.isnan,
-    np.bitwise_and: torch.bitwise_and,
-    np.bitwise_or: torch.bitwise_or,
-    np.invert: torch.bitwise_not,
-    np.logical_not: torch.logical_not,
-    np.ldexp: ldexp,
-    np.matmul: torch.matmul,
-}
+        return torch.full((), array.item(), dtype=dtype or DTYPES[array.dtype], device=device)
+    # Copied, as a tensor cannot say that it is read only.
+    return torch.from_numpy(np.array(array, order="C")).to(device=device, dtype=dtype)
 
 
 class DeviceArray(NDArrayOperatorsMixin, OnDevice):
@@ -144,27 +126,15 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
     def sum(self, axis: int | None = None, dtype: Any = None) -> Any:
         """Sums; those over all points come to the host."""
         wanted = None if dtype is None else DTYPES[np.dtype(dtype)]
-        if axis is None:
-            return fetch(self.tensor.sum(dtype=wanted))[()]
-        return self._reduce(self.tensor.sum(dim=axis, dtype=wanted), axis)
+        return _reduced(self.tensor.sum(dim=axis, dtype=wanted), axis)
 
     def max(self, axis: int | None = None, initial: float | None = None) -> Any:
         """The largest, also of nothing where there is an initial value."""
-        return self._extreme(torch.amax, torch.clamp_min, axis, initial)
+        return _extreme(self.tensor, torch.amax, torch.clamp_min, axis, initial)
 
     def min(self, axis: int | None = None, initial: float | None = None) -> Any:
         """The smallest, also of nothing where there is an initial value."""
-        return self._extreme(torch.amin, torch.clamp_max, axis, initial)
-
-    def _extreme(self, most: Any, bounded: Any, axis: int | None, initial: float | None) -> Any:
-        tensor, over = self.tensor, tuple(range(self.ndim)) if axis is None else axis
-        if initial is not None and 0 in tensor.shape:
-            shape = () if axis is None else tuple(np.delete(self.shape, axis))
-            extremes = torch.full(shape, initial, dtype=tensor.dtype, device=tensor.device)
-        else:
-            extremes = most(tensor, dim=over)
-            extremes = extremes if initial is None else bounded(extremes, initial)
-        return fetch(extremes)[()] if axis is None else self._reduce(extremes, axis)
+        return _extreme(self.tensor, torch.amin, torch.clamp_max, axis, initial)
 
     def argmax(self, axis: int) -> DeviceArray:
         """Where the largest of every row stands, the first of equals."""
@@ -179,16 +149,13 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         """Whether all entries are true."""
         return bool(self.tensor.all())
 
-    def _reduce(self, tensor: Any, axis: int) -> Any:
-        """What a reduction left: with an entry per point it stays, else it comes to the host."""
-        return fetch(tensor) if axis == 0 else DeviceArray(tensor)
-
     def find_places(self, steps: Array, parts: int) -> Array:
         """Where the cumulated entries pass some steps.
 
         Totals of slabs are cumulated on the host, in order, then the slabs that hold a place.
         """
-        slabs = cut_slabs(self.tensor)
+        missing = -len(self) % SLAB
+        slabs = torch.nn.functional.pad(self.tensor, (0, missing)).view(-1, SLAB)
         totals = fetch(slabs.sum(dim=1, dtype=torch.float64))
         cumulated = np.cumsum(totals)
         places = steps * (cumulated[-1] / parts)
@@ -256,6 +223,19 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         return result
 
 
+def _reduced(tensor: Any, axis: int | None) -> Any:
+    """What a reduction left: with an entry per point it stays, else it comes to the host."""
+    return DeviceArray(tensor) if axis else fetch(tensor)[()]
+
+
+def _extreme(tensor: Any, most: Any, bounded: Any, axis: int | None, initial: Any) -> Any:
+    if initial is not None and not (tensor.numel() if axis is None else tensor.shape[axis]):
+        shape = () if axis is None else tuple(np.delete(tensor.shape, axis))
+        return _reduced(tensor.new_full(shape, initial), axis)
+    extremes = most(tensor, dim=tuple(range(tensor.ndim)) if axis is None else axis)
+    return _reduced(extremes if initial is None else bounded(extremes, initial), axis)
+
+
 def _host(values: Any) -> Any:
     if isinstance(values, list | tuple):
         return type(values)(map(_host, values))
@@ -301,8 +281,7 @@ def _bincount(labels: Any, weights: Any = None, minlength: int = 0) -> Any:
     if weights is None or not minlength:
         return NotImplemented
     device = _device_of(labels, weights)
-    sums = sum_by_label(as_tensor(labels, device), as_tensor(weights, device), minlength)
-    return fetch(sums)
+    return fetch(sum_by_label(as_tensor(labels, device), as_tensor(weights, device), minlength))
 
 
 def _array_equal(values: Any, other: Any) -> bool:
@@ -311,19 +290,10 @@ def _array_equal(values: Any, other: Any) -> bool:
     return bool(torch.equal(*_alike((values, other), _device_of(values, other))))
 
 
-def _flatnonzero(values: Any) -> Array:
-    return fetch(torch.nonzero(values.tensor.reshape(-1))[:, 0])
-
-
 def _clip(values: Any, least: Any, most: Any) -> Any:
     if not isinstance(values, DeviceArray):
         return NotImplemented
     return DeviceArray(torch.clamp(values.tensor, least, most))
-
-
-def _zeros_like(values: Any, dtype: Any = None) -> DeviceArray:
-    wanted = None if dtype is None else DTYPES[np.dtype(dtype)]
-    return DeviceArray(torch.zeros_like(values.tensor, dtype=wanted))
 
 
 def _smallest(values: Any, initial: Any = None, where: Any = None) -> Any:
@@ -337,8 +307,10 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: _where,
     np.bincount: _bincount,
     np.array_equal: _array_equal,
-    np.flatnonzero: _flatnonzero,
+    np.flatnonzero: lambda values: fetch(torch.nonzero(values.tensor.reshape(-1))[:, 0]),
     np.clip: _clip,
-    np.zeros_like: _zeros_like,
+    np.zeros_like: lambda values, dtype=None: np.where(False, values, 0).astype(
+        dtype or values.dtype
+    ),
     np.min: _smallest,
 }

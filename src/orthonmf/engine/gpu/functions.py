@@ -13,8 +13,6 @@ from orthonmf.engine.segments import slices
 from orthonmf.errors import TooLargeError
 from orthonmf.typing import Array
 
-# Entries whose totals are cumulated on the host.
-SLAB = 512
 # Entries that are spread over labels at once.
 SPREAD_ENTRIES = 2**25
 # Smaller copies are not worth page-locked memory.
@@ -78,11 +76,3 @@ def sum_by_label(labels: Any, values: Any, k: int) -> Any:
         members = (labels[some, None] == numbers).double()
         sums += values[some].double() @ members
     return sums
-
-
-def cut_slabs(tensor: Any) -> Any:
-    """A vector cut into rows of so many entries, the last one filled up with zeros."""
-    missing = -len(tensor) % SLAB
-    if missing:
-        tensor = torch.nn.functional.pad(tensor, (0, missing))
-    return tensor.contiguous().view(-1, SLAB)

@@ -117,26 +117,23 @@ class TensorKernel(Kernel[Any]):
         return BlockLook(offense, largest, DeviceArray(squares), of_columns)
 
     def _look(self, rows: Any, column_weights: Array | None) -> tuple[Any, float, bool]:
-        squares = rows.new_empty(rows.shape[0], dtype=torch.float64)
-        ranges, weights = [], self._tensor(column_weights)
+        squares, weights = [], self._tensor(column_weights)
+        ranges = []
         for some in self._pieces(rows):
             wide = rows[some].double()
-            ranges.append(torch.stack((wide.amin(), wide.amax())))
+            ranges.append(torch.stack(torch.aminmax(wide)))
             wide = wide * wide
-            squares[some] = (wide if weights is None else wide * weights).sum(dim=1)
+            squares.append((wide if weights is None else wide * weights).sum(dim=1))
         extremes = fetch(torch.stack(ranges))
         lowest, largest = extremes[:, 0].min(), extremes[:, 1].max()  # NaN stays NaN
-        return squares, float(largest), not (lowest >= 0 and np.isfinite(largest))
+        return torch.cat(squares), float(largest), not (lowest >= 0 and np.isfinite(largest))
 
     def _find_offense(self, rows: Any) -> tuple[int, int, float]:
         for some in self._pieces(rows):
-            bad = ~((rows[some] >= 0) & torch.isfinite(rows[some]))
-            bad_rows = torch.nonzero(bad.any(dim=1))
-            if len(bad_rows):
-                row = int(bad_rows[0, 0])
-                column = int(torch.nonzero(bad[row])[0, 0])
-                value = float(rows[some.start + row, column])
-                return some.start + row, column, value
+            bad = torch.nonzero(~((rows[some] >= 0) & torch.isfinite(rows[some])))
+            if len(bad):
+                row, column = bad[0].tolist()
+                return some.start + row, column, float(rows[some.start + row, column])
         raise AssertionError("no entry is bad")
 
     def _square_columns(self, rows: Any, row_weights: Any) -> Any:
@@ -205,17 +202,15 @@ class TensorKernel(Kernel[Any]):
     def update(
         self, rows: Any, directions: Any, labels: Any, row_weights: Any = None
     ) -> BlockSweep:
-        given = self._tensor(labels)
+        given, vectors = self._tensor(labels), self._tensor(directions, rows.dtype)
         places = given.clamp(min=0)
-        products = rows.new_empty(rows.shape[0])
-        vectors = self._tensor(directions, rows.dtype)
-        for some in self._pieces(rows):
-            own = vectors[places[some].long()]
-            products[some] = (rows[some] * own).sum(dim=1)
-        own_products = DeviceArray(torch.where(given >= 0, products, 0))
-        coefficients = own_products if row_weights is None else own_products * row_weights
+        products = [
+            (rows[some] * vectors[places[some].long()]).sum(dim=1) for some in self._pieces(rows)
+        ]
+        own = DeviceArray(torch.where(given >= 0, torch.cat(products), 0))
+        coefficients = own if row_weights is None else own * row_weights
         sums = self.sum_rows(rows, DeviceArray(places), coefficients, len(directions))
-        return BlockSweep(labels, own_products, sums)
+        return BlockSweep(labels, own, sums)
 
     def sum_rows(self, rows: Any, labels: Any, coefficients: Any, k: int) -> Any:
         given, factors = self._tensor(labels), self._tensor(coefficients).to(rows.dtype)

@@ -41,41 +41,15 @@ def _launch(
     )
 
 
-def _grid(n: int, size: int) -> int:
-    return -(-n // size)
-
-
 def _winners(rows: Any) -> tuple[Any, Any]:
     """Room for a label of every row, and for the product with the direction it names."""
     return rows.new_empty(len(rows), dtype=torch.int32), rows.new_empty(len(rows))
 
 
-def _slabs(rows: Any, k: int, tiles: Tiles) -> tuple[int, Any]:
-    """How many rows a slab has, and room for the sums of every slab, padded."""
-    n, m = rows.shape
-    slab, wide = slab_rows(n, k, tiles.rows), _grid(m, tiles.columns) * tiles.columns
-    return slab, rows.new_empty((_grid(n, slab), pad(k), wide))
-
-
-def _split(vectors: Any, shape: tuple[int, int], halves: bool, exact: bool) -> tuple[Any, Any]:
-    """Directions (k, m), padded to a shape, as kernels multiply by them."""
-    whole = vectors.new_zeros(shape, dtype=torch.float32)
-    whole[: vectors.shape[0], : vectors.shape[1]] = vectors
-    if exact:
-        return whole, whole
-    if not halves:
-        rounded = ((whole.view(torch.int32) + 4096) & -8192).view(torch.float32)
-        return rounded, rounded
-    kept = torch.float32 if kernels.INTERPRETED else torch.bfloat16
-    upper = whole.bfloat16()
-    lower = (whole - upper.float()).bfloat16()
-    return upper.to(kept), lower.to(kept)
-
-
 def look(rows: Any, column_weights: Any) -> tuple[Any, float, bool]:
     """Squares of rows (b,) float64, the largest entry, and whether any cannot be used."""
     n, tiles = len(rows), look_tiles(rows.shape[1])
-    programs = _grid(n, tiles.rows)
+    programs = triton.cdiv(n, tiles.rows)
     squares = rows.new_empty(n, dtype=torch.float64)
     largest, bad = rows.new_empty(programs), rows.new_empty(programs, dtype=torch.int32)
     given = (rows, column_weights, squares, largest, bad, n)
@@ -90,69 +64,75 @@ def assign(rows: Any, vectors: Any) -> tuple[Any, Any]:
 
 
 def _assign(rows: Any, vectors: Any, tiles: Tiles, halves: bool, exact: bool) -> tuple[Any, Any]:
-    (n, m), k = rows.shape, len(vectors)
-    many, wide = pad(k), _grid(m, tiles.columns) * tiles.columns
-    high, low = _split(vectors, (many, wide), halves, exact)
+    n, (k, m) = len(rows), vectors.shape
+    many, across = pad(k), triton.cdiv(m, tiles.columns) * tiles.columns
+    high = low = torch.nn.functional.pad(vectors, (0, across - m, 0, many - k))
+    if halves:
+        high, low = _split(high)
+    elif not exact:
+        high = low = ((high.view(torch.int32) + 4096) & -8192).view(torch.float32)
     labels, best = _winners(rows)
     given = (rows, high, low, labels, best, n, 1.0)
-    sizes = {"K": k, "MP": wide, "KP": many, "WIDTH": min(many, WIDEST)}
-    grid = (_grid(n, tiles.rows),)
+    sizes = {"K": k, "MP": across, "KP": many, "WIDTH": min(many, WIDEST)}
+    grid = (triton.cdiv(n, tiles.rows),)
     _launch(kernels.assign_rows, grid, tiles, given, **sizes, HALVES=halves, EXACT=exact)
     return labels, best
 
 
+def _split(whole: Any) -> tuple[Any, Any]:
+    """The first 8 digits, and the next 8, as kernels multiply by them."""
+    kept = torch.float32 if kernels.INTERPRETED else torch.bfloat16
+    upper = whole.bfloat16()
+    return upper.to(kept), (whole - upper.float()).bfloat16().to(kept)
+
+
 def sweep(rows: Any, vectors: Any, weights: Any, by_row: bool) -> tuple[Any, Any, Any]:
     """Labels and products (b,) where wanted, and the sums (k, m) float64 of product times row."""
-    plan = sweep_plan(rows.shape[1], len(vectors))
+    k = len(vectors)
+    plan = sweep_plan(rows.shape[1], k)
     if plan.kind == "fused":
-        return _fused_sweep(rows, vectors, weights, by_row, plan.sums)
+        labels, best = _winners(rows) if by_row else (None, None)
+        return labels, best, _sweep_slabs(rows, k, plan.sums, vectors, weights, labels, best)
     if plan.held:
-        labels, best = _assign_short_rows(rows, vectors, plan.assign)
+        labels, best = _winners(rows)
+        _sweep_slabs(rows, k, plan.assign, vectors, None, labels, best, summed=False)
     else:
         labels, best = _assign(rows, vectors, plan.assign, plan.halves, exact=False)
-    return labels, best, _sum(rows, labels, best, weights, len(vectors), plan)
-
-
-def _assign_short_rows(rows: Any, vectors: Any, tiles: Tiles) -> tuple[Any, Any]:
-    n, k = len(rows), len(vectors)
-    slab = slab_rows(n, k, tiles.rows)
-    labels, best = _winners(rows)
-    given = (rows, vectors.contiguous(), labels, best, n, slab)
-    _launch(kernels.assign_short_rows, (_grid(n, slab),), tiles, given, K=k, KP=pad(k))
-    return labels, best
-
-
-def _fused_sweep(
-    rows: Any, vectors: Any, weights: Any, by_row: bool, tiles: Tiles
-) -> tuple[Any, Any, Any]:
-    (n, m), k = rows.shape, len(vectors)
-    slab, sums = _slabs(rows, k, tiles)
-    labels, best = _winners(rows) if by_row else (None, None)
-    given = (rows, vectors.contiguous(), weights, sums, labels, best, n, slab)
-    sizes = {"K": k, "KP": pad(k), "SCALED": pad(k) <= MOST_SCALED}
-    _launch(kernels.fused_sweep, (len(sums),), tiles, given, **sizes)
-    return labels, best, sums.sum(dim=0, dtype=torch.float64)[:k, :m]
+    return labels, best, _sum(rows, labels, best, weights, k, plan)
 
 
 def sum_rows(rows: Any, labels: Any, coefficients: Any, k: int) -> Any:
     """Sums (k, m) float64 of coefficient times row over the rows of each label (b,)."""
-    return _sum(rows, labels, coefficients, None, k, sum_plan(rows.shape[1], k))
+    return _sum(rows, labels, coefficients.contiguous(), None, k, sum_plan(rows.shape[1], k))
 
 
 def _sum(rows: Any, labels: Any, coefficients: Any, weights: Any, k: int, plan: Plan) -> Any:
-    way = _sorted_sums if plan.kind == "sorted" else _indicated_sums
-    return way(rows, labels, coefficients.contiguous(), weights, k, plan.sums)
+    if plan.kind == "sorted":
+        return _sorted_sums(rows, labels, coefficients, weights, k, plan.sums)
+    return _sweep_slabs(rows, k, plan.sums, None, weights, labels, coefficients)
 
 
-def _indicated_sums(
-    rows: Any, labels: Any, coefficients: Any, weights: Any, k: int, tiles: Tiles
+def _sweep_slabs(
+    rows: Any,
+    k: int,
+    tiles: Tiles,
+    vectors: Any,
+    weights: Any,
+    labels: Any,
+    best: Any,
+    summed: bool = True,
 ) -> Any:
+    """Sums (k, m) float64, unless only assigned is; labels and products are given or filled in."""
     n, m = rows.shape
-    slab, sums = _slabs(rows, k, tiles)
-    given = (rows, labels, coefficients, weights, sums, n, slab)
-    grid = (_grid(m, tiles.columns), len(sums))
-    _launch(kernels.indicated_sums, grid, tiles, given, MP=sums.shape[2], KP=sums.shape[1])
-    return sums.sum(dim=0, dtype=torch.float64)[:k, :m]
+    slab, across = slab_rows(n, k, tiles.rows), triton.cdiv(m, tiles.columns)
+    slabs, many, wide = triton.cdiv(n, slab), pad(k), across * tiles.columns
+    sums = rows.new_empty((slabs, many, wide)) if summed else None
+    vectors = None if vectors is None else vectors.contiguous()
+    scaled = vectors is not None and many <= MOST_SCALED
+    given = (rows, vectors, weights, sums, labels, best, n, slab)
+    sizes = {"K": k, "KP": many, "MP": wide, "SCALED": scaled}
+    _launch(kernels.sweep_slab, (across, slabs), tiles, given, **sizes)
+    return None if sums is None else sums.sum(dim=0, dtype=torch.float64)[:k, :m]
 
 
 def _sorted_sums(
@@ -163,7 +143,7 @@ def _sorted_sums(
     short = labels.to(torch.uint8 if k <= 256 else torch.int32)
     in_order, order = torch.sort(short, stable=True)
     owners, starts, stops = _chunks(in_order, k)
-    across = _grid(m, tiles.columns)
+    across = triton.cdiv(m, tiles.columns)
     sums = rows.new_empty((len(owners), across * tiles.columns))
     given = (rows, order, coefficients, weights, starts, stops, sums)
     _launch(kernels.sorted_sums, (across, len(owners)), tiles, given, MP=sums.shape[1])
@@ -196,5 +176,5 @@ def residual(rows: Any, labels: Any, scales: Any, components: Any, column_factor
     squares = rows.new_empty(n, dtype=torch.float64)
     stored = components.contiguous() if len(components) else components.new_zeros((1, m))
     given = (rows, labels, scales, stored, column_factors, squares, n)
-    _launch(kernels.square_residuals, (_grid(n, tiles.rows),), tiles, given)
+    _launch(kernels.square_residuals, (triton.cdiv(n, tiles.rows),), tiles, given)
     return squares

@@ -37,9 +37,9 @@ def split(x):
 
 
 @triton.jit
-def cut_slab(n, slab, AXIS: tl.constexpr):
+def cut_slab(n, slab):
     """The first row of the slab of a program, and how many rows it has."""
-    first = tl.program_id(AXIS).to(tl.int64) * slab
+    first = tl.program_id(1).to(tl.int64) * slab
     return first, tl.minimum(n - first, slab).to(tl.int32)
 
 
@@ -135,16 +135,7 @@ def store_winners(label_ptr, best_ptr, first, rows, valid, label, best):
 
 
 @triton.jit
-def store_sums(
-    sums_ptr, numbers, columns, sums, MP: tl.constexpr, KP: tl.constexpr, AXIS: tl.constexpr
-):
-    """Write some columns of the sums (KP, MP) of a program."""
-    out = sums_ptr + tl.program_id(AXIS).to(tl.int64) * (KP * MP)
-    tl.store(out + numbers[:, None] * MP + columns[None, :], sums)
-
-
-@triton.jit
-def fused_sweep(
+def sweep_slab(
     x_ptr,
     direction_ptr,
     weight_ptr,
@@ -156,14 +147,22 @@ def fused_sweep(
     M: tl.constexpr,
     K: tl.constexpr,
     KP: tl.constexpr,
+    MP: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     SCALED: tl.constexpr,
 ):
-    """Assign the rows of a slab and sum them, in one read; all directions and columns at once."""
-    first, count = cut_slab(n, slab, 0)
-    columns, numbers = tl.arange(0, COLUMNS), tl.arange(0, KP)
-    high, low = split(load_all(direction_ptr, columns, numbers, M, K))
+    """Assign the rows of a slab and sum them, in one read: either, or both.
+
+    All directions and columns at once assign. Without directions labels and coefficients are given,
+    and columns may be some of many; without sums operands are rounded, not split.
+    """
+    first, count = cut_slab(n, slab)
+    columns, numbers = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS), tl.arange(0, KP)
+    if direction_ptr is not None:
+        directions = load_all(direction_ptr, columns, numbers, M, K)
+        rounded = round_off(directions)
+        high, low = split(directions)
     sums = tl.zeros((KP, COLUMNS), dtype=tl.float32)
     base = x_ptr + first * M
     for start in range(0, count, ROWS):
@@ -171,17 +170,27 @@ def fused_sweep(
         valid = rows < count
         x = load_tile(base, rows, valid, columns, M)
         upper, lower = split(x)
-        products = multiply_halves(upper, lower, high, low)
-        label, best = find_best(products, numbers, K, KP)
-        coefficients = weigh(best, weight_ptr, first, rows, valid)
-        members = numbers[None, :] == label[:, None]
-        if SCALED:
-            sums += sum_halves(upper, lower, tl.where(members, coefficients[:, None], 0.0))
+        if direction_ptr is None:
+            label = tl.load(label_ptr + first + rows, mask=valid, other=-1)
+            best = tl.load(best_ptr + first + rows, mask=valid, other=0.0)
         else:
-            sums += sum_members(x, coefficients, members)
-        if label_ptr is not None:
-            store_winners(label_ptr, best_ptr, first, rows, valid, label, best)
-    store_sums(sums_ptr, numbers, columns, sums, COLUMNS, KP, 0)
+            if sums_ptr is None:
+                products = tl.dot(round_off(x), rounded, input_precision="tf32")
+            else:
+                products = multiply_halves(upper, lower, high, low)
+            label, best = find_best(products, numbers, K, KP)
+            if label_ptr is not None:
+                store_winners(label_ptr, best_ptr, first, rows, valid, label, best)
+        if sums_ptr is not None:
+            coefficients = weigh(best, weight_ptr, first, rows, valid)
+            members = numbers[None, :] == label[:, None]
+            if SCALED:
+                sums += sum_halves(upper, lower, tl.where(members, coefficients[:, None], 0.0))
+            else:
+                sums += sum_members(x, coefficients, members)
+    if sums_ptr is not None:
+        out = sums_ptr + tl.program_id(1).to(tl.int64) * (KP * MP)
+        tl.store(out + numbers[:, None] * MP + columns[None, :], sums)
 
 
 @triton.jit
@@ -230,66 +239,6 @@ def assign_rows(
         label = tl.where(better, nearest, label)
         best = tl.where(better, largest, best)
     store_winners(label_ptr, best_ptr, first, rows, valid, label, best)
-
-
-@triton.jit
-def assign_short_rows(
-    x_ptr,
-    direction_ptr,
-    label_ptr,
-    best_ptr,
-    n,
-    slab,
-    M: tl.constexpr,
-    K: tl.constexpr,
-    KP: tl.constexpr,
-    ROWS: tl.constexpr,
-    COLUMNS: tl.constexpr,
-):
-    """The best direction of every row of a slab; all directions and columns at once, read once."""
-    first, count = cut_slab(n, slab, 0)
-    columns, numbers = tl.arange(0, COLUMNS), tl.arange(0, KP)
-    high = round_off(load_all(direction_ptr, columns, numbers, M, K))
-    base = x_ptr + first * M
-    for start in range(0, count, ROWS):
-        rows = start + tl.arange(0, ROWS)
-        valid = rows < count
-        x = load_tile(base, rows, valid, columns, M)
-        products = tl.dot(round_off(x), high, input_precision="tf32")
-        label, best = find_best(products, numbers, K, KP)
-        store_winners(label_ptr, best_ptr, first, rows, valid, label, best)
-
-
-@triton.jit
-def indicated_sums(
-    x_ptr,
-    label_ptr,
-    coefficient_ptr,
-    weight_ptr,
-    sums_ptr,
-    n,
-    slab,
-    M: tl.constexpr,
-    MP: tl.constexpr,
-    KP: tl.constexpr,
-    ROWS: tl.constexpr,
-    COLUMNS: tl.constexpr,
-):
-    """Sums of the rows of a slab by their labels, some columns of it."""
-    first, count = cut_slab(n, slab, 1)
-    columns = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
-    numbers = tl.arange(0, KP)
-    sums = tl.zeros((KP, COLUMNS), dtype=tl.float32)
-    base = x_ptr + first * M
-    for start in range(0, count, ROWS):
-        rows = start + tl.arange(0, ROWS)
-        valid = rows < count
-        x = load_tile(base, rows, valid, columns, M)
-        label = tl.load(label_ptr + first + rows, mask=valid, other=-1)
-        coefficients = tl.load(coefficient_ptr + first + rows, mask=valid, other=0.0)
-        coefficients = weigh(coefficients, weight_ptr, first, rows, valid)
-        sums += sum_members(x, coefficients, numbers[None, :] == label[:, None])
-    store_sums(sums_ptr, numbers, columns, sums, MP, KP, 1)
 
 
 @triton.jit
