@@ -131,12 +131,7 @@ def read_counts(matrix: Matrix) -> Counts:
 
 def sample_counts(matrix: Matrix, size: int, rng: np.random.Generator) -> Counts:
     """About ``size`` rows drawn by their sums, each weighing what it stands for."""
-    sums = np.zeros(matrix.shape[0])
-
-    def absorb(part: slice, block: Array) -> None:
-        sums[part] = block
-
-    fold_counts(matrix, sum_rows, absorb)
+    sums = entry_weights(matrix)[0] * sum_rows(matrix)
     drawn, times = draw_sample(sums, size, rng)
     given = 1.0 if matrix.row_weights is None else matrix.row_weights[drawn]
     return read_counts(matrix.part(drawn, given * times * (sums.sum() / size) / sums[drawn]))
@@ -160,14 +155,33 @@ def sum_entropies(counts: Counts) -> tuple[Array, Array]:
     return counts.row_entropies, counts.column_sums
 
 
-def sum_rows(counts: Counts) -> Array:
-    """The sums of the rows of a block."""
-    return counts.row_sums
+def sum_rows(matrix: Matrix) -> Array:
+    """(n,) sums of the rows of a matrix, columns weighted, in one read."""
+    ones = np.ones((1, matrix.shape[1]))
+    sums: Array = matrix.products(matrix.weigh_columns(ones))[:, 0]
+    sums[matrix.underflown] = 0.0
+    return sums
 
 
 def take_rows(counts: Counts) -> csr_array:
     """The entries of a block."""
     return counts.rows
+
+
+def entry_weights(matrix: Matrix) -> tuple[Array, Array]:
+    """What the entries of every row (n,), and of every column (m,), are multiplied by.
+
+    Rows that count as zero hold nothing. What lies on a device is refused.
+    """
+    if matrix.source.kernel.on_device:
+        raise InvalidInputError(
+            "the Kullback-Leibler divergence is computed on the host only, for its logarithms take "
+            "every digit of float64; pass X.cpu()"
+        )
+    n, m = matrix.shape
+    of_rows = np.ones(n) if matrix.row_weights is None else matrix.row_weights.astype(np.float64)
+    of_rows[matrix.underflown] = 0.0
+    return of_rows, np.square(matrix.weigh_columns(np.ones(m)))
 
 
 def fold_counts(
@@ -176,24 +190,11 @@ def fold_counts(
     absorb: Absorb,
     shared: dict[str, Any] | None = None,
     by_row: dict[str, Any] | None = None,
-    weighted: bool = True,
 ) -> None:
-    """One pass: an operation on the counts of every block; ``absorb`` in block order.
-
-    Weights of columns always multiply the entries, those of rows only if ``weighted``. Rows that
-    count as zero hold nothing.
-    """
-    if matrix.source.kernel.on_device:
-        raise InvalidInputError(
-            "the Kullback-Leibler divergence is computed on the host only, for its logarithms take "
-            "every digit of float64; pass X.cpu()"
-        )
-    given = matrix.row_weights if weighted else None
-    row_scales = np.ones(matrix.shape[0]) if given is None else given.astype(np.float64)
-    row_scales[matrix.underflown] = 0.0
-    factors = matrix.weigh_columns(np.ones(matrix.shape[1]))
-    work = {"count": operation, "column_weights": factors**2, "arguments": shared or {}}
-    matrix.fold(count_block, absorb, work, {"row_scales": row_scales, **(by_row or {})})
+    """One pass: an operation on the weighted counts of every block; ``absorb`` in block order."""
+    row_weights, column_weights = entry_weights(matrix)
+    work = {"count": operation, "column_weights": column_weights, "arguments": shared or {}}
+    matrix.fold(count_block, absorb, work, {"row_weights": row_weights, **(by_row or {})})
 
 
 def count_block(
@@ -202,11 +203,11 @@ def count_block(
     count: Callable[..., Any],
     column_weights: Array,
     arguments: dict[str, Any],
-    row_scales: Array,
+    row_weights: Array,
     **by_row: Any,
 ) -> Any:
     """An operation on the counts of one block."""
-    entries = csr_array(kernel.multiply(rows, row_scales, column_weights))
+    entries = csr_array(kernel.multiply(rows, row_weights, column_weights))
     if not entries.data.all():
         entries = entries.copy()  # the places may be those of X itself
         entries.eliminate_zeros()

@@ -85,7 +85,7 @@ class Matrix:
         work = Work(operation, shared or {}, by_row or {}, self.exponent)
         self.executor.fold(self.source_as_given if gaps else self.source, work, absorb)
 
-    def _sum(
+    def add_up(
         self,
         operation: Method | Callable[..., Any],
         shape: tuple[int, ...],
@@ -127,7 +127,7 @@ class Matrix:
         """(m,) squared lengths of the columns of Y: a read, the first time, if not yet known."""
         if self._column_squares is None:
             by_row = {"row_weights": self.row_weights}
-            summed = self._sum(square_columns, (self.shape[1],), {}, by_row)
+            summed = self.add_up(square_columns, (self.shape[1],), {}, by_row)
             self._column_squares = self.weigh_columns(self.weigh_columns(summed))
         return self._column_squares
 
@@ -369,7 +369,7 @@ class Matrix:
             "labels": np.where(inside, labels, 0),
             "coefficients": np.where(inside, coefficients, 0.0),
         }
-        return self.weigh_columns(self._sum("sum_rows", (k, self.shape[1]), {"k": k}, by_row))
+        return self.weigh_columns(self.add_up("sum_rows", (k, self.shape[1]), {"k": k}, by_row))
 
     def column_products(self, combinations: Array, exact: bool = False) -> tuple[Array, Array]:
         """Combine the columns of Y and multiply every column with each combination, in one read.
@@ -422,7 +422,7 @@ class Matrix:
         """The Gram matrix of the columns of Y, (m, m); in float32 by `short_sums` if not exact."""
         m = self.shape[1]
         shared = {"column_factors": self.weigh_columns(np.ones(m)), "exact": exact}
-        return self._sum("gram", (m, m), shared, {"row_weights": self.row_weights})
+        return self.add_up("gram", (m, m), shared, {"row_weights": self.row_weights})
 
     def short_sums(self) -> int | None:
         """How many numbers a rough Gram matrix sums up in float32; None where that saves little."""
@@ -439,7 +439,7 @@ class Matrix:
 
     def count_stored(self) -> Array:
         """(m,) how many entries of every column are stored, where rows are sparse."""
-        return self._sum(count_stored, (self.shape[1],), {})
+        return self.add_up(count_stored, (self.shape[1],), {})
 
     def list_entries(self) -> Iterator[tuple[Array, Array, Array]] | None:
         """Rows, columns and values of all entries of X but zeros, as they are, some at a time.

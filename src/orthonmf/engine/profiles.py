@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from orthonmf.engine.counts import SMALLEST, Counts, fold_counts, sum_rows
+from orthonmf.engine.counts import SMALLEST, Counts, entry_weights, fold_counts, sum_rows
+from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.loadings import ByLabel, Projection, scale_loadings
 from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
-from orthonmf.vectors import divide
+from orthonmf.vectors import by_value, divide
 
 # Divergences below this share of the sum of all entries are the rounding of their sums.
 ROUNDING = 1e-12
@@ -42,48 +44,61 @@ def sweep_profiles(matrix: Matrix, profiles: Array, pool: bool = True) -> Profil
 
     Row weights play no part in labels; the pooled sums, zeros unless ``pool``, have them.
     """
-    n, weights = matrix.shape[0], matrix.row_weights
+    n, m = matrix.shape
+    row_weights, column_weights = entry_weights(matrix)
     labels, sums = np.zeros(n, dtype=np.int32), np.zeros(n)
     pooled = np.zeros(profiles.shape)
+    order = by_value(profiles)
 
-    def absorb(part: slice, block: ProfileSweep) -> None:
-        labels[part], sums[part] = block.labels, block.sums
-        np.add(pooled, block.pooled, out=pooled)
+    def absorb(part: slice, block: tuple[Array, Array, Array]) -> None:
+        labels[part], sums[part] = np.append(order, np.int32(-1))[block[0]], block[1]
+        np.add(pooled, block[2], out=pooled)
 
-    shared = {"logs": logarithms(profiles), "known": profiles.any(axis=0), "pool": pool}
-    by_row = {"weights": np.ones(n) if weights is None else weights}
-    fold_counts(matrix, sweep_block, absorb, shared, by_row, weighted=False)
-    return ProfileSweep(labels, sums, pooled)
+    in_any = np.any(profiles, axis=0, keepdims=True)
+    vectors = np.vstack([logarithms(profiles)[order], in_any, np.ones((1, m))])
+    shared = {"directions": vectors * column_weights, "pool": pool}
+    matrix.fold(sweep_block, absorb, shared, {"row_weights": row_weights})
+    labels[matrix.underflown], sums[matrix.underflown] = -1, 0.0
+    return ProfileSweep(labels, sums, pooled[np.argsort(order)] * column_weights)
 
 
 def sweep_block(
-    counts: Counts, logs: Array, known: Array, pool: bool, weights: Array
-) -> ProfileSweep:
-    """The same for one block."""
-    scores = counts.rows @ np.ascontiguousarray(logs.T)
-    labels = scores.argmax(axis=1).astype(np.int32)
-    labels[counts.rows @ known.astype(np.float64) <= 0] = -1
-    if not pool:
-        return ProfileSweep(labels, counts.row_sums, np.zeros(logs.shape))
-    weighted = counts.rows.multiply(weights[:, None]).tocsr() if (weights != 1).any() else None
-    pooled = (counts if weighted is None else Counts(weighted)).pooled(labels, len(logs))
-    return ProfileSweep(labels, counts.row_sums, pooled)
+    kernel: Kernel[Any], rows: Any, directions: Array, pool: bool, row_weights: Array
+) -> tuple[Array, Array, Array]:
+    """Labels, sums of rows and pooled sums of one block.
+
+    The last two directions tell what a row holds of the columns in any profile, and of all.
+    """
+    k = len(directions) - 2
+    products = kernel.multiply_directions(rows, directions)
+    labels = products[:, :k].argmax(axis=1)
+    labels[products[:, k] <= 0] = -1
+    pooled = np.zeros((k, rows.shape[1]))
+    if pool:
+        pooled = pool_block(kernel, rows, k, labels, row_weights)
+    return labels, products[:, k + 1], pooled
 
 
 def pool_rows(matrix: Matrix, labels: Array, k: int) -> Array:
     """Weighted sums (k, m) of the rows of every label (n,); label -1 takes part in none."""
-    pooled = np.zeros((k, matrix.shape[1]))
+    row_weights, column_weights = entry_weights(matrix)
+    by_row = {"labels": labels, "row_weights": row_weights}
+    return matrix.add_up(pool_block, (k, matrix.shape[1]), {"k": k}, by_row) * column_weights
 
-    def absorb(part: slice, block: Array) -> None:
-        np.add(pooled, block, out=pooled)
 
-    fold_counts(matrix, pool_block, absorb, {"k": k}, {"labels": labels})
+def pool_block(kernel: Kernel[Any], rows: Any, k: int, labels: Array, row_weights: Array) -> Array:
+    """The same for one block, in float64, columns not weighted."""
+    coefficients = np.where(labels >= 0, row_weights, 0.0)
+    wide = rows.astype(np.float64, copy=False)
+    pooled: Array = kernel.sum_rows(wide, np.maximum(labels, 0), coefficients, k)
     return pooled
 
 
-def pool_block(counts: Counts, k: int, labels: Array) -> Array:
-    """The same for one block."""
-    return counts.pooled(labels, k)
+def group_rows(matrix: Matrix, labels: Array, k: int) -> Array:
+    """(n, k) weighted sums of every row over the columns of every label (m,)."""
+    row_weights, _ = entry_weights(matrix)
+    members = (labels == np.arange(k)[:, None]).astype(np.float64)
+    return row_weights[:, None] * matrix.products(matrix.weigh_columns(members))
 
 
 def express_by_profiles(matrix: Matrix, components: Array, orthogonal: str) -> Projection:
@@ -93,12 +108,12 @@ def express_by_profiles(matrix: Matrix, components: Array, orthogonal: str) -> P
         raise InvalidInputError(
             f"X has {matrix.shape[1]} features, but the components have {m} features"
         )
-    profiles = components * np.square(matrix.weigh_columns(np.ones(m)))
+    profiles = components * entry_weights(matrix)[1]
     sizes = profiles.sum(axis=1)
     if orthogonal == "features":
-        return Projection(_sum_groups(matrix, profiles > 0, sizes))
-    nobody = np.full(matrix.shape[0], -1, dtype=np.int32)
+        return Projection(_sum_groups(matrix, profiles, sizes))
     if k == 0:
+        nobody = np.full(matrix.shape[0], -1, dtype=np.int32)
         return Projection(by_label=ByLabel(nobody, np.zeros(len(nobody), matrix.dtype), 0))
     swept = sweep_profiles(matrix, profiles, pool=False)
     return _scaled(matrix, swept.labels, swept.sums, sizes)
@@ -114,44 +129,22 @@ def _scaled(matrix: Matrix, labels: Array, sums: Array, sizes: Array) -> Project
 
 def express_by_groups(matrix: Matrix, components: Array, labels: Array) -> Projection:
     """Every row expressed by the component (k, m) of its label (n,), -1 for none."""
-    sums = np.zeros(matrix.shape[0])
+    sizes = components @ entry_weights(matrix)[1]
+    return _scaled(matrix, labels, sum_rows(matrix), sizes)
+
+
+def _sum_groups(matrix: Matrix, profiles: Array, sizes: Array) -> Array:
+    """(n, k) sums of every row over the columns of disjoint profiles, over the sizes of these."""
+    loadings = np.zeros((matrix.shape[0], len(profiles)), dtype=matrix.dtype)
+    order = by_value(profiles)
 
     def absorb(part: slice, block: Array) -> None:
-        sums[part] = block
+        loadings[part, order] = matrix.publish_scales(divide(block, sizes[order]), part.start)
 
-    fold_counts(matrix, sum_rows, absorb, weighted=False)
-    sizes = components @ np.square(matrix.weigh_columns(np.ones(components.shape[1])))
-    return _scaled(matrix, labels, sums, sizes)
-
-
-def _sum_groups(matrix: Matrix, members: Array, sizes: Array) -> Array:
-    """(n, k) sums of every row over groups of columns (k, m), over the sizes of these."""
-    loadings = np.zeros((matrix.shape[0], len(members)), dtype=matrix.dtype)
-
-    def absorb(part: slice, block: Array) -> None:
-        loadings[part] = matrix.publish_scales(divide(block, sizes), part.start)
-
-    shared = {"members": members.T.astype(np.float64)}
-    fold_counts(matrix, group_block, absorb, shared, weighted=False)
+    members = (profiles[order] > 0) * entry_weights(matrix)[1]
+    matrix.fold("multiply_directions", absorb, {"directions": members})
+    loadings[matrix.underflown] = 0.0
     return loadings
-
-
-def group_rows(matrix: Matrix, labels: Array, k: int) -> Array:
-    """(n, k) weighted sums of every row over the columns of every label (m,)."""
-    sums = np.zeros((matrix.shape[0], k))
-
-    def absorb(part: slice, block: Array) -> None:
-        sums[part] = block
-
-    members = (labels[:, None] == np.arange(k)).astype(np.float64)
-    fold_counts(matrix, group_block, absorb, {"members": members})
-    return sums
-
-
-def group_block(counts: Counts, members: Array) -> Array:
-    """The same for one block."""
-    sums: Array = counts.rows @ members
-    return sums
 
 
 @dataclass(frozen=True)
@@ -193,6 +186,7 @@ def measure_divergence(
         winners = np.vstack([components, np.zeros(components.shape[1])]).argmax(axis=0)
         feature_labels = np.where(components.any(axis=0), winners, -1)
     n, m = matrix.shape
+    weights, column_weights = entry_weights(matrix)
     row_sums = np.zeros(n)
     column_sums = np.zeros(m)
 
@@ -200,11 +194,12 @@ def measure_divergence(
         row_sums[part] = block[0]
         np.add(column_sums, block[1], out=column_sums)
 
-    fold_counts(matrix, sums_block, add_sums)
-    weights = np.ones(n) if matrix.row_weights is None else matrix.row_weights
+    shared: dict[str, Any] = {"column_weights": column_weights}
+    matrix.fold(sums_block, add_sums, shared, {"row_weights": weights})
+    column_sums *= column_weights
     loadings = projection.dense if projection.by_label is None else projection.by_label.csr()
     loadings = scale_loadings(loadings, matrix.exponent)
-    profiles = components * np.square(matrix.weigh_columns(np.ones(m)))
+    profiles = components * column_weights
     fitted = weights * np.asarray(loadings @ profiles.sum(axis=1))
     of_rows, at_most = fitted - row_sums, np.zeros(n)
 
@@ -233,9 +228,13 @@ def scale_vector(projection: Projection, matrix: Matrix) -> Array:
     return np.ldexp(np.asarray(projection.scales, dtype=np.float64), -matrix.exponent)
 
 
-def sums_block(counts: Counts) -> tuple[Array, Array]:
-    """Sums of the rows and of the columns of a block."""
-    return counts.row_sums, counts.column_sums
+def sums_block(
+    kernel: Kernel[Any], rows: Any, column_weights: Array, row_weights: Array
+) -> tuple[Array, Array]:
+    """Sums of the rows of a block, all weighted, and of its columns, rows weighted."""
+    row_sums = kernel.multiply_directions(rows, column_weights[None, :])[:, 0]
+    everyone = np.zeros(rows.shape[0], dtype=np.int32)
+    return row_sums * row_weights, pool_block(kernel, rows, 1, everyone, row_weights)[0]
 
 
 def loss_block(

@@ -7,10 +7,12 @@ rest here are the labels of the result, and `transform` finds them again.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from orthonmf.engine.counts import Counts, fold_counts
+from orthonmf.engine.counts import Counts, entry_weights, fold_counts
+from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import group_rows, logarithms, pool_rows, sweep_profiles
 from orthonmf.onmf.divergence.moves import Groups, move_block
@@ -124,15 +126,12 @@ def settle_columns(matrix: Matrix, labels: Array, k: int, options: Options) -> S
 
 def column_scores(matrix: Matrix, logs: Array) -> Array:
     """(k, m) sums over the rows of entries times logarithms (k, n), in one read."""
-    scores = np.zeros((len(logs), matrix.shape[1]))
-
-    def absorb(part: slice, block: Array) -> None:
-        np.add(scores, block, out=scores)
-
-    fold_counts(matrix, score_block, absorb, by_row={"logs": np.ascontiguousarray(logs.T)})
-    return scores
+    row_weights, column_weights = entry_weights(matrix)
+    by_row = {"logs": row_weights[:, None] * logs.T}
+    shape = (len(logs), matrix.shape[1])
+    return matrix.add_up(score_block, shape, {}, by_row) * column_weights
 
 
-def score_block(counts: Counts, logs: Array) -> Array:
-    """The same for one block."""
-    return np.asarray(counts.rows.T @ logs).T
+def score_block(kernel: Kernel[Any], rows: Any, logs: Array) -> Array:
+    """The same for one block, columns not weighted."""
+    return np.asarray(rows.T @ logs).T
