@@ -282,6 +282,19 @@ def test_the_content_decides_when_the_name_does_not(tmp_path, X):
         read_matrix(tmp_path / "data", format="xls")
 
 
+def test_a_packed_file_of_an_unknown_ending_is_no_table(tmp_path):
+    content = gzip.compress(b"1,2\n3,4\n")
+    for name in ("x.gz", "x.txt.gz", "x.csv.gz"):
+        (tmp_path / name).write_bytes(content)
+        same(read_matrix(tmp_path / name), [[1, 2], [3, 4]])
+    for name in ("x.counts.gz", "x.npy.gz", "x.h5ad.gz"):
+        (tmp_path / name).write_bytes(content)
+        why = rf"x\{name[1:]}: \{name[1:]} files are not read; packed may be \.mtx\.gz, \.csv\.gz"
+        with pytest.raises(FileError, match=why):
+            read_matrix(tmp_path / name)
+    same(read_matrix(tmp_path / "x.counts.gz", format="csv"), [[1, 2], [3, 4]])
+
+
 def test_lists_of_names_must_fit(tmp_path):
     path = tmp_path / "names.txt"
     path.write_bytes(gzip.compress("ä\nb c\n\n".encode()))

@@ -46,6 +46,7 @@ ELSEWHERE = {
     ".loom": "anndata.read_loom(FILE).write_h5ad makes a .h5ad",
     ".json": "pandas.read_json(FILE).to_csv makes a .csv",
 }
+TELLS_NOTHING = ("", ".txt")  # of what a text holds
 MAY_BE_PACKED = ("mtx", "csv", "tsv", "edges")
 BEGINNINGS = {
     b"\x93NUMPY": "npy",
@@ -57,35 +58,29 @@ BEGINNINGS = {
 }
 
 
-def format_of(path: Path) -> str:
-    """The name of the format of a file."""
-    by_name = format_by_name(path)
-    if by_name is not None:
-        return by_name
+def format_of(path: Path, shown: str) -> str:
+    """The name of the format of a file: by its ending, else by its first bytes."""
+    packed = path.name.lower().endswith(".gz")
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    format = ENDINGS.get(ending)
+    if format is not None and (not packed or format in MAY_BE_PACKED):
+        return format
     if path.is_dir():
         return "zarr"
-    ending = Path(path.name.lower().removesuffix(".gz")).suffix
     if ending in ELSEWHERE:
-        raise FileError(f"{path}: {ending} files are not read; {ELSEWHERE[ending]}")
-    return format_by_content(path)
-
-
-def format_by_name(path: Path) -> str | None:
-    """The format that the ending of a name stands for; None if it stands for none."""
-    name = path.name.lower()
-    format = ENDINGS.get(Path(name.removesuffix(".gz")).suffix)
-    packed = name.endswith(".gz")
-    return format if not packed or format in MAY_BE_PACKED else None
-
-
-def format_by_content(path: Path) -> str:
-    """What a file begins like; text is taken for a table."""
+        raise FileError(f"{shown}: {ending} files are not read; {ELSEWHERE[ending]}")
+    if packed and ending not in TELLS_NOTHING:
+        raise FileError(
+            f"{shown}: {ending}.gz files are not read; packed may be "
+            f"{', '.join(f'.{name}.gz' for name in MAY_BE_PACKED)}: unpack it first",
+            f"name what is in it with --format: {' '.join(MAY_BE_PACKED)}",
+        )
     beginning = first_bytes(path)
     names = (name for start, name in BEGINNINGS.items() if beginning.startswith(start))
     format = next(names, None)
     if format is None and b"\0" in beginning:
         raise FileError(
-            f"{path}: neither its name nor its first bytes tell what it is",
+            f"{shown}: neither its name nor its first bytes tell what it is",
             f"name its format with --format: {' '.join(FORMATS)}",
         )
     return format or "csv"

@@ -1,20 +1,21 @@
 """Matrix Market: ``.mtx`` and ``.mtx.gz``, with the names that 10x Genomics puts next to them.
 
-The header is checked here, the entries are read by NumPy, some ten thousand lines at a time. Where
-it meets anything else the error names the line.
-(pandas takes two to three times as long for them; SciPy's reader dies of a file that is cut.)
+SciPy reads the header, NumPy the entries, some ten thousand lines at a time. Where it meets
+anything else the error names the line. (SciPy's reader of entries dies of a file that is cut, and
+reads zeros where a line makes no sense.)
 """
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import islice
 from typing import Any
 
 import numpy as np
+from scipy.io import mminfo
 from scipy.sparse import coo_array, csr_array
 
 from orthonmf.files.readers.names import tenx_neighbors
@@ -26,8 +27,6 @@ LONGEST_HEADER = 100_000  # lines of comments
 LONGEST_LINE = 2**20  # characters
 LINES_AT_ONCE = 2**15
 TYPES = ("real", "double", "integer", "unsigned-integer", "pattern")
-SYMMETRIES = ("general", "symmetric", "hermitian")
-WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,47 +71,31 @@ def read_mtx(request: Request) -> NamedMatrix:
 
 
 def _read_header(lines: Iterator[str], request: Request) -> _Header:
-    """The banner and the line of sizes; everything is checked that does not need the entries."""
-    layout, kind, mirrored = _read_banner(next(lines, ""), request)
-    for number, line in enumerate(islice(lines, LONGEST_HEADER), start=2):
-        sizes = line.split()
-        if line.startswith("%") or not sizes:
-            continue
-        expected = 3 if layout == "coordinate" else 2
-        if len(sizes) != expected or not all(map(WHOLE.fullmatch, sizes)):
-            raise request.error(f"a line of sizes was expected, found {line[:60]!r}", number)
-        if any(size.startswith("-") or len(size) > 18 for size in sizes):
-            raise request.error(f"the sizes {' '.join(sizes)[:80]} make no sense", number)
-        counts = [int(size) for size in sizes]
-        n, m = request.check_shape((counts[0], counts[1]), number)
-        if mirrored and n != m:
-            raise request.error(f"a symmetric matrix is square, this one is {n} x {m}", number)
-        in_array = n * (n + 1) // 2 if mirrored else n * m
-        n_entries = counts[2] if layout == "coordinate" else in_array
-        # Refused before memory is taken; entries that are declared in vain cost none.
-        n_bytes = 8 * n * m if layout == "array" else n_entries * (48 if mirrored else 24)
-        request.check_size(n_bytes, f"{n_entries:,} declared entries", number)
-        return _Header(layout, kind, mirrored, (n, m), n_entries, number)
-    raise request.error("it ends before the line of sizes")
-
-
-def _read_banner(line: str, request: Request) -> tuple[str, str, bool]:
-    """The layout, the type of the values, and whether one triangle stands for both."""
-    words = line.lower().split()
-    if not words or not words[0].startswith("%%matrixmarket"):
-        raise request.error("it does not begin with %%MatrixMarket", 1)
-    if len(words) != 5 or words[1] != "matrix":
-        raise request.error("%%MatrixMarket matrix LAYOUT NUMBERS SYMMETRY was expected", 1)
-    layout, field, symmetry = words[2:]
-    if layout not in ("coordinate", "array"):
-        raise request.error(f"the layout {layout[:40]!r} is unknown", 1)
-    if field not in TYPES or (field == "pattern" and layout == "array"):
-        raise request.error(f"it holds {field[:40]} numbers; real ones are needed", 1)
+    """What SciPy reads in the first lines, refused before memory is taken for the entries."""
+    head = list(islice(lines, 1))
+    for line in islice(lines, LONGEST_HEADER):
+        head.append(line)
+        if line.strip() and not line.startswith("%"):
+            break
+    number = len(head)
+    with request.decoding("the header cannot be read"):
+        # A line that does not end would crash SciPy's reader.
+        content = BytesIO(f"{''.join(head)}\n".encode())
+        n, m, n_entries, layout, kind, symmetry = mminfo(content)
+    if kind not in TYPES or (kind == "pattern" and layout == "array"):
+        raise request.error(f"it holds {kind} numbers; real ones are needed", 1)
     if symmetry == "skew-symmetric":
         raise request.error("a skew-symmetric matrix has negative entries", 1)
-    if symmetry not in SYMMETRIES:
-        raise request.error(f"the symmetry {symmetry[:40]!r} is unknown", 1)
-    return layout, field, symmetry != "general"
+    n, m = request.check_shape((n, m), number)
+    mirrored = symmetry != "general"
+    if mirrored and n != m:
+        raise request.error(f"a symmetric matrix is square, this one is {n} x {m}", number)
+    if mirrored and layout == "array":
+        n_entries = n * (n + 1) // 2
+    # Entries that are declared in vain cost no memory.
+    n_bytes = 8 * n * m if layout == "array" else n_entries * (48 if mirrored else 24)
+    request.check_size(n_bytes, f"{n_entries:,} declared entries", number)
+    return _Header(layout, kind, mirrored, (n, m), n_entries, number)
 
 
 def _read_entries(lines: Iterator[str], header: _Header, request: Request) -> dict[str, Array]:
@@ -140,23 +123,18 @@ def _read_block(
     block: list[str], number: int, left: int, header: _Header, request: Request
 ) -> Array:
     """The entries of some lines, all usable and no more than are left, as a structured array."""
-    rows = _parse(block, header, request)
-    if rows is not None and len(rows) <= left:
-        return rows
+    entries = _parse(block, header, request)
+    if entries is not None and len(entries) <= left:
+        return entries
     filled = [(at, line) for at, line in enumerate(block, number) if line.strip()]
-    if len(filled) > left:
-        why = f"{header.n_entries:,} entries were declared, here is more"
-        raise request.error(why, filled[left][0])
     if not filled:
         return np.empty(0, header.columns)
-    while len(filled) > 1:  # towards the first line that cannot be read
-        first_half = filled[: len(filled) // 2]
-        bad = _parse([line for _, line in first_half], header, request) is None
-        filled = first_half if bad else filled[len(first_half) :]
-    at, line = filled[0]
-    raise request.error(
-        f"{line.strip()[:60]!r} is no entry, which has here: {header.describe_entry()}", at
-    )
+    for at, line in filled[:left]:
+        if _parse([line], header, request) is None:
+            why = f"{line.strip()[:60]!r} is no entry, which has here: {header.describe_entry()}"
+            raise request.error(why, at)
+    why = f"{header.n_entries:,} entries were declared, here is more"
+    raise request.error(why, filled[left][0])
 
 
 def _parse(lines: list[str], header: _Header, request: Request) -> Array | None:

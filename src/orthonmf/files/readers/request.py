@@ -56,39 +56,61 @@ class NamedMatrix:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A file to read and how, as `read_matrix` describes it; what all readers check."""
+    """A file to read and how, with the checks that all readers share.
+
+    Attributes
+    ----------
+    path, shown
+        Where it is, and how messages call it.
+    max_bytes
+        Matrices that would take more than this are refused.
+    key
+        Which array of a file that holds several: a name in ``.npz``, a path in HDF5 and Zarr, a
+        sheet.
+    header, index
+        For text, whether the first line and the first column are names; None to find out.
+    allow_missing
+        Whether NaN and empty cells are missing values rather than errors; None is False, where no
+        option asks for it.
+    map_above, stream_above
+        ``.npy`` files larger than the first are mapped into memory rather than read. Dense
+        matrices in HDF5 and Zarr larger than the second stay there; None reads all of any.
+    columns, drop
+        Only these columns of the file, all but these; by name, or by number from 0 where they
+        have no names. In text the others need hold no numbers. In a list of edges: the columns of
+        rows, of columns and of weights, in this order.
+    encoding
+        Of text, when it is not UTF-8: "cp1252", "utf-16" and all else that Python knows.
+    """
 
     path: Path
-    shown: str  # how messages call the file
+    shown: str
     max_bytes: int
     key: str | None = None
     header: bool | None = None
     index: bool | None = None
-    allow_missing: bool | None = False  # None: no option asks for it
+    allow_missing: bool | None = False
     map_above: int = 0
     stream_above: int | None = None
-    columns: tuple[str, ...] | None = None
-    drop: tuple[str, ...] = ()
-    encoding: str | None = None  # of text; None for UTF-8
+    columns: Sequence[str] | None = None
+    drop: Sequence[str] = ()
+    encoding: str | None = None
 
     def choose(self, names: Names, count: int) -> list[int] | None:
         """Which of so many columns are wanted, in the order of the file; None for all."""
         if self.columns is None and not self.drop:
             return None
-        known = [str(number) for number in range(count)] if names is None else list(names)
+        labels = [str(number) for number in range(count)] if names is None else list(names)
         for name in (*(self.columns or ()), *self.drop):
-            if name not in known:
-                some = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+            if name not in labels:
+                first = ", ".join(labels[:8]) + (", ..." if len(labels) > 8 else "")
                 raise self.error(
-                    f"there is no column {name!r}{name_nearest(name, known)}; those there are "
-                    f"{some} (the first of a table may hold the names of its rows)",
+                    f"there is no column {name!r}{name_nearest(name, labels)}; those there are "
+                    f"{first} (the first of a table may hold the names of its rows)",
                     remedy="a list of edges is read with --format edges",
                 )
-        chosen = [
-            number
-            for number, name in enumerate(known)
-            if (self.columns is None or name in self.columns) and name not in self.drop
-        ]
+        wanted = set(labels if self.columns is None else self.columns) - set(self.drop)
+        chosen = [number for number, name in enumerate(labels) if name in wanted]
         if not chosen:
             raise self.error("no column is left", remedy="see --columns and --drop")
         return chosen

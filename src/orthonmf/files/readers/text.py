@@ -1,7 +1,7 @@
 """CSV, TSV and other tables of numbers as text, packed or not.
 
-Names may stand in their first line and column. pandas reads the numbers, some megabytes of lines
-at a time. Lines in which it meets anything else are read again cell by cell, which is what decides:
+Names may stand in their first line and column. NumPy reads the numbers, some megabytes of lines at
+a time. Lines in which it meets anything else are read again cell by cell, which is what decides:
 the error then names line, column and remedy.
 """
 
@@ -14,7 +14,6 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from itertools import chain, islice, pairwise
 
 import numpy as np
@@ -59,9 +58,7 @@ def read_table(lines: Iterator[str], request: Request, delimiter: str | None) ->
     _, ahead = next(blocks, (1, []))
     delimiter = delimiter or find_delimiter(ahead)
     empty = _trailing_delimiters(ahead, delimiter)
-    if empty:
-        ahead = _without_trailing(ahead, empty)
-        blocks = ((number, _without_trailing(block, empty)) for number, block in blocks)
+    ahead = _without_trailing(ahead, empty)
     records = list(split_lines(ahead, 1, delimiter, request))
     if not records:
         raise request.error("the file is empty")
@@ -72,9 +69,10 @@ def read_table(lines: Iterator[str], request: Request, delimiter: str | None) ->
     names: list[str] = []
     parts: list[Array] = []
     n_cells = 0
-    for number, block in chain([(first, ahead[first - 1 :])], blocks):
-        here, values = _read_block(number, block, layout, request)
-        names += here
+    others = ((number, _without_trailing(block, empty)) for number, block in blocks)
+    for number, block in chain([(first, ahead[first - 1 :])], others):
+        names_of_rows, values = _read_block(number, block, layout, request)
+        names += names_of_rows
         parts.append(values)
         n_cells += values.size
         request.check_size(16 * n_cells, "the table so far")
@@ -103,15 +101,13 @@ def _blocks(lines: Iterator[str], request: Request) -> Iterator[tuple[int, list[
 
 def _trailing_delimiters(lines: list[str], delimiter: str) -> str:
     """The delimiters at the end of every line, as some programs write them; there are no cells."""
-    texts = (line.rstrip("\r\n ") for line in lines)
-    filled = [text for text in texts if text.strip(f"{delimiter} \t")]
-    counts = (len(text) - len(text.rstrip(delimiter)) for text in filled)
-    return delimiter * min(counts, default=0)
+    filled = [line.rstrip("\r\n ") for line in lines if line.strip(f"{delimiter} \t\r\n")]
+    return delimiter * min((len(line) - len(line.rstrip(delimiter)) for line in filled), default=0)
 
 
 def _without_trailing(lines: list[str], empty: str) -> list[str]:
     """The same without these; a line that has a cell there is left too long, and refused later."""
-    return [line.rstrip("\r\n ").removesuffix(empty) + "\n" for line in lines]
+    return [line.rstrip("\r\n ").removesuffix(empty) + "\n" for line in lines] if empty else lines
 
 
 def split_lines(
@@ -297,10 +293,10 @@ def _read_block(
     number: int, lines: list[str], layout: _Layout, request: Request
 ) -> tuple[list[str], Array]:
     """Names of rows and (rows, columns) numbers, all of them finite and not negative."""
-    numbers = _parse(lines, layout, request)
-    if numbers is not None and not request.find_unusable(numbers[1]).any():
-        return numbers
-    names, values = [], []
+    try:
+        return _parse(lines, layout, request)
+    except ValueError:
+        names, values = [], []
     for line, cells in split_lines(lines, number, layout.delimiter, request):
         if len(cells) != layout.width:
             raise request.error(f"it has {len(cells)} cells, the lines above {layout.width}", line)
@@ -309,46 +305,23 @@ def _read_block(
     return names, np.array(values, dtype=np.float64).reshape(-1, len(layout.places))
 
 
-def _parse(lines: list[str], layout: _Layout, request: Request) -> tuple[list[str], Array] | None:
-    """The same by pandas; None where something must be looked at cell by cell."""
-    import pandas as pd  # slow to import
-
-    empty = f"{layout.delimiter} \t\r\n"
-    if not any('"' in line for line in lines):
-        lines = [line for line in lines if line.strip(empty)]
-        agree = all(line.count(layout.delimiter) == layout.width - 1 for line in lines)
-    else:
-        agree = all(
-            len(cells) == layout.width and any(cells)
-            for cells in csv.reader(lines, delimiter=layout.delimiter)
-        )
-    text = "".join(lines)
-    if not agree or "\0" in text:
-        return None
-    missing = {place: [*MISSING, "NA", "NaN", "N/A", "#N/A"] for place in layout.places}
-    try:
-        frame = pd.read_csv(
-            StringIO(text),
-            sep=layout.delimiter,
-            decimal=layout.decimal,
-            header=None,
-            names=range(layout.width),
-            index_col=False,
-            usecols=[*range(layout.has_index), *layout.places],
-            dtype={0: str} if layout.has_index else None,
-            na_filter=request.allow_missing,
-            na_values=missing if request.allow_missing else None,
-            keep_default_na=False,
-            float_precision="round_trip",
-            low_memory=False,
-        )
-    except (ValueError, OverflowError):
-        return None
-    numbers = frame[layout.places]
-    if not all(dtype.kind in "iuf" for dtype in numbers.dtypes):
-        return None
-    names = [unshield(name.strip()) for name in frame[0]] if layout.has_index else []
-    return names, numbers.to_numpy(np.float64)
+def _parse(lines: list[str], layout: _Layout, request: Request) -> tuple[list[str], Array]:
+    """The same by NumPy; a ValueError where something must be looked at cell by cell."""
+    if layout.decimal != "." or not any(map(str.strip, lines)):
+        raise ValueError("nothing that NumPy reads")
+    wanted = set(layout.places)
+    cells = np.loadtxt(
+        lines,
+        dtype=[(str(place), "f8" if place in wanted else "O") for place in range(layout.width)],
+        delimiter=layout.delimiter,
+        quotechar='"',
+        comments=None,
+        ndmin=1,
+    )
+    values = np.column_stack([cells[str(place)] for place in layout.places])
+    if request.find_unusable(values).any():
+        raise ValueError("it holds what is no amount")
+    return [unshield(name.strip()) for name in cells["0"]] if layout.has_index else [], values
 
 
 def _read_cell(cells: list[str], place: int, line: int, layout: _Layout, request: Request) -> float:
