@@ -24,6 +24,7 @@ CONTESTS = ("small", "large", "sparse", "both", "core", "baselines")
 COMMANDS = {
     "quality": "quality", "reliability": "reliability.page", "out_of_core": "out_of_core",
     "scheduler": "scheduler", "graphs": "graphs", "iterations": "iterations", "tables": "tables",
+    "soak": "soak",
 }  # fmt: skip
 USUAL = ("sweep", "speed", "core", "overhead", "memory", "places", "growth")
 

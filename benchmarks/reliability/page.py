@@ -104,6 +104,7 @@ def page(wanted: str = "") -> str:
         "MEMORY": f"{MEMORY // 2**30} GiB",
         "LONGEST": str(LONGEST),
         "TABLES": "\n".join(lines).strip(),
+        "SOAK": TEXT.with_name("soak.md").read_text(encoding="utf-8").strip(),
     }.items():
         text = text.replace(f"@{name}@", value)
     return text
