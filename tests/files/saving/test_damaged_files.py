@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from orthonmf import load, save
 from orthonmf.errors import InvalidInputError
 from orthonmf.files import archive
-from tests.files.saving.test_save_and_load import factorized, parts_of, put_together
+from tests.files.saving.test_contradictions import parts_of, put_together
+from tests.files.saving.test_save_and_load import factorized
 
 
 def test_object_arrays_are_never_unpickled(file):
@@ -124,6 +125,3 @@ def test_whatever_is_written_over_a_file_nothing_but_a_refusal_follows(tmp_path_
     path.write_bytes(content)
     with contextlib.suppress(InvalidInputError):
         load(path)
-
-
-# The disk.

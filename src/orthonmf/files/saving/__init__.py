@@ -50,20 +50,20 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     ...     os.listdir(folder)
     ['model.npz']
     """
-    for name, kind in KINDS.items():
-        if type(obj) is getattr(orthonmf, name):  # imported no sooner than needed
-            content, arrays = kind.pack(obj)
-            identity = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": name}
-            values = json.loads(json.dumps(content, allow_nan=False))
-            try:
-                kind.unpack(Content(path, values, arrays))
-            except InvalidInputError as error:
-                raise InvalidInputError(
-                    f"this cannot be saved, for it could not be loaded: {error}"
-                ) from error
-            write_archive(path, {**identity, "content": values}, arrays)
-            return
-    raise InvalidTypeError(f"cannot save a {type(obj).__name__}; pass one of {', '.join(KINDS)}")
+    name = type(obj).__name__
+    if name not in KINDS or type(obj) is not getattr(orthonmf, name):
+        raise InvalidTypeError(f"cannot save a {name}; pass one of {', '.join(KINDS)}")
+    pack, unpack = KINDS[name]
+    content, arrays = pack(obj)
+    values = json.loads(json.dumps(content, allow_nan=False))
+    try:
+        unpack(Content(path, values, arrays))
+    except InvalidInputError as error:
+        raise InvalidInputError(
+            f"this cannot be saved, for it could not be loaded: {error}"
+        ) from error
+    identity = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": name}
+    write_archive(path, {**identity, "content": values}, arrays)
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
@@ -103,7 +103,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
                 f"{path} was written by a newer orthonmf: it has format version {version}, and "
                 f"this one reads up to {FORMAT_VERSION}; upgrade orthonmf to read it"
             )
-        kind = KINDS.get(str(header.get("kind")))
-        if kind is None:
-            raise InvalidInputError(f"{path} holds a {header.get('kind')!r}, which is unknown")
-        return kind.unpack(Content(path, header.get("content"), archive))
+        kind = str(header.get("kind"))
+        if kind not in KINDS:
+            raise InvalidInputError(f"{path} holds a {kind!r}, which is unknown")
+        return KINDS[kind][1](Content(path, header.get("content"), archive))

@@ -51,6 +51,10 @@ class Content:
         """A part of the content that has values of its own."""
         return Content(self.path, self.values.get(name), self.arrays)
 
+    def inner_or_none(self, name: str) -> Content | None:
+        """The same; None where that is written."""
+        return None if self.values.get(name) is None else self.inner(name)
+
     def array(self, name: str) -> Array:
         """An array of any plain numbers."""
         if name not in self.arrays:
@@ -65,6 +69,10 @@ class Content:
         if not np.all(np.isfinite(array)) or np.any(array < 0):
             raise self.wrong(f"{name} holds NaN, infinite or negative entries")
         return array
+
+    def amounts_or_none(self, name: str, *shape: int | None) -> Array | None:
+        """The same; None where there is no such array."""
+        return self.amounts(name, *shape) if name in self.arrays else None
 
     def shares(self, name: str, *shape: int | None) -> Array:
         """An array of floats from 0 to 1, up to rounding."""
@@ -129,8 +137,8 @@ def optional(fits: Check) -> Check:
 
 def one_of(choices: Iterable[str | None]) -> Check:
     """The check that a value is one of these texts, or None if that is one."""
-    known = tuple(choices)
-    return lambda value: (value is None or is_text(value)) and value in known
+    allowed = tuple(choices)
+    return lambda value: (value is None or is_text(value)) and value in allowed
 
 
 def list_of(fits: Check, size: int | None = None) -> Check:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from orthonmf.certificate import KINDS as KINDS_OF_PROMISES
 from orthonmf.certificate import Certificate, Promise
 from orthonmf.certifying import Evidence
 from orthonmf.engine.loadings import one_per_row
-from orthonmf.engine.losses import FROBENIUS, LOSSES, Loss
+from orthonmf.engine.losses import LOSSES, Loss
 from orthonmf.errors import InvalidTypeError
 from orthonmf.factorization import Factorization
 from orthonmf.files.saving.content import (
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
     from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
 
+Packed = tuple[dict[str, Any], dict[str, Array]]  # plain values, and arrays by name
 NAMES = "feature_names_in_"  # where scikit-learn keeps the names of columns, if there are any
 SETTINGS = ("samples", "features", "both")
 # The values of each kind in the order in which files hold them, and the check of each.
@@ -60,13 +61,10 @@ FACTORIZATION: dict[str, Check] = {
     "shortage": is_text,
     "random_state": optional(is_count),
     "cautions": list_of(is_text),
-}
-LOSS: dict[str, Check] = {
     "beta_loss": one_of(LOSSES),
     "divergence": optional(is_amount),
     "information": optional(is_amount),
 }
-LATER = "beta_loss"  # among the options of a fit, where an earlier version did not write it
 FIT_OPTIONS: dict[str, Check] = {
     "beta_loss": one_of(LOSSES),
     "algorithm": one_of(ALGORITHMS),
@@ -90,10 +88,10 @@ def _read(content: Content, checks: dict[str, Check]) -> dict[str, Any]:
     return {name: content.value(name, fits) for name, fits in checks.items()}
 
 
-def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str, Array]]:
+def _pack_factorization(result: Factorization) -> Packed:
     content = {
         "orthogonal": result.orthogonal,
-        **{name: plain(getattr(result, name)) for name in FACTORIZATION | LOSS},
+        **{name: plain(getattr(result, name)) for name in FACTORIZATION},
         "promise": plain(result.promise),
         "certificate": plain(result.evidence.without_data()),
         "sample_names": plain(result.sample_names),
@@ -115,11 +113,9 @@ def _pack_factorization(result: Factorization) -> tuple[dict[str, Any], dict[str
 
 def _unpack_factorization(content: Content) -> Factorization:
     setting = content.value("orthogonal", lambda value: value in SETTINGS)
-    # What an earlier version did not write has its default.
-    written = {**FACTORIZATION, **{n: fits for n, fits in LOSS.items() if n in content.values}}
-    values = _read(content, written)
+    values = _read(content, FACTORIZATION)
     components = content.amounts("components", None, None)
-    loss = LOSSES[values.get("beta_loss", FROBENIUS)]
+    loss = LOSSES[values["beta_loss"]]
     lengths = loss.lengths(components.astype(np.float64))
     if np.any(np.abs(lengths - 1.0) > UNIT_LENGTH[components.dtype]):
         raise content.wrong("components holds rows that are not of length or sum 1")
@@ -139,6 +135,10 @@ def _unpack_factorization(content: Content) -> Factorization:
         else:
             _check_columns(content, components, feature_labels, feature_scales)
     n = loadings.shape[0]
+    feature_weight = content.amounts_or_none("feature_weight", m)
+    if feature_weight is not None and not feature_weight.any():
+        raise content.wrong("feature_weight is zero everywhere")
+    options = content.inner_or_none("fit_options")
     return Factorization(
         orthogonal=setting,
         components=components,
@@ -147,23 +147,20 @@ def _unpack_factorization(content: Content) -> Factorization:
         scales=scales,
         feature_labels=feature_labels,
         feature_scales=feature_scales,
-        feature_weight=_feature_weight(content, m),
+        feature_weight=feature_weight,
         evidence=Evidence(_certificate(content)),
         promise=_promise(content.inner("promise")),
         sample_names=content.value("sample_names", optional(list_of(is_text, n))),
         feature_names=content.value("feature_names", optional(list_of(is_text, m))),
         preparation=_preparation(content, m),
-        fit_options=_fit_options(content),
-        information_shares=_information_shares(content, k),
+        fit_options=None if options is None else FitOptions(**_read(options, FIT_OPTIONS)),
+        information_shares=content.amounts_or_none("information_shares", k),
         **values,
     )
 
 
 def _certificate(content: Content) -> Certificate:
-    """The certificate; what an earlier version did not write has its default."""
-    inner = content.inner("certificate")
-    written = {name: fits for name, fits in CERTIFICATE.items() if name in inner.values}
-    return Certificate(**_read(inner, written))
+    return Certificate(**_read(content.inner("certificate"), CERTIFICATE))
 
 
 def _promise(content: Content) -> Promise:
@@ -175,9 +172,9 @@ def _promise(content: Content) -> Promise:
 
 def _preparation(content: Content, m: int) -> Preparation | None:
     """The steps that were taken before the fit, with what each learned; None for none."""
-    if content.values.get("preparation") is None:
+    names = content.value("preparation", optional(list_of(is_text)))
+    if names is None:
         return None
-    names = content.value("preparation", list_of(is_text))
     if list(names) != [name for name in STEPS if name in names]:
         raise content.wrong(f"preparation is {names!r}")
     steps: list[tuple[str, Array | None]] = []
@@ -186,31 +183,6 @@ def _preparation(content: Content, m: int) -> Preparation | None:
         learns = STEPS[name].learn is not None
         steps.append((name, content.amounts(f"preparation_{name}", size) if learns else None))
     return Preparation(tuple(steps))
-
-
-def _fit_options(content: Content) -> FitOptions | None:
-    """The options that a refit repeats; None where none were written."""
-    if content.values.get("fit_options") is None:
-        return None
-    inner = content.inner("fit_options")
-    written = {n: fits for n, fits in FIT_OPTIONS.items() if n != LATER or n in inner.values}
-    return FitOptions(**_read(inner, written))
-
-
-def _information_shares(content: Content, k: int) -> Array | None:
-    """The share of the information that every component keeps (k,), where that was written."""
-    written = "information_shares" in content.arrays
-    return content.amounts("information_shares", k) if written else None
-
-
-def _feature_weight(content: Content, m: int) -> Array | None:
-    """The weights of the features (m,), where there are any."""
-    if "feature_weight" not in content.arrays:
-        return None
-    weights = content.amounts("feature_weight", m)
-    if not weights.any():
-        raise content.wrong("feature_weight is zero everywhere")
-    return weights
 
 
 def _check_labels(content: Content, prefix: str, size: int | None, k: int) -> tuple[Array, Array]:
@@ -244,7 +216,7 @@ def _check_groups(
         raise content.wrong("feature_labels, feature_scales and components contradict each other")
 
 
-def _pack_stability(stability: Stability) -> tuple[dict[str, Any], dict[str, Array]]:
+def _pack_stability(stability: Stability) -> Packed:
     content: dict[str, Any] = {name: plain(getattr(stability, name)) for name in STABILITY}
     arrays: dict[str, Array] = {}
     for side in SIDES:
@@ -265,7 +237,8 @@ def _unpack_stability(content: Content) -> Stability:
 
 
 def _unpack_membership(content: Content, side: str, n_refits: int) -> Membership | None:
-    if content.values.get(side) is None:
+    agreement = content.inner_or_none(side)
+    if agreement is None:
         return None
     jaccard = content.shares(f"{side}_jaccard", None)
     k = len(jaccard)
@@ -279,11 +252,11 @@ def _unpack_membership(content: Content, side: str, n_refits: int) -> Membership
         n_refits=n_refits,
         jaccard=jaccard,
         energy_certainty=content.shares(f"{side}_energy_certainty", k),
-        agreement=float(content.inner(side).value("agreement", is_index)),
+        agreement=float(agreement.value("agreement", is_index)),
     )
 
 
-def _pack_nmf(model: OrthogonalNMF) -> tuple[dict[str, Any], dict[str, Array]]:
+def _pack_nmf(model: OrthogonalNMF) -> Packed:
     parameters, arrays = _pack_parameters(model)
     content, parts = _pack_factorization(model.result_)
     names = _list_names(getattr(model, NAMES, None), NAMES)
@@ -299,9 +272,7 @@ def _unpack_nmf(content: Content) -> OrthogonalNMF:
     return model
 
 
-def _pack_clustering(
-    model: BipartiteCorrelationClustering,
-) -> tuple[dict[str, Any], dict[str, Array]]:
+def _pack_clustering(model: BipartiteCorrelationClustering) -> Packed:
     parameters, arrays = _pack_parameters(model)
     content = {
         "parameters": parameters,
@@ -334,7 +305,7 @@ def _unpack_clustering(content: Content) -> BipartiteCorrelationClustering:
     return model
 
 
-def _pack_parameters(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
+def _pack_parameters(model: Any) -> Packed:
     """Parameters that are plain values, and those that are arrays under ``parameter_`` names."""
     from sklearn.utils.validation import check_is_fitted
 
@@ -358,10 +329,10 @@ def _pack_parameters(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
 def _make(kind: type, content: Content) -> Any:
     """A model with its parameters."""
     model = kind()
-    known = model.get_params(deep=False)
+    names = model.get_params(deep=False)
     stored = content.inner("parameters").values
-    given = {name: unplain(value) for name, value in stored.items() if name in known}
-    for name in known:
+    given = {name: unplain(value) for name, value in stored.items() if name in names}
+    for name in names:
         if f"parameter_{name}" in content.arrays:
             given[name] = content.array(f"parameter_{name}")
     if isinstance(given.get("n_components"), list):  # two numbers, which JSON has no tuple for
@@ -392,18 +363,10 @@ def _read_names(content: Content, key: str, size: int) -> Array | None:
     return None if names is None else np.array(names, dtype=object)
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """How one type is turned into plain values and arrays, and back."""
-
-    pack: Callable[[Any], tuple[dict[str, Any], dict[str, Array]]]
-    unpack: Callable[[Content], Any]
-
-
-# By the public names of the types.
-KINDS = {
-    "Factorization": Kind(_pack_factorization, _unpack_factorization),
-    "OrthogonalNMF": Kind(_pack_nmf, _unpack_nmf),
-    "Stability": Kind(_pack_stability, _unpack_stability),
-    "BipartiteCorrelationClustering": Kind(_pack_clustering, _unpack_clustering),
+# By the public names of the types: how one becomes plain values and arrays, and how it comes back.
+KINDS: dict[str, tuple[Callable[[Any], Packed], Callable[[Content], Any]]] = {
+    "Factorization": (_pack_factorization, _unpack_factorization),
+    "OrthogonalNMF": (_pack_nmf, _unpack_nmf),
+    "Stability": (_pack_stability, _unpack_stability),
+    "BipartiteCorrelationClustering": (_pack_clustering, _unpack_clustering),
 }
