@@ -10,8 +10,7 @@ import numpy as np
 from narwhals.dependencies import is_into_dataframe
 from scipy.sparse import csr_array, issparse
 
-from orthonmf.engine.dask.chunks import is_dask_array
-from orthonmf.engine.dask.source import DaskSource
+from orthonmf.engine.dask.source import DaskSource, is_dask_array
 from orthonmf.engine.executors import executor_for
 from orthonmf.engine.first_look import has_missing, scan
 from orthonmf.engine.masked import FilledSource, MaskedMatrix

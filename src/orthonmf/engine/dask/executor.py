@@ -5,20 +5,22 @@ from __future__ import annotations
 import sys
 import uuid
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orthonmf.engine.dask.blocks import BlockTask, work_on_blocks
-from orthonmf.engine.dask.chunks import Chunks
-from orthonmf.engine.dask.failures import failure, report_killed
+from orthonmf.engine.dask.failures import failures_in, report_killed
 from orthonmf.engine.dask.waiting import Patience
 from orthonmf.engine.executors import Absorb, Executor, Work
 from orthonmf.engine.masked import FilledSource
-from orthonmf.engine.sources import Source
-from orthonmf.errors import InvalidInputError, NoWorkersError
+from orthonmf.engine.sources import Source, block_rows
+from orthonmf.errors import InvalidInputError
 from orthonmf.extras import import_extra
+
+if TYPE_CHECKING:
+    from orthonmf.engine.dask.source import DaskSource
 
 # For every thread of the cluster one task at work and one waiting; results take memory too.
 IN_FLIGHT_PER_THREAD = 2
@@ -61,35 +63,34 @@ class DaskExecutor:
     def __init__(self, client: Any, local: Executor) -> None:
         self._client, self._local = client, local
 
-    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
+    def fold(self, source: Source | DaskSource, work: Work, absorb: Absorb) -> None:
         """Call ``absorb(rows, result)`` once for every block, the first block first."""
         if isinstance(source, FilledSource):
             source, work = source.with_gaps(work)
-        if not isinstance(source, Chunks):
+        if not source.elsewhere:
             self._local.fold(source, work, absorb)
             return
-        results = _Pass(self._client, source, work)
+        sent = _Pass(self._client, source, work)
         try:
-            for index in range(source.n_blocks):
-                absorb(source.span(index), results.next())
+            for index, result in enumerate(sent.results()):
+                absorb(block_rows(source, index), result)
         finally:
-            results.end()
+            sent.end()
 
 
 class _Pass:
-    """The results of one pass, asked for one after the other; few tasks are ahead of that."""
+    """One pass over all blocks; few tasks are ahead of the result that is asked for."""
 
-    def __init__(self, client: Any, chunks: Chunks, work: Work) -> None:
+    def __init__(self, client: Any, source: Any, work: Work) -> None:
         self._dask = import_extra("dask", "dask")
         self._killed = import_extra("distributed", "dask").KilledWorker
         self._packed = import_extra("cloudpickle", "dask").dumps
-        self._client, self._chunks, self._work = client, chunks, work
+        self._client, self._source, self._work = client, source, work
         self._patience = Patience(client)
         n_threads = max(1, sum(client.nthreads().values()))
         self._most = max(FEWEST_IN_FLIGHT, IN_FLIGHT_PER_THREAD * n_threads)
-        self._per_task = blocks_per_task(chunks, n_threads)
+        self._per_task = blocks_per_task(source, n_threads)
         self._in_flight: deque[tuple[range, Any]] = deque()  # blocks, and the future of their task
-        self._results: deque[Any] = deque()  # of blocks whose task is done, not yet asked for
         self._sent = 0
         self._alone = 0  # blocks before this one are sent by themselves
         self._shared = self._share()
@@ -97,26 +98,26 @@ class _Pass:
     def _share(self) -> Any:
         """What goes to every block: with every task, or by one that is computed again if lost."""
         packed, key = self._packed(self._work.shared), f"orthonmf-shared-{uuid.uuid4().hex}"
-        if len(packed) * self._chunks.n_blocks <= MOST_BYTES_WITH_TASKS * self._per_task:
+        if len(packed) * len(self._source.delayed) <= MOST_BYTES_WITH_TASKS * self._per_task:
             return packed
         with self._dask.config.set(QUIET):
             return self._client.submit(bytes, packed, key=key)
 
-    def next(self) -> Any:
-        """The result of the first block that has not been asked for."""
-        while not self._results:
-            self._fill()
+    def results(self) -> Iterator[Any]:
+        """Those of all blocks, in order."""
+        self._fill()
+        while self._in_flight:
             blocks, _ = self._in_flight[0]
             try:
-                self._receive()
+                yield from self._receive()
             except self._killed as error:
                 if blocks.start < self._alone:
-                    raise report_killed(error, self._chunks.expect(blocks.start).rows) from error
+                    raise report_killed(error, self._source.expect(blocks.start).rows) from error
                 # All that waited on a worker when it died is suspected: alone, a block is judged
                 # by what it does itself, and has the memory of the worker to itself.
                 self._withdraw(blocks.start)
                 self._alone = blocks.stop
-        return self._results.popleft()
+            self._fill()
 
     def _fill(self) -> None:
         """See that enough blocks are at work."""
@@ -124,7 +125,7 @@ class _Pass:
             if not self._in_flight:
                 self._send([range(self._sent, self._sent + 1)])
         elif len(self._in_flight) <= self._most // 2:
-            stop = self._chunks.n_blocks
+            stop = len(self._source.delayed)
             starts = range(self._sent, stop, self._per_task)[: self._most - len(self._in_flight)]
             self._send([range(start, min(start + self._per_task, stop)) for start in starts])
 
@@ -143,13 +144,13 @@ class _Pass:
             for group in groups
         ]
         with self._dask.config.set(QUIET):
-            if self._chunks.recipes is not None:
+            if self._source.recipes is not None:
                 shared = [self._shared] * len(groups)
                 return self._client.map(call, work, shared, key=keys, pure=False, retries=RETRIES)
             tasks = [
                 self._dask.delayed(job, name=f"{name}-of-{key[1]}", pure=False, traverse=False)(
                     self._shared,
-                    *(self._chunks.delayed[index] for index in group),
+                    *(self._source.delayed[index] for index in group),
                     dask_key_name=key,
                 )
                 for job, group, key in zip(work, groups, keys, strict=True)
@@ -157,31 +158,24 @@ class _Pass:
             return self._client.compute(tasks, retries=RETRIES)
 
     def _task(self, index: int) -> BlockTask:
-        slices = self._packed(self._work.slices(self._chunks.span(index)))
-        recipes = self._chunks.recipes
+        slices = self._packed(self._work.slices(block_rows(self._source, index)))
+        recipes = self._source.recipes
         recipe = None if recipes is None else recipes[index]
-        return BlockTask(self._chunks.expect(index), slices, recipe)
+        return BlockTask(self._source.expect(index), slices, recipe)
 
-    def _receive(self) -> None:
-        """Take the results of the first task in flight; what it left out is sent again."""
+    def _receive(self) -> Iterator[Any]:
+        """The results of the first task in flight; what it left out is sent again."""
         blocks, future = self._in_flight[0]
-        try:
+        with failures_in(self._source.expect(blocks.start).rows):
             outcomes = self._patience.result(future)
-        except (self._killed, NoWorkersError):
-            raise
-        except Exception as error:
-            told = failure(error, self._chunks.expect(blocks.start).rows)
-            if told is error:
-                raise
-            raise told from error
         self._in_flight.popleft()
         future.release()
         rest = blocks[len(outcomes) :]
         if rest:
             self._in_flight.appendleft((rest, *self._futures([rest])))
         for index, (result, bits) in zip(blocks, outcomes, strict=False):
-            self._chunks.check(index, bits)
-            self._results.append(result)
+            self._source.check(index, bits)
+            yield result
 
     def _withdraw(self, index: int) -> None:
         """Take back everything in flight; the block at ``index`` is the next to be sent."""
@@ -201,14 +195,14 @@ class _Pass:
             future.release()
 
 
-def blocks_per_task(chunks: Chunks, n_threads: int) -> int:
+def blocks_per_task(source: Any, n_threads: int) -> int:
     """How many blocks one task works on: those that are made there, a few tasks for every thread.
 
     Results do not depend on it.
     """
-    if chunks.recipes is None:
+    if source.recipes is None:
         return 1
-    return max(1, min(MOST_BLOCKS, -(-chunks.n_blocks // (TASKS_PER_THREAD * n_threads))))
+    return max(1, min(MOST_BLOCKS, -(-len(source.delayed) // (TASKS_PER_THREAD * n_threads))))
 
 
 def call(work: Callable[..., Any], *given: Any) -> Any:

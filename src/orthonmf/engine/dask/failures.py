@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 
-from orthonmf.errors import BlockFailedError
+from orthonmf.errors import BlockFailedError, NoWorkersError
 
 NOTE = "This happened in"
 
@@ -19,32 +19,26 @@ def report_killed(error: BaseException, rows: slice) -> BlockFailedError:
     )
 
 
-def failure(error: Exception, rows: slice) -> Exception:
-    """An error of a block as callers get to see it: with its own type where that says enough."""
-    if isinstance(error, MemoryError):
-        return BlockFailedError(
-            f"{_place(rows)} do not fit into the memory of a worker. {_smaller(rows)}. {error}"
-        )
-    if isinstance(error, CancelledError):
-        return BlockFailedError(
-            f"{_place(rows)} are lost. Make X from files or functions that Dask can run again: "
-            f"scattered data die with their worker. {error}"
-        )
-    if not any(note.startswith(NOTE) for note in getattr(error, "__notes__", ())):
-        error.add_note(f"{NOTE} {_place(rows)}.")
-    return error
-
-
 @contextmanager
 def failures_in(rows: slice) -> Iterator[None]:
-    """Name the rows in any error that is raised inside."""
+    """Name the rows in any error of a block; it keeps its own type where that says enough."""
     try:
         yield
+    except MemoryError as error:
+        raise BlockFailedError(
+            f"{_place(rows)} do not fit into the memory of a worker. {_smaller(rows)}. {error}"
+        ) from error
+    except CancelledError as error:
+        raise BlockFailedError(
+            f"{_place(rows)} are lost. Make X from files or functions that Dask can run again: "
+            f"scattered data die with their worker. {error}"
+        ) from error
+    except NoWorkersError:
+        raise
     except Exception as error:
-        told = failure(error, rows)
-        if told is error:
-            raise
-        raise told from error
+        if not any(note.startswith(NOTE) for note in getattr(error, "__notes__", ())):
+            error.add_note(f"{NOTE} {_place(rows)}.")
+        raise
 
 
 def _place(rows: slice) -> str:

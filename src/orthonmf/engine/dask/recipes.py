@@ -26,13 +26,10 @@ def recipes_of(array: Any, chunks: list[Any]) -> list[bytes] | None:
     graphs = [dict(chunk.__dask_graph__()) for chunk in chunks]
     if futures or _share_work(graphs):
         return None
-    recipes: list[bytes] = []
-    for chunk, graph in zip(chunks, graphs, strict=True):
-        recipe = _pack(graph, chunk.key)
-        if recipe is None:
-            return None
-        recipes.append(recipe)
-    return recipes
+    try:
+        return [_pack((graph, chunk.key)) for graph, chunk in zip(graphs, chunks, strict=True)]
+    except Exception:  # any object may refuse in any way: Dask may know how to send it
+        return None
 
 
 def follow(recipe: bytes) -> Any:
@@ -48,26 +45,21 @@ def _share_work(graphs: list[dict[Any, Any]]) -> bool:
     return any(count > 1 for count in counts.values())
 
 
-def _pack(graph: dict[Any, Any], key: Any) -> bytes | None:
-    """A graph as bytes; None where it is long, or for another process to know."""
-    packed = io.BytesIO()
-    try:
-        _pickler(packed).dump((graph, key))
-    except Exception:  # any object may refuse in any way: Dask may know how to send it
-        return None
-    return packed.getvalue() if packed.tell() <= MOST_BYTES else None
-
-
-def _pickler(file: Any) -> Any:
-    """A pickler that gives up at once on many numbers, and on what only a client can look up."""
+def _pack(recipe: Any) -> bytes:
+    """Bytes of a graph and a key; an error where they are many, or for another process to know."""
     future = import_extra("distributed", "dask").Future
 
     class Short(import_extra("cloudpickle", "dask").CloudPickler):  # type: ignore[misc]
         def persistent_id(self, content: Any) -> None:
+            """Give up at once on many numbers, and on what only a client can look up."""
             if isinstance(content, future) or _size(content) > MOST_BYTES:
                 raise pickle.PicklingError("no recipe")
 
-    return Short(file)
+    packed = io.BytesIO()
+    Short(packed).dump(recipe)
+    if packed.tell() > MOST_BYTES:
+        raise pickle.PicklingError("no recipe")
+    return packed.getvalue()
 
 
 def _size(content: Any) -> int:
