@@ -105,9 +105,6 @@ def test_columns_meet_their_combinations_in_one_read(example, rough):
 def test_gram_matrices_are_those_of_columns_and_of_rows(example):
     Y = example.Y_in_units
     np.testing.assert_allclose(example.matrix.gram(), Y.T @ Y, rtol=1e-12, atol=1e-300)
-    if 2.0**-80 < example.matrix.total < 2.0**80:
-        rough = example.matrix.gram(exact=False)
-        np.testing.assert_allclose(rough, Y.T @ Y, rtol=1e-5, atol=1e-6 * np.square(Y).sum())
     np.testing.assert_allclose(example.matrix.row_gram(), Y @ Y.T, rtol=1e-12, atol=1e-300)
 
 

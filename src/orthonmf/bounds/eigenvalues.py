@@ -156,22 +156,6 @@ def eigenvalues_from_above(matrix: Array, k: int, pairs: Eigenpairs) -> Array | 
     return np.maximum(bounds + growth(8) * (abs(cover.level) + excess + below), 0.0)
 
 
-def eigenvalues_from_below(matrix: Array, vectors: Array) -> Array:
-    """Proven lower bounds on the leading eigenvalues, largest first; those below 0 are worthless.
-
-    For H = V^T B V the j-th eigenvalue of H, when positive, is at most |V^T V| times that of B,
-    and |V^T V| <= 1 + |V^T V - I|. The eigenvalues of H differ from its sorted diagonal by no
-    more than the norm of the rest of H (Weyl).
-    """
-    p, count = vectors.shape
-    projected = vectors.T @ (matrix @ vectors)
-    size = norm_from_above(vectors) ** 2
-    values = np.sort(np.diagonal(projected))[::-1]
-    projected.flat[:: count + 1] = 0.0
-    spread = norm_from_above(projected) + growth(2 * p + 4) * size * norm_from_above(matrix)
-    return (values - spread) * (1.0 - growth(6)) / stretch_of(vectors)
-
-
 def stretch_of(vectors: Array) -> float:
     """An upper bound on 1 + |V^T V - I| for vectors V (p, l)."""
     p, count = vectors.shape

@@ -28,7 +28,7 @@ from orthonmf.bounds.blocks import blocks_bound
 from orthonmf.bounds.eigenvalues import SINGLE_SIDE
 from orthonmf.bounds.groups import grouped_bound
 from orthonmf.bounds.pairs import pair_packing_bound
-from orthonmf.bounds.singular_values import tail_from_gram, tail_from_groups, tail_from_rough_gram
+from orthonmf.bounds.singular_values import tail_from_gram, tail_from_groups
 from orthonmf.certificate import CERTIFICATE_SECONDS, LowerBound
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.matrix import Matrix
@@ -39,10 +39,6 @@ from orthonmf.typing import Array
 
 # The side up to which the Gram matrix of the smaller side is formed.
 LARGEST_SIDE = 4000
-# A rough Gram matrix is tried first for so many times fewer components than columns, and while the
-# products with them are no more than this.
-FEWER_COMPONENTS = 10
-MOST_PRODUCTS = 2**26
 # Beyond, groups of points, of at most and at least so many, the latter for every component: so
 # that all their Gram matrices and all proofs take about this many multiplications.
 LARGEST_GROUP = 2000
@@ -178,27 +174,7 @@ def bound_by_singular_values(case: Case) -> Found:
     tall = matrix if m <= n else matrix.transpose(many_passes=False)
     if tall is None:
         return [], "X is wide and not in memory, so the Gram matrix of its rows was not formed"
-    inner_length = max(n, m) + WEIGHT_ROUNDINGS
-    bound = _bound_by_rough_gram(tall, k, inner_length)
-    return [case.say(bound or tail_from_gram(tall.gram(), k, inner_length))], ""
-
-
-def _bound_by_rough_gram(tall: Matrix, k: int, inner_length: int) -> LowerBound | None:
-    """The tail from products in float32, where they save time and prove enough."""
-    summands = tall.short_sums()
-    n, m = tall.shape
-    if summands is None or k * FEWER_COMPONENTS > m or k * n > MOST_PRODUCTS:
-        return None
-
-    def capture(directions: Array) -> Array:
-        products = tall.products(directions)
-        weights = tall.row_weights
-        return products.T @ (products if weights is None else products * weights[:, None])
-
-    rough = tall.gram(exact=False)
-    return tail_from_rough_gram(
-        rough, k, inner_length, summands=summands, total=tall.total, capture=capture
-    )
+    return [case.say(tail_from_gram(tall.gram(), k, max(n, m) + WEIGHT_ROUNDINGS))], ""
 
 
 def _bound_by_groups(case: Case) -> Found:

@@ -46,10 +46,6 @@ from orthonmf.vectors import by_value, divide
 
 # Below this share of the squared norm the difference "norm minus captured" has lost its digits.
 CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}
-# Multiplications from which a Gram matrix in float32 is worth a pass of products in float64.
-WORTH_A_ROUGH_GRAM = 2**33
-# Powers of two of the energy within which float32 holds every product that matters.
-MOST_IN_FLOAT32 = 80
 
 
 class Matrix:
@@ -418,20 +414,11 @@ class Matrix:
         """Y as one dense float64 array: for small data."""
         return to_dense(self.whole())
 
-    def gram(self, exact: bool = True) -> Array:
-        """The Gram matrix of the columns of Y, (m, m); in float32 by `short_sums` if not exact."""
+    def gram(self) -> Array:
+        """The Gram matrix of the columns of Y, (m, m)."""
         m = self.shape[1]
-        shared = {"column_factors": self.weigh_columns(np.ones(m)), "exact": exact}
+        shared = {"column_factors": self.weigh_columns(np.ones(m))}
         return self.add_up("gram", (m, m), shared, {"row_weights": self.row_weights})
-
-    def short_sums(self) -> int | None:
-        """How many numbers a rough Gram matrix sums up in float32; None where that saves little."""
-        (n, m), kernel = self.shape, self.source.kernel
-        if kernel.sparse or kernel.on_device or n * m * m < WORTH_A_ROUGH_GRAM:
-            return None
-        if abs(math.log2(self.total or 1.0)) > MOST_IN_FLOAT32:
-            return None
-        return min(n, piece_rows(m))
 
     def row_gram(self) -> Array:
         """The Gram matrix (n, n) of the rows of Y, for few rows."""

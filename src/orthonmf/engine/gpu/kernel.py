@@ -265,7 +265,7 @@ class TensorKernel(Kernel[Any]):
             squares[some] = difference.square_().sum(dim=1)
         return DeviceArray(squares)
 
-    def gram(self, rows: Any, column_factors: Array, row_weights: Any, exact: bool = True) -> Any:
+    def gram(self, rows: Any, column_factors: Array, row_weights: Any) -> Any:
         refuse_emulation()
         factors = self._tensor(column_factors, torch.float64)
         gram = rows.new_zeros((rows.shape[1],) * 2, dtype=torch.float64)

@@ -169,21 +169,14 @@ class DenseKernel(Kernel[Array]):
             squares[start:stop] = np.square(difference).sum(axis=1)
         return squares
 
-    def gram(
-        self, rows: Array, column_factors: Array, row_weights: Array | None, exact: bool = True
-    ) -> Array:
+    def gram(self, rows: Array, column_factors: Array, row_weights: Array | None) -> Array:
         scales = np.ones(len(rows)) if row_weights is None else np.sqrt(row_weights)
         plain = row_weights is None and bool((column_factors == 1.0).all())
         gram = np.zeros((rows.shape[1], rows.shape[1]))
         for some in slices(len(rows), piece_rows(rows.shape[1])):
-            weighted = rows[some]
-            if exact or not plain:
-                weighted = weighted.astype(np.float64, copy=False)
+            weighted = rows[some].astype(np.float64, copy=False)
             if not plain:
                 weighted = self.multiply(weighted, scales[some], column_factors)
-            if not exact:
-                with np.errstate(over="ignore", under="ignore"):
-                    weighted = weighted.astype(np.float32, copy=False)
             add_product(_shorten(weighted), gram)
         return gram
 

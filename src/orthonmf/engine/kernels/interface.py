@@ -171,11 +171,8 @@ class Kernel(ABC, Generic[RowsT]):
         """
 
     @abstractmethod
-    def gram(self, rows: RowsT, column_factors: Array, row_weights: Any, exact: bool = True) -> Any:
-        """Gram matrix of the weighted columns of a block, (m, m) float64.
-
-        Unless ``exact``, entries are rounded to float32 and summed in it, `piece_rows` at a time.
-        """
+    def gram(self, rows: RowsT, column_factors: Array, row_weights: Any) -> Any:
+        """Gram matrix of the weighted columns of a block, (m, m) float64."""
 
     @abstractmethod
     def multiply(self, rows: RowsT, row_scales: Any, column_scales: Array) -> Array | csr_array:

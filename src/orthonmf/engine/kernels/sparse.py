@@ -114,17 +114,12 @@ class SparseKernel(Kernel[csr_array]):
             )
         return squares
 
-    def gram(
-        self, rows: csr_array, column_factors: Array, row_weights: Array | None, exact: bool = True
-    ) -> Array:
+    def gram(self, rows: csr_array, column_factors: Array, row_weights: Array | None) -> Array:
         scales = np.ones(rows.shape[0]) if row_weights is None else np.sqrt(row_weights)
         plain = row_weights is None and bool((column_factors == 1.0).all())
-        weighted = rows.astype(np.float64, copy=False) if exact or not plain else rows
+        weighted = rows.astype(np.float64, copy=False)
         if not plain:
             weighted = self.multiply(weighted, scales, column_factors)
-        if not exact:
-            with np.errstate(over="ignore", under="ignore"):
-                weighted = weighted.astype(np.float32, copy=False)
         gram = np.zeros((rows.shape[1], rows.shape[1]))
         _add_gram(weighted, gram)
         return gram
