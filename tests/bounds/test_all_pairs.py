@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-from orthonmf.bounds.all_pairs import (
-    METHOD,
-    all_pairs_bound,
-    all_pairs_bound_of_rows,
-)
+from orthonmf.bounds.all_pairs import METHOD, all_pairs_bound
 from orthonmf.bounds.allowance import Allowance
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.single_factor import best_single_factor_error
@@ -25,15 +21,6 @@ def test_the_bound_lies_between_the_tail_and_the_optimum(seed, k):
     assert found.value >= tail * (1.0 - 1e-6)
     if k == 1:
         assert found.value == pytest.approx(optimum, rel=1e-9)
-
-
-def test_the_bound_of_rows_is_that_of_their_products():
-    X = np.random.default_rng(9).exponential(size=(60, 3))
-    total = float(np.sum(X**2))
-    of_rows = all_pairs_bound_of_rows(X, 3, 3, Allowance(), upper=total).value
-    of_products = all_pairs_bound(X @ X.T, 3, 3, Allowance()).value
-    assert of_rows == pytest.approx(of_products, rel=2e-2)
-    assert of_rows > np.sum(np.linalg.svd(X, compute_uv=False)[3:] ** 2)
 
 
 @pytest.mark.parametrize("gram", [np.zeros((4, 4)), np.full((4, 4), np.inf), np.eye(3)])

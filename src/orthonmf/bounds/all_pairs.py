@@ -11,9 +11,8 @@ seeks a good N, and `prove_raised` says what a stored one proves, whatever it is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 
@@ -25,8 +24,6 @@ from orthonmf.bounds.relaxation import (
     THOROUGH,
     Aim,
     Multiplier,
-    ProductsOfRows,
-    Stored,
     search,
     unit_above,
 )
@@ -42,8 +39,6 @@ PRECISION, MAX_ITER = 1e-4, 200
 SMALL_PRECISION, SMALL_MAX_ITER = 2e-8, 1000
 GAP = 5e-4  # it ends also when the bound is within this part of the error in hand
 HUGE = 2.0**20  # no multiplier above so many times the largest entry is ever of use
-# A proof with all that precedes it, in its time, where products are formed for it alone.
-ROWS_RESERVE = 1.5
 PANEL = 256
 
 
@@ -83,32 +78,6 @@ def all_pairs_bound(
     return LowerBound(scale_back(value, exponent, n * n * inner_length), allowance.tell(METHOD))
 
 
-def all_pairs_bound_of_rows(
-    rows: Array, n_components: int, inner_length: int, allowance: Allowance, *, upper: float
-) -> LowerBound:
-    """The same from the rows of X (n, m) themselves, float64, where they have few coordinates.
-
-    1 < k < n, and n is at least `SINGLE_SIDE`. Besides the rows there is one float32 matrix of side
-    n, which holds the state of the search, and then G + N rounded up; and the factor of the proof.
-    """
-    energies = np.einsum("ij,ij->i", rows, rows)
-    trace, most = float(energies.sum()), HUGE * float(energies.max())
-    unit = unit_above(trace)
-    multiplier = search(
-        ProductsOfRows((rows / math.sqrt(unit)).astype(np.float32)),
-        n_components,
-        Aim(trace / unit, PRECISION, target_captured(trace, upper) / unit, MAX_ITER),
-        allowance,
-        reserve=ROWS_RESERVE * pairs_proof_seconds(len(rows)),
-    )
-    multiplier = replace(multiplier, penalty=multiplier.penalty * unit)
-    raise_state(rows, multiplier, most, unit)
-    value = prove_raised(
-        multiplier.state, trace / unit, n_components, inner_length, multiplier.vectors
-    )
-    return LowerBound(max(0.0, value) * unit, allowance.tell(METHOD))
-
-
 def target_captured(trace: float, upper: float) -> float:
     """What a solution within `GAP` of the squared error in hand captures: where a search ends."""
     return trace - min(upper, trace) * (1.0 - GAP)
@@ -129,7 +98,7 @@ def _seek(
     max_iter = max_iter or (SMALL_MAX_ITER if small else MAX_ITER)
     pace = THOROUGH if small else QUICK
     aim = Aim(trace / unit, precision, target_captured(trace, upper) / unit, max_iter, pace)
-    multiplier = search(Stored(copy), k, aim, allowance, reserve=pairs_proof_seconds(n))
+    multiplier = search(copy, k, aim, allowance, reserve=pairs_proof_seconds(n))
     return replace(multiplier, penalty=multiplier.penalty * unit, top=multiplier.top * unit)
 
 
@@ -139,9 +108,11 @@ def raise_matrix(matrix: Array, multiplier: Multiplier, most: float) -> None:
     Whatever the multiplier holds: N is never negative, and adding what is not negative never
     lowers a rounded sum. So the difference is an exact, admissible N, of entries up to ``most``.
     """
-    n, signed = len(matrix), multiplier.signed
-    # Where nothing is added, mates are made equal all the same.
-    for left, right in _corners(n, signed):
+    signed = multiplier.signed
+    borders = sorted({*range(0, len(matrix), PANEL), signed, len(matrix)})
+    panels = [slice(*pair) for pair in pairwise(borders)]  # none across the border of the signed
+    for left, right in combinations_with_replacement(panels, 2):
+        # Where nothing is added, mates are made equal all the same.
         part = np.maximum(matrix[left, right], matrix[right, left].T)
         if right.stop <= signed:
             above, below = multiplier.part(left, right, most), multiplier.part(right, left, most)
@@ -150,40 +121,12 @@ def raise_matrix(matrix: Array, multiplier: Multiplier, most: float) -> None:
         matrix[right, left] = part.T
 
 
-def raise_state(rows: Array, multiplier: Multiplier, most: float, unit: float) -> None:
-    """Replace the state by (G + N) / unit, G the Gram matrix of the rows, every entry rounded up.
-
-    N is that of `raise_matrix`; ``unit``, a power of two, brings all entries into the range of
-    float32. Rounding up only adds to N, a part in 10^7.
-    """
-    state = multiplier.state
-    for left, right in _corners(len(rows), len(rows)):
-        above, below = multiplier.part(left, right, most), multiplier.part(right, left, most)
-        part = rows[left] @ rows[right].T
-        if left == right:
-            part = np.maximum(part, part.T)
-        part += np.maximum(above, below.T)
-        part /= unit
-        raised = part.astype(state.dtype)
-        raised = np.where(raised < part, np.nextafter(raised, np.inf), raised)
-        state[left, right] = raised
-        state[right, left] = raised.T
-
-
-def _corners(n: int, signed: int) -> Iterator[tuple[slice, slice]]:
-    """The parts of a matrix on and above its diagonal, none across the border of the signed."""
-    borders = sorted({*range(0, n, PANEL), signed, n})
-    panels = [slice(*pair) for pair in pairwise(borders)]
-    return ((left, right) for j, right in enumerate(panels) for left in panels[: j + 1])
-
-
 def prove_raised(
     raised: Array, trace: float, k: int, inner_length: int, start: Array | None = None
 ) -> float:
     """What a symmetric ``raised >= gram`` proves, with every rounding on the safe side.
 
-    ``raised`` may be float32. ``start`` (n, r) may be near its leading eigenvectors.
-
+    ``start`` (n, r) may be near its leading eigenvectors.
     ``trace`` is the computed one of the Gram matrix G. Entry by entry the exact G is at most
     1 + g(q) times the computed one, which is at most ``raised``; and what a solution captures is
     <G, Z> with Z >= 0. So the error of forming G is a factor, and ``raised - gram`` is an exact N

@@ -43,7 +43,7 @@ from orthonmf.bounds.groups import (
     reduce_rows,
     start_of_proof,
 )
-from orthonmf.bounds.relaxation import DOUBLE_SIDE, Aim, Multiplier, Stored, search
+from orthonmf.bounds.relaxation import DOUBLE_SIDE, Aim, Multiplier, search
 from orthonmf.bounds.semidefinite import Cover, how_far_below
 from orthonmf.certificate import LowerBound
 from orthonmf.rounding import (
@@ -288,7 +288,7 @@ def seek_candidates(
         top = float(np.maximum(np.linalg.eigvalsh(small)[-j:], 0.0).sum())
         aim = Aim(top + error / (2.0 * dominant.first), PRECISION, 0.0, max_iter)
         multiplier = search(
-            Stored(small.astype(dtype)),
+            small.astype(dtype),
             j,
             aim,
             allowance,

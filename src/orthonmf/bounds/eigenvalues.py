@@ -16,16 +16,10 @@ import numpy as np
 from scipy.linalg import eigh
 
 from orthonmf.bounds.semidefinite import Cover, how_far_below
-from orthonmf.rounding import (
-    SINGLE_ROUNDOFF,
-    growth,
-    norm_from_above,
-    round_up,
-)
+from orthonmf.rounding import SINGLE_ROUNDOFF, growth, norm_from_above, round_up
 from orthonmf.typing import Array
 
 DIRECT_SIDE = 800  # up to this side LAPACK's eigenproblem is faster than iterating
-ROWS = 256  # rows of a float32 matrix that are converted at once
 BLOCKS_PER_CYCLE = 6
 MAX_CYCLES = 4
 # Iterations stop once they can improve the rest of the trace by no more than this part.
@@ -66,7 +60,7 @@ def top_sum_upper_bound(matrix: Array, k: int, pairs: Eigenpairs | None = None) 
         cover = _propose(pairs, k, 1.0, SINGLE_ROUNDOFF)
         proposed = cover.sum_of_largest(k)
         bound = _proven_sum(matrix, k, cover, np.float32)
-        rest = float(np.trace(matrix, dtype=np.float64)) - proposed
+        rest = float(np.trace(matrix)) - proposed
         if bound is not None and bound <= proposed + SINGLE_LOSS * rest:
             return bound
     for slack in SLACKS:
@@ -84,7 +78,7 @@ def pairs_for_sum(
     ``start`` (p, r), where given, may be near them. What matters is ``whole`` less the sum, with
     the trace in its place if it is not given.
     """
-    whole = float(np.trace(matrix, dtype=np.float64)) if whole is None else whole
+    whole = float(np.trace(matrix)) if whole is None else whole
 
     def good_enough(pairs: Eigenpairs) -> bool:
         from_below = float(pairs.values[:k].sum())
@@ -186,7 +180,7 @@ def leading_eigenpairs(
     block = max(k + 1 + max(8, k // 4), 0 if start is None else start.shape[1])
     if p <= DIRECT_SIDE or block * BLOCKS_PER_CYCLE > p // 2:
         values, vectors = _direct(matrix, k + 1)
-        residuals = _times(matrix, vectors) - vectors * values
+        residuals = matrix @ vectors - vectors * values
         return Eigenpairs(values, vectors, residuals.T @ residuals)
     rng = np.random.default_rng(0)
     given = np.empty((p, 0)) if start is None else start.astype(np.float64)
@@ -202,24 +196,11 @@ def leading_eigenpairs(
 
 def _direct(matrix: Array, count: int) -> tuple[Array, Array]:
     """So many leading eigenvalues and eigenvectors by LAPACK, largest first."""
-    p, matrix = len(matrix), matrix.astype(np.float64, copy=False)
-    values, vectors = eigh(
-        matrix, subset_by_index=[p - count, p - 1], driver="evr", check_finite=False
-    )
+    wanted = [len(matrix) - count, len(matrix) - 1]
+    values, vectors = eigh(matrix, subset_by_index=wanted, driver="evr", check_finite=False)
     if len(values) < count:  # `evr` may find none in a cluster of equal ones, and not say so
         values, vectors = np.linalg.eigh(matrix)
     return values[::-1][:count], vectors[:, ::-1][:, :count]
-
-
-def _times(matrix: Array, vectors: Array) -> Array:
-    """A product in float64; of a float32 matrix never more than a few rows are converted."""
-    if matrix.dtype == vectors.dtype:
-        return np.asarray(matrix @ vectors)
-    parts = [
-        matrix[start : start + ROWS].astype(vectors.dtype) @ vectors
-        for start in range(0, len(matrix), ROWS)
-    ]
-    return np.concatenate(parts)
 
 
 def _krylov_cycle(matrix: Array, start: Array, rng: np.random.Generator) -> Eigenpairs:
@@ -232,7 +213,7 @@ def _krylov_cycle(matrix: Array, start: Array, rng: np.random.Generator) -> Eige
         if first:
             block = new_directions(basis[:, :first], block, rng)
         basis[:, first : first + width] = block
-        products[:, first : first + width] = _times(matrix, block)
+        products[:, first : first + width] = matrix @ block
         block = products[:, first : first + width]
     projected = basis.T @ products
     values, rotation = np.linalg.eigh((projected + projected.T) / 2.0)

@@ -21,7 +21,7 @@ from scipy.linalg import solve_triangular
 from orthonmf.bounds.all_pairs import HUGE, PRECISION, raise_matrix, target_captured
 from orthonmf.bounds.allowance import Allowance, proof_seconds
 from orthonmf.bounds.eigenvalues import leading_eigenpairs, pairs_for_sum, top_sum_upper_bound
-from orthonmf.bounds.relaxation import Aim, Multiplier, Stored, search
+from orthonmf.bounds.relaxation import Aim, Multiplier, search
 from orthonmf.bounds.semidefinite import check_factor
 from orthonmf.certificate import LowerBound
 from orthonmf.rounding import (
@@ -92,7 +92,7 @@ def grouped_bound(
     if len(rows) <= n_components:
         return None
     multiplier = search(
-        Stored(rows @ rows.T),
+        rows @ rows.T,
         n_components,
         Aim(trace, PRECISION, target_captured(trace, upper), max_iter),
         allowance,

@@ -25,9 +25,6 @@ from orthonmf.bounds.groups import N_GROUPS, group_points, leading_directions
 from orthonmf.bounds.relaxation import (
     DOUBLE_SIDE,
     Aim,
-    Operand,
-    ProductsOfRows,
-    Stored,
     search,
     unit_above,
 )
@@ -49,20 +46,12 @@ def relaxed_rows(points: Samples, k: int, seconds: float) -> Array | None:
     if not 1 < k < len(heavy) or safe_exponent(points.total):
         return None
     if len(heavy) <= largest and has_room(PAIR_BYTES * len(heavy) ** 2):
-        of_heavy = _solve(_operand_of(points, heavy), k)
+        dtype = np.float64 if len(heavy) <= DOUBLE_SIDE else np.float32
+        of_heavy = _solve((points.gram_of(heavy) / unit_above(points.total)).astype(dtype), k)
         rows = np.zeros((len(points.weights), of_heavy.shape[1]))
         rows[heavy] = of_heavy
         return rows
     return _rows_of_groups(points, k, largest)
-
-
-def _operand_of(points: Samples, heavy: Array) -> Operand:
-    """The products of these points, in units in which their sum of squares is near 1."""
-    unit = unit_above(points.total)
-    dtype = np.float64 if len(heavy) <= DOUBLE_SIDE else np.float32
-    if 2 * points.dimension < len(heavy):
-        return ProductsOfRows((points.whole()[heavy] / math.sqrt(unit)).astype(dtype))
-    return Stored((points.gram_of(heavy) / unit).astype(dtype))
 
 
 def _rows_of_groups(points: Samples, k: int, largest: float) -> Array | None:
@@ -78,10 +67,10 @@ def _rows_of_groups(points: Samples, k: int, largest: float) -> Array | None:
     if len(sums) <= k:
         return None
     unit = unit_above(points.total)
-    return np.asarray(groups @ _solve(Stored((sums @ sums.T / unit).astype(np.float32)), k))
+    return np.asarray(groups @ _solve((sums @ sums.T / unit).astype(np.float32), k))
 
 
-def _solve(operand: Operand, k: int) -> Array:
+def _solve(gram: Array, k: int) -> Array:
     """W (p, r) of the last Z."""
     aim = Aim(1.0, PRECISION, max_iter=ITERATIONS)
-    return search(operand, k, aim, Allowance()).root.astype(np.float64)
+    return search(gram, k, aim, Allowance()).root.astype(np.float64)

@@ -39,61 +39,6 @@ DOUBLE_SIDE = 500  # up to this side a search is done in float64, beyond it in f
 ROWS = 256  # rows of M that are worked on at once: nothing else of its size is made
 
 
-class Stored:
-    """A symmetric matrix B (p, p) that is used up: it is scaled where it is."""
-
-    def __init__(self, matrix: Array) -> None:
-        self._matrix, self.dtype = matrix, matrix.dtype
-
-    def __len__(self) -> int:
-        return len(self._matrix)
-
-    def scale(self, factor: float) -> None:
-        """Multiply B by a power of two."""
-        self._matrix *= self.dtype.type(factor)
-
-    def times(self, vectors: Array) -> Array:
-        """``B @ vectors``."""
-        return np.asarray(self._matrix @ vectors)
-
-    def add_rows(self, part: Array, rows: slice) -> None:
-        """Add rows of B to a part: one product with both is cheaper than two."""
-        part += self._matrix[rows]
-
-    def add_products(self, product: Array, vectors: Array) -> None:
-        """Nothing: the rows were there."""
-
-
-class ProductsOfRows:
-    """B = F F^T for rows F (p, m) with few coordinates; it is never formed."""
-
-    def __init__(self, rows: Array) -> None:
-        self._rows, self.dtype = rows, rows.dtype
-        self._scale = 1.0
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def scale(self, factor: float) -> None:
-        """Multiply B by a power of two."""
-        self._scale *= factor
-
-    def times(self, vectors: Array) -> Array:
-        """``F @ (F.T @ vectors)``."""
-        return np.asarray(self._rows @ (self.dtype.type(self._scale) * (self._rows.T @ vectors)))
-
-    def add_rows(self, part: Array, rows: slice) -> None:
-        """Nothing: there are no rows of B."""
-
-    def add_products(self, product: Array, vectors: Array) -> None:
-        """Add ``B @ vectors``."""
-        product += self.times(vectors)
-
-
-Operand = Stored | ProductsOfRows
-"""What a search multiplies with: a matrix as it is stored, or rows whose products it holds."""
-
-
 @dataclass(frozen=True, slots=True)
 class Multiplier:
     """N = ``penalty * max(-state, 0)`` on the first ``signed`` coordinates, zero elsewhere.
@@ -155,7 +100,7 @@ class Aim:
 
 
 def search(
-    matrix: Operand,
+    matrix: Array,
     k: int,
     aim: Aim,
     allowance: Allowance,
@@ -200,7 +145,7 @@ class _Search:
 
     def __init__(
         self,
-        matrix: Operand,
+        matrix: Array,
         k: int,
         signed: int,
         at_most: bool,
@@ -221,8 +166,8 @@ class _Search:
             first = np.linalg.qr(first)[0].astype(matrix.dtype)
         else:
             first = start.vectors
-        values, vectors = self._ritz(self.scaled.times, first, 4 if start is None else 2)
-        self.top = self.top_without = self._sum_of_largest(self.scaled.times, values)
+        values, vectors = self._ritz(self._scaled_times, first, 4 if start is None else 2)
+        self.top = self.top_without = self._sum_of_largest(self._scaled_times, values)
         self.vectors = vectors[:, : first.shape[1]]
         self.values, self.checked = values, self.vectors
         # An eigenvalue that matters; a power of two, so that scaling is exact.
@@ -234,7 +179,7 @@ class _Search:
             self.state[np.arange(p), np.arange(p)] = k / p
         else:
             self.state, self.penalty = start.state, start.penalty
-        self.scaled.scale(1.0 / self.penalty)
+        self.scaled *= matrix.dtype.type(1.0 / self.penalty)
         self.root = np.hstack([self.fixed, self.vectors[:, : self.k]])
         self.residuals = 0.0, 0.0
         self._buffer = np.empty((min(ROWS, p), p), matrix.dtype)
@@ -268,14 +213,17 @@ class _Search:
             part[first:] = values[first:]
         return part
 
+    def _scaled_times(self, vectors: Array) -> Array:
+        """B V / penalty."""
+        return np.asarray(self.scaled @ vectors)
+
     def _times(self, vectors: Array, part_of: Callable[[slice], Array]) -> Array:
         """(B / penalty + part) V, the part given by its rows."""
         product = np.empty_like(vectors)
         for rows in self._blocks():
             part = part_of(rows)
-            self.scaled.add_rows(part, rows)
+            part += self.scaled[rows]  # one product with both is cheaper than two
             np.matmul(part, vectors, out=product[rows])
-        self.scaled.add_products(product, vectors)
         return product
 
     def iterate(self, residuals: bool = False) -> None:
@@ -374,7 +322,7 @@ class _Search:
     def _rescale(self, factor: float) -> None:
         self.penalty *= factor
         down = self.state.dtype.type(1.0 / factor)
-        self.scaled.scale(1.0 / factor)
+        self.scaled *= down
         for rows in self._blocks():
             state = self.state[rows, : self.signed][: max(self.signed - rows.start, 0)]
             np.multiply(state, down, out=state, where=state < 0.0)

@@ -24,7 +24,6 @@ from orthonmf.bounds.relaxation import (
     THOROUGH,
     Aim,
     Multiplier,
-    Stored,
     ritz,
     search,
 )
@@ -187,7 +186,7 @@ def search_jointly(
         # What is captured enters the bound by its logarithm: near the end, as a part of this sum.
         whole = captured * (1.0 + choice.value) if last else 0.0
         multiplier = search(
-            Stored(gram_of_rows(table.matrix(logs)).astype(dtype)),
+            gram_of_rows(table.matrix(logs)).astype(dtype),
             k,
             Aim(whole, PRECISION, target, LAST_ITERATIONS if last else ITERATIONS, pace),
             allowance,

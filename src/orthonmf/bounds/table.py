@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from orthonmf.bounds.all_pairs import all_pairs_bound, all_pairs_bound_of_rows
+from orthonmf.bounds.all_pairs import all_pairs_bound
 from orthonmf.bounds.allowance import (
     INTERRUPTED,
     LARGEST_MATRIX,
@@ -25,7 +25,6 @@ from orthonmf.bounds.allowance import (
     proof_seconds,
 )
 from orthonmf.bounds.blocks import blocks_bound
-from orthonmf.bounds.eigenvalues import SINGLE_SIDE
 from orthonmf.bounds.groups import grouped_bound
 from orthonmf.bounds.pairs import pair_packing_bound
 from orthonmf.bounds.singular_values import tail_from_gram, tail_from_groups
@@ -34,7 +33,7 @@ from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import Samples, columns_of
-from orthonmf.rounding import WEIGHT_ROUNDINGS, round_down, safe_exponent
+from orthonmf.rounding import WEIGHT_ROUNDINGS, round_down
 from orthonmf.typing import Array
 
 # The side up to which the Gram matrix of the smaller side is formed.
@@ -59,9 +58,7 @@ PACKING_ENTRIES = 2**24
 LEFT_OUT = " (what the other groups cost is left out: part of the gap is the bound's own)"
 # Pairs are not compared by default when the singular values prove a ratio below this already.
 CLOSE_ENOUGH = 1.2
-# Bytes for every entry of the matrix of a search whose products come from short rows, and of a
-# proof for groups or blocks.
-ROW_PAIR_BYTES, PROOF_BYTES = 12, 48
+PROOF_BYTES = 48  # for every entry of the matrix of a proof for groups or blocks
 FEW_ITERATIONS = 25  # a search that could not make so many is not begun
 AMPLE = 1.5  # with so many times the seconds that all pairs need, groups are not tried first
 N_GROUPS = (2000, 1000, 400)  # groups of points, the most that time allows
@@ -253,9 +250,7 @@ def bound_side(
     """
     heavy = np.flatnonzero(points.weights > 0)
     n, m = len(heavy), points.dimension
-    # Whether products are better had from the coordinates, as these are few and all are normal.
-    short = max(2 * m, SINGLE_SIDE) < n and not safe_exponent(points.total)
-    pairs_fit = n <= LARGEST_MATRIX and has_room((ROW_PAIR_BYTES if short else PAIR_BYTES) * n * n)
+    pairs_fit = n <= LARGEST_MATRIX and has_room(PAIR_BYTES * n * n)
     # About the least time in which a search over all pairs is worth its proof.
     seconds = FEW_ITERATIONS * PER_ENTRY * n * n + pairs_proof_seconds(n)
     groups = _most_groups(m, n, k, allowance.seconds / 4.0)
@@ -266,20 +261,11 @@ def bound_side(
         bound = grouped_bound(*grams, k, allowance, upper=upper, n_groups=groups)
         bounds += [] if bound is None else [bound]
     if pairs_fit and not allowance.cut and (seconds <= allowance.seconds or not bounds):
-        bounds.append(_bound_pairs(points, heavy, k, upper, allowance, short))
+        gram = points.gram_of(heavy)
+        bounds.append(all_pairs_bound(gram, k, m + WEIGHT_ROUNDINGS, allowance, upper=upper))
     if not bounds:
         return _bound_batches(points, heavy, k, allowance, rng)
     return max(bounds, key=lambda bound: bound.value)
-
-
-def _bound_pairs(
-    points: Samples, heavy: Array, k: int, upper: float, allowance: Allowance, short: bool
-) -> LowerBound:
-    """The bound from a multiplier for all pairs; without a matrix of products if rows are short."""
-    length = points.dimension + WEIGHT_ROUNDINGS
-    if short and 1 < k < len(heavy):
-        return all_pairs_bound_of_rows(points.whole()[heavy], k, length, allowance, upper=upper)
-    return all_pairs_bound(points.gram_of(heavy), k, length, allowance, upper=upper)
 
 
 def _most_groups(m: int, n: int, k: int, seconds: float) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 from orthonmf.bounds.all_pairs import HUGE, raise_matrix
 from orthonmf.bounds.allowance import LARGEST_MATRIX, PER_ENTRY, Allowance, has_room, proof_seconds
 from orthonmf.bounds.eigenvalues import pairs_for_sum, top_sum_upper_bound
-from orthonmf.bounds.relaxation import DOUBLE_SIDE, QUICK, THOROUGH, Aim, Stored, search
+from orthonmf.bounds.relaxation import DOUBLE_SIDE, QUICK, THOROUGH, Aim, search
 from orthonmf.engine.points import Samples
 from orthonmf.rounding import growth, norm_from_above, round_down, round_up
 from orthonmf.typing import Array
@@ -126,7 +126,7 @@ def distance_from_above(
     size = float(np.abs(matrix).max())
     unit = math.ldexp(1.0, math.frexp(size)[1])
     multiplier = search(
-        Stored((matrix / unit).astype(dtype)),
+        (matrix / unit).astype(dtype),
         k,
         Aim((nothing + 1.0) / unit, PRECISION, (nothing + PRECISION) / unit, ITERATIONS, pace),
         allowance,
