@@ -95,7 +95,7 @@ def test_of_two_claims_the_smaller_comes_first_and_each_says_when_it_holds():
         "promised by the algorithm; at most 203.50 times (always); proven by luck"
     )
     assert str(replace(certificate, ratio=1.5, a_priori_kind="always")) == (
-        "squared error at most 1.500 times the smallest possible; proven by luck (always); the "
+        "squared error at most 1.500 times the smallest possible (always); proven by luck; the "
         "algorithm promises at most 12.50 times (always)"
     )
 

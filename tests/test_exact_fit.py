@@ -89,14 +89,25 @@ def test_rows_and_columns_without_weight_need_not_fit():
     assert not orthonmf.factorize(X, 2, sample_weight=weights, random_state=0).certificate.optimal
 
 
-def test_an_exact_fit_says_where_rows_count_as_zero():
-    X = np.kron(np.diag([1.0, 3.0]), np.ones((4, 4)))
-    X[3] *= 1e-200
-    certificate = orthonmf.factorize(X[[0, 3, 4, 5, 6, 7]], 2, random_state=0).certificate
-    assert certificate.optimal
-    assert str(certificate).endswith(
-        "proven by an exact fit (of X where a row that underflows counts as zero)"
-    )
+ABOUT = "squared error (of X where a row that underflows counts as zero)"
+
+
+def test_every_claim_says_where_rows_count_as_zero():
+    X = np.kron(np.diag([1.0, 3.0]), np.ones((4, 4)))[[0, 1, 4, 5, 6, 7]]
+    X[1] *= 1e-200
+    exact = orthonmf.factorize(X, 2, random_state=0).certificate
+    assert str(exact) == f"{ABOUT} the smallest possible; proven by an exact fit"
+    X[0, :4] = 0.1, 0.2, 0.3, 0.7
+    rounded = orthonmf.factorize(X, 2, random_state=0).certificate
+    assert str(rounded).startswith(f"{ABOUT} the smallest possible, to within ")
+    X[:2, 0] *= 3.0
+    for orthogonal in ("samples", "both"):
+        options = {"orthogonal": orthogonal, "random_state": 0}
+        assert str(orthonmf.factorize(X, 1, **options).certificate).startswith(ABOUT)
+        promised = orthonmf.factorize(X, 1, certificate=None, **options).certificate
+        assert str(promised).startswith(ABOUT)
+    divergence = orthonmf.factorize(X, 1, beta_loss="kullback-leibler").certificate
+    assert str(divergence).startswith(ABOUT.replace("squared error", "divergence"))
 
 
 def test_a_matrix_that_is_zero_where_it_has_weight_is_told_from_one_that_underflows():

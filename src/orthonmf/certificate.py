@@ -92,7 +92,7 @@ class Certificate:
     >>> certificate.lower_bound < certificate.upper_bound
     True
     >>> print(certificate)  # doctest: +ELLIPSIS
-    squared error at most 1.1... times the smallest possible; proven by its singular ...
+    squared error at most 1.1... times the smallest possible (always); proven by its ...
     """
 
     lower_bound: float | None = None
@@ -113,42 +113,44 @@ class Certificate:
 
     def __str__(self) -> str:
         """The smaller claim first; of two, each with what it is: for all seeds, or on average."""
-        proven = self._say_proven()
+        claim, why = self._say_claim(), f": {self.reason}" if self.reason else ""
+        proof = f"; proven by {self.method}{self._say_more()}" if self.method else ""
         if self.a_priori_ratio is None:
-            why = f": {self.reason}" if self.reason else ""
+            if not claim:
+                return f"nothing is proven{why}"
             # What is optimal, or is so but for rounding, needs no promise.
-            if proven and (self.optimal or self.ratio is None or not why):
-                return proven
-            return f"{proven}; nothing is promised{why}" if proven else f"nothing is proven{why}"
+            needless = self.optimal or self.ratio is None or not why
+            return claim + proof + ("" if needless else f"; nothing is promised{why}")
         times = f"at most {ratio_text(self.a_priori_ratio)} times"
         holds = "on average over seeds" if self.a_priori_kind == "expected" else "always"
+        if claim and (self.ratio is None or self.ratio <= self.a_priori_ratio):
+            always = "" if self.optimal else " (always)"
+            return f"{claim}{always}{proof}; the algorithm promises {times} ({holds})"
         promised = f"{self.quantity} {times} the smallest possible ({holds})"
-        if not proven:
-            claim = f"{promised}; promised by the algorithm"
-            return f"{claim}, nothing more is proven: {self.reason}" if self.reason else claim
-        if self.ratio is None or self.ratio <= self.a_priori_ratio:
-            return f"{proven} (always); the algorithm promises {times} ({holds})"
-        own = f"at most {ratio_text(self.ratio)} times (always)"
-        more = self._say_more()
-        return f"{promised}; promised by the algorithm; {own}; proven by {self.method}{more}"
-
-    def _say_proven(self) -> str:
-        """What is proven of this answer; empty when nothing is."""
-        proven_by = f"proven by {self.method}{self._say_more()}"
-        if self.optimal:
-            return f"{self.quantity} the smallest possible; {proven_by}"
+        promised += "; promised by the algorithm"
         if self.ratio is not None:
-            claim = f"{self.quantity} at most {ratio_text(self.ratio)} times the smallest possible"
-            return f"{claim}; {proven_by}"
+            return f"{promised}; at most {ratio_text(self.ratio)} times (always){proof}"
+        return f"{promised}, nothing more is proven{why}" if why else promised
+
+    def _say_claim(self) -> str:
+        """What is proven of this answer; empty when nothing is."""
+        if self.optimal:
+            return f"{self.quantity} the smallest possible"
+        if self.ratio is not None:
+            return f"{self.quantity} at most {ratio_text(self.ratio)} times the smallest possible"
         if self.upper_bound is not None and self.lower_bound is None:
             # No error is below zero, so the best one is no further away than this.
             return f"{self.quantity} the smallest possible, to within {self._share()}"
         return ""
 
+    @property
+    def _is_of_divergence(self) -> bool:
+        return self.quantity.startswith(DIVERGENCE)
+
     def _say_more(self) -> str:
         """What else is proven with the ratio: of the information, and of answers as good."""
         more = ""
-        if self.quantity == DIVERGENCE and self.upper_bound and self.lower_bound:
+        if self._is_of_divergence and self.upper_bound and self.lower_bound:
             kept = percent(max(1 - Decimal(self.upper_bound), Decimal(0)), ROUND_FLOOR)
             most = percent(1 - Decimal(self.lower_bound), ROUND_CEILING)
             more += (
@@ -163,7 +165,7 @@ class Certificate:
     def _share(self) -> str:
         """The upper bound in words."""
         text = f"{Context(2, ROUND_CEILING).create_decimal(float(self.upper_bound or 0.0)):.1e}"
-        whole = "information" if self.quantity == DIVERGENCE else "squared norm"
+        whole = "information" if self._is_of_divergence else "squared norm"
         return f"{text} of the {whole}"
 
 

@@ -22,9 +22,8 @@ import numpy as np
 from orthonmf.certificate import (
     CERTIFICATE_SECONDS,
     EXACT,
-    NOTHING_PROMISED,
     Certificate,
-    Promise,
+    LowerBound,
     round_ratio_up,
     state_promise,
 )
@@ -51,7 +50,6 @@ from orthonmf.typing import Array
 if TYPE_CHECKING:
     from orthonmf.bounds.allowance import Allowance
     from orthonmf.bounds.table import Case
-    from orthonmf.certificate import LowerBound
     from orthonmf.factorization import Factorization
 
 # A norm of the residual below so many roundings of each entry is at the level of rounding.
@@ -64,9 +62,9 @@ NEARLY_THE_SMALLEST = 1.003
 
 NO_DATA = "no data are held here; certify(X, method='svd') computes a certificate from them"
 NOTHING = "every lower bound tried is zero, so that no ratio can be claimed"
-AT_ROUNDING = "the error is at the level of rounding"
 REMEDY = "fit again, or call certify(X, method='svd') with the data that were fitted"
 ZERO = replace(EXACT, method="X being zero wherever it has weight")
+EXACT_FIT = replace(EXACT, method="an exact fit")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,35 +82,31 @@ class Evidence:
     """The certificate of one result: there, or computed from data that are held until then.
 
     Threads that look at the same time compute it once. If that fails or is interrupted, all stays
-    as it was. A pickle or a deep copy takes no data along, only what is known without them.
+    as it was. A pickle or a deep copy takes no data along, only what is said without them.
 
     Attributes
     ----------
     known
-        What the fit itself has proven; None where it is no more than what was promised.
+        What is promised, and what the fit itself or an earlier look has proven.
     pending
         The data, where more is to be computed from them; None where nothing is.
-    promise
-        What the algorithm promised.
     """
 
-    known: Certificate | None = None
+    known: Certificate = field(default_factory=Certificate)
     pending: Pending | None = None
-    promise: Promise = NOTHING_PROMISED
     _lock: Any = field(default_factory=Lock, init=False)
     _process: int = field(default_factory=os.getpid, init=False)
 
     @property
     def settled(self) -> Certificate | None:
         """The certificate, if nothing is left to compute."""
-        return self._certificate() if self.pending is None else None
+        return self.known if self.pending is None else None
 
     def without_data(self) -> Certificate:
         """What can be said without looking at the data; it computes nothing."""
-        known = self._certificate()
-        if self.pending is None or known.ratio is not None:
-            return known
-        return replace(known, reason=NO_DATA)
+        if self.pending is None or self.known.ratio is not None:
+            return self.known
+        return replace(self.known, reason=NO_DATA)
 
     def look(self, result: Factorization) -> Certificate:
         """The certificate of a result, computed now if it was not looked at before."""
@@ -120,13 +114,12 @@ class Evidence:
             with self._lock_of_this_process():
                 pending = self.pending
                 if pending is not None:
-                    proven = prove_from_data(pending, result, read_again)
-                    known = self._certificate()
+                    proven, known = prove_from_data(pending, result, read_again), self.known
                     if known.ratio is not None and known.ratio < (proven.ratio or math.inf):
                         proven = replace(known, seconds=proven.seconds)
                     self.known = proven
                     self.pending = None  # last: who sees no data finds the certificate
-        return self._certificate()
+        return self.known
 
     def compute(
         self, result: Factorization, data: Data, method: str, seconds: float
@@ -143,9 +136,6 @@ class Evidence:
             self._lock, self._process = Lock(), os.getpid()
         return self._lock
 
-    def _certificate(self) -> Certificate:
-        return state_promise(self.promise) if self.known is None else self.known
-
     def __reduce__(self) -> tuple[type[Evidence], tuple[Certificate]]:
         return Evidence, (self.without_data(),)
 
@@ -155,7 +145,7 @@ def prove_from_data(
 ) -> Certificate:
     """What is proven about a result from data that are read now.
 
-    An interrupt ends a search, and what was found until then is proven; a second one ends all.
+    An interrupt ends a search, and what it has by then is proven; a second one ends all.
     """
     started = time.perf_counter()
     with ExitStack() as around:
@@ -165,9 +155,8 @@ def prove_from_data(
         if pending.method == "tight":
             interrupted = around.enter_context(note_interrupts())
         around.enter_context(one_blas_thread())
-        proven = prove(
-            read(pending.data, result), result, pending.method, pending.seconds, interrupted
-        )
+        matrix = read(pending.data, result)
+        proven = prove(matrix, result, pending.method, pending.seconds, interrupted)
     return replace(proven, seconds=time.perf_counter() - started)
 
 
@@ -179,7 +168,7 @@ def never() -> bool:
 def read_again(data: Data, result: Factorization) -> Matrix:
     """The data that a result holds, refused if they changed shape or can no longer be read."""
     try:
-        matrix = data.read(result.orthogonal)
+        return read_given(data, result)
     except (InvalidInputError, InvalidTypeError) as error:
         raise SourceChangedError(f"X changed since it was fitted: {error}; {REMEDY}") from error
     except (OrthoNMFError, MemoryError):
@@ -187,27 +176,17 @@ def read_again(data: Data, result: Factorization) -> Matrix:
     except Exception as error:  # whatever a closed file or a lost connection raises
         why = f"{type(error).__name__}: {error}"
         raise SourceChangedError(f"X can no longer be read ({why}); {REMEDY}") from error
-    if matrix.shape != result_shape(result):
-        raise SourceChangedError(
-            f"X has shape {matrix.shape} now, and had {result_shape(result)} when it was fitted; "
-            f"{REMEDY}"
-        )
-    return matrix
 
 
 def read_given(data: Data, result: Factorization) -> Matrix:
     """Data that are given for a result, refused if their shape is another."""
     matrix = data.read(result.orthogonal)
-    if matrix.shape != result_shape(result):
+    fitted = result.loadings.shape[0], result.components.shape[1]
+    if matrix.shape != fitted:
         raise InvalidInputError(
-            f"X has shape {matrix.shape}, but a matrix of shape {result_shape(result)} was fitted"
+            f"X has shape {matrix.shape}, but a matrix of shape {fitted} was fitted"
         )
     return matrix
-
-
-def result_shape(result: Factorization) -> tuple[int, int]:
-    """The shape of the matrix that a result approximates."""
-    return result.loadings.shape[0], result.components.shape[1]
 
 
 def prove(
@@ -217,37 +196,52 @@ def prove(
     seconds: float = CERTIFICATE_SECONDS,
     interrupted: Callable[[], bool] = never,
 ) -> Certificate:
-    """What is proven about a factorization of a matrix.
-
-    ``ratio`` compares an upper bound on its error, rounding included, with the best lower bound
-    on the error of every factorization.
+    """What is proven about a factorization of a matrix, its bounds computed now.
 
     Raises
     ------
     SourceChangedError
-        When the error on this matrix is not that of the fit, up to rounding.
+        When the cost on this matrix is not that of the fit, up to rounding.
     """
-    from orthonmf.bounds.allowance import Allowance
-    from orthonmf.bounds.table import Case, certificate_bytes, find_bounds
-    from orthonmf.exact_fit import fits_exactly
+    from orthonmf.bounds.table import certificate_bytes
 
     announce("lower bound")
     needed = certificate_bytes(matrix.shape)
     refuse_beyond_memory(needed, "the certificate", "the factorization stands without it")
-    if result.beta_loss != FROBENIUS:
+    if result.beta_loss == FROBENIUS:
+        proven = prove_error(matrix, result, method, seconds, interrupted)
+    else:
         from orthonmf.certifying_divergence import prove_divergence
 
         proven = prove_divergence(matrix, result, method, seconds, interrupted)
-        return _about_rows_as_zero(proven, matrix)
+    return tell_zero_rows(proven, matrix)
+
+
+def prove_error(
+    matrix: Matrix,
+    result: Factorization,
+    method: str,
+    seconds: float,
+    interrupted: Callable[[], bool],
+) -> Certificate:
+    """The certificate of the squared error on the numbers that are read now.
+
+    ``ratio`` compares an upper bound on it, rounding included, with the best lower bound on the
+    error of every factorization.
+    """
+    from orthonmf.bounds.allowance import Allowance
+    from orthonmf.bounds.table import Case, find_bounds
+    from orthonmf.exact_fit import fits_exactly
+
     measured = measure_error(matrix, result)
     refuse_other_error(matrix, result, measured.squared)
     if not matrix.complete:  # the bounds hold for complete matrices only
         return state_promise(result.promise)
     # The units bring the largest entry that has weight near 1, so only a zero matrix has no norm.
     if not matrix.total > 0:
-        return _about_rows_as_zero(ZERO, matrix)
+        return ZERO
     if measured.squared == 0 and fits_exactly(matrix, result):
-        return _about_rows_as_zero(replace(EXACT, method="an exact fit"), matrix)
+        return EXACT_FIT
     started = time.perf_counter()
     case = Case(
         matrix,
@@ -263,7 +257,7 @@ def prove(
         left = Allowance(seconds - (time.perf_counter() - started), interrupted)
         squared = bound_error(matrix, result, measured)
         proven = replace(proven, unique_within=_find_unique(case, result, squared, left))
-    return _about_rows_as_zero(proven, matrix)
+    return proven
 
 
 def _find_unique(
@@ -286,19 +280,17 @@ def _find_unique(
         return unique_within(points, labels, scales, k, squared, length, allowance)
 
 
-def _about_rows_as_zero(certificate: Certificate, matrix: Matrix) -> Certificate:
-    """A certificate whose proof tells of rows that hold something and count as zero."""
+def tell_zero_rows(certificate: Certificate, matrix: Matrix) -> Certificate:
+    """A certificate that tells, whatever it claims, of rows that count as zero and are not."""
     count = len(matrix.underflown)
-    if not count or certificate.method is None:
+    if not count:
         return certificate
     rows = "a row that underflows counts" if count == 1 else f"{count:,} rows that underflow count"
-    return replace(certificate, method=f"{certificate.method} (of X where {rows} as zero)")
+    return replace(certificate, quantity=f"{certificate.quantity} (of X where {rows} as zero)")
 
 
 def prove_by_packing(matrix: Matrix, result: Factorization, packed: float) -> Certificate:
     """What a packing of pairs proves that came with the fit, of the numbers that were fitted."""
-    from orthonmf.certificate import LowerBound
-
     measured = Measured(result.relative_error * matrix.total, direct=False)
     return conclude(matrix, result, measured, [LowerBound(packed, "a packing of pairs")])
 
@@ -368,21 +360,40 @@ def conclude(
 ) -> Certificate:
     """What follows from lower bounds in the units of Y, and from an error of the same numbers."""
     total, promised = matrix.total, state_promise(result.promise)
-    best = max(bounds, key=lambda bound: bound.value, default=None)
-    proven = best is not None and best.value > 0
+    best = strongest(bounds)
     level = (ROUNDING_LEVEL * float(np.finfo(matrix.dtype).eps) / 2) ** 2
-    if not proven and measured.squared > level * total:
+    if not best.value > 0 and measured.squared > level * total:
         return replace(promised, reason=reason or NOTHING)
-    squared, roundings = bound_error(matrix, result, measured), sum(matrix.shape)
-    promised = replace(
-        promised, upper_bound=round_up(squared / total, roundings + WEIGHT_ROUNDINGS)
-    )
-    if best is None or not proven:
-        return replace(promised, reason=AT_ROUNDING)
+    roundings = sum(matrix.shape) + WEIGHT_ROUNDINGS
+    squared = bound_error(matrix, result, measured)
+    return compare(promised, best, squared, (total, total), roundings)
+
+
+def strongest(bounds: Sequence[LowerBound]) -> LowerBound:
+    """The largest of these bounds, 0 where there is none."""
+    return max(bounds, key=lambda bound: bound.value, default=LowerBound(0.0, ""))
+
+
+def compare(
+    promised: Certificate,
+    best: LowerBound,
+    cost: float,
+    whole: tuple[float, float],
+    roundings: int,
+) -> Certificate:
+    """What follows from a lower bound and from what the answer costs, in the same units.
+
+    Both are told as shares of a ``whole`` that lies between two numbers, each after so many
+    ``roundings``. A bound of 0 leaves a cost that is at the level of rounding.
+    """
+    least, most = whole
+    promised = replace(promised, upper_bound=round_up(cost / least, roundings))
+    if not best.value > 0:
+        return replace(promised, reason=f"the {promised.quantity} is at the level of rounding")
     return replace(
         promised,
-        lower_bound=round_down(best.value / total, roundings + WEIGHT_ROUNDINGS),
-        ratio=round_ratio_up(squared, best.value),
+        lower_bound=round_down(best.value / most, roundings),
+        ratio=round_ratio_up(cost, best.value),
         method=best.method,
     )
 

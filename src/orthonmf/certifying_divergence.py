@@ -16,13 +16,8 @@ from orthonmf.bounds.divergence import (
     information_between,
     weights_may_change,
 )
-from orthonmf.certificate import (
-    DIVERGENCE,
-    EXACT,
-    Certificate,
-    round_ratio_up,
-    state_promise,
-)
+from orthonmf.certificate import DIVERGENCE, Certificate, state_promise
+from orthonmf.certifying import EXACT_FIT, NOTHING, REMEDY, ROUNDING_LEVEL, compare, strongest
 from orthonmf.engine.counts import read_counts
 from orthonmf.engine.loadings import ByLabel, Projection
 from orthonmf.engine.matrix import Matrix
@@ -31,16 +26,10 @@ from orthonmf.engine.profiles import measure_divergence
 from orthonmf.errors import SourceChangedError
 from orthonmf.exact_fit import fits_exactly
 from orthonmf.factorization import Factorization
-from orthonmf.rounding import round_down, round_up
-
-# Divergences of so many times the allowance for rounding are not at the level of it.
-ROUNDING_LEVEL = 2**10
 
 ENTRY_BYTES = 120  # that bounds take for every entry of X
+ROUNDINGS = 4  # of a share of the information
 WHAT = "the certificate", "the factorization stands without it"
-
-NOTHING = "every lower bound on the divergence that was tried is zero, so that no ratio follows"
-AT_ROUNDING = "the divergence is at the level of rounding"
 INDEPENDENT = "rows and columns have nothing in common, up to rounding: nothing can be lost"
 
 
@@ -71,12 +60,12 @@ def prove_divergence(
     _refuse_other_divergence(matrix, result, measured, cost)
     level = ROUNDING_LEVEL * (cost - measured)
     if measured <= level and fits_exactly(matrix, result):
-        return replace(EXACT, method="an exact fit", quantity=DIVERGENCE)
+        return replace(EXACT_FIT, quantity=DIVERGENCE)
     weighted = matrix.row_weights is not None or matrix.column_factors is not None
     unsure = weights_may_change(counts) if weighted else 0.0
     information = information_between(counts)
-    at_least, at_most = information.low - unsure, information.high + unsure
-    if not at_least > level:
+    whole = information.low - unsure, information.high + unsure
+    if not whole[0] > level:
         return replace(promised, reason=INDEPENDENT if measured <= level else NOTHING)
     asked = result.n_components
     bounds = bound_divergence(
@@ -88,20 +77,12 @@ def prove_divergence(
         cost=measured,
         seconds=seconds,
         interrupted=interrupted,
-        weighted=weighted,
+        unsure=unsure,
     )
-    best = max(bounds, key=lambda bound: bound.value)
+    best = strongest(bounds)
     if not best.value > 0 and measured > level:
         return replace(promised, reason=NOTHING)
-    promised = replace(promised, upper_bound=round_up(cost / at_least, 4))
-    if not best.value > 0:
-        return replace(promised, reason=AT_ROUNDING)
-    return replace(
-        promised,
-        lower_bound=round_down(best.value / at_most, 4),
-        ratio=round_ratio_up(cost, best.value),
-        method=best.method,
-    )
+    return compare(promised, best, cost, whole, ROUNDINGS)
 
 
 def projection_of(result: Factorization) -> Projection:
@@ -121,6 +102,6 @@ def _refuse_other_divergence(
     if not math.isfinite(now) or abs(now - fitted) > allowed:
         raise SourceChangedError(
             f"the divergence of the result on X is {now:.6g}, and was {fitted:.6g} in the fit: X "
-            "or its weights (sample_weight must be given again) are others, or have changed; fit "
-            "again, or call certify(X, method='svd') with the data that were fitted"
+            "or its weights (sample_weight must be given again) are others, or have changed; "
+            f"{REMEDY}"
         )

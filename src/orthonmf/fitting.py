@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from orthonmf.cautions import find_cautions
-from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED
-from orthonmf.certifying import ZERO, Evidence, Pending, prove_by_packing
+from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, state_promise
+from orthonmf.certifying import ZERO, Evidence, Pending, prove_by_packing, tell_zero_rows
 from orthonmf.engine.digest import digest
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.losses import FROBENIUS, LOSSES
@@ -302,10 +302,12 @@ def repeatable(options: Options, n_init: int | str) -> FitOptions | None:
 def evidence_for(matrix: Matrix, result: Factorization, packed: float) -> Evidence:
     """What is known about a result without computing a bound; ``packed`` is one that came free."""
     if matrix.complete and not matrix.total > 0:
-        return Evidence(replace(ZERO, quantity=LOSSES[result.beta_loss].quantity))
-    if packed > 0:
-        return Evidence(prove_by_packing(matrix, result, packed))
-    return Evidence(promise=result.promise)
+        known = replace(ZERO, quantity=LOSSES[result.beta_loss].quantity)
+    elif packed > 0:
+        known = prove_by_packing(matrix, result, packed)
+    else:
+        known = state_promise(result.promise)
+    return Evidence(tell_zero_rows(known, matrix))
 
 
 def open_checkpoint(

@@ -67,14 +67,14 @@ def bound_divergence(
     cost: float = math.inf,
     seconds: float = CERTIFICATE_SECONDS,
     interrupted: Callable[[], bool] = lambda: False,
-    weighted: bool = True,
+    unsure: float = 0.0,
 ) -> list[LowerBound]:
     """Lower bounds on the divergence of every solution, in the units of the counts.
 
     Parameters
     ----------
     counts
-        X with its weights multiplied in; ``weighted`` says whether that has rounded its entries.
+        X with its weights multiplied in.
     labels, feature_labels
         (n,) and (m,) groups of an answer, -1 for none; None for a side that has no groups. They
         steer the search, and any are legal.
@@ -84,13 +84,14 @@ def bound_divergence(
         "svd" or "tight".
     cost
         About the divergence of the answer: a search that proves it to be the least ends.
+    unsure
+        By how much rounded products with weights may change a divergence (`weights_may_change`).
     """
     sides = []
     if labels is not None:
         sides.append((counts, labels, sizes[0], "rows"))
     if feature_labels is not None:
         sides.append((counts.transposed(), feature_labels, sizes[1], "columns"))
-    unsure = weights_may_change(counts) if weighted else 0.0
     allowance, bounds = Allowance(seconds, interrupted), []
     with one_blas_thread():
         for number, (side, groups, k, name) in enumerate(sides):
