@@ -29,10 +29,16 @@ def test_fit_transform_and_select_take_the_divergence(counts, run, tmp_path):
     assert sum(told["rows_per_component"]) == 60
     assert told["captured"] == pytest.approx(summary["captured"])
     done = run(
-        "select-k", counts, "--k", "2:4", *LOSS, "--seed", "0", "--repetitions", "1", "--json"
+        "select-k", counts, "--k", "2:4", *LOSS, "--seed", "0", "--repetitions", "1", "-o", "out"
     )
-    assert json.loads(done.out)["suggestion"] == 3
+    assert "held out" in done.out.splitlines()[0]
+    assert "suggested: 3, the number that loses least of held-out counts" in done.out
+    tried = json.loads((tmp_path / "out" / "selection.json").read_text())["candidates"]
+    assert tried[1]["held_out_error"] == min(each["held_out_error"] for each in tried)
     assert run("report", "out").code == 0
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "held-out counts" in page
+    assert "Agreement of two halves of the counts" in page
 
 
 def test_certify_judges_labels_by_the_divergence(counts, run, tmp_path):

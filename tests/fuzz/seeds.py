@@ -295,7 +295,7 @@ def report_seeds(folder):
         "remarks": ["a remark"],
     }
     (folder / SUMMARY).write_text(json.dumps(summary, indent=2))
-    measured = ("relative_squared_error", "lower_bound", "null_error", "matched_cosine")
+    measured = ("relative_error", "lower_bound", "null_error", "matched_cosine")
     tried = [
         {"n_components": k, **dict.fromkeys((*measured, "adjusted_rand"), 0.5)} for k in (2, 3)
     ]

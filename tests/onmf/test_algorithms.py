@@ -230,7 +230,7 @@ DOORS = {
         orthonmf.baselines.solve("nmf", FEW, 3, max_iter=9, random_state=state).A
     ),
     "select_n_components": lambda state: [
-        trial.relative_squared_error
+        trial.relative_error
         for trial in orthonmf.select_n_components(
             FEW, [2], n_repetitions=1, random_state=state, n_jobs=1
         ).trials

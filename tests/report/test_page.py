@@ -21,7 +21,7 @@ from tests.report.stories import EVIL, blocks, story
 
 WORDS = [f"word{i}" for i in range(12)]
 CANDIDATE = {
-    "relative_squared_error": 0.3, "lower_bound": 0.2, "null_error": 0.5, "adjusted_rand": 0.9,
+    "relative_error": 0.3, "lower_bound": 0.2, "null_error": 0.5, "adjusted_rand": 0.9,
     "matched_cosine": None,
 }  # fmt: skip
 SELECTION = {

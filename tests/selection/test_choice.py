@@ -1,5 +1,7 @@
 """Trials summed up by hand, and the rule of the suggestion on tables made for it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -27,7 +29,7 @@ def test_a_candidate_has_the_smallest_error_the_largest_bound_and_means_of_the_r
     ]
     two, three = sum_up(trials)
     assert (two.n_components, three.n_components) == (2, 3)
-    assert (two.relative_squared_error, two.lower_bound) == (0.4, 0.35)
+    assert (two.relative_error, two.lower_bound) == (0.4, 0.35)
     assert two.null_error == pytest.approx(0.7)
     # Gains are shares of the error that was left: 1 before the first.
     assert two.gain == pytest.approx(0.6)
@@ -51,7 +53,7 @@ def test_before_a_pair_are_those_with_no_more_groups_on_either_side():
     found = {candidate.n_components: candidate for candidate in sum_up(trials)}
     assert found[2, 3].gain == pytest.approx(0.1 / 0.6)
     # What (3, 2) found counts for (3, 3) as well, in the data and in the permuted ones.
-    assert found[3, 3].relative_squared_error == 0.4
+    assert found[3, 3].relative_error == 0.4
     assert found[3, 3].gain == 0.0
     assert found[3, 2].null_error == 0.9
     assert found[3, 3].null_gain == pytest.approx(0.15 / 0.85)
@@ -118,6 +120,31 @@ def test_a_suggestion_that_is_the_last_one_tried_says_so(sizes, ends):
         for number, size in enumerate(sizes)
     ]
     assert ("end of the range" in suggest(sum_up(trials))[1]) == ends
+
+
+@pytest.mark.parametrize(
+    ("errors", "number", "words"),
+    [
+        ((0.9, 0.8, 0.85), 2, "loses least"),
+        ((0.9, 0.8, 0.8), 2, "loses least"),  # no more groups than lose as little
+        ((0.9, 0.8, 0.7), 3, "end of the range"),
+        ((1.1, 1.01, 1.2), 2, "no parts"),
+    ],
+)
+def test_the_number_that_loses_least_of_held_out_counts_is_suggested(errors, number, words):
+    trials = [
+        replace(trial(k, 0.5**k, 0.9**k, repetition=r, rand=1 / k), held_out_error=error + shift)
+        for k, error in enumerate(errors, start=1)
+        for r, shift in enumerate((-0.005, 0.005))
+    ]
+    candidates = sum_up(trials)
+    assert [each.held_out_error for each in candidates] == pytest.approx(errors)
+    chosen, reason = suggest(candidates)
+    assert chosen == number
+    assert words in reason
+    shown = Selection(chosen, reason, candidates, tuple(trials))
+    assert f"held out {errors[1]:.4g}" in repr(shown)
+    assert "held_out_error" in shown._repr_html_()
 
 
 def test_one_component_that_explains_everything_is_the_suggestion():

@@ -67,7 +67,7 @@ def rewrite(path, number, **values):
         {"n_components_found": True},
         {"n_components": [2]},
         {"n_components": [2, 0]},
-        {"relative_squared_error": "small"},
+        {"relative_error": "small"},
         {"null_error": 1e300},
         {"matched_cosine": float("nan")},
         {"lower_bound": False},
@@ -91,6 +91,15 @@ def test_a_line_that_lacks_a_value_and_a_header_without_entropy_are_refused(path
         rewrite(path, 0, entropy=entropy)
         with pytest.raises(InvalidInputError, match="not a results file"):
             opened(path)
+
+
+def test_trials_of_an_older_version_are_read(path):
+    first = path.read_text().splitlines()[1]
+    rewrite(path, 1, relative_squared_error=json.loads(first)["relative_error"])
+    old = path.read_text().replace('"relative_error": 0.25, ', "")
+    assert old != path.read_text()
+    path.write_text(old)
+    assert opened(path).trials[3, 0] == ONE
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,9 @@ def test_the_table_holds_the_curves(selection):
     table = selection.table
     assert table.index.tolist() == [2, 3, 4, 5, 6]
     assert table["suggested"].tolist() == [False, False, True, False, False]
-    assert np.all(table["lower_bound"] <= table["relative_squared_error"])
-    assert np.all(np.diff(table["relative_squared_error"]) <= 1e-3)
-    assert table.loc[4, "null_error"] > table.loc[4, "relative_squared_error"]
+    assert np.all(table["lower_bound"] <= table["relative_error"])
+    assert np.all(np.diff(table["relative_error"]) <= 1e-3)
+    assert table.loc[4, "null_error"] > table.loc[4, "relative_error"]
     assert table.loc[4, "adjusted_rand"] > 0.9
     assert table.loc[4, "matched_cosine"] > 0.99
 
@@ -68,7 +68,7 @@ def test_sparse_and_dense_data_give_the_same_numbers():
     dense, sparse = select(data, [3, 4]), select(csr_array(data), [3, 4])
     for one, other in zip(dense.trials, sparse.trials, strict=True):
         # The permutations are other ones, so only what does not rest on them must agree.
-        assert one.relative_squared_error == pytest.approx(other.relative_squared_error, rel=1e-6)
+        assert one.relative_error == pytest.approx(other.relative_error, rel=1e-6)
 
 
 def test_finished_trials_are_read_from_the_results_file(tmp_path):
@@ -154,8 +154,8 @@ def test_errors_of_pairs_fall_with_either_number_and_bounds_are_below(of_pairs):
     for (k, groups), one in found.items():
         for (fewer, fewer_groups), other in found.items():
             if fewer <= k and fewer_groups <= groups:
-                assert one.relative_squared_error <= other.relative_squared_error
-        assert one.lower_bound <= one.relative_squared_error
+                assert one.relative_error <= other.relative_error
+        assert one.lower_bound <= one.relative_error
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def test_the_matching_is_the_best_of_all():
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 def test_planted_blocks_are_fitted_and_their_halves_agree(store):
     found = run_trial(store(BLOCKS), 3, 0, 5, OPTIONS)
-    assert found.relative_squared_error < 1e-20
+    assert found.relative_error < 1e-20
     assert found.null_error > 0.1
     assert found.matched_cosine == pytest.approx(1.0)
     assert found.adjusted_rand == pytest.approx(1.0)

@@ -36,8 +36,8 @@ TOP_FEATURES = 10
 LONGEST_JSON = 2**26
 LARGEST = 1e6
 MEASURED = (
-    "relative_squared_error", "lower_bound", "null_error", "matched_cosine", "adjusted_rand",
-    "refit_agreement",
+    "relative_error", "lower_bound", "null_error", "matched_cosine", "adjusted_rand",
+    "refit_agreement", "held_out_error",
 )  # fmt: skip
 
 
@@ -210,6 +210,9 @@ def read_selection(folder: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     selection = _check(read_json(path), SELECTION_SHAPE, path, "select-k")
+    for candidate in selection["candidates"]:  # as version 0.2.0 wrote it
+        if _is_measure(error := candidate.pop("relative_squared_error", None)):
+            candidate.setdefault("relative_error", error)
     kinds = {type(candidate["n_components"]) for candidate in selection["candidates"]}
     if kinds != {type(selection["suggestion"])}:
         raise FileError(f"{path}: it holds no sizes of the kind that it suggests")

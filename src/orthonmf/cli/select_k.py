@@ -60,7 +60,8 @@ def select_k(
     """Try several numbers of components on FILE and suggest one.
 
     For every number: the error and what is proven about it, the error in data whose columns
-    were permuted, and how well two halves of the rows agree. Then: orthonmf fit FILE -k K.
+    were permuted, and how well two halves of the rows agree; of counts, under the divergence, what
+    groups of one half of them lose of the other. Then: orthonmf fit FILE -k K.
     """
     numbers = o.as_candidates(k, "--k")
     with progress(f"reading {Path(file).name}", quiet):
@@ -120,12 +121,14 @@ def select_k(
 
 def _tell(selection: Selection) -> None:
     refitted = any(candidate.refit_agreement is not None for candidate in selection.candidates)
+    held_out = selection.candidates[0].held_out_error is not None
     rows = [
         (
             _show(candidate.n_components),
-            f"{candidate.relative_squared_error:.4f}",
+            f"{candidate.relative_error:.4f}",
             "-" if candidate.lower_bound is None else f"{candidate.lower_bound:.4f}",
             f"{candidate.null_error:.4f}",
+            *([f"{candidate.held_out_error:.4f}"] if held_out else []),
             f"{candidate.adjusted_rand:.2f}",
             f"{candidate.matched_cosine:.2f}",
             *([_show_index(candidate.refit_agreement)] if refitted else []),
@@ -134,7 +137,8 @@ def _tell(selection: Selection) -> None:
         for candidate in selection.candidates
     ]
     refits = ("refits",) if refitted else ()
-    headings = ("k", "error", "at least", "permuted", "Rand", "cosine", *refits, "")
+    counts = ("held out",) if held_out else ()
+    headings = ("k", "error", "at least", "permuted", *counts, "Rand", "cosine", *refits, "")
     table(headings, rows)
     line()
     prose(f"suggested: {_show(selection.suggestion)}, {selection.reason}")

@@ -292,10 +292,14 @@ def _curves(selection: Mapping[str, Any], k: int) -> list[Chart]:
         return Line(name, [candidate.get(key) for candidate in tried], style)
 
     errors = [
-        line("error", "relative_squared_error", "first"),
+        line("error", "relative_error", "first"),
         line("no error can be below", "lower_bound", "second"),
         line("permuted data", "null_error", "third"),
     ]
+    halves = "rows"
+    if tried[0].get("held_out_error") is not None:
+        errors.append(line("held-out counts", "held_out_error", "fourth"))
+        halves = "counts"
     agreement = [
         line("labels (adjusted Rand index)", "adjusted_rand", "first"),
         line("components (matched cosine)", "matched_cosine", "second"),
@@ -305,7 +309,7 @@ def _curves(selection: Mapping[str, Any], k: int) -> list[Chart]:
     return [
         line_chart("Error for each number of components", places, errors, x_label="components",
                    y_label="relative error", marked=marked, from_zero=True),
-        line_chart("Agreement of two halves of the rows", places, agreement,
+        line_chart(f"Agreement of two halves of the {halves}", places, agreement,
                    x_label="components", y_label="agreement", marked=marked),
     ]  # fmt: skip
 
@@ -313,7 +317,7 @@ def _curves(selection: Mapping[str, Any], k: int) -> list[Chart]:
 def _pairs(selection: Mapping[str, Any]) -> dict[str, Any]:
     """The errors over pairs: groups of rows down, groups of features across."""
     errors = {
-        tuple(candidate["n_components"]): candidate.get("relative_squared_error")
+        tuple(candidate["n_components"]): candidate.get("relative_error")
         for candidate in selection["candidates"]
     }
     down, across = (sorted({pair[side] for pair in errors}) for side in (0, 1))

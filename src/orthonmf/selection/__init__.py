@@ -1,4 +1,4 @@
-"""How many components: error and its lower bound, a permuted null, and stability of halves."""
+"""How many components: error and its lower bound, a permuted null, halves, held-out counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from warnings import catch_warnings, simplefilter
 from joblib import Parallel, delayed
 
 from orthonmf.engine.executors import available_cores
-from orthonmf.engine.losses import FROBENIUS
+from orthonmf.engine.losses import FROBENIUS, KULLBACK_LEIBLER
+from orthonmf.engine.thinning import can_split
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import as_generator, as_n_components, as_n_jobs, as_seed, as_sizes
@@ -24,6 +25,10 @@ from orthonmf.selection.trial import run_trial, size_of
 __all__ = ["Selection", "select_n_components"]
 
 FEWEST_SAMPLES = 4
+FRACTIONS = (
+    "; no counts were held out, for not all entries of X are whole numbers, so halves are of the "
+    "samples"
+)
 
 
 def select_n_components(
@@ -46,6 +51,11 @@ def select_n_components(
     For every number, and every repetition: a fit to all data (the first one with its lower
     bound), a fit to data in which every column was permuted by itself, and fits to two random
     halves of the samples that are compared by their components and by the labels they give.
+
+    Under ``beta_loss="kullback-leibler"`` halves of whole numbers are halves of the counts: every
+    count goes to either by the toss of a coin, and the groups of one half are judged by the share
+    of the information in the other that they lose. Suggested is the number that loses least.
+    Entries that are no whole numbers are compared by halves of the samples; the reason says so.
 
     Parameters
     ----------
@@ -101,7 +111,11 @@ def select_n_components(
     options = {"orthogonal": orthogonal, "algorithm": algorithm, "n_init": n_init}
     if beta_loss != FROBENIUS:  # files of trials that were written without it stay readable
         options["beta_loss"] = beta_loss
+    divergence = beta_loss == KULLBACK_LEIBLER
+    hold_out = divergence and can_split(data)
     kept = options | ({"refits": n_refits} if n_refits else {})
+    if hold_out:
+        kept["halves"] = "counts"
     journal = TrialJournal(results, data, kept, _as_entropy(random_state))
     wanted = [(k, repetition) for k in numbers for repetition in repetitions]
     missing = [place for place in wanted if place not in journal.trials]
@@ -109,7 +123,8 @@ def select_n_components(
     # Threads: what takes time releases the interpreter lock.
     parallel = Parallel(workers, backend="threading", return_as="generator_unordered")
     trials = parallel(
-        delayed(run_trial)(data, *place, journal.seed, options, n_refits) for place in missing
+        delayed(run_trial)(data, *place, journal.seed, options, n_refits, hold_out)
+        for place in missing
     )
     with (
         count_progress("selecting n_components", len(wanted)) if verbose else nullcontext() as show,
@@ -123,7 +138,10 @@ def select_n_components(
                 show(len(wanted) - len(missing) + done)
     all_trials = tuple(journal.trials[place] for place in wanted)
     summary = sum_up(all_trials)
-    return Selection(*suggest(summary), summary, all_trials, journal.seed)
+    suggestion, reason = suggest(summary)
+    if divergence and not hold_out:
+        reason += FRACTIONS
+    return Selection(suggestion, reason, summary, all_trials, journal.seed)
 
 
 def _as_candidates(candidates: Iterable[Any], orthogonal: str) -> list[Any]:

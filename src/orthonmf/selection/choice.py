@@ -17,8 +17,10 @@ from orthonmf.selection.trial import Size, Trial, size_of
 # Halves that agree this closely to the best are taken to agree as well.
 LEEWAY = 0.05
 MOST_LINES = 8
-EXACT = 1e-12  # relative squared error of an answer that leaves nothing
-SHOWN = ("relative_squared_error", "lower_bound", "null_error", "stability")
+END_OF_RANGE = "; it is the end of the range that was tried: try more"
+EXACT = 1e-12  # relative error of an answer that leaves nothing
+SHOWN = ("relative_error", "lower_bound", "null_error", "stability")
+OPTIONAL = ("lower_bound", "refit_agreement", "held_out_error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +29,14 @@ class Candidate:
 
     ``gain`` and ``null_gain`` are the share of the error that went since the candidate before
     (the first one: since no components at all), in the data and in permuted data. Before a pair
-    are those with no more groups on either side: the best of them. Under the Kullback-Leibler
-    divergence ``relative_squared_error`` and ``null_error`` are shares of the information lost.
+    are those with no more groups on either side: the best of them. Errors are squared errors over
+    the squared norm of X; under the Kullback-Leibler divergence they are shares of the information
+    lost, and ``held_out_error`` is that of counts which played no part in the fit.
     """
 
     n_components: Size
     n_components_found: int
-    relative_squared_error: float
+    relative_error: float
     lower_bound: float | None
     null_error: float
     gain: float
@@ -43,6 +46,7 @@ class Candidate:
     stability: float
     stability_error: float
     refit_agreement: float | None = None
+    held_out_error: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ class Selection:
         index = pd.Index(tried, name="n_components", tupleize_cols=False)
         columns = [field.name for field in fields(Candidate) if field.name != "n_components"]
         table = pd.DataFrame(map(asdict, self.candidates), index=index)[columns]
-        for name in ("lower_bound", "refit_agreement"):
+        for name in OPTIONAL:
             table[name] = table[name].astype(float)
         table["suggested"] = [size == self.suggestion for size in tried]
         return table
@@ -95,15 +99,16 @@ class Selection:
         errors, stability = figure.subplots(1, 2)
         table = self.table
         if isinstance(self.suggestion, tuple):
-            _draw_grid(errors, table["relative_squared_error"], self.suggestion)
+            _draw_grid(errors, table["relative_error"], self.suggestion)
             _draw_grid(stability, table["stability"], self.suggestion)
             errors.set_title("relative error")
             stability.set_title("agreement of two halves")
             return figure
         for axes, name, label, style, color in (
-            (errors, "relative_squared_error", "error", "o-", "C0"),
+            (errors, "relative_error", "error", "o-", "C0"),
             (errors, "lower_bound", "no error can be below", "v:", "C0"),
             (errors, "null_error", "permuted columns", "s--", "0.6"),
+            (errors, "held_out_error", "held-out counts", "D-", "C3"),
             (stability, "adjusted_rand", "labels (adjusted Rand index)", "o-", "C1"),
             (stability, "matched_cosine", "components (matched cosine)", "^-", "C2"),
             (stability, "refit_agreement", "refits (adjusted Rand index)", "s:", "C4"),
@@ -121,15 +126,21 @@ class Selection:
     def _repr_html_(self) -> str:
         reason = f"<p>suggested: {self.suggestion}: {escape(self.reason)}</p>"
         look = {"border": 0, "float_format": "{:.4g}".format, "na_rep": ""}
-        return reason + self.table[list(SHOWN)].to_html(**look)
+        held_out = ["held_out_error"] if self._held_out else []
+        return reason + self.table[[*SHOWN, *held_out]].to_html(**look)
+
+    @property
+    def _held_out(self) -> bool:
+        return self.candidates[0].held_out_error is not None
 
     def __repr__(self) -> str:
         lines = [f"Selection(suggestion={self.suggestion}: {self.reason})"]
         for candidate in self.candidates[:MOST_LINES]:
             mark = "  <- suggested" if candidate.n_components == self.suggestion else ""
+            held_out = f"held out {candidate.held_out_error:.4g}, " if self._held_out else ""
             lines.append(
-                f"  {candidate.n_components}: error {candidate.relative_squared_error:.4g}, "
-                f"stability {candidate.stability:.2f}{mark}"
+                f"  {candidate.n_components}: error {candidate.relative_error:.4g}, "
+                f"{held_out}stability {candidate.stability:.2f}{mark}"
             )
         more = len(self.candidates) - MOST_LINES
         return "\n".join([*lines, f"  and {more} more"] if more > 0 else lines)
@@ -161,22 +172,23 @@ def sum_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
         before = candidates[-1:]
         if isinstance(k, tuple):
             before = [smaller for smaller in candidates if _fits(smaller.n_components, k)]
-        error_before = min((smaller.relative_squared_error for smaller in before), default=1.0)
+        error_before = min((smaller.relative_error for smaller in before), default=1.0)
         null_before = min((smaller.null_error for smaller in before), default=1.0)
-        error = min(trial.relative_squared_error for trial in group)
+        error = min(trial.relative_error for trial in group)
         null = float(np.mean([trial.null_error for trial in group]))
         if isinstance(k, tuple):
             error, null = min(error, error_before), min(null, null_before)
         bounds = [trial.lower_bound for trial in group if trial.lower_bound is not None]
         cosines = np.array([trial.matched_cosine for trial in group])
         indices = np.array([trial.adjusted_rand for trial in group])
+        held_out: list[Any] = [trial.held_out_error for trial in group]
         stabilities = (cosines + indices) / 2
         spread = stabilities.std(ddof=1) if len(group) > 1 else 0.0
         candidates.append(
             Candidate(
                 n_components=k,
                 n_components_found=max(trial.n_components_found for trial in group),
-                relative_squared_error=error,
+                relative_error=error,
                 lower_bound=max(bounds, default=None),
                 null_error=null,
                 gain=(error_before - error) / error_before if error_before > 0 else 0.0,
@@ -188,6 +200,7 @@ def sum_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
                 refit_agreement=next(
                     (t.refit_agreement for t in group if t.refit_agreement is not None), None
                 ),
+                held_out_error=None if held_out.count(None) else float(np.mean(held_out)),
             )
         )
     return tuple(candidates)
@@ -210,17 +223,20 @@ def _sides(size: Size) -> tuple[int, ...]:
 
 
 def suggest(candidates: tuple[Candidate, ...]) -> tuple[Size, str]:
-    """The largest number whose halves agree as well as any while the error still gains.
+    """The number that loses least of held-out counts, or one by the agreement of halves.
 
-    Too few components are stable as well, so the largest of the stable ones is taken; too many
-    split parts by chance, so that halves disagree and the error falls no faster than in data
-    whose columns were permuted.
+    Without held-out counts that is the largest number whose halves agree as well as any while the
+    error still gains. Too few components are stable as well, so the largest of the stable ones is
+    taken; too many split parts by chance, so that halves disagree and the error falls no faster
+    than in data whose columns were permuted.
     """
-    errors = [candidate.relative_squared_error for candidate in candidates]
+    errors = [candidate.relative_error for candidate in candidates]
     in_use = [candidate.n_components_found for candidate in candidates]
     if max(errors) < EXACT and max(in_use) == 1:
         only = (1, 1) if isinstance(candidates[0].n_components, tuple) else 1
         return only, "a single component explains all of X: there is nothing to choose between"
+    if candidates[0].held_out_error is not None:
+        return _suggest_by_counts(candidates)
     # Whether the error fell faster than chance explains.
     gaining = [candidate for candidate in candidates if candidate.gain > candidate.null_gain]
     best = max(gaining or candidates, key=attrgetter("stability"))
@@ -231,12 +247,28 @@ def suggest(candidates: tuple[Candidate, ...]) -> tuple[Size, str]:
         )
     enough = best.stability - max(LEEWAY, best.stability_error)
     chosen = [candidate for candidate in gaining if candidate.stability >= enough][-1]
-    more = ""
-    if _is_last(chosen.n_components, candidates):
-        more = "; it is the end of the range that was tried: try more"
+    more = END_OF_RANGE if _is_last(chosen.n_components, candidates) else ""
     return chosen.n_components, (
         f"the largest number whose two halves agree as well as any (adjusted Rand index "
         f"{chosen.adjusted_rand:.2f}, matched cosine {chosen.matched_cosine:.2f}) while the "
         f"error still falls faster than in permuted data (by {chosen.gain:.0%} of itself "
         f"against {chosen.null_gain:.0%}){more}"
+    )
+
+
+def _suggest_by_counts(candidates: tuple[Candidate, ...]) -> tuple[Size, str]:
+    """The smallest number that loses least of held-out counts."""
+    errors = [float(candidate.held_out_error or 0.0) for candidate in candidates]
+    least = min(errors)
+    chosen = candidates[errors.index(least)]
+    if least >= 1:
+        return chosen.n_components, (
+            "no number of groups tells more about held-out counts than a single profile does, so "
+            "there may be no parts at all; this one loses least"
+        )
+    more = END_OF_RANGE if _is_last(chosen.n_components, candidates) else ""
+    return chosen.n_components, (
+        f"the number that loses least of held-out counts ({least:.1%} of their "
+        "information): every count goes to one of two halves at random, and groups of either are "
+        f"judged by the other{more}"
     )

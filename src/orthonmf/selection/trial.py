@@ -1,4 +1,7 @@
-"""One trial of one number of components: the fit, a permuted null, and two halves compared."""
+"""One trial of one number of components: the fit, a permuted null, and two halves compared.
+
+Halves are those of the rows, or where counts are held out those of the counts.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,10 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
 from orthonmf.engine.shuffles import permute_columns
+from orthonmf.engine.thinning import split_counts
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
+from orthonmf.selection.held_out import held_out_error
 from orthonmf.typing import Array
 from orthonmf.vectors import unit_lengths
 
@@ -34,14 +39,15 @@ class Trial:
     n_components: Size
     repetition: int
     n_components_found: int  # how many the fit used
-    relative_squared_error: float  # of the fit to all data
+    relative_error: float  # of the fit to all data
     lower_bound: float | None  # on that error; None after the first repetition, or if not found
-    null_error: float  # relative squared error of a fit to data with permuted columns
+    null_error: float  # of a fit to data with permuted columns
     matched_cosine: float  # mean cosine of the components of two halves, matched one to one
     # Agreement of the labels that both halves give to the same samples (or features); of a pair
     # that of the side on which they agree less.
     adjusted_rand: float
     refit_agreement: float | None = None  # of refits of the first repetition, if any were asked for
+    held_out_error: float | None = None  # of the counts of either half by groups of the other
 
 
 def run_trial(
@@ -51,6 +57,7 @@ def run_trial(
     entropy: int,
     options: Mapping[str, Any],
     refits: int = 0,
+    hold_out: bool = False,
 ) -> Trial:
     """Run one repetition for one number of components, in one thread.
 
@@ -66,9 +73,18 @@ def run_trial(
 
     whole = fit(data, "svd" if repetition == 0 else None)
     null = fit(permute_columns(data, rng))
-    order = rng.permutation(data.shape[0])
-    half = data.shape[0] // 2
-    first, second = (fit(data[np.sort(part)]) for part in (order[:half], order[half:]))
+    if hold_out:
+        # The same halves for every number of components.
+        halves = split_counts(data, np.random.default_rng([entropy, 0, repetition]))
+    else:
+        order = rng.permutation(data.shape[0])
+        half = data.shape[0] // 2
+        halves = tuple(data[np.sort(part)] for part in (order[:half], order[half:]))
+    first, second = (fit(half) for half in halves)
+    held_out = None
+    if hold_out:
+        errors = held_out_error(first, *halves), held_out_error(second, *halves[::-1])
+        held_out = float(np.mean(errors))
     refit_agreement = None
     if refits and repetition == 0:
         # From a seed of its own, so that all else is the same without it.
@@ -79,12 +95,13 @@ def run_trial(
         n_components=n_components,
         repetition=repetition,
         n_components_found=whole.n_components_found,
-        relative_squared_error=whole.relative_error,
+        relative_error=whole.relative_error,
         lower_bound=whole.certificate.lower_bound,
         null_error=null.relative_error,
         matched_cosine=matched_cosine(first.components, second.components, sizes[0]),
         adjusted_rand=agreement(first, second, data),
         refit_agreement=refit_agreement,
+        held_out_error=held_out,
     )
 
 
