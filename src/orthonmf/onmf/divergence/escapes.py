@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import permutations
+from heapq import nsmallest
+from itertools import combinations
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from orthonmf.onmf.divergence.sweeps import Grouping, sweep_smoothly
 from orthonmf.typing import Array
 
 ROUNDS, TRIES = 2, 3
+# Of many groups only those that cost most are cut.
+MOST_CUTS = 24
 CUT_SWEEPS, CUT_ROUNDS, CUT_TOL = 6, 1, 1e-3
 # An escape goes on if after its first rounds it costs little more than what is in hand.
 LOOK_ROUNDS, SLACK = 1, 0.002
@@ -28,13 +31,23 @@ def escape(counts: Counts, groups: Grouping, k: int, rng: np.random.Generator) -
     the cost in hand is taken.
     """
     labels = groups.labels
-    merges = merge_costs(counts.pooled(labels, k))
-    cuts = [cut_group(counts, np.flatnonzero(labels == group), rng) for group in range(k)]
-    options = [
-        (merges[a, b] - cuts[c][1], a, b, c) for a, b, c in permutations(range(k), 3) if a < b
-    ]
+    pooled = counts.pooled(labels, k)
+    merges = merge_costs(pooled)
+    costs = np.bincount(labels, counts.row_entropies, minlength=k) - entropies(pooled)
+    cuts = {
+        int(group): cut_group(counts, np.flatnonzero(labels == group), rng)
+        for group in np.sort(np.argsort(-costs, kind="stable")[:MOST_CUTS])
+    }
+    # Every pair meets one of the best cuts: two of them may be of the pair itself.
+    best_cuts = nsmallest(TRIES + 2, cuts, key=lambda group: -cuts[group][1])
+    trades = (
+        (merges[a, b] - cuts[c][1], a, b, c)
+        for a, b in combinations(range(k), 2)
+        for c in best_cuts
+        if c not in (a, b)
+    )
     n_sweeps = 0
-    for _, a, b, c in sorted(options)[:TRIES]:
+    for _, a, b, c in nsmallest(TRIES, trades):
         tried = np.where(labels == b, a, labels)
         tried[cuts[c][0]] = b
         looked = move_rows(counts, tried, k, rng, LOOK_ROUNDS, MOVE_TOL)
@@ -49,9 +62,11 @@ def escape(counts: Counts, groups: Grouping, k: int, rng: np.random.Generator) -
 
 
 def merge_costs(pooled: Array) -> Array:
-    """(k, k) what it costs to merge two groups with pooled sums (k, m)."""
-    kept = entropies(pooled)
-    return np.array([kept[a] + kept - entropies(pooled[a] + pooled) for a in range(len(pooled))])
+    """(k, k) what it costs to merge a group with a later one, from pooled sums (k, m)."""
+    kept, merges = entropies(pooled), np.zeros((len(pooled), len(pooled)))
+    for a in range(len(pooled)):
+        merges[a, a:] = kept[a] + kept[a:] - entropies(pooled[a] + pooled[a:])
+    return merges
 
 
 def cut_group(counts: Counts, rows: Array, rng: np.random.Generator) -> tuple[Array, float]:
