@@ -1,16 +1,15 @@
 """Broken and hostile files through ``orthonmf fit``, each under a memory cap."""
 
 import gzip
-import io
 import json
 import pickle
-import struct
 import zipfile
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, save_npz
 
+from tests.files.making import npy, npy_claiming, npz
 from tests.quick_cases import mostly_slow
 
 CAP = 2**30
@@ -18,31 +17,10 @@ EVIL = b"cos\nsystem\n(S'touch was-run'\ntR."
 MTX = "%%MatrixMarket matrix coordinate real general\n"
 
 
-def npy(array):
-    buffer = io.BytesIO()
-    np.save(buffer, array)
-    return buffer.getvalue()
-
-
-def npy_claiming(shape, dtype="<f8", content=b""):
-    header = f"{{'descr': {dtype!r}, 'fortran_order': False, 'shape': {shape}, }}".encode()
-    header += b" " * (63 - (len(header) + 10) % 64) + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + content
-
-
-def archive(**members):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content in members.items():
-            packed.writestr(f"{name}.npy", content)
-    return buffer.getvalue()
-
-
 def sparse_archive(indices=(0, 4, 1), indptr=(0, 1, 2, 3), shape=(3, 5)):
-    return archive(
-        data=npy(np.ones(3)), indices=npy(np.array(indices, np.int32)),
-        indptr=npy(np.array(indptr, np.int32)), shape=npy(np.array(shape)),
-        format=npy(np.array(b"csr")),
+    return npz(
+        data=np.ones(3), indices=np.array(indices, np.int32), indptr=np.array(indptr, np.int32),
+        shape=np.array(shape), format=np.array(b"csr"),
     )  # fmt: skip
 
 
@@ -50,7 +28,7 @@ PICKLED = npy_claiming("(2, 2)", "|O", EVIL)
 
 FILES = {
     "pickle.npy": (PICKLED, "Python objects"),
-    "pickle.npz": (archive(X=PICKLED), "never loaded"),
+    "pickle.npz": (npz(X=PICKLED), "never loaded"),
     "8-terabytes.npy": (npy_claiming("(1000000, 1000000)"), "or a damaged one"),
     "truncated.npy": (npy(np.ones((50, 50)))[:-100], "or a damaged one"),
     "long.npy": (npy(np.ones((5, 5))) + b"more", "4 bytes follow the array"),
@@ -65,15 +43,15 @@ FILES = {
     "nan.npy": (npy(np.array([[1.0, np.nan]])), "X[0, 1]"),
     "inf.npy": (npy(np.array([[1.0, np.inf]])), "X[0, 1]"),
     "minus.npy": (npy(np.array([[1.0, -2.0]])), "X[0, 1] = -2"),
-    "vector.npz": (archive(X=npy(np.ones(7))), "2 dimensions"),
+    "vector.npz": (npz(X=np.ones(7)), "2 dimensions"),
     "garbage.npz": (b"PK\x03\x04" + b"garbage" * 20, "no .npz archive"),
-    "lying.npz": (archive(X=npy_claiming("(5, 5)", content=b"\0" * 10)), "array 'X' is damaged"),
-    "several.npz": (archive(a=npy(np.ones((2, 2))), b=npy(np.eye(2))), "one of them with --key"),
-    "outside.npz": (sparse_archive(indices=(0, 99, 1)), "sparse structure is corrupt"),
-    "below.npz": (sparse_archive(indices=(0, -2, 1)), "sparse structure is corrupt"),
-    "indptr.npz": (sparse_archive(indptr=(0, 2**30, 2, 3)), "sparse structure is corrupt"),
-    "backwards.npz": (sparse_archive(indptr=(0, 3, 1, 3)), "sparse structure is corrupt"),
-    "short.npz": (sparse_archive(indptr=(0, 3)), "sparse structure is corrupt"),
+    "lying.npz": (npz(X=npy_claiming("(5, 5)", content=b"\0" * 10)), "array 'X' is damaged"),
+    "several.npz": (npz(a=np.ones((2, 2)), b=np.eye(2)), "one of them with --key"),
+    "outside.npz": (sparse_archive(indices=(0, 99, 1)), "no sparse matrix, or a damaged one: "),
+    "below.npz": (sparse_archive(indices=(0, -2, 1)), "no sparse matrix, or a damaged one: "),
+    "indptr.npz": (sparse_archive(indptr=(0, 2**30, 2, 3)), "no sparse matrix, or a damaged one: "),
+    "backwards.npz": (sparse_archive(indptr=(0, 3, 1, 3)), "no sparse matrix, or a damaged one: "),
+    "short.npz": (sparse_archive(indptr=(0, 3)), "no sparse matrix, or a damaged one: "),
     "wide.npz": (sparse_archive(shape=(3, 10**14)), "declared shape"),
     "index-0.mtx": (MTX + "2 2 1\n0 1 3.0\n", "line 3: "),
     "index-9.mtx": (MTX + "% why\n2 2 1\n9 1 3.0\n", "line 4: "),
@@ -255,7 +233,7 @@ def test_the_pickle_would_have_run(tmp_path, monkeypatch):
 
 def test_model_files_are_not_trusted_either(tmp_path, run):
     save_npz(tmp_path / "x.npz", csr_array(np.eye(3)))
-    (tmp_path / "model.npz").write_bytes(archive(header=PICKLED))
+    (tmp_path / "model.npz").write_bytes(npz(header=PICKLED))
     for model in ("model.npz", "x.npz"):
         done = run("transform", model, "x.npz", memory=CAP)
         assert (done.code, done.out) == (2, "")

@@ -5,18 +5,11 @@ import os
 import pytest
 
 from orthonmf.errors import InvalidInputError
-from orthonmf.files.journal import Journal, parse_object
+from orthonmf.files.journal import Journal
 
 
 def journal(path):
     return Journal(path, "title", "not ours")
-
-
-def test_lines_are_kept_and_found_again(tmp_path):
-    path = tmp_path / "lines"
-    for line in ("title 1", "ü"):
-        journal(path).append(line)
-    assert journal(path).lines == ["title 1", "ü"]
 
 
 @pytest.mark.parametrize("torn", [b"t", b"title and more", b"\xc3"])
@@ -49,10 +42,3 @@ def test_a_line_of_somebody_else_and_a_pipe_are_refused_and_left_alone(tmp_path)
         os.mkfifo(tmp_path / "pipe")
         with pytest.raises(InvalidInputError, match="a device or a pipe"):
             journal(tmp_path / "pipe")
-
-
-def test_an_object_of_a_line_is_read_and_anything_else_is_refused_with_its_place():
-    assert parse_object('{"a": 1}', "lines: line 2") == {"a": 1}
-    for line in ("", "{", "[1]", "7", "[" * 100_000):
-        with pytest.raises(InvalidInputError, match="lines: line 2 is"):
-            parse_object(line, "lines: line 2")

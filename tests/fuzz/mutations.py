@@ -1,7 +1,6 @@
 """Ways to damage a file: at random, but the same for the same random numbers."""
 
 import gzip
-import io
 import json
 import re
 import struct
@@ -10,7 +9,7 @@ import zlib
 
 import numpy as np
 
-from tests.fuzz.seeds import npy, packed
+from tests.files.making import npy, packed, unpacked
 
 NASTY_NUMBERS = [
     b"5E", b"5E+", b"-", b"1e999", b"-1e999", b"1e999-1", b"1_000", b"-1", b"0", b"nan", b"inf",
@@ -111,8 +110,7 @@ def within(content, others, rng):
 
 def _within_zip(content, others, rng):
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = {name: archive.read(name) for name in archive.namelist()}
+        members = unpacked(content)
     except Exception:
         return flip(content, others, rng)
     if not members:

@@ -19,6 +19,7 @@ from orthonmf.engine.sources import digest_rows
 from orthonmf.progress import listening
 from orthonmf.selection.journal import TITLE, VERSION
 from orthonmf.selection.trial import Trial
+from tests.files.making import npy, npz, packed, unpacked
 
 X = np.round(np.random.default_rng(5).random((7, 5)) * (np.arange(5) % 2 == np.c_[:7] % 2), 3)
 NAMES = [f"name {number}" for number in range(7)]
@@ -56,27 +57,6 @@ def seed(format, content, name=None, reader="matrix"):
     return Seed(format, reader, {name: content}, name, (name,))
 
 
-def npy(array):
-    buffer = io.BytesIO()
-    np.save(buffer, array)
-    return buffer.getvalue()
-
-
-def packed(members, how=zipfile.ZIP_DEFLATED):
-    """A zip file without dates."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in members.items():
-            entry = zipfile.ZipInfo(name)
-            entry.compress_type = how
-            archive.writestr(entry, content)
-    return buffer.getvalue()
-
-
-def npz(how=zipfile.ZIP_DEFLATED, **arrays):
-    return packed({f"{name}.npy": npy(array) for name, array in arrays.items()}, how)
-
-
 def array_seeds():
     for array in (X, np.asfortranarray(X), X.astype("f4"), (X * 9).astype("i2"), X > 0.2):
         yield seed("npy", npy(array))
@@ -86,8 +66,7 @@ def array_seeds():
     for format in ("csr", "csc", "bsr", "coo", "dia"):
         buffer = io.BytesIO()
         sp.save_npz(buffer, getattr(sp, f"{format}_array")(X), compressed=False)
-        with zipfile.ZipFile(buffer) as archive:
-            yield seed("npz", packed({name: archive.read(name) for name in archive.namelist()}))
+        yield seed("npz", packed(unpacked(buffer.getvalue())))
 
 
 def text_seeds():
@@ -128,8 +107,7 @@ def sheet_seeds():
     for name, row in zip(["", *NAMES], [NAMES[:5], *X.tolist()], strict=False):
         book.active.append([name, *row])
     book.save(buffer)
-    with zipfile.ZipFile(buffer) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    members = unpacked(buffer.getvalue())
     told = members["docProps/core.xml"]
     members["docProps/core.xml"] = re.sub(rb"\d{4}-[^<]*Z", b"2024-01-01T00:00:00Z", told)
     yield seed("xlsx", packed(members))

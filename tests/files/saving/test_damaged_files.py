@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from orthonmf import load, save
 from orthonmf.errors import InvalidInputError
 from orthonmf.files import archive
+from tests.files.making import npy, npy_claiming, npz, packed
 from tests.files.saving.test_contradictions import parts_of, put_together
 from tests.files.saving.test_save_and_load import factorized
 
@@ -58,18 +59,6 @@ def test_other_files_are_refused(tmp_path, content):
         load(tmp_path / "x")
 
 
-def zip_with(path, members, compression=zipfile.ZIP_DEFLATED):
-    with zipfile.ZipFile(path, "w", compression) as target:
-        for name, content in members:
-            target.writestr(name, content)
-
-
-def npy_bytes(array):
-    stream = io.BytesIO()
-    np.lib.format.write_array(stream, array)
-    return stream.getvalue()
-
-
 @pytest.mark.slow
 def test_a_bomb_is_refused_before_it_is_decompressed(file, monkeypatch):
     header, arrays = parts_of(file)
@@ -82,31 +71,33 @@ def test_a_bomb_is_refused_before_it_is_decompressed(file, monkeypatch):
 
 
 def test_a_shape_larger_than_its_data_takes_no_memory(file):
-    header, _ = parts_of(file)
-    stream = io.BytesIO()
-    huge = {"descr": "<f8", "fortran_order": False, "shape": (2**40, 2**20)}
-    np.lib.format.write_array_header_1_0(stream, huge)
-    text = npy_bytes(np.frombuffer(json.dumps(header).encode(), dtype=np.uint8))
-    zip_with(file, [("header.npy", text), ("components.npy", stream.getvalue() + 64 * b"\0")])
+    header = np.frombuffer(json.dumps(parts_of(file)[0]).encode(), dtype=np.uint8)
+    huge = npy_claiming((2**40, 2**20), content=64 * b"\0")
+    file.write_bytes(npz(header=header, components=huge))
     with pytest.raises(InvalidInputError, match="'components' is damaged"):
         load(file)
 
 
-def test_strange_archives_are_refused(file):
-    text = npy_bytes(np.frombuffer(b'{"format": "orthonmf"}', dtype=np.uint8))
-    zip_with(file, [("other.npy", text)])
-    with pytest.raises(InvalidInputError, match="no header"):
-        load(file)
-    zip_with(file, [(f"{i}.npy", b"") for i in range(1001)])
-    with pytest.raises(InvalidInputError, match="too many"):
-        load(file)
-    zip_with(file, [("header.npy", text), ("header", text)])
-    with pytest.raises(InvalidInputError, match="two entries"):
-        load(file)
-    for content in (b"[1]", b"{", b"\xff", b"[" * 100_000):
-        zip_with(file, [("header.npy", npy_bytes(np.frombuffer(content, dtype=np.uint8)))])
-        with pytest.raises(InvalidInputError, match="its header is"):
-            load(file)
+TEXT = npy(np.frombuffer(b'{"format": "orthonmf"}', dtype=np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (npz(other=TEXT), "no header"),
+        (npz(**{str(i): b"" for i in range(1001)}), "too many"),
+        (packed({"header.npy": TEXT, "header": TEXT}), "two entries"),
+        *(
+            (npz(header=np.frombuffer(text, dtype=np.uint8)), "its header is")
+            for text in (b"[1]", b"{", b"\xff", b"[" * 100_000)
+        ),
+    ],
+    ids=["no header", "many", "twice", "list", "cut", "no text", "deep"],
+)
+def test_strange_archives_are_refused(content, why, tmp_path):
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(InvalidInputError, match=why):
+        load(tmp_path / "x")
 
 
 GOOD = io.BytesIO()

@@ -26,27 +26,6 @@ def test_errors_of_the_system_stay_what_they_are(tmp_path):
         load(tmp_path)
 
 
-def test_a_read_only_folder_is_refused_and_keeps_the_old_file(tmp_path, monkeypatch):
-    result, _ = factorized()
-    path = tmp_path / "x.npz"
-    save(result, path)
-    before = path.read_bytes()
-    tmp_path.chmod(0o555)
-    try:
-        if os.access(tmp_path, os.W_OK):  # root may write everywhere: let the system refuse
-
-            def refuse(*given, **options):
-                raise PermissionError(13, "Permission denied")
-
-            monkeypatch.setattr(whole_files, "open", refuse, raising=False)
-        with pytest.raises(PermissionError):
-            save(factorized("features")[0], path)
-    finally:
-        tmp_path.chmod(0o755)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
 # A file may grow to a megabyte: the kernel kills who writes more, in the middle of the write.
 WRITER = """
 import resource
@@ -92,10 +71,3 @@ def test_what_could_not_be_loaded_is_not_written_and_an_older_file_stays(tmp_pat
     with pytest.raises(orthonmf.OrthoNMFError, match="could not be loaded"):
         orthonmf.save(replace(result, components=overlapping), path)
     assert path.read_bytes() == before
-
-
-def test_a_name_without_an_ending_is_kept_as_it_is(tmp_path):
-    result, _ = factorized()
-    save(result, tmp_path / "r")
-    assert [path.name for path in tmp_path.iterdir()] == ["r"]
-    assert_same(load(tmp_path / "r"), result)

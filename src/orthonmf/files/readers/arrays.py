@@ -17,7 +17,7 @@ SPARSE = {"format", "shape", "data"}
 
 def read_npy(request: Request) -> NamedMatrix:
     """Map the array of a ``.npy`` file, or read it when it is small enough to be in memory."""
-    with request.decoding("this is no NumPy array, or a damaged one"):
+    with request.decoding("this is no NumPy array of numbers, or a damaged one"):
         mapped = npy.open_memmap(request.path, mode="r", max_header_size=LONGEST_NPY_HEADER)
     if mapped.dtype.kind not in NUMBERS:
         raise request.error(f"it holds {mapped.dtype} values; a matrix of real numbers is needed")
@@ -64,7 +64,7 @@ def _read_sparse(members: Members, request: Request) -> csr_array:
     """A SciPy sparse matrix whose indices have been checked: nothing follows them blindly."""
     declared = sum(entry.file_size for entry in members.entries.values())
     request.check_size(declared, "the sparse matrix")
-    with request.decoding("the sparse structure is corrupt"):
+    with request.decoding("this is no sparse matrix, or a damaged one"):
         matrix = load_npz(request.path)
         request.check_shape(matrix.shape)
         return as_checked_csr(matrix)

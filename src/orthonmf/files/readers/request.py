@@ -179,7 +179,7 @@ class Request:
 
     def sparse(self, kind: str, parts: Sequence[Array], shape: tuple[int, int]) -> csr_array:
         """The CSR array of data, indices and indptr of "csr" or "csc", once they were checked."""
-        with self.decoding("the sparse structure is corrupt"):
+        with self.decoding("this is no sparse matrix, or a damaged one"):
             if any(places.size and places.dtype.kind not in "iu" for places in parts[1:]):
                 raise ValueError("places of entries must be integers")
             container = csc_array if kind == "csc" else csr_array
