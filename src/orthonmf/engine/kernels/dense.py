@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from math import prod
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -16,7 +14,6 @@ from orthonmf.engine.kernels.interface import (
     Kernel,
     piece_rows,
 )
-from orthonmf.engine.kernels.short_products import exact_in_float32
 from orthonmf.engine.loadings import ByLabel
 from orthonmf.engine.segments import slices
 from orthonmf.typing import Array
@@ -26,14 +23,10 @@ CHUNK_ENTRIES = 2**18
 FEWEST_ROWS = 1024
 SCORES_IN_CACHE = 2**18
 ENTRIES_IN_CACHE = 2**20
-# With more directions than this, reading each row's own one beats multiplying with all.
-GATHER_FROM = 24
 # With more directions than this that share no column, adding up segments beats multiplying.
 SEGMENTS_FROM = 64
 # Below this size a product with zeros costs less than building a sparse matrix.
 SMALL_MEMBERS = 2**12
-# Larger arrays are not kept, so that a thread holds on to a few megabytes at most.
-MOST_BYTES_KEPT = 2**24
 
 
 class DenseKernel(Kernel[Array]):
@@ -57,7 +50,7 @@ class DenseKernel(Kernel[Array]):
             chunk = rows[start:stop]
             # Not Python's min and max, which lose a NaN.
             lowest, largest = np.minimum(lowest, chunk.min()), np.maximum(largest, chunk.max())
-            wide = _in_float64(chunk)
+            wide = chunk.astype(np.float64, copy=False)
             if column_weights is None:
                 row_dots(wide, wide, out=squares[start:stop])
             else:
@@ -102,8 +95,10 @@ class DenseKernel(Kernel[Array]):
             some = rows[part]
             if disjoint and k > SEGMENTS_FROM:
                 scores = _segment_products(some, directions)
-            else:
-                scores = _scores(some, directions)
+            elif rows.dtype == np.float64:
+                scores = directions @ some.T
+            else:  # in float32 the other layout of the product is faster, and a copy on top
+                scores = np.ascontiguousarray((some @ directions.T).T)
             if offsets is not None and lengths is not None:
                 lower = np.multiply.outer(offsets, lengths[part])
                 scores -= lower.astype(rows.dtype, copy=False)
@@ -116,13 +111,9 @@ class DenseKernel(Kernel[Array]):
     ) -> BlockSweep:
         places = np.maximum(labels, 0)
         narrow = np.asarray(directions, dtype=rows.dtype)
-        if len(directions) <= GATHER_FROM:
-            products = (rows @ narrow.T)[np.arange(len(rows)), places]
-        else:
-            products = np.empty(len(rows), dtype=rows.dtype)
-            for start, stop in _chunks(rows):
-                own = narrow[places[start:stop]]
-                row_dots(rows[start:stop], own, out=products[start:stop])
+        products = np.empty(len(rows), dtype=rows.dtype)
+        for start, stop in _chunks(rows):
+            row_dots(rows[start:stop], narrow[places[start:stop]], out=products[start:stop])
         products = np.where(labels >= 0, products, 0)
         coefficients = products if row_weights is None else products * row_weights
         return BlockSweep(
@@ -177,7 +168,7 @@ class DenseKernel(Kernel[Array]):
             weighted = rows[some].astype(np.float64, copy=False)
             if not plain:
                 weighted = self.multiply(weighted, scales[some], column_factors)
-            add_product(_shorten(weighted), gram)
+            gram += weighted.T @ weighted
         return gram
 
     def multiply(self, rows: Array, row_scales: Array, column_scales: Array) -> Array:
@@ -191,15 +182,9 @@ def square_columns(rows: Array, row_weights: Array | None) -> Array:
     """(m,) weighted sums of the squares of every column, in float64."""
     squares = np.zeros(rows.shape[1])
     for start, stop in _chunks(rows):
-        chunk = np.square(_in_float64(rows[start:stop]))
+        chunk = np.square(rows[start:stop], dtype=np.float64)
         squares += chunk.sum(axis=0) if row_weights is None else row_weights[start:stop] @ chunk
     return squares
-
-
-def _shorten(rows: Array) -> Array:
-    """Rows in float32 where sums of products of their columns are exact in it."""
-    exact = exact_in_float32(rows, lambda: float(square_columns(rows, None).max(initial=0.0)))
-    return rows.astype(np.float32) if exact else rows
 
 
 def _combine(rows: Array, combinations: Array, row_weights: Array | None) -> BlockColumns:
@@ -217,39 +202,11 @@ def find_offense(values: Array) -> int | None:
     return position if bad[position] else None
 
 
-def add_product(rows: Array, gram: Array) -> None:
-    """Add ``rows.T @ rows`` to a Gram matrix (m, m), with one place for the products."""
-    gram += np.matmul(rows.T, rows, out=scratch("gram", gram.shape, rows.dtype))
-
-
 def row_dots(left: Array, right: Array, out: Array | None = None) -> Array:
     """(b,) inner products of the rows of two arrays."""
     if hasattr(np, "vecdot"):  # NumPy 2 has a faster loop for it
         return np.vecdot(left, right, out=out)
     return np.einsum("ij,ij->i", left, right, out=out)
-
-
-def _in_float64(chunk: Array) -> Array:
-    """A few rows in float64, valid until the next call of this thread."""
-    if chunk.dtype == np.float64:
-        return chunk
-    wide = scratch("wide", chunk.shape, np.float64)
-    np.copyto(wide, chunk)
-    return wide
-
-
-def _scores(rows: Array, directions: Array) -> Array:
-    """(k, b) products of rows with directions, valid until the next call of this thread.
-
-    Which layout of the product is fast depends on the dtype; the winner wants (k, b).
-    """
-    b, k = len(rows), len(directions)
-    scores = scratch("scores", (k, b), rows.dtype)
-    if rows.dtype == np.float64:
-        return np.matmul(directions, rows.T, out=scores)
-    products = scratch("products", (b, k), rows.dtype)
-    np.copyto(scores, np.matmul(rows, directions.T, out=products).T)
-    return scores
 
 
 def _segment_products(rows: Array, directions: Array) -> Array:
@@ -270,7 +227,7 @@ def _winners(scores: Array, best: Array) -> Array:
     if len(scores) <= 127:
         # Without ties every column has one True, and or-ing the row numbers there is the answer;
         # this reads bytes where argmax would read floats.
-        hits = np.equal(scores, best, out=scratch("hits", scores.shape, np.bool_))
+        hits = scores == best
         if np.count_nonzero(hits) == hits.shape[1]:
             numbers = np.arange(len(scores), dtype=np.int8)[:, None]
             places = hits.view(np.int8)
@@ -279,49 +236,27 @@ def _winners(scores: Array, best: Array) -> Array:
     return scores.argmax(axis=0)
 
 
+_this_thread = threading.local()
+
+
 def _one_per_column(values: Array, places: Array, k: int) -> csc_array:
     """A (k, b) sparse array with one value per column, valid until this thread's next call.
 
     Checking a new one costs as much as multiplying with it, so the last one of this shape is
     filled again.
     """
-    shape, kept = (k, len(values)), _kept.members
-    if kept is not None and kept.shape == shape and kept.dtype == values.dtype:
-        kept.data, kept.indices = values, places
-        return kept
-    ends = np.arange(len(values) + 1, dtype=np.int32)
-    _kept.members = csc_array((values, places, ends), shape=shape)
-    return _kept.members
+    shape, members = (k, len(values)), getattr(_this_thread, "members", None)
+    if members is not None and members.shape == shape and members.dtype == values.dtype:
+        members.data, members.indices = values, places
+    else:
+        ends = np.arange(len(values) + 1, dtype=np.int32)
+        members = _this_thread.members = csc_array((values, places, ends), shape=shape)
+    return members
 
 
 def _chunks(rows: Array) -> list[tuple[int, int]]:
     size = max(1, CHUNK_ENTRIES // max(1, rows.shape[1]))
     return [(start, min(start + size, len(rows))) for start in range(0, len(rows), size)]
-
-
-class _Kept(threading.local):
-    """What a thread used last and will use again.
-
-    Fresh memory for every block costs more than filling it: the system hands it out page by page.
-    """
-
-    def __init__(self) -> None:
-        self.arrays: dict[str, Array] = {}
-        self.members: csc_array | None = None
-
-
-_kept = _Kept()
-
-
-def scratch(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
-    """An array of this shape with any content, until this thread asks for the name again."""
-    n_bytes = prod(shape) * np.dtype(dtype).itemsize
-    if n_bytes > MOST_BYTES_KEPT:
-        return np.empty(shape, dtype)
-    room = _kept.arrays.get(name)
-    if room is None or len(room) < n_bytes:
-        room = _kept.arrays[name] = np.empty(n_bytes, np.uint8)
-    return room[:n_bytes].view(dtype).reshape(shape)
 
 
 DENSE = DenseKernel()

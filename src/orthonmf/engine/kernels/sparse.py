@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.engine.kernels.dense import CHUNK_ENTRIES, DENSE, add_product, find_offense
+from orthonmf.engine.kernels.dense import CHUNK_ENTRIES, DENSE, find_offense
 from orthonmf.engine.kernels.interface import BlockColumns, BlockLook, BlockSweep, Kernel
-from orthonmf.engine.kernels.short_products import exact_in_float32
 from orthonmf.engine.loadings import ByLabel
 from orthonmf.engine.segments import slices
 from orthonmf.typing import Array
@@ -149,8 +148,6 @@ def with_values(rows: csr_array, values: Array) -> csr_array:
 def _add_gram(rows: csr_array, gram: Array) -> None:
     """Add ``rows.T @ rows``, in the precision of the rows, to a dense matrix (m, m)."""
     m = rows.shape[1]
-    if exact_in_float32(rows.data, lambda: float(_square_columns(rows, None).max(initial=0.0))):
-        rows = rows.astype(np.float32)
     # A row with c entries takes c^2 products of its own, or m^2 much cheaper dense ones.
     counts = np.diff(rows.indptr).astype(np.int64)
     full = SPARSE_OVERHEAD * counts**2 > m**2
@@ -163,7 +160,8 @@ def _add_gram(rows: csr_array, gram: Array) -> None:
         gram[start:stop, start:] += products
         gram[stop:, start:stop] += products[:, stop - start :].T
     for start in range(0, full_rows.shape[0], size):
-        add_product(full_rows[start : start + size].toarray(), gram)
+        dense = full_rows[start : start + size].toarray()
+        gram += dense.T @ dense
 
 
 def _square_columns(rows: csr_array, row_weights: Array | None) -> Array:
