@@ -19,7 +19,7 @@ ROWS = {
     "profile": "profile", "certainty": "certainty", "counts": "counts",
 }  # fmt: skip
 # Parts of speed by themselves, and what is only compared when asked for.
-CONTESTS = ("small", "large", "sparse", "both", "core", "baselines")
+CONTESTS = ("one-call", "small", "large", "both", "core", "baselines")
 # Those with a command line of their own.
 COMMANDS = {
     "quality": "quality", "reliability": "reliability.page", "out_of_core": "out_of_core",

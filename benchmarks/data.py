@@ -24,11 +24,12 @@ class Data:
     kind: str  # planted, blocks, groups (with a core between), uniform, sparse, or uci: a real set
     n_samples: int
     n_features: int
-    n_components: int  # planted, or asked for where none are
+    n_components: int  # asked for
     noise: float = 0.5  # mean of the exponential noise on planted components
     density: float = 1.0  # share of entries that are not zero, for "sparse"
     dtype: str = "float64"
     name: str = ""  # which real set, for "uci"
+    planted: int = 0  # components; 0 for as many as are asked for
 
     @property
     def title(self) -> str:
@@ -36,7 +37,8 @@ class Data:
         shape = f"{self.n_samples:,} x {self.n_features:,}"
         planted = self.kind in ("planted", "blocks", "groups")
         noise = f" noise {self.noise:g}" if planted else ""
-        return f"{self.name or shape} k={self.n_components} {self.dtype}{noise}"
+        of = f" of {self.planted}" if self.planted else ""
+        return f"{self.name or shape} k={self.n_components}{of} {self.dtype}{noise}"
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -52,7 +54,7 @@ class Data:
             return _draw_uniform(self, rng)
         if self.kind == "sparse":
             return _draw_sparse(self, rng)
-        n, m, k = self.sizes
+        n, m, k = self.n_samples, self.n_features, self.planted or self.n_components
         orthogonal = "samples" if self.kind == "planted" else "both"
         components = (k, k) if self.kind == "groups" else k
         return make_planted(n, m, components, self.noise, orthogonal, rng).X.astype(self.dtype)
@@ -96,4 +98,14 @@ LARGE = (
 )
 OF_THE_PAPER = tuple(name for name in PUBLISHED if name != "pems-train")  # nobody has that one
 SPARSE = tuple(real(name) for name in ("bow-kos", "bow-nips", "amazon-commerce-reviews"))
+# As one calls it: few and many components for what is planted, tables and expression sets.
+ONE_CALL = (
+    *(Data("planted", 5_000, 100, k, planted=10) for k in (6, 10, 14)),
+    *SPARSE,
+    Data("planted", 20, 10, 3),
+    Data("planted", 150, 4, 3),
+    Data("planted", 307, 41, 6),
+    Data("planted", 50, 4_434, 4),
+    Data("planted", 249, 6_982, 6),
+)
 TINY = Data("planted", 300, 20, 3)

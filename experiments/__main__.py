@@ -10,12 +10,13 @@ import argparse
 import sys
 from pathlib import Path
 
+from experiments.bounds import prove
 from experiments.measuring import takes_setting
 from experiments.page import publish
 from experiments.paper import FULL, QUICK, choose_methods, experiments, plan
 from experiments.runner import RESULTS, carry_out, is_missing
 
-ALL = "all"
+ALL, REAL = "all", "real-data"
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -40,12 +41,15 @@ def main(arguments: list[str] | None = None) -> int:
     given = parse(arguments)
     folder = given.output or Path("out/experiments-quick" if given.quick else "out/experiments")
     if not given.page_only:
-        known = experiments(QUICK if given.quick else FULL)
+        scale = QUICK if given.quick else FULL
+        known = experiments(scale)
         chosen = list(known.values()) if given.name == ALL else [known[given.name]]
         if given.methods:
             chosen = choose_methods(chosen, given.methods.split(","), takes_setting)
         try:
             results = carry_out(plan(chosen), folder, given.data_home, given.jobs)
+            if given.name in (ALL, REAL) and not given.methods:
+                prove(folder, scale.proof_limit, given.data_home)
         except KeyboardInterrupt:
             where = folder / RESULTS
             print(f"interrupted; rows are safe in {where}, and the same command goes on",

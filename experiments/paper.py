@@ -109,10 +109,11 @@ class Scale:
     n_best: int  # runs of `best` on real data
     time_limit: float  # seconds of one run
     long_limit: float  # of one run of ONMF-Ding-double, with noise or without
+    proof_limit: float  # of the search for one bound on a real set
 
 
-FULL = Scale(NOISES, INNER_DIMENSIONS, N_SEEDS, N_STARTS, 3, 30.0, 60.0)
-QUICK = Scale((0.05, 0.5, 1.0), (2, 10, 50), 3, 5, 1, 5.0, 5.0)
+FULL = Scale(NOISES, INNER_DIMENSIONS, N_SEEDS, N_STARTS, 3, 30.0, 60.0, 60.0)
+QUICK = Scale((0.05, 0.5, 1.0), (2, 10, 50), 3, 5, 1, 5.0, 5.0, 3.0)
 
 
 def experiments(scale: Scale = FULL) -> dict[str, Experiment]:

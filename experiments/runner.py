@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from joblib import Parallel, delayed
@@ -30,13 +31,18 @@ def carry_out(
     be measured, such as a set that is not there, is tried again every time.
     """
     results = Journal(folder / RESULTS, COLUMNS, len(KEY))
-    record_environment(folder / ENVIRONMENT, jobs)
+    record_environment(folder / ENVIRONMENT, jobs, bool(results.rows))
     waiting = [run for run in runs if not is_done(results.rows.get(run.key), jobs)]
     words = f"{len(runs) - len(waiting)} of {len(runs)} runs were there;"
     console = Console(stderr=True)
-    for row in track(_rows(waiting, data_home, jobs), words, len(waiting), console=console):
-        if not is_missing(row) or _key(row) not in results.rows:
-            results.add(row)
+    began = perf_counter()
+    try:
+        for row in track(_rows(waiting, data_home, jobs), words, len(waiting), console=console):
+            if not is_missing(row) or _key(row) not in results.rows:
+                results.add(row)
+    finally:
+        if waiting:
+            add_minutes(folder / ENVIRONMENT, (perf_counter() - began) / 60)
     return results
 
 
@@ -61,13 +67,32 @@ def _rows(runs: Sequence[Run], data_home: Path | None, jobs: int) -> Iterator[di
     return Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
 
 
-def record_environment(path: Path, jobs: int) -> None:
-    """Keep what a reader needs to judge the times: another sitting, unless it equals the last."""
+def record_environment(path: Path, jobs: int, has_rows: bool) -> None:
+    """Keep what a reader needs to judge the times: another sitting, unless it equals the last.
+
+    Rows of one page come from one code: a folder with rows of other code is refused.
+    """
     sittings = read_sittings(path)
     now = {**machine(), "threads_per_run": THREADS_PER_RUN, "jobs": jobs, "timed": jobs == 1}
-    if sittings and {**sittings[-1], "date": None} == {**now, "date": None}:
-        return
-    path.write_text(json.dumps({"sittings": [*sittings, now]}, indent=2) + "\n")
+    if has_rows and (not sittings or sittings[-1].get("code") != now["code"]):
+        raise ValueError(
+            f"{path.parent}: its rows were made by other code of the library; name another folder "
+            "with -o, or remove it to begin anew"
+        )
+    fleeting = {"date": None, "minutes": None}
+    if not sittings or {**sittings[-1], **fleeting} != {**now, **fleeting}:
+        _write_sittings(path, [*sittings, now])
+
+
+def add_minutes(path: Path, minutes: float) -> None:
+    """Note that the last sitting took so many minutes, on top of what it had taken."""
+    *earlier, last = read_sittings(path)
+    spent = round(last.get("minutes", 0.0) + minutes, 1)
+    _write_sittings(path, [*earlier, {**last, "minutes": spent}])
+
+
+def _write_sittings(path: Path, sittings: list[dict[str, Any]]) -> None:
+    path.write_text(json.dumps({"sittings": sittings}, indent=2) + "\n")
 
 
 def read_sittings(path: Path) -> list[dict[str, Any]]:

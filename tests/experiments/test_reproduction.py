@@ -7,15 +7,25 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
+from experiments import __main__ as command_line
+from experiments import bounds, runner
 from experiments.__main__ import main
-from experiments.measuring import COLUMNS, KEY, measure
-from experiments.paper import FULL, QUICK, Run, Setting, experiments, plan
-from experiments.runner import RESULTS
+from experiments.checks import AGREE, DIFFER, NEARLY
+from experiments.claims import judge
+from experiments.machine import machine
+from experiments.measuring import KEY, measure
+from experiments.paper import FULL, PUBLISHED, QUICK, Run, Setting, experiments, plan
+from experiments.runner import ENVIRONMENT, RESULTS, read_sittings
+from experiments.tables import read_results
+from orthonmf.datasets import make_planted
 
 ROOT = Path(__file__).parents[2]
 TINY = ("experiment-2", "--quick", "--methods", "onmf-apx,best,nmf")
@@ -25,6 +35,14 @@ KEPT = ROOT / "experiments" / "results"
 def rows(folder):
     with open(folder / RESULTS, newline="") as file:
         return list(csv.DictReader(file))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def patience():
+    """A busy machine ends no run by its limit."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command_line, "QUICK", replace(QUICK, time_limit=600.0))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +142,37 @@ def test_a_limit_ends_ours_and_a_set_that_is_not_there_is_told(tmp_path):
 
 
 def test_the_kept_page_is_that_of_the_kept_rows():
-    with open(KEPT / RESULTS) as file:
-        assert file.readline().strip() == ",".join(COLUMNS)
+    verdicts = [verdict for judged in judge(read_results(KEPT / RESULTS)).values()
+                for _, verdict in judged]  # fmt: skip
+    counts = Counter(verdict.verdict for verdict in verdicts)
     text = (KEPT / "README.md").read_text()
-    verdicts = re.search(r"Of (\d+) claims .*? (\d+) agree.*?, (\d+) nearly, (\d+) differ", text)
-    assert [int(one) for one in verdicts.groups()] == [41, 22, 4, 13]
+    told = re.search(r"Of (\d+) claims .*? (\d+) agree.*?, (\d+) nearly, (\d+) differ", text)
+    assert [int(number) for number in told.groups()] == [
+        len(verdicts), counts[AGREE], counts[NEARLY], counts[DIFFER]
+    ]  # fmt: skip
+    assert len(verdicts) == 41
     assert sum(path.stat().st_size for path in KEPT.iterdir()) < 1e6
+
+
+def test_rows_of_other_code_are_not_gone_on_with(tmp_path, monkeypatch):
+    command = ["experiment-2", "--quick", "--methods", "best", "-o", str(tmp_path)]
+    assert main(command) == 0
+    rows_before = (tmp_path / RESULTS).read_bytes()
+    assert "minutes" in read_sittings(tmp_path / ENVIRONMENT)[0]
+    monkeypatch.setattr(runner, "machine", lambda: machine() | {"code": "another"})
+    with pytest.raises(ValueError, match="other code of the library; name another folder"):
+        main(command)
+    assert main([*command, "--page-only"]) == 0
+    assert (tmp_path / RESULTS).read_bytes() == rows_before
+
+
+def test_bounds_stand_next_to_our_errors_and_the_published_ones(tmp_path, monkeypatch):
+    X = make_planted(30, 12, 6, 0.3, random_state=0).X
+    monkeypatch.setattr(bounds, "PUBLISHED", {"mfeat-pix": PUBLISHED["mfeat-pix"]})
+    monkeypatch.setattr(bounds, "load_uci", lambda name, home: SimpleNamespace(X=X))
+    bounds.prove(tmp_path, 5.0)
+    table = bounds.table_of_bounds(tmp_path, {("mfeat-pix", "samples"): 0.2})
+    assert table["Orthogonal over"].tolist() == ["samples", "features"]
+    assert all(float(cell.split(", ")[1]) >= 1 for cell in table["orthonmf (best)"])
+    assert bounds.times(0.20001, 0.1) == "0.2000, 2.001"
+    assert bounds.times(0.2, 0.3) == "0.2000, below the bound"
