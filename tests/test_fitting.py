@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 import orthonmf
 from orthonmf.datasets import make_planted
 from orthonmf.errors import InvalidInputError
-from orthonmf.fit_options import FitOptions
+from orthonmf.factorization import FitOptions
 from tests.published_fits import fit, quiet_fit
 
 SETTINGS = ["samples", "features"]

@@ -13,7 +13,6 @@ from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certific
 from orthonmf.certifying import Evidence
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.engine.losses import FROBENIUS, LOSSES
-from orthonmf.fit_options import FitOptions
 from orthonmf.inputs.data import Data, as_matrix
 from orthonmf.inputs.parameters import as_certificate
 from orthonmf.preparation import Preparation
@@ -22,6 +21,24 @@ from orthonmf.vectors import divide
 
 if TYPE_CHECKING:
     from orthonmf.stability.record import Stability
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """The options of a fit that another fit of the same kind repeats.
+
+    Plain values, so that a result that holds them can be pickled and saved. ``factorize``
+    describes each of them; components that were given as a start are not repeated, for they say
+    where an answer is, and ``init`` is "auto" then.
+    """
+
+    beta_loss: str = "frobenius"
+    algorithm: str = "best"
+    init: str = "auto"
+    kmeans: str | None = None
+    n_init: int | str = "auto"
+    max_iter: int = 300
+    tol: float = 3e-5
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,14 +16,13 @@ import numpy as np
 from orthonmf.cautions import find_cautions
 from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, state_promise
 from orthonmf.certifying import ZERO, Evidence, Pending, prove_by_packing, tell_zero_rows
-from orthonmf.engine.digest import digest
+from orthonmf.engine.checksums import digest
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import FewerComponentsWarning
-from orthonmf.factorization import Factorization
+from orthonmf.factorization import Factorization, FitOptions
 from orthonmf.files.checkpoint import FileCheckpoint
-from orthonmf.fit_options import FitOptions
 from orthonmf.inputs.data import Data, as_directions
 from orthonmf.inputs.names import names_for
 from orthonmf.inputs.parameters import (
@@ -47,14 +46,13 @@ from orthonmf.onmf.algorithms import (
     MISSING,
     NAMES,
     SETTINGS,
-    Algorithm,
     algorithm_for,
 )
 from orthonmf.onmf.masked import NO_PROMISE
 from orthonmf.onmf.memory import refuse_large_fit, refuse_large_result, usable
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import promise_for
-from orthonmf.onmf.solution import Solution, solve_zero
+from orthonmf.onmf.solution import solve_zero
 from orthonmf.progress import progress_lines
 from orthonmf.version import __version__
 
@@ -259,7 +257,10 @@ def factorize(
         if options.file is not None:
             steps = open_checkpoint(options.file, matrix, options, seed, random_state is not None)
             options, seed = replace(options, checkpoint=steps), steps.seed
-        solution = solve(matrix, chosen, options)
+        if matrix.total > 0:
+            solution = chosen.solve(matrix, options)
+        else:
+            solution = solve_zero(matrix, NOTHING_PROMISED if matrix.complete else NO_PROMISE)
         published = chosen.publish(matrix, solution, options)
         result = replace(
             published,
@@ -302,12 +303,12 @@ def repeatable(options: Options, n_init: int | str) -> FitOptions | None:
 def evidence_for(matrix: Matrix, result: Factorization, packed: float) -> Evidence:
     """What is known about a result without computing a bound; ``packed`` is one that came free."""
     if matrix.complete and not matrix.total > 0:
-        known = replace(ZERO, quantity=LOSSES[result.beta_loss].quantity)
+        certificate = replace(ZERO, quantity=LOSSES[result.beta_loss].quantity)
     elif packed > 0:
-        known = prove_by_packing(matrix, result, packed)
+        certificate = prove_by_packing(matrix, result, packed)
     else:
-        known = state_promise(result.promise)
-    return Evidence(tell_zero_rows(known, matrix))
+        certificate = state_promise(result.promise)
+    return Evidence(tell_zero_rows(certificate, matrix))
 
 
 def open_checkpoint(
@@ -348,10 +349,3 @@ def kind_of_data(matrix: Matrix, options: Options) -> str:
         return CORE
     full = options.orthogonal == "both" and options.n_components >= min(matrix.shape)
     return FULL_RANK if full else COMPLETE
-
-
-def solve(matrix: Matrix, algorithm: Algorithm, options: Options) -> Solution:
-    """Run an algorithm on a checked matrix."""
-    if matrix.total > 0:
-        return algorithm.solve(matrix, options)
-    return solve_zero(matrix, NOTHING_PROMISED if matrix.complete else NO_PROMISE)

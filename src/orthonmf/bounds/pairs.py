@@ -29,7 +29,7 @@ from scipy.sparse import csr_array, diags_array
 
 from orthonmf.certificate import LowerBound
 from orthonmf.engine.kernels.sparse import gram_of_rows
-from orthonmf.engine.pairs import to_dense
+from orthonmf.engine.sources import to_dense
 from orthonmf.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
 from orthonmf.typing import Array
 

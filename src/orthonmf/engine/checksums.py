@@ -1,9 +1,15 @@
-"""Checksums of rows that are read again and again: a source that changed meanwhile is told.
+"""Checksums of rows that are read again and again, and digests that tell contents apart.
 
-Sums of integers are exact whoever adds them in what order, so an unchanged row is never blamed.
+A source that changed between two reads is told by sums of integers: they are exact whoever adds
+them in what order, so an unchanged row is never blamed. Digests are a few bytes that two different
+contents share by accident about never; files hold them (checkpoints, results of a selection), so
+the same content must give the same digest in every version.
 """
 
 from __future__ import annotations
+
+import hashlib
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -72,3 +78,20 @@ def _add_bits(values: Array) -> int:
 
 def _by_row(rows: Array) -> Array:
     return rows.view(f"u{rows.itemsize}").sum(axis=1, dtype=np.uint64)
+
+
+def digest(*arrays: Array | None) -> str:
+    """A digest of some arrays and of where each one ends; None counts, shapes and dtypes do not."""
+    state = hashlib.sha256()
+    for array in arrays:
+        content = b"none" if array is None else np.ascontiguousarray(array).tobytes()
+        state.update(len(content).to_bytes(8, "little") + content)
+    return state.hexdigest()[:32]
+
+
+def digest_bytes(*contents: Any) -> bytes:
+    """16 bytes for some contents (bytes or contiguous arrays), read as one after the other."""
+    state = hashlib.blake2b(digest_size=16)
+    for content in contents:
+        state.update(content)
+    return state.digest()

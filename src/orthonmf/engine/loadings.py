@@ -1,4 +1,4 @@
-"""Rows expressed by components: loadings (n, k), or a label and a scale for every row."""
+"""Rows expressed by components: loadings (n, k), or labels and scales; and in which metric."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from orthonmf.engine.placement import OnDevice, look_up, on_host
 from orthonmf.typing import Array
+from orthonmf.vectors import square_lengths
 
 # Entries of a large array that are copied at once.
 ENTRIES_AT_ONCE = 2**20
@@ -130,3 +131,42 @@ def scale_loadings(loadings: Any, exponent: int) -> Any:
         values.data = np.ldexp(values.data, -exponent)
         return values
     return np.ldexp(values, -exponent)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """Vectors whose product with a row of X tells how much of it a component captures.
+
+    Feature weights w are a metric: the error of a row x at ``scale * c`` is ``sum_h w_h (x_h -
+    scale * c_h)^2``. Its best scale is ``<x, c>_w / |c|_w^2``, and it then captures ``(<x, c>_w /
+    |c|_w)^2``: products with the vectors ``w * c / |c|_w`` decide, and divided by ``|c|_w`` they
+    are the scales.
+    """
+
+    directions: Array  # (k, m) unit vectors of the components over the columns of Y
+    vectors: Array  # (k, m) the same times the square roots of the weights, for rows of X
+    lengths: Array | None = None  # (k,) of the components in the metric; None where that is 1
+
+    def scales(self, products: Array, labels: Array | slice) -> Array:
+        """Products (...) with the vectors of these labels as scales of the components."""
+        if self.lengths is None:
+            return products
+        return (products / self.lengths[labels]).astype(products.dtype, copy=False)
+
+    def find_captured(self, scales: Array, labels: Array | slice, exponent: int) -> Array:
+        """Scales of components with these labels as captured lengths over ``2**exponent``."""
+        captured = np.ldexp(scales, -exponent, dtype=np.float64)
+        if self.lengths is None or len(self.lengths) == 0:
+            return captured
+        return captured * self.lengths[labels]
+
+
+def metric_of(components: Array, factors: Array | None) -> Metric:
+    """The metric of unit components (k, m); ``factors`` (m,) are square roots of the weights."""
+    if factors is None:
+        return Metric(components, components)
+    weighted = components.astype(np.float64) * factors
+    lengths = np.sqrt(square_lengths(weighted))
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    directions = weighted / lengths[:, None]
+    return Metric(directions, directions * factors, lengths)

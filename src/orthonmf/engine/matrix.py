@@ -21,15 +21,21 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from orthonmf.engine.digest import digest
+from orthonmf.engine.checksums import digest
 from orthonmf.engine.executors import Absorb, Executor, Work
-from orthonmf.engine.feature_metric import Metric, metric_of
 from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import BlockColumns, BlockSweep, Kernel, Method, piece_rows
 from orthonmf.engine.kernels.missing import observed_residual_block
 from orthonmf.engine.kernels.sparse import gram_of_rows
-from orthonmf.engine.loadings import ByLabel, Projection, by_label, scale_loadings
+from orthonmf.engine.loadings import (
+    ByLabel,
+    Metric,
+    Projection,
+    by_label,
+    metric_of,
+    scale_loadings,
+)
 from orthonmf.engine.placement import look_up, on_host
 from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import (

@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from orthonmf.engine.kernels.sparse import with_values
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.sources import MOST_BYTES_TO_COPY, stack
+from orthonmf.engine.sources import MOST_BYTES_TO_COPY, block_rows, stack
 from orthonmf.typing import Array
 
 
@@ -35,27 +33,12 @@ def scaled_copy(
 
     In the dtype of the passes, without the weights of the matrix, missing entries missing.
     """
-    source, blocks = matrix.source_as_given, []
+    source, (n, m) = matrix.source_as_given, matrix.shape
+    by_row = np.ones(n) if row_factors is None else row_factors
+    by_column = np.ones(m) if column_factors is None else column_factors
+    blocks = []
     for index in range(len(source.boundaries) - 1):
-        span = slice(int(source.boundaries[index]), int(source.boundaries[index + 1]))
         rows = source.kernel.scale(source.block(index), matrix.exponent)
-        factors = None if row_factors is None else row_factors[span]
-        blocks.append(_multiply(rows, factors, column_factors))
+        multiplied = source.kernel.multiply(rows, by_row[block_rows(source, index)], by_column)
+        blocks.append(multiplied.astype(rows.dtype, copy=False))
     return stack(blocks)
-
-
-def _multiply(rows: Any, row_factors: Array | None, column_factors: Array | None) -> Any:
-    """A block (b, m) with its rows and columns multiplied, in its dtype."""
-    if isinstance(rows, csr_array):
-        values = rows.data
-        if row_factors is not None:
-            values = values * np.repeat(row_factors, np.diff(rows.indptr))
-        if column_factors is not None:
-            values = values * column_factors[rows.indices]
-        return with_values(rows, values.astype(rows.dtype, copy=False))
-    scaled = rows
-    if row_factors is not None:
-        scaled = scaled * row_factors[:, None]
-    if column_factors is not None:
-        scaled = scaled * column_factors
-    return scaled.astype(rows.dtype, copy=False)

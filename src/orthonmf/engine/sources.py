@@ -14,8 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from orthonmf.engine.checksums import Checksums
-from orthonmf.engine.digest import digest_bytes
+from orthonmf.engine.checksums import Checksums, digest_bytes
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import SPARSE, with_values

@@ -38,13 +38,13 @@ def as_choice(value: Any, choices: tuple[Any, ...], name: str) -> Any:
 
 def name_nearest(value: Any, choices: Iterable[Any]) -> str:
     """Which choice may have been meant, for the end of a message; empty if none is near."""
-    known = [choice for choice in choices if isinstance(choice, str)]
+    names = [choice for choice in choices if isinstance(choice, str)]
     if not isinstance(value, str) or not value.strip():
         return ""
     wanted = value.strip().lower().replace("_", "-")
-    nearest = [name for name in known if name.startswith(wanted) or wanted in name.split("-")]
+    nearest = [name for name in names if name.startswith(wanted) or wanted in name.split("-")]
     if len(nearest) != 1:
-        nearest = get_close_matches(wanted, known, n=1, cutoff=ALIKE)
+        nearest = get_close_matches(wanted, names, n=1, cutoff=ALIKE)
     return f"; did you mean {nearest[0]}?" if nearest else ""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from orthonmf.alternation import Method, Update, alternate
 from orthonmf.certificate import NOTHING_PROMISED, Promise
 from orthonmf.checkpoint import Checkpoint, Step
-from orthonmf.engine.digest import digest
+from orthonmf.engine.checksums import digest
 from orthonmf.engine.placement import look_up
 from orthonmf.engine.points import Points, Sweep, move_idle
 from orthonmf.typing import Array

@@ -15,17 +15,17 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.certificate import Promise
-from orthonmf.engine.disjoint_capture import capture_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.pairs import (
+    capture_rows,
     close_pairs,
     close_pairs_by_count,
     is_sparse,
     merge_parallel,
     row_norms,
-    to_dense,
 )
 from orthonmf.engine.points import Samples, columns_of
+from orthonmf.engine.sources import to_dense
 from orthonmf.onmf.blocks.descent import split_by_energy
 from orthonmf.onmf.double_factor import reduce_and_group
 from orthonmf.onmf.options import Options

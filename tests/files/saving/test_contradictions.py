@@ -9,7 +9,7 @@ import pytest
 from orthonmf import load, save
 from orthonmf.errors import InvalidInputError
 from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
-from orthonmf.fit_options import FitOptions
+from orthonmf.factorization import FitOptions
 from tests.files.saving.test_save_and_load import clustered, factorized, stability_of, with_core
 
 # Every fault starts from a good file whose parts are taken out, changed and put together.

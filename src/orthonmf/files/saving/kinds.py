@@ -14,7 +14,7 @@ from orthonmf.certifying import Evidence
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.engine.losses import LOSSES, Loss
 from orthonmf.errors import InvalidTypeError
-from orthonmf.factorization import Factorization
+from orthonmf.factorization import Factorization, FitOptions
 from orthonmf.files.saving.content import (
     UNIT_LENGTH,
     Check,
@@ -31,7 +31,6 @@ from orthonmf.files.saving.content import (
     plain,
     unplain,
 )
-from orthonmf.fit_options import FitOptions
 from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.algorithms import INITS
 from orthonmf.onmf.algorithms import NAMES as ALGORITHMS
