@@ -27,6 +27,7 @@ from orthonmf.engine.first_look import Scan, scan
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import Samples
+from orthonmf.engine.profiles import sweep_profiles
 from orthonmf.engine.sources import ArraySource
 from orthonmf.inputs.data import as_matrix
 
@@ -61,20 +62,26 @@ FITS: tuple[tuple[Shape, str, float, float, float], ...] = (
     ((2_500_000, 100, 10), "both", 0.0, 10.0, 0.0),
 )
 STREAMED = (20_000_000, 100, 10)
+DIVERGENCE = (500_000, 100, 10)
+SUM_OF_COUNTS = 100  # of a row, about
 SMALL = (2_000, 20, 3)
 
 
 def gpu(tiny: bool) -> Iterator[Row]:
     """A matrix on a GPU: sweeps, whole fits, and rows that are streamed there."""
-    sweeps, fits, streamed = SWEEPS, FITS, STREAMED
+    sweeps, fits, streamed, divergence = SWEEPS, FITS, STREAMED, DIVERGENCE
     if tiny:
-        sweeps, fits, streamed = ((SMALL, 0.0),), ((SMALL, "samples", 0.0, 0.0, 0.0),), SMALL
+        sweeps, fits = ((SMALL, 0.0),), ((SMALL, "samples", 0.0, 0.0, 0.0),)
+        streamed = divergence = SMALL
     try:
         measure(_torch_version)
     except Exception as error:
         yield without_figures("gpu", error)
         return
-    parts = ((sweep_rows, sweeps), (fit_rows, fits), (stream_rows, streamed))
+    parts = (
+        (sweep_rows, sweeps), (fit_rows, fits), (stream_rows, streamed),
+        (divergence_rows, divergence),
+    )  # fmt: skip
     for part, cases in parts:
         try:
             yield from part(cases)
@@ -132,6 +139,14 @@ def stream_rows(shape: Shape) -> Iterator[Row]:
     copied = figures["copy_seconds"]
     share = copied / figures["seconds"]
     yield _row(shape, "streamed sweep: copy", figures, copied, share, ("ratio", ">=", STREAM_GOAL))
+
+
+def divergence_rows(shape: Shape) -> Iterator[Row]:
+    """A fit of counts under the Kullback-Leibler divergence, against all cores of the host."""
+    figures = measure(time_divergence, shape)
+    theirs = figures["their_seconds"]
+    faster = theirs / figures["seconds"]
+    yield _row(shape, "divergence: all cores", figures, theirs, faster, ("ratio", ">=", 1.0))
 
 
 def _torch() -> Any:
@@ -286,6 +301,29 @@ def _time_fit(shape: Shape, orthogonal: str) -> Row:
     on_cores = X.cpu().numpy()
     theirs, taken = clock(lambda: fit(on_cores))
     return {**figures, "their_seconds": taken, "their_error": theirs.relative_squared_error}
+
+
+def time_divergence(shape: Shape) -> Row:
+    """Seconds and lost shares of fits of counts on the device and on the host, and of a sweep."""
+    torch, (n, m, k) = _torch(), shape
+    made = torch.Generator("cuda").manual_seed(0)
+    profiles = torch.rand((k, m), generator=made, device="cuda") ** 8
+    profiles *= SUM_OF_COUNTS / profiles.sum(dim=1, keepdim=True)
+    owners = torch.randint(k, (n,), generator=made, device="cuda")
+    X = torch.poisson(profiles[owners], generator=made)
+
+    def fit(given: Any) -> Factorization:
+        return factorize(given, k, beta_loss="kullback-leibler", random_state=0, certificate=None)
+
+    result, matrix = fit(X), as_matrix(X)
+    figures = {
+        "seconds": _seconds(lambda: fit(X), 1),
+        "pass_seconds": _seconds(lambda: sweep_profiles(matrix, result.components)),
+        "error": result.relative_error,
+    }
+    on_cores = X.cpu().numpy()
+    theirs, taken = clock(lambda: fit(on_cores))
+    return {**figures, "their_seconds": taken, "their_error": theirs.relative_error}
 
 
 def time_stream(shape: Shape) -> Row:

@@ -9,6 +9,7 @@ import orthonmf
 from orthonmf.datasets import make_planted
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError, TooLargeError
 from orthonmf.inputs import data
+from orthonmf.onmf.divergence import one_side
 
 torch = pytest.importorskip("torch")
 
@@ -109,6 +110,46 @@ def test_the_estimator_takes_tensors(open_door):
     np.testing.assert_array_equal(model.predict(tensor), model.labels_)
     assert model.transform(tensor).shape == (400, 4)
     assert 1.0 - model.score(tensor) == pytest.approx(model.relative_squared_error_, rel=1e-6)
+
+
+def counts_of(n, m, k, rng):
+    profiles = rng.dirichlet(np.full(m, 0.3), k)[rng.integers(0, k, n)]
+    return rng.poisson(profiles * rng.gamma(2, 20, n)[:, None]).astype(np.float32)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_counts_are_grouped_under_the_divergence_like_those_of_an_array(open_door, weighted):
+    rng = np.random.default_rng(0)
+    counts = counts_of(1500, 20, 4, rng)
+    counts[17] = 0
+    options = {"beta_loss": "kullback-leibler"}
+    if weighted:
+        options |= {"sample_weight": rng.exponential(size=1500), "feature_weight": rng.random(20)}
+        options["sample_weight"][5] = options["feature_weight"][3] = 0.0
+    mine, theirs = fit(torch.tensor(counts), **options), fit(counts, **options)
+    np.testing.assert_array_equal(mine.labels, theirs.labels)
+    assert mine.divergence == pytest.approx(theirs.divergence, rel=1e-9)
+    assert mine.information == pytest.approx(theirs.information, rel=1e-9)
+    assert mine.certificate.ratio == pytest.approx(theirs.certificate.ratio, rel=1e-9)
+    assert abs(mine.transform(torch.tensor(counts)) - mine.loadings).max() == 0
+
+
+def test_of_many_counts_a_sample_is_searched_and_all_are_swept(open_door, monkeypatch):
+    for most in ("MOST_ENTRIES", "SAMPLED_ENTRIES"):
+        monkeypatch.setattr(one_side, most, 2**14)
+    counts = counts_of(4000, 20, 4, np.random.default_rng(0))
+    options = {"beta_loss": "kullback-leibler"}
+    mine, theirs = fit(torch.tensor(counts), **options), fit(counts, **options)
+    assert "sample of rows" in mine.steps_run
+    assert mine.relative_error == pytest.approx(theirs.relative_error, rel=0.01)
+
+
+@pytest.mark.parametrize("options", [{"orthogonal": "features"}, {"n_components": (3, 2)}])
+def test_the_divergence_of_other_settings_is_refused_with_the_remedy(open_door, options):
+    given = {"n_components": 3, "beta_loss": "kullback-leibler", **options}
+    given |= {"orthogonal": "both"} if given["n_components"] == (3, 2) else {}
+    with pytest.raises(InvalidInputError, match=r"over samples only.*X\.cpu\(\)"):
+        orthonmf.factorize(torch.tensor(X[:50]), **given)
 
 
 def test_other_dtypes_become_float64_block_by_block(open_door):

@@ -21,6 +21,7 @@ from orthonmf.engine.executors import Absorb, Serial
 from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import Samples
 from orthonmf.engine.sampling import draw_sample
 from orthonmf.engine.sources import in_memory
@@ -158,7 +159,7 @@ def sum_entropies(counts: Counts) -> tuple[Array, Array]:
 def sum_rows(matrix: Matrix) -> Array:
     """(n,) sums of the rows of a matrix, columns weighted, in one read."""
     ones = np.ones((1, matrix.shape[1]))
-    sums: Array = matrix.products(matrix.weigh_columns(ones))[:, 0]
+    sums: Array = on_host(matrix.products(matrix.weigh_columns(ones)))[:, 0]
     sums[matrix.underflown] = 0.0
     return sums
 
@@ -168,18 +169,28 @@ def take_rows(counts: Counts) -> csr_array:
     return counts.rows
 
 
+def reads_entries(matrix: Matrix) -> bool:
+    """Whether passes may take single entries in turns: where rows lie on the host."""
+    return not matrix.source.kernel.on_device
+
+
+def ask_for_entries(matrix: Matrix) -> None:
+    """Refuse rows on a device, where only passes over samples have what they need."""
+    if not reads_entries(matrix):
+        raise InvalidInputError(
+            "on a device the Kullback-Leibler divergence is computed over samples only: the other "
+            "settings read single entries of X in turns, on the host; pass X.cpu()"
+        )
+
+
 def entry_weights(matrix: Matrix) -> tuple[Array, Array]:
     """What the entries of every row (n,), and of every column (m,), are multiplied by.
 
-    Rows that count as zero hold nothing. What lies on a device is refused.
+    Rows that count as zero hold nothing.
     """
-    if matrix.source.kernel.on_device:
-        raise InvalidInputError(
-            "the Kullback-Leibler divergence is computed on the host only, for its logarithms take "
-            "every digit of float64; pass X.cpu()"
-        )
     n, m = matrix.shape
-    of_rows = np.ones(n) if matrix.row_weights is None else matrix.row_weights.astype(np.float64)
+    given = np.ones(n) if matrix.row_weights is None else on_host(matrix.row_weights)
+    of_rows = np.array(given, dtype=np.float64)
     of_rows[matrix.underflown] = 0.0
     return of_rows, np.square(matrix.weigh_columns(np.ones(m)))
 

@@ -13,10 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.engine.counts import SMALLEST, Counts, entry_weights, fold_counts, sum_rows
+from orthonmf.engine.counts import (
+    SMALLEST,
+    Counts,
+    entry_weights,
+    fold_counts,
+    reads_entries,
+    sum_rows,
+)
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.loadings import ByLabel, Projection, scale_loadings
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.placement import look_up, on_host
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
 from orthonmf.vectors import by_value, divide
@@ -51,7 +59,7 @@ def sweep_profiles(matrix: Matrix, profiles: Array, pool: bool = True) -> Profil
     order = by_value(profiles)
 
     def absorb(part: slice, block: tuple[Array, Array, Array]) -> None:
-        labels[part], sums[part] = np.append(order, np.int32(-1))[block[0]], block[1]
+        labels[part], sums[part] = look_up(np.append(order, np.int32(-1)), block[0]), block[1]
         np.add(pooled, block[2], out=pooled)
 
     in_any = np.any(profiles, axis=0, keepdims=True)
@@ -89,8 +97,7 @@ def pool_rows(matrix: Matrix, labels: Array, k: int) -> Array:
 def pool_block(kernel: Kernel[Any], rows: Any, k: int, labels: Array, row_weights: Array) -> Array:
     """The same for one block, in float64, columns not weighted."""
     coefficients = np.where(labels >= 0, row_weights, 0.0)
-    wide = rows.astype(np.float64, copy=False)
-    pooled: Array = kernel.sum_rows(wide, np.maximum(labels, 0), coefficients, k)
+    pooled: Array = kernel.sum_rows(rows, np.maximum(labels, 0), coefficients, k, exact=True)
     return pooled
 
 
@@ -98,7 +105,7 @@ def group_rows(matrix: Matrix, labels: Array, k: int) -> Array:
     """(n, k) weighted sums of every row over the columns of every label (m,)."""
     row_weights, _ = entry_weights(matrix)
     members = (labels == np.arange(k)[:, None]).astype(np.float64)
-    return row_weights[:, None] * matrix.products(matrix.weigh_columns(members))
+    return row_weights[:, None] * on_host(matrix.products(matrix.weigh_columns(members)))
 
 
 def express_by_profiles(matrix: Matrix, components: Array, orthogonal: str) -> Projection:
@@ -213,12 +220,13 @@ def measure_divergence(
         by_row |= {"labels": projection.labels, "scales": scale_vector(projection, matrix)}
     else:
         by_row |= {"loadings": loadings}
-    shared = {
-        "profiles": profiles,
-        "shares": column_sums / total if total > 0 else column_sums,
-        "feature_labels": feature_labels,
-    }
-    fold_counts(matrix, loss_block, add_losses, shared, by_row)
+    shared = {"shares": column_sums / total if total > 0 else column_sums}
+    if reads_entries(matrix) or feature_labels is not None:
+        shared |= {"profiles": profiles, "feature_labels": feature_labels}
+        fold_counts(matrix, loss_block, add_losses, shared, by_row)
+    else:
+        shared |= {"profiles": components, "column_weights": column_weights}
+        matrix.fold(dense_loss_block, add_losses, shared, by_row)
     # What is below zero is so by rounding.
     return Lost(np.maximum(of_rows, 0.0), at_most, max(float(at_most.sum()), 0.0), total)
 
@@ -235,6 +243,30 @@ def sums_block(
     row_sums = kernel.multiply_directions(rows, column_weights[None, :])[:, 0]
     everyone = np.zeros(rows.shape[0], dtype=np.int32)
     return row_sums * row_weights, pool_block(kernel, rows, 1, everyone, row_weights)[0]
+
+
+def dense_loss_block(
+    kernel: Kernel[Any],
+    rows: Any,
+    profiles: Array,
+    column_weights: Array,
+    shares: Array,
+    row_sums: Array,
+    weights: Array,
+    labels: Array,
+    scales: Array,
+) -> tuple[Array, Array]:
+    """What `loss_block` gives, from all entries of rows on a device.
+
+    Profiles are those of columns without weights; shares and sums of rows have them.
+    """
+    everyone, overall = np.zeros_like(labels), divide(shares, column_weights)[None, :]
+    lost = kernel.divergences(rows, column_weights, labels, scales, profiles)
+    most = kernel.divergences(rows, column_weights, everyone, divide(row_sums, weights), overall)
+    of_rows, at_most = (
+        weights * np.where(weights > 0, on_host(sums), 0.0) for sums in (lost, most)
+    )
+    return of_rows, at_most
 
 
 def loss_block(

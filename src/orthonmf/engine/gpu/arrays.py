@@ -52,8 +52,9 @@ def as_tensor(values: Any, device: Any, dtype: Any = None) -> Any:
     array = np.asarray(values)
     if array.ndim == 0:  # filled there: a copy would have to be waited for
         return torch.full((), array.item(), dtype=dtype or DTYPES[array.dtype], device=device)
-    # Copied, as a tensor cannot say that it is read only.
-    return torch.from_numpy(np.array(array, order="C")).to(device=device, dtype=dtype)
+    if not array.flags.writeable or not array.flags.c_contiguous:
+        array = np.array(array, order="C")  # a tensor cannot say that it is read only
+    return torch.from_numpy(array).to(device=device, dtype=dtype)
 
 
 class DeviceArray(NDArrayOperatorsMixin, OnDevice):

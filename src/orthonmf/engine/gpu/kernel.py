@@ -212,16 +212,19 @@ class TensorKernel(Kernel[Any]):
         sums = self.sum_rows(rows, DeviceArray(places), coefficients, len(directions))
         return BlockSweep(labels, own, sums)
 
-    def sum_rows(self, rows: Any, labels: Any, coefficients: Any, k: int) -> Any:
-        given, factors = self._tensor(labels), self._tensor(coefficients).to(rows.dtype)
-        if self._is_fused(rows):
+    def sum_rows(
+        self, rows: Any, labels: Any, coefficients: Any, k: int, exact: bool = False
+    ) -> Any:
+        dtype = torch.float64 if exact else rows.dtype
+        given, factors = self._tensor(labels), self._tensor(coefficients, dtype)
+        if self._is_fused(rows) and not exact:
             return DeviceArray(self._fused.sum_rows(rows, given, factors, k))
         sums = rows.new_zeros((k, rows.shape[1]), dtype=torch.float64)
         numbers = torch.arange(k, dtype=given.dtype, device=rows.device)
         with float32_as_it_is():
             for some in self._few_scores(rows, k):
                 members = torch.where(given[some, None] == numbers, factors[some, None], 0)
-                sums += members.T @ rows[some]
+                sums += members.T @ rows[some].to(dtype)
         return DeviceArray(sums)
 
     def combine_columns(
@@ -264,6 +267,19 @@ class TensorKernel(Kernel[Any]):
                 difference *= factors
             squares[some] = difference.square_().sum(dim=1)
         return DeviceArray(squares)
+
+    def divergences(
+        self, rows: Any, column_weights: Array, labels: Any, scales: Any, profiles: Array
+    ) -> Any:
+        weights, vectors = self._tensor(column_weights), self._tensor(profiles, torch.float64)
+        vectors = torch.nn.functional.pad(vectors, (0, 0, 0, 1))  # the last one is that of label -1
+        own, factors, sums = self._tensor(labels).long(), self._tensor(scales), []
+        for some in self._pieces(rows):
+            x = rows[some].double()
+            ratios = x / (factors[some, None] * vectors[own[some]])
+            counted = (x > 0) & (weights > 0)
+            sums.append((weights * x * torch.where(counted, ratios, 1.0).log()).sum(dim=1))
+        return DeviceArray(torch.cat(sums))
 
     def gram(self, rows: Any, column_factors: Array, row_weights: Any) -> Any:
         refuse_emulation()

@@ -120,7 +120,11 @@ class DenseKernel(Kernel[Array]):
             labels, products, self.sum_rows(rows, places, coefficients, len(directions))
         )
 
-    def sum_rows(self, rows: Array, labels: Array, coefficients: Array, k: int) -> Array:
+    def sum_rows(
+        self, rows: Array, labels: Array, coefficients: Array, k: int, exact: bool = False
+    ) -> Array:
+        if exact:
+            rows = rows.astype(np.float64, copy=False)
         if len(rows) * k <= SMALL_MEMBERS:
             few = np.zeros((k, len(rows)), dtype=rows.dtype)
             few[labels, np.arange(len(rows))] = coefficients

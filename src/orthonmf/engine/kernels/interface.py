@@ -145,8 +145,13 @@ class Kernel(ABC, Generic[RowsT]):
         """
 
     @abstractmethod
-    def sum_rows(self, rows: RowsT, labels: Any, coefficients: Any, k: int) -> Any:
-        """Sums of coefficient times row over the rows of each label (b,), (k, m) float64."""
+    def sum_rows(
+        self, rows: RowsT, labels: Any, coefficients: Any, k: int, exact: bool = False
+    ) -> Any:
+        """Sums of coefficient times row over the rows of each label (b,), (k, m) float64.
+
+        Products are those of float64 if ``exact``, else of the rows' dtype.
+        """
 
     @abstractmethod
     def combine_columns(
@@ -169,6 +174,15 @@ class Kernel(ABC, Generic[RowsT]):
 
         ``loadings`` is (b, k); differences are multiplied by the column factors.
         """
+
+    def divergences(
+        self, rows: RowsT, column_weights: Array, labels: Any, scales: Any, profiles: Array
+    ) -> Any:
+        """(b,) ``sum v x ln(x / fitted)``, fitted by the scaled profiles (k, m) of the labels.
+
+        v weighs the columns. Only a device is asked: on the host stored entries tell (`counts.py`).
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def gram(self, rows: RowsT, column_factors: Array, row_weights: Any) -> Any:

@@ -83,7 +83,11 @@ class SparseKernel(Kernel[csr_array]):
         sums = (flat.T @ coefficients.astype(rows.dtype, copy=False)).reshape(k, n_columns)
         return BlockSweep(labels, products, sums.astype(np.float64, copy=False))
 
-    def sum_rows(self, rows: csr_array, labels: Array, coefficients: Array, k: int) -> Array:
+    def sum_rows(
+        self, rows: csr_array, labels: Array, coefficients: Array, k: int, exact: bool = False
+    ) -> Array:
+        if exact:
+            rows = rows.astype(np.float64, copy=False)
         sums = _shift(rows, labels, k).T @ coefficients.astype(rows.dtype, copy=False)
         return sums.reshape(k, rows.shape[1]).astype(np.float64, copy=False)
 

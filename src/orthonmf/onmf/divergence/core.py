@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.engine.counts import Counts, entropies, total_information
+from orthonmf.engine.counts import Counts, ask_for_entries, entropies, total_information
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import group_rows, logarithms, pool_rows
 from orthonmf.onmf.divergence.moves import move_rows
@@ -35,6 +35,7 @@ UNUSED = "nothing went to the others; the data may hold no more distinct profile
 
 def factorize_information(matrix: Matrix, options: Options) -> Solution:
     """Groups of rows and of columns that keep as much information as we can."""
+    ask_for_entries(matrix)
     k, n_groups, rng = options.n_components, options.n_groups, options.rng
     counts, whole = read_enough(matrix, max(k, n_groups), rng)
     rows = search_for(counts, k, options)

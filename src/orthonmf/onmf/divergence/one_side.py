@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthonmf.engine.counts import Counts, read_counts, sample_counts
+from orthonmf.engine.counts import Counts, ask_for_entries, read_counts, sample_counts
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import logarithms
 from orthonmf.onmf.divergence.passes import settle_columns, settle_rows
@@ -27,6 +27,8 @@ UNUSED = "no point went to the others; the data may hold no more distinct profil
 def factorize_profiles(matrix: Matrix, options: Options) -> Solution:
     """Give every sample, or every feature, to one component, with a small divergence."""
     samples, k = options.orthogonal == "samples", options.n_components
+    if not samples:
+        ask_for_entries(matrix)
     seen, whole = read_enough(matrix, k, options.rng)
     counts = seen if samples else seen.transposed()
     search = search_for(counts, k, options)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.engine.counts import Counts, entry_weights, fold_counts
+from orthonmf.engine.counts import Counts, entry_weights, fold_counts, reads_entries
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import group_rows, logarithms, pool_rows, sweep_profiles
@@ -38,12 +38,13 @@ class Settled:
 def settle_rows(matrix: Matrix, pooled: Array, options: Options, sampled: bool) -> Settled:
     """Sweeps over all rows from pooled sums (k, m) until labels rest.
 
-    Where those are of a sample, smoothed sweeps and moves come first.
+    Where those are of a sample, smoothed sweeps and moves come first, unless X lies on a device:
+    they read entry by entry.
     """
     steps: tuple[str, ...] = ("sweeps",)
     swept = sweep_profiles(matrix, pooled)
     n_sweeps = 1
-    if sampled:
+    if sampled and reads_entries(matrix):
         labels, pooled = np.maximum(swept.labels, 0), swept.pooled
         for share in np.geomspace(FIRST_SHARE, LAST_SHARE, SMOOTH_SWEEPS):
             labels, pooled = smooth_pass(matrix, labels, pooled, share)
