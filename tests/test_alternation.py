@@ -1,7 +1,6 @@
 """The loop of every descent, by a method whose gains are known, and by k-means on a line."""
 
 import threading
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,28 +24,9 @@ class Known(Method):
         self.swept.append(number)
         return Update(captured=self.captured[number], vectors=np.array([[number + 1.0]]))
 
-    def mark(self, update):
-        return f"after {int(update.vectors[0, 0])}"
 
-
-class Kept(Checkpoint):
-    """Steps, and a copy of what each held whenever it was saved."""
-
-    lasting = True
-
-    def __init__(self):
-        self.step = Step(self)
-        self.saved = []
-
-    def save(self):
-        self.saved.append(replace(self.step))
-
-    def generator_state(self):
-        return {"at": len(self.saved)}
-
-
-def run(method, *, max_iter=100, tol=0.1, step=None):
-    step = Step(Checkpoint()) if step is None else step
+def run(method, *, max_iter=100, tol=0.1):
+    step = Step(Checkpoint())
     return alternate(method, np.zeros((1, 1)), max_iter=max_iter, tol=tol, step=step)
 
 
@@ -78,28 +58,6 @@ def test_every_sweep_is_announced_with_the_error_it_left():
     with listening(lambda step, error: heard.append((step, error))):
         run(Known([5.0, 7.5, 10.5, 10.5]), tol=0.0)
     assert heard == [("sweep", 0.5), ("sweep", 0.25), ("sweep", 0.0), ("sweep", 0.0)]
-
-
-def test_what_is_kept_after_every_sweep_but_the_last_is_enough_to_go_on():
-    captured = [1.0, 4.0, 6.0, 7.0, 7.0]
-    keeper = Kept()
-    whole = run(Known(captured), tol=0.0, step=keeper.step)
-    assert [step.text for step in keeper.saved] == [f"after {n}" for n in (1, 2, 3, 4)]
-    assert [len(step.history) for step in keeper.saved] == [1, 2, 3, 4]
-    for done, saved in enumerate(tuple(keeper.saved), start=1):
-        assert saved.begun
-        method = Known(captured)
-        found = run(method, tol=0.0, step=saved)
-        assert found.history == whole.history
-        assert method.swept == list(range(done, 5))
-
-
-def test_sweeps_of_an_earlier_attempt_count_for_the_limit():
-    keeper = Kept()
-    run(Known([1.0, 2.0, 3.0, 4.0]), max_iter=3, step=keeper.step)
-    method = Known([1.0, 2.0, 3.0, 4.0])
-    assert run(method, max_iter=3, step=keeper.saved[-1]).history == (1.0, 2.0, 3.0)
-    assert method.swept == [2]
 
 
 def test_listeners_hear_the_inner_ones_and_none_hears_what_is_silenced():

@@ -108,17 +108,3 @@ def test_rows_of_float32_never_underflow_and_those_of_float64_are_told(dtype, st
     filled = np.flatnonzero(X.any(axis=1))
     np.testing.assert_array_equal(np.flatnonzero(labels >= 0), np.setdiff1d(filled, told))
     assert (scales[told] == 0).all()
-
-
-@pytest.mark.parametrize("weights", [None, np.arange(23.0)])
-def test_a_matrix_of_zeros_is_used_as_it_is(store, weights):
-    scanned = scan(in_memory(store(np.zeros((23, 7)))), Serial(), weights)
-    assert scanned.exponent == 0
-    assert not scanned.row_squares.any()
-    assert len(scanned.underflown) == 0
-
-
-def test_a_matrix_whose_weights_leave_only_zeros_has_no_energy(store):
-    X = some_numbers()
-    matrix = as_matrix(store(X), sample_weight=(~X.any(axis=1)).astype(float))
-    assert matrix.total == 0.0

@@ -5,9 +5,8 @@ import pytest
 
 from orthonmf.engine.executors import Serial, Work
 from orthonmf.engine.first_look import has_missing
-from orthonmf.engine.loadings import one_per_row
 from orthonmf.engine.masked import FilledSource, MaskedMatrix
-from orthonmf.engine.sources import ArraySource, in_memory, to_dense
+from orthonmf.engine.sources import in_memory, to_dense
 from orthonmf.errors import ScaleOverflowError
 from orthonmf.inputs.data import as_matrix
 from tests.engine.weighted import CASES, make, some_numbers
@@ -127,25 +126,6 @@ def test_rows_are_expressed_by_what_is_observed_of_them(name, store):
     assert residual == pytest.approx(squares, rel=1e-5 if rtol > 1e-9 else 1e-11)
 
 
-def test_the_total_is_that_of_observed_entries_and_the_error_compares_them(store):
-    matrix = as_matrix(store(with_gaps()), missing_values=np.nan)
-    assert matrix.total == pytest.approx(np.nansum(with_gaps() ** 2))
-    assert not matrix.complete
-    labels, scales = matrix.project(COMPONENTS)
-    error = matrix.residual(one_per_row(labels, scales, 3), COMPONENTS)
-    fitted = one_per_row(labels, scales, 3).toarray() @ COMPONENTS
-    assert error == pytest.approx(np.nansum((with_gaps() - fitted) ** 2))
-
-
-def test_passes_of_the_base_class_take_gaps_for_zeros(store):
-    matrix = as_matrix(store(with_gaps()), missing_values=np.nan)
-    filled = np.nan_to_num(with_gaps())
-    np.testing.assert_array_equal(matrix.dense(), filled)
-    np.testing.assert_array_equal(matrix.transpose().dense(), filled.T)
-    np.testing.assert_array_equal(matrix.take_rows(np.array([4, 1])), filled[[4, 1]])
-    np.testing.assert_array_equal(matrix.part(slice(2, 9)).dense(), filled[2:9])
-
-
 def test_a_filled_source_is_the_same_by_blocks_by_rows_and_by_work(store):
     source = FilledSource(in_memory(store(with_gaps())))
     given, work = source.with_gaps(Work(lambda kernel, rows: to_dense(rows)))
@@ -156,12 +136,6 @@ def test_a_filled_source_is_the_same_by_blocks_by_rows_and_by_work(store):
     np.testing.assert_array_equal(source.rows(np.arange(N)), filled)
     first = to_dense(source.block(0))
     np.testing.assert_array_equal(first, filled[: len(first)])
-
-
-def test_infinity_in_a_row_stays_for_the_look_that_refuses_it():
-    rows = FilledSource(ArraySource(np.array([[np.nan, np.inf, -np.inf]]))).rows(np.array([0]))
-    assert rows[0, 0] == 0.0
-    assert rows[0, 1] == np.inf
 
 
 def test_one_missing_entry_in_the_last_row_is_noticed(store):

@@ -191,16 +191,3 @@ def test_the_fingerprint_tells_other_entries_weights_types_and_shapes_apart(stor
     ]
     assert len({matrix.fingerprint() for matrix in matrices}) == len(matrices)
     assert as_matrix(store(X.copy())).fingerprint() == matrices[0].fingerprint()
-
-
-@pytest.mark.parametrize("store", STORES.values())
-@pytest.mark.parametrize("shape", [(1, 5), (5, 1), (1, 1)])
-def test_one_row_and_one_column_go_through_every_pass(store, shape):
-    X = np.arange(1.0, 1 + shape[0] * shape[1]).reshape(shape)
-    matrix = as_matrix(store(X), sample_weight=np.full(shape[0], 4.0))
-    Y = matrix.dense()
-    np.testing.assert_allclose(Y @ Y.T, matrix.row_gram())
-    np.testing.assert_allclose(Y.T @ Y, matrix.gram())
-    np.testing.assert_allclose(matrix.transpose().dense(), Y.T)
-    sums = matrix.row_sums(np.zeros(len(X), np.int32), np.ones(len(X)), 1)
-    np.testing.assert_allclose(sums[0], X.sum(axis=0))

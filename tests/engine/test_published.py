@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orthonmf.engine.loadings import ByLabel, Projection, one_per_row
+from orthonmf.engine.loadings import Projection
 from orthonmf.engine.matrix import scales_are_accurate
 from orthonmf.errors import InvalidInputError, ScaleOverflowError
 from orthonmf.inputs.data import as_matrix
@@ -98,13 +98,6 @@ def test_energies_and_the_error_add_up_to_the_total(example, case, orthogonal):
     assert compared or matrix.column_factors is None
 
 
-def test_labels_and_scales_have_the_residual_of_their_sparse_loadings(example):
-    components = overlapping()
-    labels, scales = example.matrix.project(components)
-    by_label = example.matrix.residual(ByLabel(labels, scales, 3), components)
-    assert by_label == example.matrix.residual(one_per_row(labels, scales, 3), components)
-
-
 def test_a_row_of_weight_zero_is_expressed_like_any_other():
     X = some_numbers()
     weights = np.ones(len(X))
@@ -126,18 +119,6 @@ def test_without_components_nobody_has_a_label():
     assert matrix.express(np.zeros((0, M)), "features").dense.shape == (len(some_numbers()), 0)
     with pytest.raises(InvalidInputError, match="X has 7 features, but the components have 3"):
         matrix.express(np.eye(3), "samples")
-
-
-def test_what_a_sweep_tells_is_used_only_where_it_is_what_a_projection_gives():
-    X, components = some_numbers(), overlapping()
-
-    def told(matrix):
-        swept = matrix.sweep(components)
-        return matrix.project_sweep(swept.labels, swept.products)
-
-    np.testing.assert_array_equal(told(as_matrix(X)), as_matrix(X).project(components))
-    assert told(as_matrix(X * 2.0**300)) is None
-    assert told(as_matrix(X, feature_weight=np.arange(1.0, 1 + M))) is None
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-9])

@@ -1,33 +1,10 @@
-"""Draws by weight, loadings by label, and arithmetic of few vectors, by the plainest formula."""
+"""Draws by weight, and the order of vectors by what is in them."""
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
-from orthonmf.engine import loadings as expressed
-from orthonmf.engine.loadings import ByLabel, Projection, by_label, one_per_row
 from orthonmf.engine.sampling import draw, draw_distinct, draw_evenly, draw_sample
-from orthonmf.vectors import by_value, divide
-
-LABELS = np.array([2, -1, 0, 2, 1, -1], dtype=np.int32)
-SCALES = np.array([1.5, 0.0, 2.0, 0.25, 3.0, 0.0])
-
-
-def loadings_of(labels, scales, k):
-    """One row after the other."""
-    found = np.zeros((len(labels), k))
-    for row, (label, scale) in enumerate(zip(labels, scales, strict=True)):
-        if label >= 0:
-            found[row, label] = scale
-    return found
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
-def test_a_quotient_is_in_float64_and_zero_where_the_divisor_is(dtype):
-    values, by = np.array([[6, 8], [1, 0]], dtype=dtype), np.array([[2, 0], [4, 0]], dtype=dtype)
-    found = divide(values, by)
-    assert found.dtype == np.float64
-    np.testing.assert_array_equal(found, [[3.0, 0.0], [0.25, 0.0]])
+from orthonmf.vectors import by_value
 
 
 def test_what_has_no_chance_is_never_drawn_at_either_end():
@@ -85,34 +62,6 @@ def test_the_first_of_distinct_draws_goes_by_the_chances():
     chances = np.array([1.0, 3.0, 0.0])
     drawn = [draw_distinct(chances, 1, rng)[0] for _ in range(2000)]
     assert np.mean(np.equal(drawn, 1)) == pytest.approx(0.75, abs=0.04)
-
-
-def test_labels_and_scales_are_loadings_and_come_back_from_them():
-    expected = loadings_of(LABELS, SCALES, 4)
-    held = ByLabel(LABELS, SCALES, 4)
-    np.testing.assert_array_equal(held.csr().toarray(), expected)
-    np.testing.assert_array_equal(held[1:4].csr().toarray(), expected[1:4])
-    assert held.astype(np.float32).csr().dtype == np.float32
-    back = by_label(csr_array(expected))
-    np.testing.assert_array_equal(back.labels, LABELS)
-    np.testing.assert_array_equal(back.scales, SCALES)
-    full = one_per_row(np.array([1, 0], np.int32), np.array([2.0, 3.0]), 2)
-    np.testing.assert_array_equal(full.toarray(), [[0.0, 2.0], [3.0, 0.0]])
-    assert one_per_row(np.full(3, -1, np.int32), np.zeros(3), 0).shape == (3, 0)
-
-
-@pytest.mark.parametrize("entries", [1, 2**20])
-def test_components_in_another_order_have_their_loadings_in_that_order(entries, monkeypatch):
-    monkeypatch.setattr(expressed, "ENTRIES_AT_ONCE", entries)
-    loadings, order = loadings_of(LABELS, SCALES, 3), np.array([1, 2, 0])
-    labelled = Projection(by_label=ByLabel(LABELS, SCALES, 3)).in_order(order)
-    np.testing.assert_array_equal(labelled.loadings.toarray(), loadings[:, order])
-    np.testing.assert_array_equal(labelled.labels < 0, LABELS < 0)
-    np.testing.assert_array_equal(labelled.scales, SCALES)
-    dense = Projection(loadings.copy())
-    assert dense.labels is None
-    assert dense.scales is None
-    np.testing.assert_array_equal(dense.in_order(order).loadings, loadings[:, order])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -96,29 +96,6 @@ def test_a_block_of_an_array_in_order_is_no_copy():
     assert np.shares_memory(CsrSource(held).block(0).data, held.data)
 
 
-def test_few_rows_are_read_one_by_one_and_many_with_their_block(monkeypatch):
-    monkeypatch.setattr(sources, "FEWEST_ENTRIES", 70)  # blocks of ten rows or more
-    stored = Slices(some_numbers(40))
-    source = SlicedSource(stored)
-    first = block_rows(source, 0)
-    few, many = np.array([2, 1]), np.arange(first.stop)
-    source.rows(few)
-    assert stored.read == [(2, 3), (1, 2)]
-    stored.read.clear()
-    assert len(many) > sources.FEW_ROWS
-    np.testing.assert_array_equal(source.rows(many), some_numbers(40)[many])
-    assert stored.read == [(0, first.stop)]
-    second = block_rows(source, 1)
-    many = np.arange(second.stop - 1, second.start - 1, -1)
-    np.testing.assert_array_equal(source.rows(many), some_numbers(40)[many])
-    source.kept.allow(10**6)
-    source.block(0)
-    stored.read.clear()
-    np.testing.assert_array_equal(source.rows(few), some_numbers(40)[few])
-    source.block(0)
-    assert stored.read == []  # a block that is kept is not read again
-
-
 def test_block_boundaries_depend_on_the_shape_alone():
     for n, m in [(1, 1), (7, 100_000), (5000, 100), (200_000, 100), (50_000, 1000), (10**6, 3)]:
         edges = dense_boundaries(n, m)
@@ -127,15 +104,6 @@ def test_block_boundaries_depend_on_the_shape_alone():
         assert np.all(np.diff(edges) > 0)
         assert np.diff(edges).max() <= sources.MOST_ROWS
         assert np.diff(edges).max() == 1 or np.diff(edges).max() * m <= sources.MOST_ENTRIES
-
-
-def test_sparse_blocks_hold_about_the_same_number_of_entries():
-    counts = np.random.default_rng(0).binomial(400, 0.9, size=5000)
-    indptr = np.append(0, np.cumsum(counts))
-    edges = sparse_boundaries(indptr)
-    entries = np.diff(indptr[edges])
-    assert len(entries) >= 2
-    assert entries.max() < 1.5 * entries.min()
 
 
 @pytest.mark.parametrize("counts", [[0, 0, 0], [10**7, 0, 0, 0], [0, 0, 0, 10**7], [3], []])
