@@ -89,6 +89,22 @@ def test_a_fit_repeats_its_bits_and_is_as_good_as_on_the_host(orthogonal, algori
     assert abs(found.transform(X) - found.loadings).max() == 0
 
 
+@pytest.mark.parametrize("n", [50_000, 300_000])  # searched as they are, and by a sample
+def test_counts_are_grouped_under_the_divergence_as_on_the_host(n):
+    rng = np.random.default_rng(0)
+    profiles = 100 * rng.dirichlet(np.full(40, 0.3), 5)
+    counts = rng.poisson(profiles[rng.integers(0, 5, n)]).astype(np.float32)
+    X, options = torch.tensor(counts).cuda(), {"beta_loss": "kullback-leibler", "random_state": 0}
+    found, again = (orthonmf.factorize(X, 5, **options) for _ in range(2))
+    np.testing.assert_array_equal(found.labels, again.labels)
+    assert found.divergence == again.divergence
+    assert abs(found.transform(X) - found.loadings).max() == 0
+    on_host = orthonmf.factorize(counts, 5, **options)
+    near = 1e-6 if "sample of rows" not in found.steps_run else 5e-3
+    assert found.divergence == pytest.approx(on_host.divergence, rel=near)
+    assert found.information == pytest.approx(on_host.information, rel=1e-9)
+
+
 def test_the_error_is_that_of_the_host_for_the_same_components():
     X = uniform(50_000, 40)
     found = orthonmf.factorize(X, 6, random_state=0)
