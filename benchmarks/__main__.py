@@ -14,12 +14,12 @@ from pathlib import Path
 
 # The module of each benchmark whose function of that name yields rows.
 ROWS = {
-    "speed": "speed", "overhead": "speed", "sweep": "sweep", "memory": "memory",
-    "growth": "memory", "places": "places", "certificates": "certificates", "gpu": "gpu",
-    "profile": "profile", "certainty": "certainty", "counts": "counts",
+    "speed": "speed", "one_call": "speed", "overhead": "speed", "sweep": "sweep",
+    "memory": "memory", "growth": "memory", "places": "places", "certificates": "certificates",
+    "gpu": "gpu", "profile": "profile", "certainty": "certainty", "counts": "counts",
 }  # fmt: skip
 # Parts of speed by themselves, and what is only compared when asked for.
-CONTESTS = ("one-call", "small", "large", "both", "core", "baselines")
+CONTESTS = ("small", "large", "both", "core", "baselines")
 # Those with a command line of their own.
 COMMANDS = {
     "quality": "quality", "reliability": "reliability.page", "out_of_core": "out_of_core",
