@@ -5,12 +5,7 @@ import pytest
 
 from orthonmf.bounds import blocks
 from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.blocks import (
-    Cut,
-    Known,
-    blocks_bound,
-    most_captured,
-)
+from orthonmf.bounds.blocks import Cut, Known, blocks_bound, most_captured
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.double_factor import best_double_factor_error
 
@@ -66,21 +61,15 @@ def test_the_maximum_is_that_of_a_fine_grid(seed):
     lists = [falling(rng, k) for _ in range(rng.integers(1, 4))]
     cuts = [Cut(float(rng.choice([0.0, 1.0, 3.0])), falling(rng, k - 1)) for _ in range(seed % 3)]
     known = Known(max(float(steps[0]) for steps in lists), lists, cuts)
-    most, where = most_captured(known)
     met = on_grid(known)
     # Between two points of the grid the value changes by no more than its slope allows.
-    assert met <= most <= met * 1.01
-    assert 0.0 <= where <= known.first
+    assert met <= most_captured(known) <= met * 1.01
 
 
 def test_a_cut_makes_a_large_first_block_cost_the_others():
     steps = np.array([3.0, 3.0])
-    cut = Cut(1.0, np.array([1.0]))
     # p_2 <= min(t, 3 - t + 1), so 2^2 + 2^2 at t = 2 and 3^2 + 1^2 at t = 3.
-    most, where = most_captured(Known(3.0, [steps], [cut]))
-    assert most == pytest.approx(10.0)
-    assert where == pytest.approx(3.0)
+    assert most_captured(Known(3.0, [steps], [Cut(1.0, np.ones(1))])) == pytest.approx(10.0)
     # A steeper one is best met where both blocks are equal: t = 8 (3 - t).
-    most, where = most_captured(Known(3.0, [steps], [Cut(8.0, np.array([0.0]))]))
-    assert most == pytest.approx(2.0 * (8.0 / 3.0) ** 2)
-    assert where == pytest.approx(8.0 / 3.0)
+    steep = most_captured(Known(3.0, [steps], [Cut(8.0, np.zeros(1))]))
+    assert steep == pytest.approx(2.0 * (8.0 / 3.0) ** 2)

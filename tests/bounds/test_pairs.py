@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthonmf.bounds.pairs import (
-    METHOD,
-    pair_packing_bound,
-    removal_packing_bound,
-)
+from orthonmf.bounds import pairs
+from orthonmf.bounds.pairs import METHOD, pair_packing_bound, removal_packing_bound
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.double_factor import best_double_factor_error
 
@@ -30,30 +27,32 @@ def best_packing(rows):
     The corners of what is allowed have shares 0, 1/2 and 1 (fractional matchings), so the best
     is found by trying all of these.
     """
-    pairs = list(combinations(range(len(rows)), 2))
-    costs = [cost(rows[i], rows[j]) for i, j in pairs]
-    spent = np.zeros((len(rows), len(pairs)))
-    for number, pair in enumerate(pairs):
-        spent[list(pair), number] = 1.0
-    shares = np.array(list(product((0.0, 0.5, 1.0), repeat=len(pairs))))
+    places = list(combinations(range(len(rows)), 2))
+    costs = [cost(rows[i], rows[j]) for i, j in places]
+    spent = np.zeros((len(rows), len(places)))
+    for number, place in enumerate(places):
+        spent[list(place), number] = 1.0
+    shares = np.array(list(product((0.0, 0.5, 1.0), repeat=len(places))))
     allowed = (shares @ spent.T <= 1.0).all(axis=1)
     return float((shares[allowed] @ costs).max())
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_linear_program_finds_the_best_packing(seed, n):
+def test_few_pairs_are_packed_best_and_many_at_least_half_as_well(seed, n, monkeypatch):
     rows = unit(np.random.default_rng(seed).exponential(size=(n, 4)))
-    found = pair_packing_bound(rows, np.ones(n), linear_program=True)
-    assert found.method == METHOD
-    assert found.value == pytest.approx(best_packing(rows), rel=1e-6)
-    assert found.value <= best_packing(rows) * (1.0 + 1e-14)
+    best, bound = best_packing(rows), pair_packing_bound(rows, np.ones(n))
+    assert bound.method == METHOD
+    assert bound.value == pytest.approx(best, rel=1e-6)
+    assert bound.value <= best * (1.0 + 1e-14)
+    monkeypatch.setattr(pairs, "FEW_PAIRS", 0)
+    assert best / 2 * (1 - 1e-9) <= pair_packing_bound(rows, np.ones(n)).value <= bound.value
 
 
 def test_a_row_spends_no_more_than_its_weight():
     rows = unit(np.array([[1.0, 1.0], [1.0, 0.3], [0.3, 1.0]]))
     weights = np.array([0.5, 2.0, 3.0])
-    found = pair_packing_bound(rows, weights, linear_program=True).value
+    found = pair_packing_bound(rows, weights).value
     shares = np.linspace(0.0, 2.0, 401)
     a, b = np.meshgrid(shares, shares)  # of the pairs with the light row; the third has the rest
     allowed = a + b <= 0.5
@@ -66,22 +65,19 @@ def test_a_row_spends_no_more_than_its_weight():
 
 def test_what_is_not_of_unit_length_or_too_light_takes_no_part():
     rows = unit(np.random.default_rng(1).exponential(size=(3, 4)))
-    whole = pair_packing_bound(rows, np.ones(3), linear_program=True).value
+    whole = pair_packing_bound(rows, np.ones(3)).value
     spoiled = rows.copy()
     spoiled[2] *= 1.0 + 1e-9
     two = pair_packing_bound(rows[:2], np.ones(2)).value
     assert two < 0.9 * whole
     for given in ((spoiled, np.ones(3)), (rows, np.array([1.0, 1.0, 1e-300]))):
-        found = pair_packing_bound(*given, linear_program=True).value
+        found = pair_packing_bound(*given).value
         assert found == pytest.approx(two, rel=1e-12)
 
 
-def by_formula(X, first, second, removed):
-    rows = X / np.linalg.norm(X, axis=1, keepdims=True)
-    return sum(
-        share * min(1.0 - rows[i] @ rows[j], np.sum(np.minimum(rows[i], rows[j]) ** 2))
-        for i, j, share in zip(first, second, removed, strict=True)
-    )
+def by_formula(X, *removals):
+    rows = unit(X)
+    return sum(share * cost(rows[i], rows[j]) for i, j, share in zip(*removals, strict=True))
 
 
 def random_removals(rng, X):
@@ -101,9 +97,9 @@ def random_removals(rng, X):
 def test_it_is_what_the_pairs_cost_and_no_more_than_the_optimum(seed, store):
     rng = np.random.default_rng(seed)
     X = rng.exponential(size=(4, 4)) * (rng.random((4, 4)) < 0.8) + 0.01
-    pairs = random_removals(rng, X)
-    found = removal_packing_bound(store(X), np.einsum("ij,ij->i", X, X), *pairs)
-    expected = by_formula(X, *pairs)
+    removals = random_removals(rng, X)
+    found = removal_packing_bound(store(X), np.einsum("ij,ij->i", X, X), *removals)
+    expected = by_formula(X, *removals)
     assert found == pytest.approx(expected, rel=1e-9)
     assert found <= expected * (1 + 1e-14)
     total = float(np.sum(X**2))

@@ -41,11 +41,3 @@ def test_a_graph_of_one_bad_square_per_disagreement_is_proven_optimal():
     M[0, 0] = M[4, 4] = M[8, 8] = 0
     blocks = Blocks(np.arange(9) // 3, np.arange(9) // 3)
     assert bound_disagreements(csr_array(M), blocks, np.random.default_rng(0)) == 3
-
-
-@pytest.mark.parametrize(
-    "M", [np.zeros((3, 2)), np.ones((3, 2)), np.ones((1, 5)), np.zeros((1, 1))]
-)
-def test_graphs_that_need_no_disagreement_are_bounded_by_zero(M):
-    matrix = csr_array(M.astype(np.uint8))
-    assert bound_disagreements(matrix, alone(*M.shape), np.random.default_rng(0)) == 0

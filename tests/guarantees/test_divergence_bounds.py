@@ -13,6 +13,7 @@ from orthonmf.bounds.divergence import (
 )
 from orthonmf.bounds.reweighting import Table
 from orthonmf.engine.counts import Counts
+from orthonmf.errors import InvalidInputError
 from tests.oracles.divergence import least_divergence, least_divergence_with_core
 
 pytestmark = pytest.mark.usefixtures("one_blas_thread")
@@ -138,3 +139,9 @@ def test_the_tight_bound_is_at_least_the_other_and_near_the_divergence_of_plante
     )
     assert svd <= tight <= cost
     assert cost < 1.02 * tight
+
+
+def test_a_certificate_that_has_no_bound_on_divergences_is_refused():
+    counts = counts_of(draw_table(np.random.default_rng(1), 7, 6))
+    with pytest.raises(InvalidInputError, match="no bound on a divergence is called 'mine'"):
+        bound_divergence(counts, np.zeros(7, int), None, (2, 2), "mine")

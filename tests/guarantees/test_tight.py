@@ -93,9 +93,3 @@ def test_batches_of_rows_add_up_to_a_bound_for_all(seed):
     assert at_most(found, best_single_factor_error(X, 2), float(np.sum(X**2)))
     parts = sum(best_single_factor_error(X[half], 2) for half in halves)
     assert found >= 0.5 * parts
-
-
-@pytest.mark.parametrize("k", [3, 4])
-def test_as_many_components_as_rows_leave_nothing_to_prove(k):
-    assert bound(np.eye(3), k, 3) == 0.0
-    assert bound(np.zeros((9, 9)), k, 3) == 0.0

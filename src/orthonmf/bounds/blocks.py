@@ -168,7 +168,7 @@ def prove_captured(
             known = with_steps(known, candidate.task.alpha, steps)
         if allowance.ends(proof_seconds(len(side.matrix))):
             break
-    return most_captured(known)[0]
+    return most_captured(known)
 
 
 def make_side(X: Any, outer_gram: Array, n_groups: int) -> Side | None:
@@ -319,7 +319,7 @@ def choose(
         known = dominant.as_known(k)
         for candidate in some:
             known = with_steps(known, candidate.task.alpha, candidate.steps)
-        return most_captured(known)[0]
+        return most_captured(known)
 
     needed = list(candidates)
     least = find_captured(needed)
@@ -366,8 +366,8 @@ def spread(side: Side, multiplier: Multiplier) -> Multiplier:
     return replace(multiplier, state=-state, penalty=1.0, signed=side.signed)
 
 
-def most_captured(known: Known) -> tuple[float, float]:
-    """An upper bound on the sum of squares, rounding included, and about where it is attained.
+def most_captured(known: Known) -> float:
+    """An upper bound on the sum of squares, rounding included.
 
     All t up to s_1 and every d_1 are split into intervals [a, b]. On one of them t^2 <= b^2, and
     R_i(t) is at most min(D_{i+1} - a, i b, alpha (s_1 - a) + E_i). Those whose bound is above the
@@ -375,12 +375,10 @@ def most_captured(known: Known) -> tuple[float, float]:
     """
     last = min(known.first, *(float(steps[0]) for steps in known.lists))
     a, b = _split(np.array([0.0]), np.array([last]), GRID)
-    met, where, done = 0.0, 0.0, 0.0
+    met, done = 0.0, 0.0
     for _ in range(MOST_ROUNDS):
-        bounds, values = _sum_captured(known, a, b), _sum_captured(known, b, b)
-        best = int(values.argmax())
-        if values[best] >= met:
-            met, where = float(values[best]), float(b[best])
+        bounds = _sum_captured(known, a, b)
+        met = max(met, float(_sum_captured(known, b, b).max()))
         open_ = bounds > met + FINEST * known.first**2
         done = max(done, float(bounds[~open_].max(initial=0.0)))
         if not open_.any():
@@ -388,7 +386,7 @@ def most_captured(known: Known) -> tuple[float, float]:
         a, b = _split(a[open_], b[open_], 2)
     else:
         done = max(done, float(bounds.max()))
-    return done, where
+    return done
 
 
 def _split(a: Array, b: Array, parts: int) -> tuple[Array, Array]:

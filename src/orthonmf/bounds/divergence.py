@@ -45,6 +45,7 @@ from orthonmf.engine.counts import Counts
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.segments import slices
+from orthonmf.errors import InvalidInputError
 from orthonmf.rounding import LIGHT, growth, norm_from_above, round_up, symmetric
 from orthonmf.typing import Array
 
@@ -55,6 +56,8 @@ LOGARITHM = 32
 # An entry is multiplied by two weights, and the root of one of them was squared.
 WEIGHTED_ENTRY = 6
 ROWS = 256  # of a matrix that are changed at once
+# Which certificates have bounds here, and whether they seek a multiplier.
+SEARCHES = {"svd": False, "tight": True}
 
 
 def bound_divergence(
@@ -81,12 +84,16 @@ def bound_divergence(
     sizes
         How many groups of rows, and of columns, there can be.
     method
-        "svd" or "tight".
+        Which certificate: one of ``SEARCHES``.
     cost
         About the divergence of the answer: a search that proves it to be the least ends.
     unsure
         By how much rounded products with weights may change a divergence (`weights_may_change`).
     """
+    if method not in SEARCHES:
+        raise InvalidInputError(
+            f"no bound on a divergence is called {method!r}; there are {', '.join(SEARCHES)}"
+        )
     sides = []
     if labels is not None:
         sides.append((counts, labels, sizes[0], "rows"))
@@ -96,7 +103,7 @@ def bound_divergence(
     with one_blas_thread():
         for number, (side, groups, k, name) in enumerate(sides):
             share = allowance.share(1.0 / (len(sides) - number), seconds / len(sides))
-            bound = _bound_side(side, groups, k, method == "tight", cost, share)
+            bound = _bound_side(side, groups, k, SEARCHES[method], cost, share)
             told = bound.method
             if len(sides) > 1:
                 told += f" over the groups of {name} alone" + (LEFT_OUT if min(sizes) > 1 else "")

@@ -38,6 +38,7 @@ METHOD = "a packing of row pairs"
 BLOCK_ENTRIES = 2**22  # numbers held at once while pairs are compared: 32 MiB of them
 ROWS_AT_ONCE = 4096  # up to so many rows all cosines are computed at once, 64 MiB of them
 ENTRIES_PER_BLOCK = 2**20  # the same for the pairs that weight reduction cancelled
+FEW_PAIRS = 5000  # up to so many the best shares are sought
 TOO_SMALL = 1e-280  # what a pair must cost to be used: below that, squares may have underflowed
 
 
@@ -46,7 +47,6 @@ def pair_packing_bound(
     weights: Array,
     *,
     n_partners: int = 32,
-    linear_program: bool | None = None,
 ) -> LowerBound:
     """The cost of a packing of row pairs, for solutions disjoint in rows and in columns.
 
@@ -55,9 +55,9 @@ def pair_packing_bound(
     may have been through `WEIGHT_ROUNDINGS` roundings more than the numbers they stand for. Every
     row is paired with its ``n_partners`` most promising partners. Shares go to the pairs greedily
     by decreasing cost, which is at least half as good as the best shares; those are found by a
-    linear program if ``linear_program``, by default when there are few pairs. Memory is a few
-    blocks next to the list of pairs, time that of one product of the rows with themselves. The
-    value never exceeds the squared error of any such solution, rounding included.
+    linear program when there are few pairs. Memory is a few blocks next to the list of pairs, time
+    that of one product of the rows with themselves. The value never exceeds the squared error of
+    any such solution, rounding included.
     """
     # One way for both: held by rows, dense data cost half as much again, once.
     rows = csr_array(rows)
@@ -71,7 +71,7 @@ def pair_packing_bound(
     # The weight of a row is its squared length times its own weight.
     capacities = weights * (1.0 - growth(rows.shape[1] + 2 * WEIGHT_ROUNDINGS))
     packed = [_greedy_shares(first, second, costs, capacities)]
-    if linear_program or (linear_program is None and len(costs) <= 5000):
+    if len(costs) <= FEW_PAIRS:
         shares = _best_shares(first, second, costs, capacities)
         packed += [] if shares is None else [shares]
     values = [_value(shares, first, second, costs, capacities) for shares in packed]
