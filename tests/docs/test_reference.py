@@ -44,6 +44,14 @@ def test_every_public_name_has_its_place_in_the_reference():
     assert len(listed) == len(set(listed))
 
 
+def test_the_front_page_lists_every_public_name_and_no_other():
+    text = (REFERENCE / "index.md").read_text(encoding="utf-8")
+    table = [line.split("|")[2] for line in text.splitlines() if line.startswith("| [")]
+    listed = re.findall(r"`([\w.]+)`", " ".join(table))
+    named = [name if name.startswith("orthonmf.") else f"orthonmf.{name}" for name in listed]
+    assert sorted(named) == sorted([*public_names(), "orthonmf.errors"])
+
+
 def test_what_takes_arrays_says_their_shapes():
     """A docstring of a function that takes X, M, A or W gives a shape such as (n, m)."""
     shape = re.compile(r"\(\w+'?, \w+'?\)|\(\w+,\)|\w x \w|shape|samples x")
