@@ -15,10 +15,12 @@ def warm():
 
 @pytest.fixture
 def run(warm, tmp_path):
-    """Run the command in a folder of its own."""
+    """Run the command in a folder of its own; ``code`` is that which it must end with."""
 
-    def run(*arguments, **options):
-        return warm.run(*arguments, cwd=options.pop("cwd", tmp_path), **options)
+    def run(*arguments, code=None, cwd=tmp_path, **options):
+        done = warm.run(*arguments, cwd=cwd, **options)
+        assert code in (None, done.code), (arguments, done)
+        return done
 
     return run
 

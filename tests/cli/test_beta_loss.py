@@ -35,7 +35,7 @@ def test_fit_transform_and_select_take_the_divergence(counts, run, tmp_path):
     assert "suggested: 3, the number that loses least of held-out counts" in done.out
     tried = json.loads((tmp_path / "out" / "selection.json").read_text())["candidates"]
     assert tried[1]["held_out_error"] == min(each["held_out_error"] for each in tried)
-    assert run("report", "out").code == 0
+    run("report", "out", code=0)
     page = (tmp_path / "out" / "report.html").read_text()
     assert "held-out counts" in page
     assert "Agreement of two halves of the counts" in page

@@ -6,8 +6,7 @@ WORDS = "ann,e1\nbob,e1\nbob,e2\neva,e2\n"
 
 def test_the_command_says_what_it_decided(tmp_path, run):
     (tmp_path / "g.csv").write_text("woman;event\n" + WORDS.replace(",", ";"))
-    done = run("bicluster", "g.csv", "--seed", 0)
-    assert done.code == 0, done.err
+    done = run("bicluster", "g.csv", "--seed", 0, code=0)
     assert done.out.startswith("g.csv: 3 rows, 2 columns\n")
     assert done.err == f"orthonmf: note: g.csv: {TAKEN}\n"
     kept = run("bicluster", "g.csv", "--no-header")
@@ -16,7 +15,6 @@ def test_the_command_says_what_it_decided(tmp_path, run):
 
 def test_the_command_says_what_it_makes_of_weights(tmp_path, run):
     (tmp_path / "g.csv").write_text("ann,tea,3\nbob,tea,1\n")
-    done = run("bicluster", "g.csv", "--edges")
-    assert done.code == 0, done.err
+    done = run("bicluster", "g.csv", "--edges", code=0)
     assert "weights above 0 are edges; --binarize T" in done.err
     assert run("bicluster", "g.csv", "--edges", "--binarize", 2).err == ""

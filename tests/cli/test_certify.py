@@ -23,8 +23,7 @@ def write_labels(path, labels):
 @pytest.mark.slow
 def test_labels_of_a_file_are_judged(tmp_path, run, matrix):
     rows = write_labels(tmp_path / "rows.txt", ["a", "b", "c"] * 10)
-    done = run("certify", str(tmp_path / "x.npy"), "--labels", rows, "--json")
-    assert done.code == 0, done
+    done = run("certify", str(tmp_path / "x.npy"), "--labels", rows, "--json", code=0)
     told = json.loads(done.out)
     expected = orthonmf.certify(matrix, ["a", "b", "c"] * 10)
     assert told["relative_squared_error"] == pytest.approx(expected.relative_squared_error)
@@ -41,8 +40,7 @@ def test_a_line_of_a_label_file_may_mean_no_group(tmp_path, run, matrix, none):
     labels = [*"abc" * 9, *[none] * 3]
     file = write_labels(tmp_path / "rows.txt", labels)
     given = ("--labels", file, "--certificate", "svd", "--json")
-    done = run("certify", str(tmp_path / "x.npy"), *given)
-    assert done.code == 0, done
+    done = run("certify", str(tmp_path / "x.npy"), *given, code=0)
     expected = orthonmf.certify(matrix, [*"abc" * 9, None, None, None], method="svd")
     told = json.loads(done.out)
     assert told["relative_squared_error"] == pytest.approx(expected.relative_squared_error)
@@ -52,8 +50,7 @@ def test_a_line_of_a_label_file_may_mean_no_group(tmp_path, run, matrix, none):
 def test_missing_cells_are_refused_without_an_option_that_would_not_help(tmp_path, run):
     (tmp_path / "x.csv").write_text("a,b\n1,2\n3,\n1,1\n")
     file = write_labels(tmp_path / "rows.txt", "aab")
-    done = run("certify", str(tmp_path / "x.csv"), "--labels", file, "--missing")
-    assert done.code == 2
+    done = run("certify", str(tmp_path / "x.csv"), "--labels", file, "--missing", code=2)
     told = " ".join(done.err.split())
     assert "nothing is proven about a matrix with missing entries: impute them" in told
     assert "--missing" not in told
@@ -62,11 +59,10 @@ def test_missing_cells_are_refused_without_an_option_that_would_not_help(tmp_pat
 def test_a_folder_gets_a_certificate_and_keeps_it(tmp_path, run, matrix):
     folder = tmp_path / "answer"
     given = ("-k", "3", "--seed", "0", "--certificate", "none", "-o", str(folder), "--report")
-    assert run("fit", str(tmp_path / "x.npy"), *given).code == 0
+    run("fit", str(tmp_path / "x.npy"), *given, code=0)
     before = json.loads((folder / "summary.json").read_text())
     assert before["certificate"]["ratio"] is None
-    done = run("certify", str(folder))
-    assert done.code == 0, done
+    done = run("certify", str(folder), code=0)
     assert "orthonmf report" in done.out
     after = json.loads((folder / "summary.json").read_text())
     assert after["certificate"]["ratio"] > 1
@@ -76,7 +72,7 @@ def test_a_folder_gets_a_certificate_and_keeps_it(tmp_path, run, matrix):
 
 def test_a_folder_whose_data_changed_is_left_as_it_is(tmp_path, run, matrix):
     folder = tmp_path / "answer"
-    assert run("fit", str(tmp_path / "x.npy"), "-k", "3", "-o", str(folder)).code == 0
+    run("fit", str(tmp_path / "x.npy"), "-k", "3", "-o", str(folder), code=0)
     before = (folder / "summary.json").read_bytes(), (folder / "model.npz").read_bytes()
     np.save(tmp_path / "x.npy", matrix[::-1])
     done = run("certify", str(folder))
@@ -99,8 +95,7 @@ def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path, run, matrix, opt
     write_labels(tmp_path / "rows.txt", ["a", "b", "c"] * 10)
     write_labels(tmp_path / "short.txt", ["a", "b"])
     options = [str(tmp_path / o) if o.endswith(".txt") else o for o in options]
-    done = run("certify", str(tmp_path / "x.npy"), *options)
-    assert done.code == 2, done
+    done = run("certify", str(tmp_path / "x.npy"), *options, code=2)
     assert done.err.count("\n") == 1
     assert message in done.err
 
@@ -115,14 +110,12 @@ def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path, run, matrix, opt
 )
 def test_what_a_folder_knows_is_not_given_again(tmp_path, run, matrix, options, message):
     folder = tmp_path / "answer"
-    assert run("fit", str(tmp_path / "x.npy"), "-k", "3", "-o", str(folder)).code == 0
-    done = run("certify", str(folder), *options)
-    assert done.code == 2, done
+    run("fit", str(tmp_path / "x.npy"), "-k", "3", "-o", str(folder), code=0)
+    done = run("certify", str(folder), *options, code=2)
     assert message in done.err
 
 
 def test_data_of_a_folder_are_not_named_with_a_file(tmp_path, run, matrix):
     file = str(tmp_path / "x.npy")
-    done = run("certify", file, "--labels", file, "--data", file)
-    assert done.code == 2
+    done = run("certify", file, "--labels", file, "--data", file, code=2)
     assert "--data names the data of a folder" in done.err

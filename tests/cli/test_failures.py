@@ -15,8 +15,7 @@ from tests.cli.running import COMMAND, ENVIRONMENT
 
 def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path, run):
     (tmp_path / "x.csv").write_text(",a\x1b[31m,b\nr,1,0\ns,0,2\n")
-    done = run("fit", "x.csv", "-k", 2)
-    assert done.code == 0, done.err
+    done = run("fit", "x.csv", "-k", 2, code=0)
     assert "\x1b" not in done.out + done.err
 
 
@@ -33,7 +32,11 @@ def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path, run):
         (["fit", "x.csv", "--image-shape", "9x9"], "81 pixels"),
         (["fit", "x.csv", "--init", "nowhere"], "init"),
         (["fit", "x.csv", "--format", "xls"], "format"),
-        (["select-k", "x.csv", "--k", "2-5"], "--k"),
+        *[
+            (["select-k", "x.csv", "--k", text], "--k: ")
+            for text in ("2-5", "2:", "1,,2", "0:3", "5:2", "2:4:0", "1:9999", "1:100,1:100")
+        ],
+        (["fit", "x.csv", "--drop", "a,,b"], "--drop: 'a,,b' holds an empty name"),
         (["fit", "x.csv", "--feature-names", "x.csv"], "names for 2 columns"),
     ],
 )
@@ -64,7 +67,7 @@ def test_files_that_cannot_be_read_or_written_give_code_1(table, tmp_path, run):
         assert done.err.count("\n") == 1
     assert (tmp_path / "file").read_text() == "in the way"
     run("fit", table, "-k", 3, "-o", "out")
-    assert run("transform", "out", table, "-o", ".").code == 1
+    run("transform", "out", table, "-o", ".", code=1)
 
 
 @pytest.mark.slow

@@ -18,8 +18,7 @@ def matrix(tmp_path, blocks):
 @pytest.mark.slow
 def test_groups_and_chance_stand_on_the_page_and_on_the_next_one(matrix, run):
     given = ("-k", 3, "-o", "out", "--seed", 0, "--report", "--groups", "groups.txt")
-    done = run("fit", "x.npy", *given)
-    assert done.code == 0, done.err
+    run("fit", "x.npy", *given, code=0)
     page = matrix / "out" / "report.html"
     first = page.read_text()
     assert "2 known groups against the components" in first
@@ -27,7 +26,7 @@ def test_groups_and_chance_stand_on_the_page_and_on_the_next_one(matrix, run):
     assert 0 < summary["captured_by_chance"] < 1 - summary["relative_squared_error"]
     assert "chance alone gives" in first
     page.unlink()
-    assert run("report", "out").code == 0
+    run("report", "out", code=0)
     assert page.read_text() == first
 
 
@@ -58,11 +57,11 @@ def test_cells_bring_groups_and_a_map(matrix, run, blocks):
         obs["plain"] = np.array(GROUPS, dtype="S")
         file.create_group("obsm")["X_umap"] = np.random.default_rng(0).random((30, 2))
     given = ("-k", 3, "-o", "out", "--h5ad", "none", "--report", "--groups")
-    assert run("fit", "x.h5ad", *given, "obs:kind").code == 0
+    run("fit", "x.h5ad", *given, "obs:kind", code=0)
     page = (matrix / "out" / "report.html").read_text()
     assert "3 known groups" in page  # B, T, and one cell without
     assert "X_umap of the rows" in page
-    assert run("fit", "x.h5ad", *given, "obs:plain").code == 0
+    run("fit", "x.h5ad", *given, "obs:plain", code=0)
     assert "2 known groups" in (matrix / "out" / "report.html").read_text()
     done = run("fit", "x.h5ad", *given, "obs:nothing")
     assert done.code != 0

@@ -88,8 +88,7 @@ def test_folders_of_10x_genomics_are_read(tmp_path, run, blocks):
     mmwrite(folder / "matrix.mtx", coo_array(blocks.T))
     (folder / "barcodes.tsv").write_text("".join(f"c{i}\n" for i in range(30)))
     (folder / "genes.tsv").write_text("".join(f"E{i}\tg{i}\n" for i in range(12)))
-    done = run("fit", "tenx", "-k", 3, "--seed", 0)
-    assert done.code == 0, done.err
+    done = run("fit", "tenx", "-k", 3, "--seed", 0, code=0)
     assert done.out.startswith("tenx: 30 x 12")
     assert "g" in done.out.splitlines()[3]
     (folder / "b_matrix.mtx").write_text("")
@@ -107,12 +106,10 @@ def test_negative_entries_of_an_h5ad_point_to_what_is_raw(tmp_path, run, blocks)
         file["layers/counts"] = blocks[:, :5]
         file["raw/var/_index"] = genes
         file["elsewhere"] = h5py.ExternalLink("other.h5", "/X")
-    done = run("fit", "x.h5ad", "--h5ad", "none")
-    assert done.code == 2
+    done = run("fit", "x.h5ad", "--h5ad", "none", code=2)
     assert "Negative values" in done.err
     assert "--key raw/X (or layers/counts)" in done.err
-    done = run("fit", "x.h5ad", "-k", 3, "--key", "raw/X", "--h5ad", "none")
-    assert done.code == 0, done.err
+    done = run("fit", "x.h5ad", "-k", 3, "--key", "raw/X", "--h5ad", "none", code=0)
     assert "g1" in done.out
     with h5py.File(tmp_path / "x.h5ad", "a") as file:
         del file["raw"], file["layers"]

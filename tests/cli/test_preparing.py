@@ -27,8 +27,7 @@ def rows_of(path):
 
 
 def test_the_model_remembers_and_transform_repeats(counts, run, tmp_path):
-    done = run("fit", "x.csv", "--drop", "kind", "-k", 3, "--seed", 0, *STEPS, "-o", "out")
-    assert done.code == 0, done.err
+    run("fit", "x.csv", "--drop", "kind", "-k", 3, "--seed", 0, *STEPS, "-o", "out", code=0)
     prepared, _ = preparation.prepare(counts, ["log1p", "tfidf", "scale-features", "rows"])
     model = orthonmf.load(tmp_path / "out" / "model.npz")
     same = orthonmf.factorize(prepared, 3, random_state=0)
@@ -40,13 +39,12 @@ def test_the_model_remembers_and_transform_repeats(counts, run, tmp_path):
     assert rows_of(tmp_path / "again.csv") == rows_of(tmp_path / "out" / "assignments.csv")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["input"]["reading"]["tfidf"] is True
-    assert run("report", "out").code == 0
-    assert run("certify", "out", "--certificate", "svd").code == 0
+    run("report", "out", code=0)
+    run("certify", "out", "--certificate", "svd", code=0)
 
 
 def test_chi_square_weights_are_remembered(counts, run, tmp_path):
-    done = run("fit", "x.csv", "--drop", "kind", "-k", 2, "--weights", "chi-square", "-o", "out")
-    assert done.code == 0, done.err
+    run("fit", "x.csv", "--drop", "kind", "-k", 2, "--weights", "chi-square", "-o", "out", code=0)
     model = orthonmf.load(tmp_path / "out" / "model.npz")
     assert np.allclose(model.feature_weight, orthonmf.chi_square_weights(counts)[1])
     certified = run("certify", "out", "--certificate", "svd")

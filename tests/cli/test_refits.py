@@ -47,7 +47,7 @@ def test_the_page_is_made_again_with_refits_and_a_later_fit_without_removes_them
     run, folder, table
 ):
     (folder / "report.html").unlink()
-    assert run("report", "out").code == 0
+    run("report", "out", code=0)
     assert "Would these groups come back?" in (folder / "report.html").read_text()
     X = np.random.default_rng(0).random((30, 12))
     orthonmf.save(
@@ -57,7 +57,7 @@ def test_the_page_is_made_again_with_refits_and_a_later_fit_without_removes_them
     refused = run("report", "out")
     assert refused.code != 0
     assert "refits of the model" in " ".join(refused.err.split())
-    assert run("fit", table, "-k", 3, "-o", "out").code == 0
+    run("fit", table, "-k", 3, "-o", "out", code=0)
     assert not (folder / "stability.npz").exists()
     assert "certainty" not in (folder / "assignments.csv").read_text()
     assert json.loads((folder / "summary.json").read_text())["refits"] is None
@@ -92,5 +92,5 @@ def test_select_k_tells_refits_next_to_halves_in_the_terminal_and_on_the_page(ru
     assert "refits" in told.out.splitlines()[0]
     candidates = json.loads((table.parent / "out" / "selection.json").read_text())["candidates"]
     assert all(-1 <= candidate["refit_agreement"] <= 1 for candidate in candidates)
-    assert run("fit", table, "-k", 3, "-o", "out", "--report").code == 0
+    run("fit", table, "-k", 3, "-o", "out", "--report", code=0)
     assert "labels of refits" in (table.parent / "out" / "report.html").read_text()

@@ -51,8 +51,7 @@ def of_a_map(places):
 
 
 def fit(run, path, *more):
-    done = run("fit", path, "-k", 3, "--seed", 2, "--certificate", "none", *more)
-    assert done.code == 0, done.err
+    run("fit", path, "-k", 3, "--seed", 2, "--certificate", "none", *more, code=0)
 
 
 @pytest.mark.slow
@@ -85,18 +84,15 @@ def test_an_annotated_file_that_was_streamed_is_closed_and_copied(places, run, t
 @pytest.mark.slow
 def test_transform_and_report_read_what_was_streamed(places, run, tmp_path):
     fit(run, places / "x.h5", "--max-memory", BUDGET, "-o", "out")
-    done = run("transform", "out", places / "x.h5", "-o", "rows.csv")
-    assert done.code == 0, done.err
+    run("transform", "out", places / "x.h5", "-o", "rows.csv", code=0)
     assert (tmp_path / "rows.csv").read_text() == (tmp_path / "out/assignments.csv").read_text()
-    done = run("report", "out")
-    assert done.code == 0, done.err
+    run("report", "out", code=0)
 
 
 @pytest.mark.slow
 def test_a_matrix_on_disk_is_not_turned(places, run, tmp_path):
     for name in ("x.npy", "x.h5", "x.zarr"):
-        done = run("fit", places / name, "--max-memory", BUDGET, "--transpose", "-o", "out")
-        assert done.code == 2
+        done = run("fit", places / name, "--max-memory", BUDGET, "--transpose", "-o", "out", code=2)
         assert "--orthogonal features in place of samples" in done.err
         assert not (tmp_path / "out").exists()
     fit(run, places / "x.h5", "--transpose", "-o", "out")
@@ -113,8 +109,7 @@ def test_a_matrix_on_disk_is_not_turned(places, run, tmp_path):
     ],
 )
 def test_budgets_and_checkpoints_that_cannot_be_are_refused(more, why, places, run, tmp_path):
-    done = run("fit", places / "x.npy", "-o", "out", *more)
-    assert done.code == 2
+    done = run("fit", places / "x.npy", "-o", "out", *more, code=2)
     assert why in done.err
     assert done.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
@@ -128,8 +123,7 @@ def test_a_damaged_piece_of_a_streamed_file_is_told_in_one_line(places, run, tmp
     with open(tmp_path / "x.h5", "r+b") as file:
         file.seek(piece.byte_offset)
         file.write(bytes(piece.size))
-    done = run("fit", "x.h5", "--max-memory", BUDGET)
-    assert done.code == 2
+    done = run("fit", "x.h5", "--max-memory", BUDGET, code=2)
     assert done.err.startswith("orthonmf: error: x.h5: ")
     assert done.err.count("\n") == 1
     assert not (tmp_path / "x.orthonmf").exists()
@@ -152,8 +146,7 @@ def test_a_fit_that_was_killed_goes_on_to_the_same_files(X, places, run, tmp_pat
     assert not (tmp_path / "broken").exists()
     assert kept.stat().st_size > 0
     for arguments in (resumed, [*command, "-o", "whole"]):
-        done = run(*arguments)
-        assert done.code == 0, done.err
+        run(*arguments, code=0)
     for name in ("components.csv", "assignments.csv", "features.csv"):
         broken, whole = ((tmp_path / folder / name).read_bytes() for folder in ("broken", "whole"))
         assert broken == whole

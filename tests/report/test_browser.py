@@ -1,9 +1,7 @@
 """The page in a real browser: what is drawn, what the pointer and the keys do, what it asks for."""
 
-import base64
 import json
 import shutil
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -280,21 +278,6 @@ def test_names_are_copied(browser, written, told):
     assert names == [told.column_names[column] for column in told.distinctive_columns(1, 5)]
 
 
-def test_tables_are_downloaded_from_the_page(browser, written, told, tmp_path):
-    browser.open(written)
-    where = {"behavior": "allow", "downloadPath": str(tmp_path)}
-    browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", where)
-    browser.find("a[download='features.csv']").click()
-    path = tmp_path / "features.csv"
-    for _ in range(100):
-        if path.exists() and path.stat().st_size:
-            break
-        time.sleep(0.05)
-    rows = path.read_text(encoding="utf-8").splitlines()
-    assert rows[0] == "feature,component,weight"
-    assert len(rows) == 13
-
-
 def test_what_is_wider_than_the_screen_says_so(browser, tmp_path):
     path = tmp_path / "wide.html"
     names = [f"a feature with a name {i}" for i in range(12)]
@@ -336,13 +319,6 @@ def test_screen_readers_are_told_what_things_are(browser, written):
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
     assert browser.js("return document.querySelectorAll('svg[role=img] > title').length") == 4
-
-
-def test_it_prints(browser, written, tmp_path):
-    browser.open(written, theme="dark")
-    printed = browser.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
-    assert base64.b64decode(printed["data"]).startswith(b"%PDF")
-    assert browser.logs()[0] == []
 
 
 def test_names_from_strangers_stay_text(browser, tmp_path):

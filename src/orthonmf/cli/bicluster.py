@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +14,7 @@ from orthonmf.cli import options as o
 from orthonmf.cli.certificates import plain_certificate
 from orthonmf.cli.data import PREPARING, Reading, read_data, takes_reading
 from orthonmf.cli.failures import about, say
-from orthonmf.cli.folder import MODEL, PAGE, SUMMARY, names_or_numbers, write_rows
+from orthonmf.cli.folder import MODEL, PAGE, SUMMARY
 from orthonmf.cli.terminal import (
     as_json,
     line,
@@ -23,7 +24,7 @@ from orthonmf.cli.terminal import (
     table,
     tell_seed,
 )
-from orthonmf.cli.writing import check_own, writing_together
+from orthonmf.cli.writing import check_own, write_files
 from orthonmf.correlation_clustering.graph import Biadjacency
 from orthonmf.correlation_clustering.solve import ALGORITHMS, DEFAULT_N_INIT
 from orthonmf.errors import InvalidInputError
@@ -31,9 +32,10 @@ from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrel
 from orthonmf.files.readers import NamedMatrix
 from orthonmf.files.readers.opening import open_text
 from orthonmf.files.readers.text import as_number, find_delimiter
-from orthonmf.files.saving import save
 from orthonmf.inputs.parameters import as_seed
 from orthonmf.report.clusters_page import clusters_page
+from orthonmf.report.tables import Table, names_or_numbers
+from orthonmf.typing import Array
 
 ROWS, COLUMNS = "rows.csv", "columns.csv"
 EDGE_ENDINGS = (".txt", ".edges", ".edgelist")
@@ -90,8 +92,8 @@ def bicluster(
     """
     if report and output is None:
         raise InvalidInputError("--report writes into a folder; name one with -o DIR")
-    with progress(f"reading {Path(file).name}", quiet):
-        data, listed = _read(file, reading, edges)
+    listed = _is_list_of_edges(file, reading, edges)
+    data = read_data(file, replace(reading, format="edges") if listed else reading, quiet=quiet)
     threshold = 0.0 if listed and binarize is None else binarize
     if binarize is None and listed and (data.X.data != 1).any():
         say(f"{data.source}: weights above 0 are edges; --binarize T asks for more than T", "note")
@@ -105,34 +107,39 @@ def bicluster(
         model.fit(named)
     summary = _summary(data, model)
     if output is not None:
-        version, source = orthonmf.__version__, Path(data.source).name
-        page = clusters_page(model, graph.edges, source, version) if report else None
-        written = _write(output, data, model, summary, page)
+        contents: dict[str, Any] = {
+            MODEL: model,
+            ROWS: _table("row", data.row_names, model.row_labels_),
+            COLUMNS: _table("column", data.column_names, model.column_labels_),
+        }
+        if report:
+            source = Path(data.source).name
+            contents[PAGE] = clusters_page(model, graph.edges, source, orthonmf.__version__)
+        contents[SUMMARY] = as_json(summary)
+        about(output)
+        check_own(output, (MODEL, ROWS, COLUMNS, PAGE, SUMMARY), SUMMARY)
+        write_files(output, contents)
     if json:
         object_line(summary)
         return
     _tell(data, model, summary)
-    if seed is None:
-        tell_seed(drawn)
+    tell_seed(seed, drawn)
     if output is None:
         line("-o DIR keeps the cluster of every row and column; --report adds a page")
         return
-    line(f"wrote {output}/: {' '.join(written)}")
-    if PAGE in written:
+    line(f"wrote {output}/: {' '.join(contents)}")
+    if report:
         line(f"look at {(output / PAGE).resolve()}")
 
 
-def _read(file: str, reading: Reading, edges: bool | None) -> tuple[NamedMatrix, bool]:
-    """The graph, and whether it came as a list of edges."""
-    listed = edges or reading.format == "edges"
-    if edges is None and reading.format is None:
-        name = file.lower().removesuffix(".gz")
-        listed = name.endswith(EDGE_ENDINGS) or (
-            name.endswith((".csv", ".tsv")) and _lists_edges(Path(file))
-        )
-    if not listed:
-        return read_data(file, reading), False
-    return read_data(file, replace(reading, format="edges")), True
+def _is_list_of_edges(file: str, reading: Reading, edges: bool | None) -> bool:
+    """Whether a file holds edges, as the options say, or its name, or its first lines."""
+    if edges is not None or reading.format is not None:
+        return bool(edges) or reading.format == "edges"
+    name = file.lower().removesuffix(".gz")
+    if name.endswith((".csv", ".tsv")):
+        return _begins_with_edges(Path(file))
+    return name.endswith(EDGE_ENDINGS)
 
 
 def _as_graph(data: NamedMatrix, threshold: float | None) -> Biadjacency:
@@ -148,7 +155,7 @@ def _as_graph(data: NamedMatrix, threshold: float | None) -> Biadjacency:
         raise InvalidInputError(error.problem, remedy) from error
 
 
-def _lists_edges(path: Path) -> bool:
+def _begins_with_edges(path: Path) -> bool:
     """Whether a table has two columns, or three of which the second holds no numbers."""
     about(path)
     if not path.is_file():  # a pipe can be read once
@@ -175,25 +182,10 @@ def _summary(data: NamedMatrix, model: Any) -> dict[str, Any]:
     }
 
 
-def _write(
-    folder: Path, data: NamedMatrix, model: Any, summary: dict[str, Any], page: str | None
-) -> list[str]:
-    """Write everything at once; the names of the files."""
-    about(folder)
-    check_own(folder, (MODEL, ROWS, COLUMNS, PAGE, SUMMARY), SUMMARY)
-    with writing_together(folder) as place:
-        save(model, place(MODEL))
-        for name, side, names, labels in (
-            (ROWS, "row", data.row_names, model.row_labels_),
-            (COLUMNS, "column", data.column_names, model.column_labels_),
-        ):
-            rows = zip(names_or_numbers(names, len(labels)), labels.tolist(), strict=True)
-            with open(place(name), "w", encoding="utf-8", newline="") as file:
-                write_rows(file, (side, "cluster"), rows)
-        if page is not None:
-            place(PAGE).write_text(page, encoding="utf-8")
-        place(SUMMARY).write_text(as_json(summary), encoding="utf-8")
-    return [MODEL, ROWS, COLUMNS, *([PAGE] if page is not None else []), SUMMARY]
+def _table(side: str, names: Sequence[str] | None, labels: Array) -> Table:
+    return (side, "cluster"), zip(
+        names_or_numbers(names, len(labels)), labels.tolist(), strict=True
+    )
 
 
 def _tell(data: NamedMatrix, model: Any, summary: dict[str, Any]) -> None:

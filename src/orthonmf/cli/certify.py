@@ -17,12 +17,11 @@ from orthonmf.cli.failures import about
 from orthonmf.cli.folder import MODEL, PAGE, SUMMARY
 from orthonmf.cli.report import read_folder
 from orthonmf.cli.terminal import as_json, line, object_line, progress
-from orthonmf.cli.writing import writing_together
+from orthonmf.cli.writing import write_files
 from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.errors import InvalidInputError
 from orthonmf.factorization import Factorization
 from orthonmf.files.readers import read_names
-from orthonmf.files.saving import save
 
 
 @takes_reading()
@@ -80,9 +79,10 @@ def certify(
             "give the partition with --labels, --feature-labels or both, or a folder of fit"
         )
     else:
-        with progress(f"reading {folder.name}", quiet):
-            matrix = read_data(place, reading, stream=True)
-        with matrix, progress(f"proving {folder.name}", quiet):
+        with (
+            read_data(place, reading, quiet=quiet, stream=True) as matrix,
+            progress(f"proving {folder.name}", quiet),
+        ):
             sides = zip((labels, feature_labels), matrix.X.shape, SIDES, strict=True)
             groups = [
                 None if path is None else read_names(path, *side, may_be_empty=True)
@@ -127,18 +127,16 @@ def _certify_folder(
     quiet: bool,
 ) -> Factorization:
     """The answer in a folder with a certificate, which is written there too."""
-    summary, result, file, known = read_folder(folder, data, max_bytes)
-    with progress(f"reading {Path(file).name}", quiet):
-        matrix = read_data(file, replace(known, max_bytes=max_bytes), stream=True)
-    with matrix, progress(f"proving {Path(file).name}", quiet):
+    summary, result, file, reading = read_folder(folder, data, max_bytes)
+    with (
+        read_data(file, reading, quiet=quiet, stream=True) as matrix,
+        progress(f"proving {Path(file).name}", quiet),
+    ):
         about(file)
         kind = summary["options"].get("weights")
         weight = weights_of(matrix.X, sample_weight, None, kind)["sample_weight"]
-        missing = np.nan if known.missing else None
+        missing = np.nan if reading.missing else None
         result.certify(matrix.X, **proof, sample_weight=weight, missing_values=missing)
-    about(folder)
     summary["certificate"] = plain_certificate(result.certificate)
-    with writing_together(folder) as place:
-        save(result, place(MODEL))
-        place(SUMMARY).write_text(as_json(summary), encoding="utf-8")
+    write_files(folder, {MODEL: result, SUMMARY: as_json(summary)})
     return result

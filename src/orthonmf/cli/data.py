@@ -16,6 +16,7 @@ import numpy as np
 from orthonmf.chi_square import chi_square_weights
 from orthonmf.cli import options as o
 from orthonmf.cli.failures import about, say
+from orthonmf.cli.terminal import progress
 from orthonmf.errors import FileError, InvalidInputError, MissingEntryError, NegativeEntryError
 from orthonmf.files.readers import FORMATS, NamedMatrix, default_max_bytes, read_matrix, read_names
 from orthonmf.files.readers.request import Request
@@ -119,12 +120,12 @@ class Reading:
     def from_plain(values: dict[str, Any]) -> Reading:
         """What :meth:`plain` was made of."""
         kinds = {**get_type_hints(Reading), **dict.fromkeys(NAMES, str | None)}
-        known = {name: values[name] for name in Reading.__slots__ if name in values}
-        for name, value in known.items():
+        given = {name: values[name] for name in Reading.__slots__ if name in values}
+        for name, value in given.items():
             if not isinstance(value, kinds[name]) or "\0" in str(value):
                 raise InvalidInputError(f"how to read the data is not clear: {name} is {value!r}")
-        paths = {name: Path(known[name]) for name in NAMES if known.get(name) is not None}
-        return Reading(**known | paths)
+        paths = {name: Path(given[name]) for name in NAMES if given.get(name) is not None}
+        return Reading(**given | paths)
 
 
 def takes_reading(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -154,13 +155,20 @@ def takes_reading(*left_out: str) -> Callable[[Callable[..., None]], Callable[..
     return decorate
 
 
-def read_data(file: str, reading: Reading, *, stream: bool = False) -> NamedMatrix:
-    """Read a matrix; names given in files of their own take the place of those found.
+def read_data(
+    file: str, reading: Reading, *, quiet: bool = True, stream: bool = False
+) -> NamedMatrix:
+    """Read a matrix; names given in files of their own take the place of those in it.
 
     With ``stream`` a large dense matrix in HDF5 or Zarr is left there, as one in ``.npy`` always
     is: its rows can be had until the result is closed.
     """
     about("<stdin>" if file == "-" else file)
+    with progress(f"reading {Path(file).name}", quiet):
+        return _read(file, reading, stream)
+
+
+def _read(file: str, reading: Reading, stream: bool) -> NamedMatrix:
     memory, limit = reading.memory, most_bytes(reading.max_bytes)
     largest = STREAM_ABOVE if memory is None else int(memory * SHARE_TO_READ)
     room = limit if memory is None else largest
@@ -194,32 +202,34 @@ def _prepare(data: NamedMatrix, reading: Reading, largest: int) -> NamedMatrix:
     if not reading.steps:
         return data
     advice = "prepared; write a prepared one, or grant more with --max-memory"
-    X = _in_memory(data.X, largest, advice)
+    X = _in_memory(data, largest, advice)
     missing = np.nan if reading.missing else None
     X, preparation = prepare(X, reading.steps, missing_values=missing)
-    data.close()
     return replace(data, X=X, preparation=preparation, opened=None)
 
 
 def _turn(data: NamedMatrix, largest: int) -> NamedMatrix:
     """Columns as rows, in memory."""
-    advice = (
+    X = _in_memory(
+        data,
+        largest,
         "turned; leave --transpose out and ask for --orthogonal features in place of samples (or "
-        "samples in place of features)"
-    )
-    X = _in_memory(data.X, largest, advice).T
+        "samples in place of features)",
+    ).T
     X = X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X)
-    data.close()
     return replace(data, X=X, row_names=data.column_names, column_names=data.row_names)
 
 
-def _in_memory(X: Any, largest: int, advice: str) -> Any:
-    """A matrix in memory, refused where it is too large to be read whole."""
+def _in_memory(data: NamedMatrix, largest: int, advice: str) -> Any:
+    """The matrix in memory, refused where it is too large to be read whole."""
+    X = data.X
     if hasattr(X, "tocsr"):
         return X
     if prod(X.shape) * X.dtype.itemsize > largest:
         raise InvalidInputError(f"a matrix that stays on disk cannot be {advice}")
-    return np.asarray(X[:])
+    X = np.asarray(X[:])
+    data.close()
+    return X
 
 
 def most_bytes(text: str | None) -> int:
@@ -278,19 +288,19 @@ def read_known(groups: str | None, file: str, reading: Reading, n_rows: int) -> 
     ``groups`` is a file with a name per line, or ``obs:NAME`` for what an .h5ad file says.
     """
     of_cells = file.endswith(".h5ad") and not reading.transpose
-    known: dict[str, Any] = {}
+    request = Request(Path(file), file, most_bytes(reading.max_bytes))
+    told: dict[str, Any] = {}
     if groups is not None and groups.startswith(OBSERVATION):
         if not of_cells:
             raise FileError(f"--groups {groups}: only rows of an .h5ad file have obs")
-        name = groups.removeprefix(OBSERVATION)
-        known["groups"] = read_observation(_request(file, reading), name, n_rows)
+        told["groups"] = read_observation(request, groups.removeprefix(OBSERVATION), n_rows)
     elif groups is not None:
         about(groups)
-        known["groups"] = read_names(groups, n_rows, "rows")
-    map_of_cells = read_map(_request(file, reading), n_rows) if of_cells else None
+        told["groups"] = read_names(groups, n_rows, "rows")
+    map_of_cells = read_map(request, n_rows) if of_cells else None
     if map_of_cells is not None:
-        known["positions_name"], known["positions"] = map_of_cells
-    return known
+        told["positions_name"], told["positions"] = map_of_cells
+    return told
 
 
 def as_written(groups: str | None) -> str | None:
@@ -298,7 +308,3 @@ def as_written(groups: str | None) -> str | None:
     if groups is None or groups.startswith(OBSERVATION):
         return groups
     return str(Path(groups).resolve())
-
-
-def _request(file: str, reading: Reading) -> Request:
-    return Request(Path(file), file, most_bytes(reading.max_bytes))

@@ -92,7 +92,7 @@ def fit(
         raise InvalidInputError(f"--checkpoint: there is no folder {checkpoint.absolute().parent}")
     if refits == 1:
         raise InvalidInputError("--refits 1 has nothing to compare with; 20 is good, 2 the fewest")
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "n_components": components,
         "orthogonal": orthogonal,
         "beta_loss": beta_loss,
@@ -108,9 +108,7 @@ def fit(
         "n_jobs": jobs,
         "max_memory": reading.memory,
     }
-    with progress(f"reading {Path(file).name}", quiet):
-        data = read_data(file, reading, stream=True)
-    with data:
+    with read_data(file, reading, quiet=quiet, stream=True) as data:
         n, m = data.X.shape
         name = Path(data.source).name
         shape = as_image_shape(image_shape, m)
@@ -118,19 +116,21 @@ def fit(
         weighted = weights_of(data.X, sample_weight, feature_weight, weights)
         weighted["missing_values"] = np.nan if reading.missing else None
         start = _read_init(init)
-        known = read_known(groups, file, reading, n)
+        known_before = read_known(groups, file, reading, n)
         about(data.source)
         with progress(f"factorizing {name}", quiet):
-            options = {**given, "init": start, "checkpoint": checkpoint}
-            named: dict[str, Any] = {
-                "sample_names": data.row_names,
-                "feature_names": data.column_names,
-            }
-            result = factorize(data.X, **options, **weighted, **named)
+            result = factorize(
+                data.X,
+                **{**options, "init": start},
+                **weighted,
+                checkpoint=checkpoint,
+                sample_names=data.row_names,
+                feature_names=data.column_names,
+            )
             result = replace(result, preparation=data.preparation)
         with progress(f"proving {name}", quiet):
             result = prove(result)
-        stability = None
+        stability = chance = None
         if refits:
             with progress(f"refitting {name}", quiet):
                 stability = result.refit(
@@ -142,23 +142,35 @@ def fit(
                     missing_values=weighted["missing_values"],
                     max_memory=reading.memory,
                 )
-        chance = None
         if report:
             with progress("fitting shuffled data", quiet):
-                fitted = {**weighted, "n_jobs": jobs}
-                fitted |= {"orthogonal": orthogonal, "beta_loss": beta_loss}
-                chance = captured_by_chance(data.X, components, seed=result.random_state, **fitted)
+                same = {"orthogonal": orthogonal, "beta_loss": beta_loss, "n_jobs": jobs}
+                seed_of_fit = result.random_state
+                chance = captured_by_chance(
+                    data.X, components, seed=seed_of_fit, **same, **weighted
+                )
         with progress("writing", quiet):
             findings = find(
                 data.X, result, missing=reading.missing, n_jobs=jobs, max_memory=max_memory
             )
-            told = {"remarks": _remarks(weighted, reading), "chance": chance, **known}
-            told |= {"image_shape": shape, "stability": stability}
-            story = tell_story(folder, data, result, findings, **told)
-            place = file if file == "-" else str(Path(file).resolve())
-            given |= {"image_shape": image_shape, "groups": as_written(groups), "weights": weights}
-            given["refits"] = refits
-            summary = summary_of(story, {"file": place, "reading": reading.plain()}, given)
+            story = tell_story(
+                folder,
+                data,
+                result,
+                findings,
+                remarks=_remarks(weighted, reading),
+                chance=chance,
+                image_shape=shape,
+                stability=stability,
+                **known_before,
+            )
+            source = {
+                "file": file if file == "-" else str(Path(file).resolve()),
+                "reading": reading.plain(),
+            }
+            options |= {"image_shape": image_shape, "groups": as_written(groups)}
+            options |= {"weights": weights, "refits": refits}
+            summary = summary_of(story, source, options)
             names = write_folder(folder, story, summary, with_page=report)
     if file.endswith(".h5ad") and h5ad is not o.Writing.none and not reading.transpose:
         with progress("writing", quiet):
@@ -169,8 +181,7 @@ def fit(
     for caution in summary["cautions"]:
         prose(f"caution: {caution}")
     _tell(story, summary, folder, names)
-    if seed is None:
-        tell_seed(result.random_state)
+    tell_seed(seed, result.random_state)
 
 
 def _read_init(init: str) -> Any:
@@ -226,8 +237,8 @@ def _tell_core(story: Story, groups: list[dict[str, Any]]) -> None:
         return
     line()
     core = [
-        (f"component {component}", *map(percent, each))
-        for component, each in enumerate(story.core_shares.tolist())
+        (f"component {component}", *(f"{percent(share):>7}" for share in shares))
+        for component, shares in enumerate(story.core_shares.tolist())
     ]
     groups_named = [f"group {group}" for group in range(story.n_groups)]
     table((f"core ({story.loss.amount})", *groups_named), core)

@@ -10,11 +10,11 @@ import orthonmf
 from orthonmf.cli.certificates import plain_certificate
 from orthonmf.cli.failures import about
 from orthonmf.cli.terminal import as_json
-from orthonmf.cli.writing import check_own, writing_together
+from orthonmf.cli.writing import check_own, write_files
 from orthonmf.factorization import Factorization
 from orthonmf.files.journal import parse_object
 from orthonmf.files.readers import FileError, NamedMatrix
-from orthonmf.files.saving import load, save
+from orthonmf.files.saving import load
 from orthonmf.report import Findings, Story, page
 from orthonmf.report.findings import is_exactly_orthogonal
 from orthonmf.report.tables import (
@@ -24,7 +24,6 @@ from orthonmf.report.tables import (
     FEATURES,
     names_or_numbers,
     tables_of,
-    write_rows,
 )
 from orthonmf.stability.record import Stability
 
@@ -53,24 +52,17 @@ def write_folder(
     folder: Path, story: Story, summary: dict[str, Any], *, with_page: bool
 ) -> list[str]:
     """Write everything at once; a page that is there already is made again. Returns the names."""
-    tables = tables_of(story)
-    with_page = with_page or (folder / PAGE).exists()
-    written = {MODEL, SUMMARY, *tables, *([PAGE] if with_page else [])}
+    contents: dict[str, Any] = {MODEL: story.result}
     if story.stability is not None:
-        written.add(REFITS)
-    names = [name for name in FILES if name in written]
+        contents[REFITS] = story.stability
+    contents |= tables_of(story)
+    if with_page or (folder / PAGE).exists():
+        contents[PAGE] = page(story)
+    names = [*contents, SUMMARY]
+    contents[SUMMARY] = as_json({**summary, "files": names})
     check_folder(folder)
-    with writing_together(folder) as place:
-        save(story.result, place(MODEL))
-        if story.stability is not None:
-            save(story.stability, place(REFITS))
-        for name, (headings, rows) in tables.items():
-            with open(place(name), "w", encoding="utf-8", newline="") as file:
-                write_rows(file, headings, rows)
-        if with_page:
-            place(PAGE).write_text(page(story), encoding="utf-8")
-        place(SUMMARY).write_text(as_json({**summary, "files": names}), encoding="utf-8")
-    for name in {CORE, REFITS} - written:  # of an earlier result
+    write_files(folder, contents)
+    for name in {CORE, REFITS} - contents.keys():  # of an earlier result
         (folder / name).unlink(missing_ok=True)
     return names
 

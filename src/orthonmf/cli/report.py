@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from orthonmf.cli import options as o
 from orthonmf.cli.data import Reading, as_image_shape, most_bytes, read_data, read_known
-from orthonmf.cli.failures import about
 from orthonmf.cli.folder import (
     MODEL,
     PAGE,
@@ -19,7 +19,7 @@ from orthonmf.cli.folder import (
     tell_story,
 )
 from orthonmf.cli.terminal import line, object_line, progress
-from orthonmf.cli.writing import writing_together
+from orthonmf.cli.writing import write_files
 from orthonmf.factorization import Factorization
 from orthonmf.files.readers import FileError
 from orthonmf.report import find, page
@@ -38,14 +38,14 @@ def report(
 ) -> None:
     """Make the page of DIR again, with the curve over k if select-k wrote into it."""
     summary, result, file, reading = read_folder(folder, data, max_bytes)
-    with progress(f"reading {Path(file).name}", quiet):
-        matrix = read_data(file, reading)
+    matrix = read_data(file, reading, quiet=quiet)
+    with progress(f"looking at {Path(file).name}", quiet):
         shape, wanted = matrix.X.shape, (result.loadings.shape[0], result.components.shape[1])
         if tuple(shape) != wanted:
             raise FileError(f"{file}: its shape {shape} is not {wanted}, that of the model")
         findings = find(matrix.X, result, missing=reading.missing)
         options = summary["options"]
-        known = read_known(groups or options.get("groups"), file, reading, wanted[0])
+        known_before = read_known(groups or options.get("groups"), file, reading, wanted[0])
     captured = summary.get("captured")
     same = isinstance(captured, float) and math.isclose(captured, findings.captured, rel_tol=1e-6)
     if not same:
@@ -56,10 +56,8 @@ def report(
         "stability": read_stability(folder / REFITS, result, most_bytes(max_bytes)),
         "image_shape": as_image_shape(image_shape or options.get("image_shape"), wanted[1]),
     }
-    story = tell_story(folder, matrix, result, findings, **told, **known)
-    about(folder)
-    with writing_together(folder) as place:
-        place(PAGE).write_text(page(story), encoding="utf-8")
+    story = tell_story(folder, matrix, result, findings, **told, **known_before)
+    write_files(folder, {PAGE: page(story)})
     written = (folder / PAGE).resolve()
     if json:
         object_line({"page": str(written), "bytes": written.stat().st_size})
@@ -79,4 +77,5 @@ def read_folder(
     file = data or summary["input"]["file"]
     if file == "-" and data is None:
         raise FileError(f"{folder}: the data came from stdin; name them with --data FILE")
-    return summary, result, file, Reading.from_plain(summary["input"]["reading"])
+    reading = Reading.from_plain(summary["input"]["reading"])
+    return summary, result, file, replace(reading, max_bytes=max_bytes or reading.max_bytes)

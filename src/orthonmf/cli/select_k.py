@@ -9,24 +9,32 @@ from typing import Annotated, Any
 
 from orthonmf.cli import options as o
 from orthonmf.cli.data import Reading, read_data, takes_reading
-from orthonmf.cli.failures import about
 from orthonmf.cli.folder import SELECTION
 from orthonmf.cli.terminal import (
     as_json,
     line,
     object_line,
-    progress,
     prose,
     table,
     tell_seed,
 )
-from orthonmf.cli.writing import writing_together
+from orthonmf.cli.writing import write_files
 from orthonmf.engine.losses import FROBENIUS
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.fitting import factorize
 from orthonmf.selection import Selection, select_n_components
 
 TRIALS = "trials.jsonl"
+# Columns of the table: heading, name of the measure and decimals.
+MEASURES = (
+    ("error", "relative_error", 4),
+    ("at least", "lower_bound", 4),
+    ("permuted", "null_error", 4),
+    ("held out", "held_out_error", 4),
+    ("Rand", "adjusted_rand", 2),
+    ("cosine", "matched_cosine", 2),
+    ("refits", "refit_agreement", 2),
+)
 
 
 @takes_reading("missing", "row_names", "feature_names")
@@ -64,8 +72,7 @@ def select_k(
     groups of one half of them lose of the other. Then: orthonmf fit FILE -k K.
     """
     numbers = o.as_candidates(k, "--k")
-    with progress(f"reading {Path(file).name}", quiet):
-        data = read_data(file, reading)
+    data = read_data(file, reading, quiet=quiet)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
     selection = select_n_components(
@@ -104,48 +111,38 @@ def select_k(
         "candidates": [asdict(candidate) for candidate in selection.candidates],
     }
     if output is not None:
-        about(output)
-        with writing_together(output) as place:
-            place(SELECTION).write_text(as_json(values), encoding="utf-8")
+        write_files(output, {SELECTION: as_json(values)})
     if json:
         object_line(values)
         return
     for caution in cautions:
         prose(f"caution: {caution}")
     _tell(selection)
-    if seed is None:
-        tell_seed(selection.random_state)
+    tell_seed(seed, selection.random_state)
     if output is not None:
         line(f"wrote {output}/: {SELECTION} {TRIALS}")
 
 
 def _tell(selection: Selection) -> None:
-    refitted = any(candidate.refit_agreement is not None for candidate in selection.candidates)
-    held_out = selection.candidates[0].held_out_error is not None
+    columns = [
+        (heading, decimals, [getattr(candidate, name) for candidate in selection.candidates])
+        for heading, name, decimals in MEASURES
+    ]
+    shown = [column for column in columns if set(column[2]) != {None}]
     rows = [
         (
             _show(candidate.n_components),
-            f"{candidate.relative_error:.4f}",
-            "-" if candidate.lower_bound is None else f"{candidate.lower_bound:.4f}",
-            f"{candidate.null_error:.4f}",
-            *([f"{candidate.held_out_error:.4f}"] if held_out else []),
-            f"{candidate.adjusted_rand:.2f}",
-            f"{candidate.matched_cosine:.2f}",
-            *([_show_index(candidate.refit_agreement)] if refitted else []),
+            *(
+                "-" if values[place] is None else f"{values[place]:.{decimals}f}"
+                for _, decimals, values in shown
+            ),
             "<- suggested" if candidate.n_components == selection.suggestion else "",
         )
-        for candidate in selection.candidates
+        for place, candidate in enumerate(selection.candidates)
     ]
-    refits = ("refits",) if refitted else ()
-    counts = ("held out",) if held_out else ()
-    headings = ("k", "error", "at least", "permuted", *counts, "Rand", "cosine", *refits, "")
-    table(headings, rows)
+    table(("k", *(heading for heading, _, _ in shown), ""), rows)
     line()
     prose(f"suggested: {_show(selection.suggestion)}, {selection.reason}")
-
-
-def _show_index(index: float | None) -> str:
-    return "-" if index is None else f"{index:.2f}"
 
 
 def _show(size: Any) -> str:

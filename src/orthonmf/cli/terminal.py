@@ -32,9 +32,10 @@ def prose(text: str) -> None:
         line(part)
 
 
-def tell_seed(seed: int | None) -> None:
-    """The seed that was drawn because none was given."""
-    line(f"seed {seed}; the same command with --seed {seed} gives the same answer")
+def tell_seed(given: int | None, seed: int | None) -> None:
+    """The seed that was drawn, if none was given."""
+    if given is None:
+        line(f"seed {seed}; the same command with --seed {seed} gives the same answer")
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -42,8 +42,8 @@ def transform(
     place = model / MODEL if model.is_dir() else model
     fitted = read_model(place, most_bytes(reading.max_bytes))
     with (
-        progress(f"reading {Path(file).name}", quiet),
-        read_data(file, reading, stream=True) as data,
+        read_data(file, reading, quiet=quiet, stream=True) as data,
+        progress(f"expressing {Path(file).name}", quiet),
     ):
         _check_names(data, place.parent / FEATURES, fitted)
         story = _transform(data, fitted, reading.missing)
@@ -82,12 +82,12 @@ def _check_names(data: NamedMatrix, path: Path, fitted: Factorization) -> None:
         return
     try:
         with open(path, encoding="utf-8", newline="") as file:
-            known = [unshield(row[0]) for row in csv.reader(file)][1:]
+            of_model = [unshield(row[0]) for row in csv.reader(file)][1:]
     except (csv.Error, UnicodeDecodeError, IndexError) as error:
         raise FileError(f"{path}: it was not written by orthonmf fit, or is damaged") from error
-    if known == [str(number) for number in range(fitted.components.shape[1])]:
+    if of_model == [str(number) for number in range(fitted.components.shape[1])]:
         return
-    for place, (name, wanted) in enumerate(zip(data.column_names, known, strict=False)):
+    for place, (name, wanted) in enumerate(zip(data.column_names, of_model, strict=False)):
         if name != wanted:
             raise FileError(
                 f"{data.source}: column {place} is {name!r}, but the model has {wanted!r} there"

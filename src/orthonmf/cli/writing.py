@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from orthonmf.cli.failures import about
 from orthonmf.files.readers import FileError
+from orthonmf.files.saving import save
 from orthonmf.files.whole_files import flush_folder, remove_leftovers, temporary_name
+from orthonmf.report.tables import write_rows
 
 
 def check_own(folder: Path, names: Iterable[str], mark: str) -> None:
@@ -27,6 +31,23 @@ def check_own(folder: Path, names: Iterable[str], mark: str) -> None:
         raise FileError(
             f"{folder}: it holds a {there[0]} that orthonmf did not write; choose another folder"
         )
+
+
+def write_files(folder: Path, contents: Mapping[str, Any]) -> None:
+    """Write files that appear together, each by its content.
+
+    It is a text, a table (its headings and its rows), or what `save` takes.
+    """
+    about(folder)
+    with writing_together(folder) as place:
+        for name, content in contents.items():
+            if isinstance(content, str):
+                place(name).write_text(content, encoding="utf-8")
+            elif isinstance(content, tuple):
+                with open(place(name), "w", encoding="utf-8", newline="") as file:
+                    write_rows(file, *content)
+            else:
+                save(content, place(name))
 
 
 @contextmanager

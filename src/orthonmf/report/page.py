@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from orthonmf.certificate import bound_text
-from orthonmf.engine.losses import FROBENIUS, KULLBACK_LEIBLER
-from orthonmf.report.charts import Chart, Line, histogram, line_chart, picture
+from orthonmf.report.charts import Chart, Line, picture
 from orthonmf.report.findings import is_exactly_orthogonal
 from orthonmf.report.pictures import color, pictures
 from orthonmf.report.stability import told_refits
 from orthonmf.report.story import Story, count, percent, ratio_text, sentence, shorten
 from orthonmf.report.tables import tables_of, write_rows
 
-MOST_SWEEPS = 400  # points of the chart of errors
 MOST_DOTS = 24  # components, and features, of the table of dots
 MOST_CARDS = 60
 MOST_CORE = 40  # groups of each side of a core
@@ -34,10 +32,7 @@ MOST_SPOTS = 5_000
 SIDE = 480  # of the map of rows
 TYPICAL_ROWS, WORST_ROWS, BINS = 6, 12, 20
 MOST_LINES, MOST_CSV = 50_000, 750_000  # lines and bytes of a table that a page carries
-ERRORS = {
-    FROBENIUS: "squared error / squared norm",
-    KULLBACK_LEIBLER: "divergence / information in the rows",
-}
+STYLES = ("first", "second", "third", "fourth")  # of the lines of a chart
 LINKS = (
     ("Overview", "#overview"),
     ("Matrix", "#matrix"),
@@ -54,7 +49,7 @@ def page(story: Story) -> str:
     part = "the groups of both sides" if story.has_core else story.part
     core = [("Core", "#core")] if story.has_core else []
     dots = [] if story.image_shape else _dots(story)
-    k, chosen = story.result.n_components_found, story.selection
+    pairs = story.selection and _is_of_pairs(story.selection)
     refits = told_refits(story)
     again = [("Again?", "#stability")] if refits else []
     return render(
@@ -64,7 +59,6 @@ def page(story: Story) -> str:
         story=story,
         result=story.result,
         findings=story.findings,
-        figures=_figures(story),
         bound=bound_text(story.result.certificate.lower_bound or 0.0),
         dots=dots,
         largest_dot=max(float(story.result.components[:, dots].max(initial=0.0)), 1e-300),
@@ -72,9 +66,8 @@ def page(story: Story) -> str:
         spots=_spots(story),
         refits=refits,
         captured=_captured_rows(story),
-        sweeps=_sweeps(story),
-        curves=[] if not chosen or _is_of_pairs(chosen) else _curves(chosen, k),
-        pairs=_pairs(chosen) if chosen and _is_of_pairs(chosen) else None,
+        curves=_curves(story) if story.selection and not pairs else [],
+        pairs=_pairs(story.selection["candidates"]) if story.selection and pairs else None,
         files=_files(story),
         **pictures(story, part),
     )
@@ -109,6 +102,7 @@ def _environment() -> Environment:
         color=color,
         shorten=shorten,
         ratio_text=ratio_text,
+        is_exactly_orthogonal=is_exactly_orthogonal,
         MOST_DOTS=MOST_DOTS,
         MOST_CARDS=MOST_CARDS,
         MOST_CORE=MOST_CORE,
@@ -152,37 +146,9 @@ def _whole_percent(share: float) -> str:
     return str(whole) if whole else ""
 
 
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
-
-
 def _number(value: float) -> str:
     """Three digits of a number, without an exponent where that can be read."""
     return f"{value:,.0f}" if 1000 <= value < 1e7 else f"{value:.3g}"
-
-
-def _figures(story: Story) -> list[tuple[str, str, str]]:
-    """The numbers of the fit: a name, the number, and what it is, each."""
-    result, certificate = story.result, story.result.certificate
-    times = "\N{MULTIPLICATION SIGN}"
-    sizes = (f"{result.n_components_found}", f"of {result.n_components} asked for")
-    if isinstance(result.n_components, tuple):
-        k, n_groups = result.n_components
-        asked = f"rows {times} features, of {k} {times} {n_groups} asked for"
-        sizes = (f"{result.n_components_found} {times} {story.n_groups}", asked)
-    spent = f"{result.n_sweeps} sweeps over the data"
-    if certificate.seconds:
-        spent = f"for the fit, {certificate.seconds:.3g} s for the proof"
-    exact = is_exactly_orthogonal(result)
-    overlap = ("exact", "no overlap, to the last bit") if exact else ("not exact", "see the model")
-    error = f"{result.relative_error:.4f}"
-    return [
-        (_capital(story.loss.error), error, ERRORS[result.beta_loss]),
-        ("Proven ratio", ratio_text(certificate.ratio), "of this error to the smallest possible"),
-        ("Orthogonality", *overlap),
-        ("Groups" if story.has_core else "Components", *sizes),
-        ("Time", f"{result.seconds:.3g} s", spent),
-    ]
 
 
 def _dots(story: Story) -> list[int]:
@@ -209,19 +175,16 @@ def _cross_table(story: Story) -> dict[str, Any] | None:
     counts = np.zeros((len(names), k + 1), dtype=np.int64)
     np.add.at(counts, (numbers, labels), 1)  # label -1 is the last column
     order = np.argsort(-counts.sum(axis=1), kind="stable")
-    shown = list(range(min(k, MOST_COMPONENTS))) + ([k] if counts[:, k].any() else [])
-    rows = [(shorten(str(names[at])), counts[at]) for at in order[:MOST_GROUPS]]
-    rest = counts[order[MOST_GROUPS:]]
-    if len(rest):
+    rows = [(shorten(str(names[group])), counts[group]) for group in order[:MOST_GROUPS]]
+    if len(order) > MOST_GROUPS:
+        rest = counts[order[MOST_GROUPS:]]
         rows.append((f"{len(rest)} smaller groups", rest.sum(axis=0)))
+    shown = [*range(min(k, MOST_COMPONENTS)), *([k] if counts[:, k].any() else [])]
     return {
         "n_groups": len(names),
         "agreement": adjusted_rand_score(numbers, labels),
-        "head": ["none" if at == k else str(at) for at in shown],
-        "rows": [
-            (name, [(int(row[at]), row[at] / max(1, row.sum())) for at in shown])
-            for name, row in rows
-        ],
+        "head": ["none" if component == k else str(component) for component in shown],
+        "rows": [(name, [(int(n), n / row.sum()) for n in row[shown]]) for name, row in rows],
     }
 
 
@@ -233,15 +196,15 @@ def _spots(story: Story) -> dict[str, Any] | None:
     if story.positions is None:
         return None
     places = np.asarray(story.positions, dtype=np.float64)[:, :2]
-    known = np.flatnonzero(np.isfinite(places).all(axis=1))
-    if not len(known):
+    placed = np.flatnonzero(np.isfinite(places).all(axis=1))
+    if not len(placed):
         return None
-    step = -(-len(known) // MOST_SPOTS)
-    kept = known[::step]
-    low, high = places[kept].min(axis=0), places[kept].max(axis=0)
-    shares = (places[kept] - low) / np.where(high > low, high - low, 1.0)
+    step = -(-len(placed) // MOST_SPOTS)
+    drawn = placed[::step]
+    shares = places[drawn] - places[drawn].min(axis=0)
+    shares /= np.where(shares.any(axis=0), shares.max(axis=0), 1.0)
     across, down = 8 + shares[:, 0] * (SIDE - 16), 8 + (1 - shares[:, 1]) * (SIDE - 16)
-    labels = story.findings.row_labels[kept]
+    labels = story.findings.row_labels[drawn]
     paths = {
         int(component): "".join(
             f"M{x:.1f} {y:.1f}h0"
@@ -249,7 +212,7 @@ def _spots(story: Story) -> dict[str, Any] | None:
         )
         for component in np.unique(labels)
     }
-    return {"paths": paths, "step": step, "side": SIDE, "width": 5.2 if len(kept) > 1000 else 7.2}
+    return {"paths": paths, "step": step, "side": SIDE, "width": 5.2 if len(drawn) > 1000 else 7.2}
 
 
 def _captured_rows(story: Story) -> dict[str, Any] | None:
@@ -259,66 +222,69 @@ def _captured_rows(story: Story) -> dict[str, Any] | None:
     if not len(shares):
         return None
     counts, edges = np.histogram(np.clip(shares, 0.0, 1.0), bins=BINS, range=(0.0, 1.0))
-    words = {"x_label": f"share of the row's {story.loss.amount}", "y_label": "rows"}
-    chart = histogram("How much of a row is captured", counts, edges, **words)
+    chart = Chart(
+        "How much of a row is captured",
+        f"share of the row's {story.loss.amount}",
+        "rows",
+        edges.tolist(),
+        [Line("rows", counts.tolist())],
+        [f"{100 * low:.0f} to {100 * high:.0f}%" for low, high in pairwise(edges)],
+        [(share, f"{share:.0%}") for share in (0, 0.25, 0.5, 0.75, 1)],
+    )
     return {"quantiles": np.quantile(shares, (0.1, 0.5, 0.9)).tolist(), "chart": chart}
 
 
-def _sweeps(story: Story) -> Chart | None:
-    history = story.result.history
-    if len(history) < 2:
-        return None
-    places = range(0, len(history), -(-len(history) // MOST_SWEEPS))
-    error = story.loss.error
-    line = Line(error, [float(history[place]) for place in places], "first")
-    numbers = [place + 1 for place in places]
-    title = "Error after each sweep"
-    return line_chart(title, numbers, [line], x_label="sweep", y_label=error)
-
-
 def _is_of_pairs(selection: Mapping[str, Any]) -> bool:
-    return isinstance(selection["candidates"][0]["n_components"], list)
+    return isinstance(selection["suggestion"], list)
 
 
-def _curves(selection: Mapping[str, Any], k: int) -> list[Chart]:
+def _curves(story: Story) -> list[Chart]:
     """The curves of ``select-k``, with the number it suggests and that of this page marked."""
-    tried, suggested = selection["candidates"], selection["suggestion"]
-    marked = [(suggested, f"suggested: k = {suggested}")]
-    if k != suggested:
-        marked.append((k, f"this page: k = {k}"))
+    assert story.selection is not None
+    tried, suggestion = story.selection["candidates"], story.selection["suggestion"]
+    k = story.result.n_components_found
     places = [candidate["n_components"] for candidate in tried]
-
-    def line(name: str, key: str, style: str) -> Line:
-        return Line(name, [candidate.get(key) for candidate in tried], style)
-
-    errors = [
-        line("error", "relative_error", "first"),
-        line("no error can be below", "lower_bound", "second"),
-        line("permuted data", "null_error", "third"),
-    ]
-    halves = "rows"
-    if tried[0].get("held_out_error") is not None:
-        errors.append(line("held-out counts", "held_out_error", "fourth"))
-        halves = "counts"
-    agreement = [
-        line("labels (adjusted Rand index)", "adjusted_rand", "first"),
-        line("components (matched cosine)", "matched_cosine", "second"),
-    ]
-    if any(candidate.get("refit_agreement") is not None for candidate in tried):
-        agreement.append(line("labels of refits (adjusted Rand index)", "refit_agreement", "third"))
+    ticks = sorted(set(places))[:: -(-len(places) // 10)]
+    marked = [(suggestion, f"suggested: k = {suggestion}"), (k, f"this page: k = {k}")]
+    marked = [(place, word) for place, word in marked if min(places) <= place <= max(places)]
+    halves = "rows" if tried[0].get("held_out_error") is None else "counts"
+    charts = {
+        ("Error for each number of components", "relative error"): (
+            ("error", "relative_error"),
+            ("no error can be below", "lower_bound"),
+            ("permuted data", "null_error"),
+            ("held-out counts", "held_out_error"),
+        ),
+        (f"Agreement of two halves of the {halves}", "agreement"): (
+            ("labels (adjusted Rand index)", "adjusted_rand"),
+            ("components (matched cosine)", "matched_cosine"),
+            ("labels of refits (adjusted Rand index)", "refit_agreement"),
+        ),
+    }
     return [
-        line_chart("Error for each number of components", places, errors, x_label="components",
-                   y_label="relative error", marked=marked, from_zero=True),
-        line_chart(f"Agreement of two halves of the {halves}", places, agreement,
-                   x_label="components", y_label="agreement", marked=marked),
-    ]  # fmt: skip
+        Chart(
+            title,
+            "components",
+            y_label,
+            places,
+            [
+                Line(name, heights, style)
+                for (name, key), style in zip(curves, STYLES, strict=False)
+                if set(heights := [candidate.get(key) for candidate in tried]) != {None}
+            ],
+            list(map(str, places)),
+            [(place, str(place)) for place in ticks],
+            marked if k != suggestion else marked[:1],
+        )
+        for (title, y_label), curves in charts.items()
+    ]
 
 
-def _pairs(selection: Mapping[str, Any]) -> dict[str, Any]:
+def _pairs(candidates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The errors over pairs: groups of rows down, groups of features across."""
     errors = {
-        tuple(candidate["n_components"]): candidate.get("relative_error")
-        for candidate in selection["candidates"]
+        tuple(candidate["n_components"]): candidate.get("relative_squared_error")
+        for candidate in candidates
     }
     down, across = (sorted({pair[side] for pair in errors}) for side in (0, 1))
     rows = [(k, [errors.get((k, n_groups)) for n_groups in across]) for k in down]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.engine.losses import KULLBACK_LEIBLER, LOSSES
+from orthonmf.engine.losses import LOSSES
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.shuffles import MOST_ENTRIES
 from orthonmf.errors import InvalidInputError, InvalidTypeError
@@ -94,9 +94,13 @@ def write_report(
         )
     findings = find(X, result, missing=may_be_missing(missing_values), n_jobs=n_jobs)
     chance = None
-    if _check_data(findings.matrix, result):
+    if _has_same_error(findings.matrix, result):
         options = {"missing_values": missing_values, "n_jobs": n_jobs}
         chance = _find_chance(findings.matrix, result, **options)
+    if stability is not None and not (isinstance(stability, Stability) and stability.is_of(result)):
+        raise InvalidInputError(
+            "stability is not what refits of this result gave; pass result.refit(X)"
+        )
     story = Story(
         result,
         findings,
@@ -106,7 +110,7 @@ def write_report(
         image_shape,
         chance=chance,
         groups=None if groups is None else _groups_of(groups, X, shape[0]),
-        stability=None if stability is None else _check_stability(stability, result),
+        stability=stability,
         version=__version__,
     )
     html = page(story)
@@ -115,54 +119,24 @@ def write_report(
     return Path(path)
 
 
-def _check_data(matrix: Matrix, result: Factorization) -> bool:
-    """Refuse a matrix that is not the one of the result: its error is another one.
+def _has_same_error(matrix: Matrix, result: Factorization) -> bool:
+    """Whether the error on a matrix is that of the fit; one with other loadings is refused.
 
-    A fit with weights of rows, which a result does not keep, has another error here, too; but
-    its loadings are still the products of the rows with their components. Returns whether the
-    errors are the same, so that there were no such weights.
+    A fit with weights of rows, which a result does not keep, has another error here, but its
+    rows are expressed by the components as before. Where entries are missing a row between two
+    components may go to either.
     """
-    if result.beta_loss == KULLBACK_LEIBLER:
-        return _check_counts(matrix, result)
-    k, directions = result.n_components_found, matrix.metric(result.components).directions
-    if result.labels is None or result.scales is None:
-        lengths = matrix.lengths_of_loadings(result.loadings, result.components)
-        products = (lengths * matrix.products(directions)).sum(axis=0)
-        squares = np.square(lengths).sum(axis=0)
-    else:
-        lengths = matrix.lengths_of_scales(result.labels, result.scales, result.components)
-        products = (matrix.row_sums(result.labels, lengths, k) * directions).sum(axis=1)
-        used = result.labels >= 0
-        squares = np.bincount(result.labels[used], np.square(lengths[used]), minlength=k)
-    captured = 2 * products - squares if matrix.complete else products
-    total = float(matrix.row_squares.sum())
-    error = 1.0 - float(captured.sum()) / total if total > 0 else 0.0
-    same_error = bool(np.isclose(error, result.relative_error, rtol=1e-4, atol=1e-5))
-    if matrix.complete:
-        projected = np.allclose(products, squares, rtol=1e-4)
-    else:
-        again = matrix.express(result.components, result.orthogonal)
-        close = np.isclose(_dense(again.loadings), _dense(result.loadings), rtol=1e-3)
-        projected = close.all(axis=1).mean() > 0.5  # rows between two components may go to either
-    if not same_error and not projected:
-        raise InvalidInputError(
-            f"X is not the matrix of this result: the relative squared errors are {error:.6g} "
-            f"and {result.relative_error:.6g}; pass the X that was fitted"
-        )
-    return same_error
-
-
-def _check_counts(matrix: Matrix, result: Factorization) -> bool:
-    """The same under the Kullback-Leibler divergence, where rows express alike as well."""
     loss = LOSSES[result.beta_loss]
-    again = loss.express(matrix, result.components, result.orthogonal)
-    error = loss.relative_error(matrix, again, result.components, result.orthogonal)
+    expressed = loss.express(matrix, result.components, result.orthogonal)
+    error = loss.relative_error(matrix, expressed, result.components, result.orthogonal)
     same_error = bool(np.isclose(error, result.relative_error, rtol=1e-4, atol=1e-5))
-    same_rows = np.allclose(_dense(again.loadings), _dense(result.loadings), rtol=1e-4)
-    if not same_error and not same_rows:
+    component_codes = np.arange(1.0, 1.0 + result.n_components_found)  # one number for every row
+    now, then = (loadings @ component_codes for loadings in (expressed.loadings, result.loadings))
+    same_rows = np.isclose(now, then, rtol=1e-3)
+    if not same_error and same_rows.mean() <= 0.5:
         raise InvalidInputError(
-            f"X is not the matrix of this result: the shares of the information lost are "
-            f"{error:.6g} and {result.relative_error:.6g}; pass the X that was fitted"
+            f"X is not the matrix of this result: it has the {loss.error} {error:.6g} in place of "
+            f"{result.relative_error:.6g}; pass the X that was fitted"
         )
     return same_error
 
@@ -175,19 +149,6 @@ def _find_chance(matrix: Matrix, result: Factorization, **options: Any) -> float
     options |= {"orthogonal": result.orthogonal, "beta_loss": result.beta_loss}
     options |= {"feature_weight": result.feature_weight}
     return captured_by_chance(rows, result.n_components, seed=result.random_state, **options)
-
-
-def _dense(loadings: Any) -> Any:
-    return loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
-
-
-def _check_stability(stability: Any, result: Factorization) -> Stability:
-    """Refits of this result, not of another."""
-    if not isinstance(stability, Stability) or not stability.is_of(result):
-        raise InvalidInputError(
-            "stability is not what refits of this result gave; pass result.refit(X)"
-        )
-    return stability
 
 
 def _groups_of(groups: Any, X: Any, n: int) -> list[str]:
