@@ -70,7 +70,7 @@ def test_a_row_that_outweighs_all_others(table, orthogonal):
 def test_a_column_of_another_unit():
     X = load_wine(as_frame=True).data
     (told,) = cautions(X)
-    assert told.startswith("Column proline holds 98.3 % of the energy")
+    assert told.startswith("Column proline holds 98.3% of the energy")
     assert "--normalize columns" in told
     assert cautions(X / np.sqrt((X**2).mean())) == ()
 
@@ -87,7 +87,7 @@ def test_components_that_are_tiny():
     X += 1e-3 * np.random.default_rng(0).random(X.shape)
     told = cautions(X, 4, sample_weight=np.ones(20))
     assert told == (
-        "3 of 4 components are tiny, each under 0.5 % of what is captured: ask for fewer (-k), or "
+        "3 of 4 components are tiny, each under 0.5% of what is captured: ask for fewer (-k), or "
         "see what select-k suggests.",
     )
 
@@ -134,9 +134,9 @@ def test_counts_are_named_under_the_squared_error_alone():
 
 def test_data_on_disk_are_not_read_again_for_cautions(table, tmp_path):
     table.iloc[7] *= 100
-    held = np.lib.format.open_memmap(tmp_path / "x.npy", "w+", np.float64, table.shape)
-    held[:] = table
-    (told,) = cautions(held)
+    on_disk = np.lib.format.open_memmap(tmp_path / "x.npy", "w+", np.float64, table.shape)
+    on_disk[:] = table
+    (told,) = cautions(on_disk)
     assert told.startswith("Row 7 holds 9")
 
 
@@ -153,7 +153,7 @@ def test_what_shuffled_data_tell():
     (nothing,) = compare_with_chance(0.999, 0.995, 4, shares)
     assert "tell nothing" in nothing
     (few,) = compare_with_chance(0.6, 0.5, 4, np.where(np.arange(100) < 10, 0.9, 0.2))
-    assert few.startswith("Only 10 % of the rows")
+    assert few.startswith("Only 10% of the rows")
     assert compare_with_chance(0.6, 0.6, 1, shares) == ()
 
 

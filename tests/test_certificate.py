@@ -63,16 +63,16 @@ def test_the_words_of_a_divergence_tell_what_is_kept_before_what_is_promised():
         reason="none is known",
     )
     assert str(known) == (
-        "divergence at most 1.063 times the smallest possible; proven by luck; it keeps 12.3 % of "
+        "divergence at most 1.063 times the smallest possible; proven by luck; it keeps 12.3% of "
         "the information that rows hold about columns, and no answer of as many parts keeps more "
-        "than 18.8 %; nothing is promised: none is known"
+        "than 18.8%; nothing is promised: none is known"
     )
 
 
 def test_the_words_for_each_case():
     unique = Certificate(ratio=1.0001, method="luck", unique_within=0.01234)
     assert str(unique).endswith(
-        "every answer as good has the same groups, but for 1.24 % of the weight"
+        "every answer as good has the same groups, but for 1.24% of the weight"
     )
     assert str(Certificate()) == "nothing is proven"
     assert str(Certificate(reason="no time")) == "nothing is proven: no time"

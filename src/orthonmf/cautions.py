@@ -59,12 +59,13 @@ def find_cautions(matrix: Matrix, result: Factorization) -> tuple[str, ...]:
     energies = _energies(result, step)
     if step > 1 and _about_components(energies):
         energies = _energies(result)  # what is said is true of all rows
-    found = [*underflown, *_about_components(energies), *_about_counts(matrix)]
-    if matrix.row_weights is None and matrix.column_factors is None:
-        captured = (1.0 - result.relative_error) * (energies @ np.square(result.components))
-        rows = _about_rows(matrix, result)
-        found = [*rows, *_about_columns(matrix, result, captured, bool(rows)), *found]
-    return tuple(found)
+    general = [*underflown, *_about_components(energies)]
+    if matrix.row_weights is not None or matrix.column_factors is not None:
+        return tuple(general)
+    captured = (1.0 - result.relative_error) * (energies @ np.square(result.components))
+    rows = _about_rows(matrix, result)
+    columns = _about_columns(matrix, result, captured, bool(rows))
+    return (*rows, *columns, *general, *_about_counts(matrix))
 
 
 def _about_underflow(matrix: Matrix) -> tuple[str, ...]:
@@ -72,11 +73,12 @@ def _about_underflow(matrix: Matrix) -> tuple[str, ...]:
     rows = matrix.underflown
     if len(rows) == 0:
         return ()
-    one = len(rows) == 1
-    who = f"Row {rows[0]} is" if one else f"{len(rows):,} rows (the first: {rows[0]}) are"
-    count = "its square underflows: it counts" if one else "their squares underflow: they count"
+    who, what = f"Row {rows[0]} is", "its square underflows: it counts"
+    if len(rows) > 1:
+        who = f"{len(rows):,} rows (the first: {rows[0]}) are"
+        what = "their squares underflow: they count"
     return (
-        f"{who} so small next to the largest entry that {count} as zero, and what is said of the "
+        f"{who} so small next to the largest entry that {what} as zero, and what is said of the "
         "error, a certificate too, is about X with zeros there. Try --normalize rows.",
     )
 
@@ -170,8 +172,6 @@ def _about_counts(matrix: Matrix) -> list[str]:
     n, m = matrix.shape
     if not (matrix.source.in_memory and matrix.complete and matrix.exponent == 0):
         return []
-    if matrix.row_weights is not None or matrix.column_factors is not None:
-        return []
     some = min(n, COUNTED_ROWS, max(1, COUNTED_ENTRIES // m))
     rows = matrix.source.rows(np.linspace(0, n - 1, some).astype(np.int64))
     values = rows[rows > 0]
@@ -227,7 +227,7 @@ def _about_columns(
         return []
     counting, dated = _suspects(matrix)
     looked_at = np.unique(np.concatenate([heavy, counting, dated]))
-    found: list[str] = []
+    told: list[str] = []
     if len(looked_at):
         directions = np.zeros((len(looked_at) + 1, m))
         directions[np.arange(len(looked_at)), looked_at] = 1.0
@@ -235,16 +235,16 @@ def _about_columns(
         *columns, sums = on_host(matrix.products(directions)).T
         for column, values in zip(looked_at.tolist(), columns, strict=True):
             share = 0.0 if heavy_row else float(values @ values) / matrix.total
-            found += _about_column(column, values, sums, share, result)
-    if found or heavy_row or m < FEWEST_COLUMNS or not _is_dense(matrix):
-        return found
+            told += _about_column(column, values, sums, share, result)
+    if told or heavy_row or m < FEWEST_COLUMNS or not _is_dense(matrix):
+        return told
     together = float(np.sort(captured)[-FEW_COLUMNS:].sum())
     if together > NEARLY_ALL:
-        found.append(
+        told.append(
             f"{FEW_COLUMNS} of {m} columns hold {_percent(together)} of the energy: columns are on "
             "very different scales; bring them to one (--normalize columns)."
         )
-    return found
+    return told
 
 
 def _about_column(
@@ -301,4 +301,4 @@ def _drop(column: int, names: tuple[str, ...] | None) -> str:
 
 def _percent(share: float) -> str:
     """A share rounded towards nothing, so that none becomes all."""
-    return f"{math.floor(1000 * share) / 10:g} %"
+    return f"{math.floor(1000 * share) / 10:g}%"

@@ -197,7 +197,7 @@ def ratio_text(ratio: float, most_decimals: int = 9) -> str:
 def percent(share: float | Decimal, rounding: str) -> str:
     """A share in percent with three digits, moved to the side on which the claim stays true."""
     exact = Context(3, rounding).create_decimal(share).scaleb(2)
-    return f"{exact.normalize():f} %"
+    return f"{exact.normalize():f}%"
 
 
 def bound_text(bound: float) -> str:

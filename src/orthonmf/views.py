@@ -141,9 +141,9 @@ def in_lines(result: Factorization) -> str:
         f"{LOSSES[result.beta_loss].error_name}={result.relative_error:.6g})"
     ]
     lines += [f"  caution: {caution}" for caution in result.cautions]
-    known = result.evidence.settled
-    if known is not None:
-        lines.append(f"  {known}")
+    certificate = result.evidence.settled
+    if certificate is not None:
+        lines.append(f"  {certificate}")
     rows = _rows(result, MOST_LINES)
     lines += [f"  {number}: {size} samples; {names}" for number, size, _, names in rows]
     more = result.n_components_found - len(rows)
@@ -155,8 +155,8 @@ def in_html(result: Factorization) -> str:
     import pandas  # takes half a second
 
     n, m = result.loadings.shape[0], result.components.shape[1]
-    known = result.evidence.settled
-    proven = "" if known is None else f"; {escape(str(known))}"
+    certificate = result.evidence.settled
+    proven = "" if certificate is None else f"; {escape(str(certificate))}"
     head = (
         f"<p>{n:,} × {m:,}: {result.n_components_found} components that share no "
         f"{SHARE_NONE[result.orthogonal]}; {LOSSES[result.beta_loss].error} "
@@ -226,13 +226,18 @@ def _name_ticks(axis: Any, names: Names, shown: Array) -> None:
     axis.set_ticks(places, [str(name)[:LONGEST] for name in name_some(names, shown[places])])
 
 
+def order_by_label(labels: Array, strengths: Array) -> Array:
+    """Members of label 0 first, the strongest of each first; those of none at the end."""
+    last = labels.max(initial=-1) + 1
+    return np.lexsort((-strengths, np.where(labels < 0, last, labels)))
+
+
 def order_of_samples(result: Factorization) -> Array:
     """Samples by component, those without one last, the largest loadings of each first."""
-    labels = strongest(result)
     size = result.scales
     if size is None:
         size = np.max(np.asarray(result.loadings), axis=1, initial=0.0)
-    return np.lexsort((-size, np.where(labels < 0, result.n_components_found, labels)))
+    return order_by_label(strongest(result), size)
 
 
 def order_of_features(result: Factorization) -> Array:
@@ -241,8 +246,7 @@ def order_of_features(result: Factorization) -> Array:
     if not len(weights):
         return np.arange(weights.shape[1])
     largest = weights.max(axis=0)
-    labels = np.where(largest > 0, weights.argmax(axis=0), len(weights))
-    return np.lexsort((-largest, labels))
+    return order_by_label(np.where(largest > 0, weights.argmax(axis=0), -1), largest)
 
 
 def _thin(order: Array) -> Array:

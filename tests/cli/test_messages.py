@@ -56,12 +56,12 @@ def test_no_message_names_an_option_that_the_command_lacks(files, run, tmp_path)
     }  # fmt: skip
     for command, more in calls.items():
         params = load_command(command).params
-        known = {name for option in params for name in (*option.opts, *option.secondary_opts)} | {
+        options = {name for option in params for name in (*option.opts, *option.secondary_opts)} | {
             "--help"
         }
         for name in files:
             done = run(command, *more, name)
-            assert set(OPTION.findall(done.err)) <= known, (command, name, done.err)
+            assert set(OPTION.findall(done.err)) <= options, (command, name, done.err)
     weights = run("fit", "counts.csv", "--sample-weight", "several.npz")
     assert "several arrays: a, b" in weights.err
     assert "--key" not in weights.err

@@ -79,10 +79,10 @@ def test_an_h5ad_gets_the_certainty_of_its_cells(run, blocks, tmp_path):
     anndata.AnnData(blocks).write_h5ad(tmp_path / "cells.h5ad")
     told = run("fit", "cells.h5ad", "-k", 3, "--refits", 3, "-o", "out")
     assert told.code == 0, told.err
-    held = anndata.read_h5ad(tmp_path / "out" / "cells.orthonmf.h5ad")
+    cells = anndata.read_h5ad(tmp_path / "out" / "cells.orthonmf.h5ad")
     certainty = orthonmf.load(tmp_path / "out" / "stability.npz").certainty
-    np.testing.assert_array_equal(held.obs["orthonmf_certainty"], certainty)
-    assert held.uns["orthonmf"]["n_refits"] == 3
+    np.testing.assert_array_equal(cells.obs["orthonmf_certainty"], certainty)
+    assert cells.uns["orthonmf"]["n_refits"] == 3
 
 
 def test_select_k_tells_refits_next_to_halves_in_the_terminal_and_on_the_page(run, table):

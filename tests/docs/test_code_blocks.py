@@ -30,13 +30,13 @@ def has_gpu():
 
 
 def pages():
-    found = [p for p in DOCS.rglob("*.md") if not ELSEWHERE & set(p.relative_to(DOCS).parts)]
+    paths = [p for p in DOCS.rglob("*.md") if not ELSEWHERE & set(p.relative_to(DOCS).parts)]
     marks = dict.fromkeys(CLUSTERS, pytest.mark.cluster)
     marks |= dict.fromkeys(REAL_DATA, pytest.mark.real_data)
     marks |= dict.fromkeys(SLOW, pytest.mark.slow)
     return [
         pytest.param(path, id=str(path.relative_to(DOCS)), marks=marks.get(path.name, ()))
-        for path in sorted(found)
+        for path in sorted(paths)
         if BLOCK.search(path.read_text(encoding="utf-8"))
     ]
 

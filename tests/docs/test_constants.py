@@ -58,7 +58,7 @@ def promise(k=10, *, X=None, shape=None, **options):
     elif X == "missing":
         X = np.random.default_rng(0).random(shape or sizes(k))
         X[0, 0] = np.nan
-        options = {name: one for name, one in options.items() if name in ("orthogonal",)}
+        options = {name: value for name, value in options.items() if name == "orthogonal"}
         options["missing_values"] = np.nan
     elif X == "exact":
         blocks = k[0] if isinstance(k, tuple) else k
@@ -74,8 +74,8 @@ def promise(k=10, *, X=None, shape=None, **options):
 
 def graph_promise(**options):
     model = orthonmf.BipartiteCorrelationClustering(random_state=0, **options).fit(np.eye(3))
-    known = model.certificate_
-    return SimpleNamespace(ratio=known.a_priori_ratio, kind=known.a_priori_kind)
+    certificate = model.certificate_
+    return SimpleNamespace(ratio=certificate.a_priori_ratio, kind=certificate.a_priori_kind)
 
 
 LINES, SMALL = {"init": "lines"}, {"algorithm": "paper"}
@@ -143,8 +143,8 @@ def stability_ends(k, options):
     k = max(k) if isinstance(k, tuple) else k
     points = SimpleNamespace(weights=weights, dimension=3)
     exchange = SimpleNamespace(centers=np.ones((k, 3)), cost=1.0, points=points)
-    held, broken = stability_promise(exchange, 0.0), stability_promise(exchange, 1.0)
-    return held.ratio is not None and broken.ratio is None
+    stable, unstable = stability_promise(exchange, 0.0), stability_promise(exchange, 1.0)
+    return stable.ratio is not None and unstable.ratio is None
 
 
 # How every condition is broken, and that nothing (or another number) is claimed then.
@@ -193,7 +193,7 @@ def test_without_any_one_of_its_conditions_a_promise_is_not_made(row):
             orthonmf.BipartiteCorrelationClustering().fit(np.eye(3) / 2)
         return
     k, options = CASES[row["promise"]]
-    assert [one for one in conditions if not CHECKS[one](k, options)] == []
+    assert [condition for condition in conditions if not CHECKS[condition](k, options)] == []
     # What always counts is listed in every row.
     assert {"float64", "above rounding"} <= set(conditions)
 
@@ -237,10 +237,10 @@ def test_every_bound_that_a_certificate_may_name_is_in_the_table():
 def test_numbers_in_the_proofs_are_those_of_the_code():
     for row in table("Numbers in the proofs"):
         module, name = code(row["name"]).rsplit(".", 1)
-        held = getattr(import_module(module), name)
+        in_code = getattr(import_module(module), name)
         stated = eval(row["value"], {"__builtins__": {}})
-        assert math.isclose(held, stated, rel_tol=1e-15), row["name"]
-        assert held >= stated, row["name"]
+        assert math.isclose(in_code, stated, rel_tol=1e-15), row["name"]
+        assert in_code >= stated, row["name"]
 
 
 @pytest.mark.parametrize("path", sorted(THEORY.glob("*.md")), ids=lambda path: path.name)
@@ -248,7 +248,7 @@ def test_every_file_that_the_theory_names_is_there(path):
     text = path.read_text(encoding="utf-8")
     named = re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", text)
     homes = (ROOT, ROOT / "src" / "orthonmf")
-    assert [one for one in named if not any((home / one).exists() for home in homes)] == []
+    assert [file for file in named if not any((home / file).exists() for home in homes)] == []
 
 
 @pytest.mark.parametrize("path", sorted(THEORY.glob("*.md")), ids=lambda path: path.name)
@@ -257,9 +257,9 @@ def test_every_name_in_a_file_that_the_theory_names_is_there(path):
     for names, file in re.findall(r"((?:`[\w.]+`(?:,| and)? )+)in `((?:\w+/)*\w+)\.py`", text):
         module = import_module("orthonmf." + file.replace("/", "."))
         for name in re.findall(r"`([\w.]+)`", names):
-            held = module
+            value = module
             for part in name.split("."):
-                held = getattr(held, part)
+                value = getattr(value, part)
 
 
 def test_every_theorem_of_the_table_is_stated():

@@ -35,7 +35,7 @@ def test_the_workflow_runs_targets_that_exist_on_every_python_that_is_named():
         assert set(command.split()) <= targets
     tried = re.findall(r'"(3\.\d+)"', re.search(r"python: \[(.+)\]", workflow)[1])
     project = tomllib.loads(read("pyproject.toml"))["project"]
-    promised = [one.split(" :: ")[-1] for one in project["classifiers"] if ":: 3." in one]
+    promised = [text.split(" :: ")[-1] for text in project["classifiers"] if ":: 3." in text]
     assert tried == promised
 
 

@@ -318,7 +318,7 @@ def test_screen_readers_are_told_what_things_are(browser, written):
     )
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
-    assert browser.js("return document.querySelectorAll('svg[role=img] > title').length") == 4
+    assert browser.js("return document.querySelectorAll('svg[role=img] > title').length") == 3
 
 
 def test_names_from_strangers_stay_text(browser, tmp_path):

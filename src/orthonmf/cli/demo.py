@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,6 @@ from orthonmf.cli import options as o
 from orthonmf.cli.certificates import prove
 from orthonmf.cli.folder import PAGE, summary_of, write_folder
 from orthonmf.cli.terminal import line, progress, prose, table
-from orthonmf.errors import FewerComponentsWarning
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import SETTINGS, factorize
 from orthonmf.report import Story, find
@@ -20,10 +18,10 @@ from orthonmf.report.findings import is_exactly_orthogonal
 from orthonmf.report.story import ratio_text
 
 IMAGE = (8, 8)
-ONE_BLOCK = (
-    "Of disjoint blocks the best answer found for these images is a single one, so the third row "
-    "is n_components=({0}, {0}): {0} groups of images and {0} of pixels, and a core that says how "
-    "much every group of images takes of every group of pixels."
+CORE = (
+    "Over both it is n_components=({0}, {0}): {0} groups of images and {0} of pixels, and a core "
+    "that says how much every group of images takes of every group of pixels. A single number "
+    "asks for disjoint blocks, which suit graphs."
 )
 
 
@@ -40,15 +38,22 @@ def demo(
     line(f"Handwritten digits: {X.shape[0]:,} images of {X.shape[1]} pixels each.")
     line()
     with progress("factorizing", quiet=False):
-        results = [_fit(X, components, setting, seed) for setting in SETTINGS]
+        results = [
+            factorize(
+                X,
+                (components, components) if setting == "both" else components,
+                orthogonal=setting,
+                random_state=seed,
+            )
+            for setting in SETTINGS
+        ]
     with progress("proving", quiet=False):
         results = [prove(result) for result in results]
     _tell(results)
     for result in results:
         prose(f"{result.orthogonal}: {result.certificate}.")
-    if any(isinstance(result.n_components, tuple) for result in results):
-        line()
-        prose(ONE_BLOCK.format(components))
+    line()
+    prose(CORE.format(components))
     names = [f"image {number}: a {digit}" for number, digit in enumerate(digits.target)]
     with progress("writing the pages", quiet=False):
         for result in results:
@@ -62,24 +67,6 @@ def demo(
     line("  orthonmf select-k FILE --k 2:12      how many components")
     line("  orthonmf fit FILE -k 6 --report      the answer, in a folder with a page")
     line("  orthonmf fit --help                  everything else")
-
-
-def _fit(X: object, components: int, setting: str, seed: int) -> Factorization:
-    """The answer in a setting; where blocks end in one, groups of both sides with a core."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewerComponentsWarning)
-        result = factorize(X, components, orthogonal=setting, random_state=seed)
-        if setting == "both" and result.n_components_found == 1 < components:
-            pair = (components, components)
-            result = factorize(X, pair, orthogonal=setting, random_state=seed)
-    return result
-
-
-def _shares_no(result: Factorization) -> str:
-    """What the parts of a result share none of, for the table."""
-    if isinstance(result.n_components, tuple):
-        return "sample (core)"
-    return "sample or feature" if result.orthogonal == "both" else result.orthogonal[:-1]
 
 
 def _write(output: Path, result: Factorization, X: object, names: list[str]) -> None:
@@ -108,17 +95,17 @@ def _tell(results: list[Factorization]) -> None:
     """One row per result: how large the error is, what is exact and what is proven."""
     rows = [
         (
+            result.orthogonal,
             f"{result.error:.1f}",
             f"{result.relative_error:.4f}",
             "yes" if is_exactly_orthogonal(result) else "no",
             ratio_text(result.certificate.ratio),
             f"{result.seconds:.3f} s",
-            f"{result.certificate.seconds:.3f} s",
-            _shares_no(result),
+            f"{result.certificate.seconds:>6.3f} s",
         )
         for result in results
     ]
-    headings = ("error", "relative", "exact", "ratio", "fit", "proof", "parts share no")
+    headings = ("over", "error", "relative", "exact", "ratio", "fit", "proof")
     table(headings, rows)
     line()
     prose(

@@ -83,16 +83,16 @@ def as_names(text: str, option: str) -> list[str]:
 
 def one_of(names: Iterable[str | None]) -> dict[str, Any]:
     """How an option takes a name out of a table; "none" stands for None."""
-    known = ["none" if name is None else name for name in names]
+    choices = ["none" if name is None else name for name in names]
 
     def parse(text: str) -> str:
-        if text not in known:
-            meant = name_nearest(text, known)
-            raise typer.BadParameter(f"{text!r} is not one of {', '.join(known)}{meant}")
+        if text not in choices:
+            meant = name_nearest(text, choices)
+            raise typer.BadParameter(f"{text!r} is not one of {', '.join(choices)}{meant}")
         return text
 
     # Lists that are long break better in the column of the help texts.
-    listed = "|".join(known)
+    listed = "|".join(choices)
     return {"parser": parse, "metavar": listed if len(listed) <= LONGEST_LIST else "NAME"}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +17,10 @@ from orthonmf.cli.terminal import object_line, progress
 from orthonmf.engine.losses import LOSSES
 from orthonmf.factorization import Factorization
 from orthonmf.files.readers import FileError, NamedMatrix
-from orthonmf.files.readers.names import unshield
 from orthonmf.files.whole_files import replacing
 from orthonmf.inputs.data import as_matrix
 from orthonmf.report import Story, find
-from orthonmf.report.tables import FEATURES, assignments, names_or_numbers, write_rows
+from orthonmf.report.tables import assignments, names_or_numbers, write_rows
 
 
 @takes_reading(*PREPARING)
@@ -39,13 +37,13 @@ def transform(
     Over samples and both: the component, scale and share captured of every row. Over features:
     the loading of every row on every component.
     """
-    place = model / MODEL if model.is_dir() else model
-    fitted = read_model(place, most_bytes(reading.max_bytes))
+    path = model / MODEL if model.is_dir() else model
+    fitted = read_model(path, most_bytes(reading.max_bytes))
     with (
         read_data(file, reading, quiet=quiet, stream=True) as data,
         progress(f"expressing {Path(file).name}", quiet),
     ):
-        _check_names(data, place.parent / FEATURES, fitted)
+        _check_names(data, fitted)
         story = _transform(data, fitted, reading.missing)
     if json:
         k, findings = fitted.n_components_found, story.findings
@@ -76,18 +74,10 @@ def _transform(data: NamedMatrix, fitted: Factorization, missing: bool) -> Story
     return Story(result, findings, data.source, data.row_names, data.column_names)
 
 
-def _check_names(data: NamedMatrix, path: Path, fitted: Factorization) -> None:
+def _check_names(data: NamedMatrix, fitted: Factorization) -> None:
     """Refuse columns that are named otherwise than those of the model: their order matters."""
-    if data.column_names is None or not path.is_file():
-        return
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            of_model = [unshield(row[0]) for row in csv.reader(file)][1:]
-    except (csv.Error, UnicodeDecodeError, IndexError) as error:
-        raise FileError(f"{path}: it was not written by orthonmf fit, or is damaged") from error
-    if of_model == [str(number) for number in range(fitted.components.shape[1])]:
-        return
-    for place, (name, wanted) in enumerate(zip(data.column_names, of_model, strict=False)):
+    names = zip(data.column_names or (), fitted.feature_names or (), strict=False)
+    for place, (name, wanted) in enumerate(names):
         if name != wanted:
             raise FileError(
                 f"{data.source}: column {place} is {name!r}, but the model has {wanted!r} there"

@@ -119,15 +119,15 @@ def _keep(matrix: Matrix, result: Factorization) -> tuple[Array, Array, Array]:
     if result.labels is not None and result.scales is not None:
         loadings = Projection(by_label=ByLabel(result.labels, result.scales, given.shape[1]))
     lost = measure_divergence(matrix, loadings, result.components, result.orthogonal)
-    held = np.maximum(lost.at_most, 0.0)
-    kept = np.where(np.isfinite(lost.of_rows), held - lost.of_rows, 0.0)
+    information = np.maximum(lost.at_most, 0.0)
+    kept = np.where(np.isfinite(lost.of_rows), information - lost.of_rows, 0.0)
     if result.labels is None:
         assert result.information_shares is not None
-        energies = result.information_shares * held.sum()
+        energies = result.information_shares * information.sum()
     else:
         used, k = result.labels >= 0, result.n_components_found
         energies = np.bincount(result.labels[used], kept[used], minlength=k)
-    return held, np.maximum(kept, 0.0), np.maximum(energies, 0.0)
+    return information, np.maximum(kept, 0.0), np.maximum(energies, 0.0)
 
 
 def _share(part: Array, total: float) -> Array:
@@ -160,19 +160,15 @@ def _entries_at(labels: Array, values: Array) -> Array:
     return entries
 
 
-def _groups_of_columns(result: Factorization) -> Any:
-    """(m, l) the unit groups of columns, one scale per row: the right factor around the core."""
-    assert result.feature_labels is not None
-    assert result.feature_scales is not None
-    n_groups = int(result.feature_labels.max(initial=-1)) + 1
-    return one_per_row(result.feature_labels, result.feature_scales, n_groups)
-
-
 def is_exactly_orthogonal(result: Factorization) -> bool:
     """Whether the factors that should be orthogonal are, to the last bit."""
     checked = [result.W] if result.orthogonal != "features" else []
     if isinstance(result.n_components, tuple):
-        checked.append(_groups_of_columns(result).T)
+        assert result.feature_labels is not None
+        assert result.feature_scales is not None
+        n_groups = int(result.feature_labels.max(initial=-1)) + 1
+        groups = one_per_row(result.feature_labels, result.feature_scales, n_groups)
+        checked.append(groups.T)  # the right factor around the core
     elif result.orthogonal != "samples":
         checked.append(result.A.T)
     return all(non_orthogonality(factor) == 0.0 for factor in checked)

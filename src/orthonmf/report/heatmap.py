@@ -20,6 +20,7 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.factorization import Factorization
 from orthonmf.report.findings import Findings
 from orthonmf.typing import Array
+from orthonmf.views import order_by_label
 
 MOST_CELLS = 400
 DECADES = 3.0  # below a thousandth of the largest cell, cells look alike
@@ -84,11 +85,10 @@ def heat_maps(findings: Findings, result: Factorization, part: str = "component"
     ``part`` is what it is ordered by, in words.
     """
     matrix, (n, m) = findings.matrix, findings.matrix.shape
-    k = len(findings.energies)
     came = Axis(np.arange(n)), Axis(np.arange(m))
     ordered = (
-        Axis(_order(findings.row_labels, findings.row_scales, k)),
-        Axis(_order(findings.column_labels, findings.column_weights, m)),
+        Axis(order_by_label(findings.row_labels, findings.row_scales)),
+        Axis(order_by_label(findings.column_labels, findings.column_weights)),
     )
     energies = _sum_cells(matrix, result, came, ordered)
     if not matrix.complete:
@@ -112,11 +112,6 @@ def heat_maps(findings: Findings, result: Factorization, part: str = "component"
     with np.errstate(over="ignore", under="ignore"):
         low, high = (float(np.ldexp(value, matrix.exponent)) for value in (low, high))
     return HeatMaps(pictures, low, high)
-
-
-def _order(labels: Array, strengths: Array, last: int) -> Array:
-    """Members of label 0 first, the strongest of each first; those of none at the end."""
-    return np.lexsort((-strengths, np.where(labels < 0, last, labels)))
 
 
 def _sum_cells(

@@ -114,6 +114,7 @@ def _environment() -> Environment:
         whole_percent=_whole_percent,
         sentence=sentence,
         number=_number,
+        weight=_weight,
         keep_options=_keep_options,
     )
     return environment
@@ -144,6 +145,11 @@ def _whole_percent(share: float) -> str:
     """A share in whole per cent for the cell of a table, empty next to nothing, 100 for all."""
     whole = min(round(100 * share), 99 if share < 1 - 1e-12 else 100)
     return str(whole) if whole else ""
+
+
+def _weight(value: float) -> str:
+    """Three decimals of a weight, which is at most 1; no zero for what is none."""
+    return "<0.001" if 0 < value < 0.0005 else f"{value:.3f}"
 
 
 def _number(value: float) -> str:
@@ -283,7 +289,7 @@ def _curves(story: Story) -> list[Chart]:
 def _pairs(candidates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The errors over pairs: groups of rows down, groups of features across."""
     errors = {
-        tuple(candidate["n_components"]): candidate.get("relative_squared_error")
+        tuple(candidate["n_components"]): candidate.get("relative_error")
         for candidate in candidates
     }
     down, across = (sorted({pair[side] for pair in errors}) for side in (0, 1))

@@ -88,8 +88,8 @@ class _Side:
         strongest = np.argsort(-strengths, kind="stable")[:MOST_NAMES]
         names = [self.whole(int(number)) for number in strongest]
         fits = np.cumsum([len(json.dumps(name)) for name in names]) <= MOST_BYTES
-        known = sorted(zip(strongest[fits].tolist(), names, strict=False))
-        self.kept, self.names = [number for number, _ in known], [name for _, name in known]
+        listed = sorted(zip(strongest[fits].tolist(), names, strict=False))
+        self.kept, self.names = [number for number, _ in listed], [name for _, name in listed]
 
     def cell_names(self, axis: Axis) -> list[str]:
         """What stands in each cell: one name, or the first and the last; its component."""

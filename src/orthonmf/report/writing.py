@@ -120,11 +120,11 @@ def write_report(
 
 
 def _has_same_error(matrix: Matrix, result: Factorization) -> bool:
-    """Whether the error on a matrix is that of the fit; one with other loadings is refused.
+    """Whether rows expressed by the components have the error of the fit; others are refused.
 
-    A fit with weights of rows, which a result does not keep, has another error here, but its
-    rows are expressed by the components as before. Where entries are missing a row between two
-    components may go to either.
+    The matrix is another one where its rows have other loadings. A fit with weights of rows, which
+    a result does not keep, has another error here, but the same loadings; where entries are missing
+    a row between two components may go to either.
     """
     loss = LOSSES[result.beta_loss]
     expressed = loss.express(matrix, result.components, result.orthogonal)
@@ -132,8 +132,9 @@ def _has_same_error(matrix: Matrix, result: Factorization) -> bool:
     same_error = bool(np.isclose(error, result.relative_error, rtol=1e-4, atol=1e-5))
     component_codes = np.arange(1.0, 1.0 + result.n_components_found)  # one number for every row
     now, then = (loadings @ component_codes for loadings in (expressed.loadings, result.loadings))
-    same_rows = np.isclose(now, then, rtol=1e-3)
-    if not same_error and same_rows.mean() <= 0.5:
+    alike = np.isclose(now, then, rtol=1e-3)
+    mostly_alike = 2 * np.count_nonzero(alike[then > 0]) >= np.count_nonzero(then > 0)
+    if not mostly_alike or (matrix.complete and not same_error and not alike.all()):
         raise InvalidInputError(
             f"X is not the matrix of this result: it has the {loss.error} {error:.6g} in place of "
             f"{result.relative_error:.6g}; pass the X that was fitted"
@@ -155,9 +156,9 @@ def _groups_of(groups: Any, X: Any, n: int) -> list[str]:
     """A known group for every row, as text."""
     if isinstance(groups, str):
         if not is_anndata(X) or groups not in X.obs:
-            known = f"; there are {', '.join(map(str, X.obs))}" if is_anndata(X) else ""
+            columns = f"; there are {', '.join(map(str, X.obs))}" if is_anndata(X) else ""
             raise InvalidInputError(
-                f"groups={groups!r} is no column of obs{known}; pass one group for each row"
+                f"groups={groups!r} is no column of obs{columns}; pass one group for each row"
             )
         groups = X.obs[groups]
     names = [str(name) for name in np.asarray(groups, dtype=object).ravel()]
