@@ -61,10 +61,13 @@ def weights_of_features(result: Factorization) -> Array:
 
 def top_samples(result: Factorization, n: int) -> list[list[Any]]:
     """For every component the names of the samples with the largest loadings on it."""
-    chosen = []
+    count, chosen = as_n_components(n, "n"), []
     for component in range(result.n_components_found):
-        loadings = loadings_on(result, component)
-        places = _largest(loadings[None], as_n_components(n, "n"))[0]
+        if result.labels is None or result.scales is None:
+            loadings = np.asarray(result.loadings[:, component])
+        else:
+            loadings = np.where(result.labels == component, result.scales, 0)
+        (places,) = _largest(loadings[None], count)
         chosen.append(name_some(result.sample_names, places))
     return chosen
 
@@ -73,13 +76,6 @@ def _largest(values: Array, count: int) -> list[Array]:
     """Places of the largest entries of every row, the largest first; zeros are none of them."""
     order = np.argsort(-values, axis=1, kind="stable")[:, :count]
     return [places[row[places] > 0] for row, places in zip(values, order, strict=True)]
-
-
-def loadings_on(result: Factorization, component: int) -> Array:
-    """(n,) the loadings of all samples on one component."""
-    if result.labels is None or result.scales is None:
-        return np.asarray(result.loadings[:, component])
-    return np.where(result.labels == component, result.scales, 0)
 
 
 def strengths(result: Factorization) -> Array:

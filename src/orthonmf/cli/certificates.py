@@ -34,11 +34,6 @@ def tell_proof(result: Factorization) -> None:
     """The error, what is proven of it, and how long both took."""
     line(f"{LOSSES[result.beta_loss].error} {result.relative_error:.6g}")
     prose(f"{result.certificate}")
-    line(times_of(result))
-
-
-def times_of(result: Factorization) -> str:
-    """How long the fit took, and how long its certificate where one was computed."""
     seconds = result.certificate.seconds
     proof = f", the certificate {seconds:.2f} s" if seconds else ""
-    return f"the fit took {result.seconds:.2f} s{proof}"
+    line(f"the fit took {result.seconds:.2f} s{proof}")
