@@ -91,10 +91,10 @@ def annotate(
 
 def _layer_of(adata: Any, layer: str) -> Any:
     if layer not in adata.layers:
-        known = list(adata.layers.keys())
+        layers = list(adata.layers.keys())
         raise InvalidInputError(
-            f"there is no layer {layer!r}; there are {', '.join(known) or 'none'}"
-            f"{name_nearest(layer, known)}"
+            f"there is no layer {layer!r}; there are {', '.join(layers) or 'none'}"
+            f"{name_nearest(layer, layers)}"
         )
     return adata.layers[layer]
 
@@ -162,10 +162,10 @@ def _settings(result: Factorization) -> dict[str, Any]:
     for name in ("relative_squared_error", "divergence", "information"):
         if getattr(result, name) is not None:
             values[name] = float(getattr(result, name))
-    known = result.evidence.settled
-    if known is not None:
-        values["certificate"] = str(known)
-        if known.ratio is not None:
-            values["ratio"] = float(known.ratio)
+    certificate = result.evidence.settled
+    if certificate is not None:
+        values["certificate"] = str(certificate)
+        if certificate.ratio is not None:
+            values["ratio"] = float(certificate.ratio)
     arrays = {name: getattr(result, name) for name in ("labels", "feature_labels", "core")}
     return values | {name: array for name, array in arrays.items() if array is not None}

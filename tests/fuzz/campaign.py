@@ -2,13 +2,13 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 from threading import Lock, Thread
 
@@ -42,11 +42,11 @@ class Cases:
 
     def __init__(self, seed, formats=()):
         self.seed = seed
-        known = all_seeds()
-        self.formats = sorted(set(formats) or {seed.format for seed in known})
-        self.seeds = {
-            format: [seed for seed in known if seed.format == format] for format in self.formats
-        }
+        self.seeds = {}
+        for honest in all_seeds():
+            if not formats or honest.format in formats:
+                self.seeds.setdefault(honest.format, []).append(honest)
+        self.formats = sorted(self.seeds)
 
     def make(self, number, folder):
         """Write the files of a case; returns the seed they come from and the path to read."""
@@ -55,13 +55,8 @@ class Cases:
         chosen = seeds[int(rng.integers(len(seeds)))]
         changed = chosen.mutable[int(rng.integers(len(chosen.mutable)))]
         others = [seed.files[changed] for seed in seeds if changed in seed.files]
-        for name, content in chosen.files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if name == changed:
-                content = mutated(content, others, rng, chosen.format)
-            path.write_bytes(content)
-        return chosen, folder / chosen.place
+        damaged = mutated(chosen.files[changed], others, rng, chosen.format)
+        return chosen, chosen.write(folder, {changed: damaged})
 
 
 class Worker:
@@ -152,17 +147,7 @@ def _failure(cases, number, seed, answer):
 
 
 def _keep(keep, number, folder, failure):
-    if keep is None:
-        return
-    place = Path(keep) / f"case-{number}"
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "failure.txt").write_text(failure)
-    for path in folder.rglob("*"):
-        if path.is_file():
-            copy = place / path.relative_to(folder)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(path.read_bytes())
-
-
-def endless():
-    return count()
+    if keep is not None:
+        place = Path(keep) / f"case-{number}"
+        shutil.copytree(folder, place, dirs_exist_ok=True)
+        (place / "failure.txt").write_text(failure)

@@ -29,27 +29,20 @@ JOURNAL_OPTIONS = {"orthogonal": "samples", "algorithm": "best", "n_init": 1}
 
 @dataclass(frozen=True)
 class Seed:
-    """Some files of which one is read.
+    """Some files of which one is read."""
 
-    Attributes
-    ----------
-    format
-        What it counts as.
-    reader
-        Who reads it: a name in ``readers.READERS``.
-    files
-        Contents by path; a folder has several.
-    place
-        The path to read.
-    mutable
-        The paths that are changed.
-    """
+    format: str  # what it counts as
+    reader: str  # a name in ``readers.READERS``
+    files: dict[str, bytes]  # contents by path
+    place: str  # the path to read
+    mutable: tuple[str, ...]  # the paths that are changed
 
-    format: str
-    reader: str
-    files: dict[str, bytes]
-    place: str
-    mutable: tuple[str, ...]
+    def write(self, folder, changed=()):
+        """Write the files, some of them changed, and give the path to read."""
+        for name, content in {**self.files, **dict(changed)}.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        return folder / self.place
 
 
 def seed(format, content, name=None, reader="matrix"):
@@ -71,20 +64,18 @@ def array_seeds():
 
 def text_seeds():
     entries = [(i + 1, j + 1, X[i, j]) for i, j in zip(*np.nonzero(X), strict=True)]
-    head = "%%MatrixMarket matrix {}\n% a comment\n{}\n"
-    body = "".join(f"{i} {j} {v:.3e}\n" for i, j, v in entries)
-    coordinates = head.format("coordinate real general", f"7 5 {len(entries)}") + body
-    yield seed("mtx", coordinates.encode())
-    yield seed("mtx", gzip.compress(coordinates.encode(), mtime=0), "x.mtx.gz")
-    whole = "".join(f"{i} {j} {round(9 * v)}\n" for i, j, v in entries)
-    yield seed(
-        "mtx", (head.format("coordinate integer general", f"7 5 {len(entries)}") + whole).encode()
-    )
-    mirrored = "1 1 1.5\n3 1 0.25\n3 3 7e-1\n"
-    yield seed("mtx", (head.format("coordinate real symmetric", "3 3 3") + mirrored).encode())
-    yield seed("mtx", (head.format("coordinate pattern general", "3 3 2") + "1 1\n3 2\n").encode())
-    numbers = "".join(f"{v}\n" for v in X.T.ravel())
-    yield seed("mtx", (head.format("array real general", "7 5") + numbers).encode())
+    n = len(entries)
+    markets = {
+        f"coordinate real general\n%\n7 5 {n}": [f"{i} {j} {v:.3e}" for i, j, v in entries],
+        f"coordinate integer general\n7 5 {n}": [f"{i} {j} {round(9 * v)}" for i, j, v in entries],
+        "coordinate real symmetric\n3 3 3": ["1 1 1.5", "3 1 0.25", "3 3 7e-1"],
+        "coordinate pattern general\n3 3 2": ["1 1", "3 2"],
+        "array real general\n7 5": map(str, X.T.ravel()),
+    }
+    for head, lines in markets.items():
+        content = "\n".join([f"%%MatrixMarket matrix {head}", *lines, ""]).encode()
+        yield seed("mtx", content)
+    yield seed("mtx", gzip.compress(content, mtime=0), "x.mtx.gz")
     for format, comma in (("csv", ","), ("tsv", "\t"), ("csv", ";")):
         plain = "".join(comma.join(map(str, row)) + "\n" for row in X.tolist())
         yield seed(format, plain.encode())
@@ -215,19 +206,21 @@ def without_times(result):
     return replace(result, seconds=0.0, evidence=proven)
 
 
+def model_seed(obj, folder):
+    orthonmf.save(obj, folder / "model.npz")
+    return seed("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
+
+
 def own_seeds(folder):
     for setting in ("samples", "features", "both"):
         result = without_times(orthonmf.factorize(X, 2, orthogonal=setting, random_state=0))
-        orthonmf.save(result, folder / "model.npz")
-        yield seed("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
+        yield model_seed(result, folder)
     model = orthonmf.OrthogonalNMF(2, random_state=0).fit(X)
     model.result_ = without_times(model.result_)
-    orthonmf.save(model, folder / "model.npz")
-    yield seed("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
+    yield model_seed(model, folder)
     clusters = orthonmf.BipartiteCorrelationClustering(random_state=0).fit(X > 0)
     clusters.certificate_ = replace(clusters.certificate_, seconds=0.0)
-    orthonmf.save(clusters, folder / "model.npz")
-    yield seed("model", (folder / "model.npz").read_bytes(), "model.npz", "model")
+    yield model_seed(clusters, folder)
     yield seed("checkpoint", checkpoint(folder / "c"), "c", "checkpoint")
     yield seed("trials", journal(), "trials.jsonl", "trials")
     yield from report_seeds(folder / "report")

@@ -49,12 +49,11 @@ class _Header:
     def describe_entry(self) -> str:
         """An entry in words, for messages."""
         n, m = self.shape
-        words = {
-            "row": f"a row from 1 to {n}",
-            "column": f"a column from 1 to {m}",
-            "value": f"a {'whole ' * ('integer' in self.type)}number, finite and not negative",
-        }
-        return ", ".join(words[name] for name, _ in self.columns)
+        places = f"a row from 1 to {n}, a column from 1 to {m}"
+        value = f"a {'whole ' * ('integer' in self.type)}number, finite and not negative"
+        if self.type == "pattern":
+            return places
+        return value if self.layout == "array" else f"{places}, {value}"
 
 
 def read_mtx(request: Request) -> NamedMatrix:
@@ -123,40 +122,42 @@ def _read_block(
     block: list[str], number: int, left: int, header: _Header, request: Request
 ) -> Array:
     """The entries of some lines, all usable and no more than are left, as a structured array."""
-    entries = _parse(block, header, request)
-    if entries is not None and len(entries) <= left:
-        return entries
-    filled = [(at, line) for at, line in enumerate(block, number) if line.strip()]
+    try:
+        return _parse(block, left, header, request)
+    except ValueError:
+        filled = [(at, line) for at, line in enumerate(block, number) if line.strip()]
+    for at, line in filled[:left]:
+        try:
+            _parse([line], 1, header, request)
+        except ValueError as error:
+            why = f"{line.strip()[:60]!r} is no entry, which has here: {header.describe_entry()}"
+            raise request.error(why, at) from error
     if not filled:
         return np.empty(0, header.columns)
-    for at, line in filled[:left]:
-        if _parse([line], header, request) is None:
-            why = f"{line.strip()[:60]!r} is no entry, which has here: {header.describe_entry()}"
-            raise request.error(why, at)
-    why = f"{header.n_entries:,} entries were declared, here is more"
-    raise request.error(why, filled[left][0])
+    raise request.error(
+        f"{header.n_entries:,} entries were declared, here is more", filled[left][0]
+    )
 
 
-def _parse(lines: list[str], header: _Header, request: Request) -> Array | None:
-    """The entries of some lines; None where one is no entry that can be used."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # NumPy only warns of a fraction for a whole number
-            rows = np.loadtxt(lines, dtype=header.columns, comments=None, ndmin=1)
-    except (ValueError, OverflowError, UserWarning, DeprecationWarning):
-        return None
-    sizes = dict(zip(("row", "column"), header.shape, strict=True))
-    for name, _ in header.columns:
-        values = rows[name]
-        if name != "value":
-            usable = (values >= 1) & (values <= sizes[name])
-        else:
-            usable = ~request.find_unusable(values)
-            if "integer" in header.type:
-                usable &= values == np.rint(values)
-        if not usable.all():
-            return None
-    return np.asarray(rows)
+def _parse(lines: list[str], left: int, header: _Header, request: Request) -> Array:
+    """The entries of some lines; a ValueError where one cannot be used, or there are more."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # NumPy only warns of a fraction for a whole number
+        try:
+            entries = np.loadtxt(lines, dtype=header.columns, comments=None, ndmin=1)
+        except (OverflowError, UserWarning, DeprecationWarning) as error:
+            raise ValueError(str(error)) from error
+    usable = np.full(len(entries), len(entries) <= left)
+    if header.layout == "coordinate":
+        for name, size in zip(("row", "column"), header.shape, strict=True):
+            usable &= (entries[name] >= 1) & (entries[name] <= size)
+    if header.type != "pattern":
+        usable &= ~request.find_unusable(entries["value"])
+    if "integer" in header.type:
+        usable &= entries["value"] == np.rint(entries["value"])
+    if not usable.all():
+        raise ValueError("an entry cannot be used")
+    return np.asarray(entries)
 
 
 def _as_csr(entries: dict[str, Array], header: _Header) -> csr_array:

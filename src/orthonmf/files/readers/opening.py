@@ -34,42 +34,23 @@ def readable(path: str | os.PathLike[str], limit: int) -> Iterator[Path]:
     What comes through a pipe or standard input is kept as long as it is needed, and is refused
     beyond ``limit`` bytes. A device, which may never end, is refused at once.
     """
-    if str(path) == STDIN:
-        _refuse_device(os.fstat(sys.stdin.fileno()), "<stdin>")
-        with _copied(sys.stdin.buffer, "stdin", "<stdin>", limit) as copy:
-            yield copy
+    piped = str(path) == STDIN
+    shown = "<stdin>" if piped else str(path)
+    about = os.fstat(sys.stdin.fileno()) if piped else os.stat(path)
+    # A terminal ends, and so does the device that is always empty.
+    ends = about.st_rdev == os.stat(os.devnull).st_rdev or (piped and sys.stdin.isatty())
+    if stat.S_ISBLK(about.st_mode) or (stat.S_ISCHR(about.st_mode) and not ends):
+        raise FileError(f"{shown}: it is a device, which may never end; give a file or a pipe")
+    if not piped and not stat.S_ISFIFO(about.st_mode):
+        if not stat.S_ISDIR(about.st_mode):
+            open(path, "rb").close()  # the usual OSError if it is not readable
+        yield Path(path)
         return
-    about = os.stat(path)
-    _refuse_device(about, str(path))
-    if stat.S_ISFIFO(about.st_mode):
-        with open(path, "rb") as pipe, _copied(pipe, Path(path).name, str(path), limit) as copy:
-            yield copy
-        return
-    if not stat.S_ISDIR(about.st_mode):
-        with open(path, "rb"):  # the usual OSError if it is not readable
-            pass
-    yield Path(path)
-
-
-def _refuse_device(about: os.stat_result, shown: str) -> None:
-    """Refuse a device that is neither a terminal nor the one that is always empty."""
-    if stat.S_ISCHR(about.st_mode):
-        empty = os.stat(os.devnull).st_rdev == about.st_rdev
-        if empty or (shown == "<stdin>" and sys.stdin.isatty()):
-            return
-    elif not stat.S_ISBLK(about.st_mode):
-        return
-    raise FileError(f"{shown}: it is a device, which may never end; give a file or a pipe")
-
-
-@contextmanager
-def _copied(stream: Any, name: str, shown: str, limit: int) -> Iterator[Path]:
-    """A file with all that a stream gives, there as long as the block lasts."""
     with tempfile.TemporaryDirectory(prefix="orthonmf-") as folder:
-        copy = Path(folder) / name
-        with open(copy, "wb") as file:
-            n_bytes = 0
-            while piece := stream.read(PIECE):
+        copy, n_bytes = Path(folder) / Path(path).name, 0
+        whence: Any = sys.stdin.fileno() if piped else path
+        with open(whence, "rb", closefd=not piped) as pipe, open(copy, "wb") as file:
+            while piece := pipe.read(PIECE):
                 n_bytes += len(piece)
                 if n_bytes > limit:
                     raise FileError(f"{shown}: more than the {limit:,} bytes allowed")
@@ -100,10 +81,10 @@ def open_text(path: Path, encoding: str | None = None, errors: str = "strict") -
 
 @contextmanager
 def open_lines(request: Request) -> Iterator[Iterator[str]]:
-    """The lines of a text; what damage leads to while they are read is one error."""
+    """The lines of a text, none long enough to fill the memory; damage met there is one error."""
     try:
         with open_text(request.path, request.encoding) as file:
-            yield bound_lines(file, request)
+            yield _bounded(file, request)
     except LookupError as error:
         if "encoding" not in str(error):
             raise
@@ -111,27 +92,19 @@ def open_lines(request: Request) -> Iterator[Iterator[str]]:
     except csv.Error as error:
         raise request.error(f"it cannot be split into cells: {error}") from error
     except UnicodeError as error:
-        raise request.error(why_undecodable(request.path, request.encoding, error)) from error
+        if request.encoding is not None:
+            raise request.error(f"this is no {request.encoding} text: {error}") from error
+        utf16 = first_bytes(request.path).startswith(UTF16)
+        guess, name = ("UTF-16", "utf-16") if utf16 else ("maybe Latin-1 (Windows-1252)", "cp1252")
+        raise request.error(
+            f"this is no UTF-8 text but {guess}: {error}; save it as 'CSV UTF-8', "
+            f"or name its encoding: --encoding {name}"
+        ) from error
     except DAMAGED_PACKING as error:
         raise request.error(f"the packed file is damaged: {error}") from error
 
 
-def why_undecodable(path: Path, encoding: str | None, error: UnicodeError) -> str:
-    """What a text is written in that is not what it was taken for, and what to do."""
-    if encoding is not None:
-        return f"this is no {encoding} text: {error}"
-    if first_bytes(path).startswith(UTF16):
-        guess, name = "UTF-16", "utf-16"
-    else:
-        guess, name = "maybe Latin-1 (Windows-1252)", "cp1252"
-    return (
-        f"this is no UTF-8 text but {guess}: {error}; save it as 'CSV UTF-8', "
-        f"or name its encoding: --encoding {name}"
-    )
-
-
-def bound_lines(file: Any, request: Request) -> Iterator[str]:
-    """The lines of a text, none of them long enough to fill the memory."""
+def _bounded(file: Any, request: Request) -> Iterator[str]:
     longest = min(LONGEST_LINE, request.max_bytes)
     for number, line in enumerate(iter(lambda: file.readline(longest), ""), start=1):
         if len(line) == longest:
