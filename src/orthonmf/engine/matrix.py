@@ -164,20 +164,18 @@ class Matrix:
 
     def in_units_of_x(self, length: float) -> float:
         """A length in the units of Y as one in the units of X and of the weights given."""
-        try:
-            return math.ldexp(length, self.exponent + self._weight_power)
-        except OverflowError as error:
-            raise ScaleOverflowError(
-                "the error is too large for a float64; divide X by a power of two"
-            ) from error
+        return self._scale_back(length, self._weight_power, "error")
 
     def amount(self, value: float) -> float:
         """A divergence of the weighted matrix in the units of X and of the weights given."""
+        return self._scale_back(value, 2 * self._weight_power, "divergence")
+
+    def _scale_back(self, value: float, power: int, what: str) -> float:
         try:
-            return math.ldexp(value, self.exponent + 2 * self._weight_power)
+            return math.ldexp(value, self.exponent + power)
         except OverflowError as error:
             raise ScaleOverflowError(
-                "the divergence is too large for a float64; divide X by a power of two"
+                f"the {what} is too large for a float64; divide X by a power of two"
             ) from error
 
     def part(self, rows: Array | slice, row_weights: Array | None = None) -> Matrix:

@@ -36,7 +36,7 @@ from orthonmf.engine.products import (
 )
 from orthonmf.engine.sampling import draw_sample
 from orthonmf.typing import Array
-from orthonmf.vectors import divide, square_lengths, unit_lengths, winners_only
+from orthonmf.vectors import divide, square_lengths, unit_lengths
 
 # Entries that a sweep on a device reads per second, while reading is what takes the time.
 DEVICE_ENTRIES_PER_SECOND = 4e11
@@ -454,18 +454,18 @@ class StreamedColumns(Points):
         self, directions: Array, *, by_point: bool = True, disjoint: bool = False
     ) -> DirectionSweep:
         products, squares = self._products(directions)
-        steps = winners_only(divide(products, np.sqrt(squares)[:, None]))
-        labels, winning = steps.argmax(axis=0), steps.max(axis=0, initial=0.0)
-        return DirectionSweep(
-            labels.astype(np.int32), winning, self._lengths, steps, squares, square_lengths(steps)
-        )
+        products = divide(products, np.sqrt(squares)[:, None])
+        return self._power_step(products.argmax(axis=0).astype(np.int32), products, squares)
 
     def update(self, labels: Array, directions: Array) -> DirectionSweep:
         products, squares = self._products(directions, exact=True)
+        return self._power_step(labels, divide(products, np.sqrt(squares)[:, None]), squares)
+
+    def _power_step(self, labels: Array, products: Array, squares: Array) -> DirectionSweep:
+        """What a sweep gives, from labels (N,) and products (k, N) with unit directions."""
         inside = np.flatnonzero(labels >= 0)
         steps = np.zeros(products.shape)
         steps[labels[inside], inside] = products[labels[inside], inside]
-        steps = divide(steps, np.sqrt(squares)[:, None])
         winning = steps.max(axis=0, initial=0.0)
         return DirectionSweep(labels, winning, self._lengths, steps, squares, square_lengths(steps))
 
