@@ -86,13 +86,13 @@ class Evidence:
 
     Attributes
     ----------
-    known
+    certificate
         What is promised, and what the fit itself or an earlier look has proven.
     pending
         The data, where more is to be computed from them; None where nothing is.
     """
 
-    known: Certificate = field(default_factory=Certificate)
+    certificate: Certificate = field(default_factory=Certificate)
     pending: Pending | None = None
     _lock: Any = field(default_factory=Lock, init=False)
     _process: int = field(default_factory=os.getpid, init=False)
@@ -100,13 +100,13 @@ class Evidence:
     @property
     def settled(self) -> Certificate | None:
         """The certificate, if nothing is left to compute."""
-        return self.known if self.pending is None else None
+        return self.certificate if self.pending is None else None
 
     def without_data(self) -> Certificate:
         """What can be said without looking at the data; it computes nothing."""
-        if self.pending is None or self.known.ratio is not None:
-            return self.known
-        return replace(self.known, reason=NO_DATA)
+        if self.pending is None or self.certificate.ratio is not None:
+            return self.certificate
+        return replace(self.certificate, reason=NO_DATA)
 
     def look(self, result: Factorization) -> Certificate:
         """The certificate of a result, computed now if it was not looked at before."""
@@ -114,12 +114,13 @@ class Evidence:
             with self._lock_of_this_process():
                 pending = self.pending
                 if pending is not None:
-                    proven, known = prove_from_data(pending, result, read_again), self.known
-                    if known.ratio is not None and known.ratio < (proven.ratio or math.inf):
-                        proven = replace(known, seconds=proven.seconds)
-                    self.known = proven
+                    before = self.certificate
+                    proven = prove_from_data(pending, result, read_again)
+                    if before.ratio is not None and before.ratio < (proven.ratio or math.inf):
+                        proven = replace(before, seconds=proven.seconds)
+                    self.certificate = proven
                     self.pending = None  # last: who sees no data finds the certificate
-        return self.known
+        return self.certificate
 
     def compute(
         self, result: Factorization, data: Data, method: str, seconds: float
@@ -127,7 +128,7 @@ class Evidence:
         """The certificate of a result, computed from data given now, and kept."""
         proven = prove_from_data(Pending(data, method, seconds=seconds), result, read_given)
         with self._lock_of_this_process():
-            self.known, self.pending = proven, None
+            self.certificate, self.pending = proven, None
         return proven
 
     def _lock_of_this_process(self) -> Any:

@@ -5,7 +5,7 @@ import pytest
 
 from orthonmf.bounds import blocks
 from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.blocks import Cut, Known, blocks_bound, most_captured
+from orthonmf.bounds.blocks import Cut, Limits, blocks_bound, most_captured
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.double_factor import best_double_factor_error
 
@@ -40,17 +40,17 @@ def falling(rng, count):
     return np.sort(rng.exponential(size=count))[::-1]
 
 
-def on_grid(known, points=1001):
+def on_grid(limits, points=1001):
     """The largest t^2 + sum of squared differences of R(t) on a grid, one t after the other."""
-    k = len(known.lists[0])
+    k = len(limits.lists[0])
     most = 0.0
-    for t in np.linspace(0.0, min(known.first, *(steps[0] for steps in known.lists)), points):
-        limits = [0.0]
+    for t in np.linspace(0.0, min(limits.first, *(steps[0] for steps in limits.lists)), points):
+        least = [0.0]
         for i in range(1, k):
-            sums = [steps[: i + 1].sum() - t for steps in known.lists]
-            cuts = [c.alpha * (known.first - t) + c.steps[:i].sum() for c in known.cuts]
-            limits.append(min([i * t, *sums, *cuts]))
-        most = max(most, t**2 + sum(np.diff(limits) ** 2))
+            sums = [steps[: i + 1].sum() - t for steps in limits.lists]
+            cuts = [c.alpha * (limits.first - t) + c.steps[:i].sum() for c in limits.cuts]
+            least.append(min([i * t, *sums, *cuts]))
+        most = max(most, t**2 + sum(np.diff(least) ** 2))
     return most
 
 
@@ -60,16 +60,16 @@ def test_the_maximum_is_that_of_a_fine_grid(seed):
     k = int(rng.integers(2, 6))
     lists = [falling(rng, k) for _ in range(rng.integers(1, 4))]
     cuts = [Cut(float(rng.choice([0.0, 1.0, 3.0])), falling(rng, k - 1)) for _ in range(seed % 3)]
-    known = Known(max(float(steps[0]) for steps in lists), lists, cuts)
-    met = on_grid(known)
+    limits = Limits(max(float(steps[0]) for steps in lists), lists, cuts)
+    met = on_grid(limits)
     # Between two points of the grid the value changes by no more than its slope allows.
-    assert met <= most_captured(known) <= met * 1.01
+    assert met <= most_captured(limits) <= met * 1.01
 
 
 def test_a_cut_makes_a_large_first_block_cost_the_others():
     steps = np.array([3.0, 3.0])
     # p_2 <= min(t, 3 - t + 1), so 2^2 + 2^2 at t = 2 and 3^2 + 1^2 at t = 3.
-    assert most_captured(Known(3.0, [steps], [Cut(1.0, np.ones(1))])) == pytest.approx(10.0)
+    assert most_captured(Limits(3.0, [steps], [Cut(1.0, np.ones(1))])) == pytest.approx(10.0)
     # A steeper one is best met where both blocks are equal: t = 8 (3 - t).
-    steep = most_captured(Known(3.0, [steps], [Cut(8.0, np.zeros(1))]))
+    steep = most_captured(Limits(3.0, [steps], [Cut(8.0, np.zeros(1))]))
     assert steep == pytest.approx(2.0 * (8.0 / 3.0) ** 2)

@@ -13,18 +13,14 @@ M = np.array([[1, 0, 1], [0, 1, 0]])
 @pytest.mark.parametrize(
     "form", [np.asarray, np.ndarray.tolist, csr_array, csc_array, coo_array, coo_matrix, lil_array]
 )
-def test_every_form_of_a_matrix_gives_the_same_edges(form):
-    graph = as_graph(form(M))
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float32, np.float64])
+def test_every_form_and_dtype_of_a_matrix_gives_the_same_edges(form, dtype):
+    graph = as_graph(form(M.astype(dtype)))
     assert isinstance(graph.edges, csr_array)
     assert graph.edges.dtype == np.uint8
     assert graph.edges.has_sorted_indices
     assert np.array_equal(graph.edges.toarray(), M)
     assert graph.row_names is None
-
-
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.float32, np.float64])
-def test_every_dtype_of_zeros_and_ones_is_accepted(dtype):
-    assert np.array_equal(as_graph(M.astype(dtype)).edges.toarray(), M)
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array, csc_array])
@@ -56,7 +52,7 @@ def test_a_threshold_must_be_a_number(binarize):
         as_graph(M, np.nan)
 
 
-def test_entries_stored_twice_are_added_up_and_the_input_is_left_alone():
+def test_entries_stored_twice_are_added_up_stored_zeros_are_none_and_the_input_is_left_alone():
     twice = csr_array((np.ones(3), np.array([2, 0, 0]), np.array([0, 1, 3])), shape=(2, 3))
     with pytest.raises(InvalidInputError, match=r"X\[1, 0\] = 2"):
         as_graph(twice)
@@ -65,9 +61,6 @@ def test_entries_stored_twice_are_added_up_and_the_input_is_left_alone():
     unsorted = csr_array((np.ones(2), np.array([2, 0]), np.array([0, 2, 2])), shape=(2, 3))
     assert as_graph(unsorted).edges.indices.tolist() == [0, 2]
     assert unsorted.indices.tolist() == [2, 0]
-
-
-def test_stored_zeros_are_no_edges():
     stored = csr_array((np.array([0.0, 1.0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
     assert as_graph(stored).edges.nnz == 1
 
@@ -129,13 +122,16 @@ def test_networkx_graphs_that_are_not_bipartite_are_refused():
         as_graph(networkx.empty_graph(2))
 
 
-def test_networkx_weights_are_entries():
+def test_networkx_weights_are_entries_and_its_lists_are_answered_with_the_graph():
     networkx = pytest.importorskip("networkx")
     graph = networkx.Graph()
     graph.add_weighted_edges_from([("a", "x", 0.5), ("a", "y", 2.0)])
     with pytest.raises(InvalidInputError, match=r"= 0.5"):
         as_graph(graph)
     assert as_graph(graph, 1.0).edges.toarray().tolist() == [[0, 1]]
+    for listed in (graph.edges, graph.edges(data=True), graph.nodes, graph.adj):
+        with pytest.raises(InvalidTypeError, match="pass the graph itself"):
+            as_graph(listed)
 
 
 PAIRS = [("ann", "tea"), ("bob", "tea"), ("eve", "milk")]
@@ -214,9 +210,7 @@ def test_edges_are_numbered_in_order_of_appearance_and_listed_twice_count_once()
     assert graph.column_names.tolist() == [7, "b"]
     assert graph.edges.toarray().tolist() == [[1, 1], [1, 0]]
     assert as_graph(graph) is graph
-
-
-def test_edges_may_be_an_array_and_names_may_include_lone_vertices():
+    # An array, with the names of lone vertices among those given.
     graph = Biadjacency.from_edges(np.array([[5, 2], [3, 2]]), row_names=[3, 4, 5])
     assert graph.edges.toarray().tolist() == [[1], [0], [1]]
     assert graph.row_names.tolist() == [3, 4, 5]
@@ -234,14 +228,6 @@ def test_a_name_on_both_sides_is_refused_with_the_remedy():
     assert Biadjacency.from_edges(edges, directed=True).edges.sum() == 3
     assert as_graph(graph).edges.sum() == 3
     assert Biadjacency.from_edges([(0, 1), (1, 0)]).edges.toarray().tolist() == [[1, 0], [0, 1]]
-
-
-def test_what_networkx_lists_is_answered_with_the_graph():
-    networkx = pytest.importorskip("networkx")
-    graph = networkx.davis_southern_women_graph()
-    for listed in (graph.edges, graph.edges(data=True), graph.nodes, graph.adj):
-        with pytest.raises(InvalidTypeError, match="pass the graph itself"):
-            as_graph(listed)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from orthonmf.bounds.all_pairs import (
     raise_matrix,
 )
 from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.blocks import Candidate, Cut, Known, Task, most_captured
+from orthonmf.bounds.blocks import Candidate, Cut, Limits, Task, most_captured
 from orthonmf.bounds.groups import prove_grouped, reduce_rows
 from orthonmf.bounds.relaxation import Multiplier
 from tests.oracles.exact import smallest_error
@@ -156,17 +156,17 @@ def test_no_values_on_the_border_of_what_is_known_have_larger_squares(number, mo
             Cut(float(alpha), np.sort(rng.random(k - 1) * rng.random())[::-1])
             for alpha in 5.0 * rng.random(rng.integers(0, 3))
         ]
-        known = Known(float(rng.random()) + 0.3, lists, cuts)
+        limits = Limits(float(rng.random()) + 0.3, lists, cuts)
         values = np.sort(rng.random((200, k)) ** rng.integers(1, 5), axis=1)[:, ::-1]
         # The multiple of every direction that just meets the first of the limits.
-        reach = [known.first / values[:, 0]]
+        reach = [limits.first / values[:, 0]]
         reach += [(steps.cumsum() / values.cumsum(axis=1)).min(axis=1) for steps in lists]
         for cut in cuts:
             taken = cut.alpha * values[:, :1] + values[:, 1:].cumsum(axis=1)
-            limit = cut.alpha * known.first + cut.steps.cumsum()
+            limit = cut.alpha * limits.first + cut.steps.cumsum()
             reach.append((limit / taken).min(axis=1))
         squares = np.square(values * np.min(reach, axis=0)[:, None]).sum(axis=1)
-        assert most_captured(known) >= squares.max() * (1.0 - 1e-12)
+        assert most_captured(limits) >= squares.max() * (1.0 - 1e-12)
 
 
 @pytest.mark.parametrize("iterations", mostly_slow(range(1, 26), quick=2))

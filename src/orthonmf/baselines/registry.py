@@ -147,8 +147,8 @@ def _baseline(method: Any, options: dict[str, Any]) -> Baseline:
             f"a method is a name, a Baseline or a function, not a {type(method).__name__}"
         )
     if unknown := sorted(set(options) - set(baseline.options)):
-        known = sorted(baseline.options) or "none"
-        raise InvalidTypeError(f"{baseline.name} has no option {unknown}; its options are {known}.")
+        own = sorted(baseline.options) or "none"
+        raise InvalidTypeError(f"{baseline.name} has no option {unknown}; its options are {own}.")
     return baseline
 
 

@@ -91,7 +91,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Limits:
     """All that is known of the singular values of blocks; all lists have k steps."""
 
     first: float  # s_1, at least p_1
@@ -161,14 +161,14 @@ def prove_captured(
     side: Side, dominant: Dominant, k: int, chosen: Sequence[Candidate], allowance: Allowance
 ) -> float:
     """What k blocks capture at most, by as many of the chosen multipliers as there is time for."""
-    known = dominant.as_known(k)
+    limits = dominant.as_limits(k)
     for candidate in chosen:
         steps = prove_steps(side, candidate, dominant)
         if steps is not None:
-            known = with_steps(known, candidate.task.alpha, steps)
+            limits = with_steps(limits, candidate.task.alpha, steps)
         if allowance.ends(proof_seconds(len(side.matrix))):
             break
-    return most_captured(known)
+    return most_captured(limits)
 
 
 def make_side(X: Any, outer_gram: Array, n_groups: int) -> Side | None:
@@ -231,9 +231,9 @@ class Dominant:
     second: float
     gap: float
 
-    def as_known(self, k: int) -> Known:
+    def as_limits(self, k: int) -> Limits:
         """What follows from them alone: all of k values but the first are at most s_2."""
-        return Known(self.first, [np.array([self.first] + [self.second] * (k - 1))])
+        return Limits(self.first, [np.array([self.first] + [self.second] * (k - 1))])
 
 
 def find_dominant(side: Side) -> Dominant | None:
@@ -303,11 +303,11 @@ def seek_candidates(
     return candidates
 
 
-def with_steps(known: Known, alpha: float, steps: Array) -> Known:
-    """What is known, and one list or cut more."""
+def with_steps(limits: Limits, alpha: float, steps: Array) -> Limits:
+    """These limits, and one list or cut more."""
     if alpha == 0.0:
-        return replace(known, lists=[*known.lists, steps])
-    return replace(known, cuts=[*known.cuts, Cut(alpha, steps)])
+        return replace(limits, lists=[*limits.lists, steps])
+    return replace(limits, cuts=[*limits.cuts, Cut(alpha, steps)])
 
 
 def choose(
@@ -316,10 +316,10 @@ def choose(
     """The candidates that matter, the most important first; the others prove nothing more."""
 
     def find_captured(some: Sequence[Candidate]) -> float:
-        known = dominant.as_known(k)
+        limits = dominant.as_limits(k)
         for candidate in some:
-            known = with_steps(known, candidate.task.alpha, candidate.steps)
-        return most_captured(known)
+            limits = with_steps(limits, candidate.task.alpha, candidate.steps)
+        return most_captured(limits)
 
     needed = list(candidates)
     least = find_captured(needed)
@@ -366,20 +366,20 @@ def spread(side: Side, multiplier: Multiplier) -> Multiplier:
     return replace(multiplier, state=-state, penalty=1.0, signed=side.signed)
 
 
-def most_captured(known: Known) -> float:
+def most_captured(limits: Limits) -> float:
     """An upper bound on the sum of squares, rounding included.
 
     All t up to s_1 and every d_1 are split into intervals [a, b]. On one of them t^2 <= b^2, and
     R_i(t) is at most min(D_{i+1} - a, i b, alpha (s_1 - a) + E_i). Those whose bound is above the
     largest value met at an end are halved, as long as that can matter.
     """
-    last = min(known.first, *(float(steps[0]) for steps in known.lists))
+    last = min(limits.first, *(float(steps[0]) for steps in limits.lists))
     a, b = _split(np.array([0.0]), np.array([last]), GRID)
     met, done = 0.0, 0.0
     for _ in range(MOST_ROUNDS):
-        bounds = _sum_captured(known, a, b)
-        met = max(met, float(_sum_captured(known, b, b).max()))
-        open_ = bounds > met + FINEST * known.first**2
+        bounds = _sum_captured(limits, a, b)
+        met = max(met, float(_sum_captured(limits, b, b).max()))
+        open_ = bounds > met + FINEST * limits.first**2
         done = max(done, float(bounds[~open_].max(initial=0.0)))
         if not open_.any():
             break
@@ -397,23 +397,23 @@ def _split(a: Array, b: Array, parts: int) -> tuple[Array, Array]:
     return ends[:, :-1].ravel(), ends[:, 1:].ravel()
 
 
-def _sum_captured(known: Known, a: Array, b: Array) -> Array:
+def _sum_captured(limits: Limits, a: Array, b: Array) -> Array:
     """Bounds (c,) for the intervals [a, b], rounding included.
 
     Everything is a sum of at most k + 4 numbers of size u at most, so a limit is off by
     g(k + 4) u at most and a difference of two by twice that; k squares of differences that are at
     most u are off by less than 16 k g u^2 in all.
     """
-    k = len(known.lists[0])
+    k = len(limits.lists[0])
     others = np.arange(1, k)
-    size = max(float(steps.sum()) for steps in known.lists) + k * known.first
-    limits = b[:, None] * others
-    for steps in known.lists:
-        limits = np.minimum(limits, np.cumsum(steps)[1:] - a[:, None])
-    for cut in known.cuts:
-        rest = cut.alpha * (known.first - a[:, None]) + np.cumsum(cut.steps)
-        limits = np.minimum(limits, rest)
-        size = max(size, cut.alpha * known.first + float(cut.steps.sum()))
-    differences = np.diff(np.maximum(limits, 0.0), axis=1, prepend=0.0)
+    size = max(float(steps.sum()) for steps in limits.lists) + k * limits.first
+    least = b[:, None] * others
+    for steps in limits.lists:
+        least = np.minimum(least, np.cumsum(steps)[1:] - a[:, None])
+    for cut in limits.cuts:
+        rest = cut.alpha * (limits.first - a[:, None]) + np.cumsum(cut.steps)
+        least = np.minimum(least, rest)
+        size = max(size, cut.alpha * limits.first + float(cut.steps.sum()))
+    differences = np.diff(np.maximum(least, 0.0), axis=1, prepend=0.0)
     captured = np.square(b) + np.square(differences).sum(axis=1)
     return captured * (1.0 + growth(k + 4)) + 16.0 * k * growth(k + 8) * size**2

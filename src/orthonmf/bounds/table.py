@@ -130,10 +130,10 @@ class Side:
 
 
 # Bounds on the squared error of every factorization, and a sentence when one could not be had.
-Found = tuple[list[LowerBound], str]
+Tried = tuple[list[LowerBound], str]
 
 
-def find_bounds(case: Case, certificate: str) -> Found:
+def find_bounds(case: Case, certificate: str) -> Tried:
     """All bounds that a certificate tries, and a sentence when none could be had."""
     bounds: list[LowerBound] = []
     reasons = []
@@ -161,7 +161,7 @@ def certificate_bytes(shape: tuple[int, int]) -> int:
     return GRAM_COPIES * FLOAT * side**2
 
 
-def bound_by_singular_values(case: Case) -> Found:
+def bound_by_singular_values(case: Case) -> Tried:
     """The tail of the singular values."""
     matrix, k = case.matrix, case.rank
     n, m = matrix.shape
@@ -174,7 +174,7 @@ def bound_by_singular_values(case: Case) -> Found:
     return [case.say(tail_from_gram(tall.gram(), k, max(n, m) + WEIGHT_ROUNDINGS))], ""
 
 
-def _bound_by_groups(case: Case) -> Found:
+def _bound_by_groups(case: Case) -> Tried:
     """The tails of random groups of the points of the smaller side, as large as work allows.
 
     A row of a group of b with e entries takes about b e products, but never more than a full one.
@@ -201,7 +201,7 @@ def _bound_by_groups(case: Case) -> Found:
     return [case.say(bound)], ""
 
 
-def bound_by_multipliers(case: Case) -> Found:
+def bound_by_multipliers(case: Case) -> Tried:
     """Multipliers for blocks, and over each side, within the seconds there are."""
     allowance = Allowance(case.seconds, case.interrupted)
     bounds: list[LowerBound | None] = []
@@ -220,7 +220,7 @@ def bound_by_multipliers(case: Case) -> Found:
     return [bound for bound in bounds if bound is not None], ""
 
 
-def bound_by_pairs(case: Case) -> Found:
+def bound_by_pairs(case: Case) -> Tried:
     """Pairs of rows and of columns, for disjoint blocks, where comparing all is not too much."""
     if not case.disjoint_blocks:
         return [], ""
@@ -234,7 +234,7 @@ def bound_by_pairs(case: Case) -> Found:
     ], ""
 
 
-def bound_by_pairs_if_open(case: Case) -> Found:
+def bound_by_pairs_if_open(case: Case) -> Tried:
     """Pairs, unless what is known already proves a small ratio."""
     far = case.squared_error > CLOSE_ENOUGH * case.best
     return bound_by_pairs(case) if far else ([], "")
@@ -344,7 +344,7 @@ def _blocks_seconds(n: int, m: int, count: int) -> float:
 
 
 # What the certificates that may be asked for (`orthonmf.certificate.CERTIFICATES`) are made of.
-BOUNDS: dict[str, tuple[Callable[[Case], Found], ...]] = {
+BOUNDS: dict[str, tuple[Callable[[Case], Tried], ...]] = {
     "svd": (bound_by_singular_values, bound_by_pairs_if_open),
     "tight": (bound_by_singular_values, bound_by_multipliers, bound_by_pairs),
 }

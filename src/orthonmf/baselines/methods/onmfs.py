@@ -27,9 +27,9 @@ def pattern_values(B: Array) -> Array:
         peaks = np.empty((1 << signed, columns.shape[1]))
         peaks[0] = columns[signed:].max(axis=0, initial=0.0)
         for j, column in enumerate(columns[:signed]):
-            known, turned = peaks[: 1 << j], peaks[1 << j : 2 << j]
-            np.maximum(known, -column, out=turned)
-            np.maximum(known, column, out=known)
+            straight, turned = peaks[: 1 << j], peaks[1 << j : 2 << j]
+            np.maximum(straight, -column, out=turned)
+            np.maximum(straight, column, out=straight)
         values += np.einsum("pi,pi->p", peaks, peaks)
     return values
 
