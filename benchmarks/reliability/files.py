@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import struct
 import sys
 import zipfile
@@ -114,11 +113,10 @@ FILES = [
 ]
 
 
-def read_by_orthonmf(folder: Path, case: File) -> str:
+def read_by_orthonmf(case: File) -> str:
     """The exit code and the last line of `orthonmf fit FILE -k 2`."""
-    os.chdir(folder)
-    case.write(folder / case.file)
-    sys.stderr = told = io.StringIO()
+    case.write(Path(case.file).resolve())
+    sys.stderr = messages = io.StringIO()
     sys.argv = ["orthonmf", "fit", case.file, "-k", "2", "-o", "out", *case.options]
     from orthonmf.cli.main import main
 
@@ -128,17 +126,16 @@ def read_by_orthonmf(folder: Path, case: File) -> str:
         code = end.code or 0
     if Path("was-run").exists():
         return "**code in the file was run**"
-    lines = told.getvalue().strip().splitlines()
+    lines = messages.getvalue().strip().splitlines()
     message = shorten(lines[-1].removeprefix("orthonmf: error: ")) if lines else "no message"
     return "read" if code == 0 else f"exit code {code}: {message}"
 
 
-def read_by_users(folder: Path, case: File) -> str:
+def read_by_users(case: File) -> str:
     """numpy.load, scipy's readers, numpy.loadtxt or h5py, then scikit-learn's NMF."""
     from sklearn.decomposition import NMF
 
-    os.chdir(folder)
-    case.write(folder / case.file)
+    case.write(Path(case.file).resolve())
     X = load(case.file)
     model = NMF(2, random_state=0)
     model.fit(X)

@@ -174,16 +174,16 @@ SPARSE = [
     Input("CSR, a negative column", corrupt_csr(indices=changed(7, -5)), wrong=True),
     Input("CSR, row pointers that fall", corrupt_csr(indptr=changed(5, 10**8)), wrong=True),
     Input("CSR, row pointers beyond the end", corrupt_csr(indptr=changed(-1, 10**9)), wrong=True),
-    Input("CSR, fewer columns than entries", corrupt_csr(indices=lambda held: held[:-9])),
+    Input("CSR, fewer columns than entries", corrupt_csr(indices=lambda indices: indices[:-9])),
     Input("CSR without entries", lambda: sparse.csr_array((40, 8))),
 ]
 
 
 def weights(value: Any) -> dict[str, Any]:
     """Sample weights with one of them changed."""
-    held = np.ones(40)
-    held[7] = value
-    return {"sample_weight": held}
+    weights = np.ones(40)
+    weights[7] = value
+    return {"sample_weight": weights}
 
 
 WEIGHTS = [

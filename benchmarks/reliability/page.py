@@ -7,7 +7,6 @@ import argparse
 import os
 import platform
 import tempfile
-from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -43,12 +42,7 @@ def names() -> list[str]:
 def in_folder(work, *arguments) -> str:
     """Try it in an empty folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        return try_it(lambda: _there(folder, work, arguments))
-
-
-def _there(folder, work, arguments) -> str:
-    os.chdir(folder)
-    return work(*arguments)
+        return try_it(lambda: os.chdir(folder) or work(*arguments))
 
 
 def rows_of(wanted: str):
@@ -57,35 +51,23 @@ def rows_of(wanted: str):
         chosen = [case for case in cases if wanted in case.name]
         yield (
             heading,
-            [
-                (
-                    case.name,
-                    try_it(partial(by_orthonmf, case)),
-                    try_it(partial(by_scikit_learn, case)),
-                )
-                for case in chosen
-            ],
+            [(case.name, *by_both(by_orthonmf, by_scikit_learn, case)) for case in chosen],
         )
     faults = [case for case in FAULTS if wanted in case.name]
-    yield "Faults", [(f.name, in_folder(f.orthonmf), in_folder(f.scikit_learn)) for f in faults]
+    yield "Faults", [(case.name, *by_both(case.orthonmf, case.scikit_learn)) for case in faults]
     chosen = [case for case in files.FILES if wanted in case.name]
-    yield "Files", [(name_of(case), *read_by_both(case)) for case in chosen]
+    readers = files.read_by_orthonmf, files.read_by_users
+    yield "Files", [(name_of(case), *by_both(*readers, case)) for case in chosen]
+
+
+def by_both(ours, theirs, *arguments) -> tuple[str, str]:
+    """What either library makes of it."""
+    return in_folder(ours, *arguments), in_folder(theirs, *arguments)
 
 
 def name_of(case) -> str:
     """The first cell of the row of a file."""
     return f"`{case.file}`: {case.name}"
-
-
-def read_by_both(case) -> tuple[str, str]:
-    """What the command makes of a file, and what users of scikit-learn do."""
-    return read(files.read_by_orthonmf, case), read(files.read_by_users, case)
-
-
-def read(work, case) -> str:
-    """Read a file in a folder of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        return try_it(lambda: work(Path(folder), case))
 
 
 def page(wanted: str = "") -> str:

@@ -58,8 +58,8 @@ def read_edges(request: Request) -> NamedMatrix:
     if request.header is None and not has_header and _stands_apart(ahead[0][1], weights):
         X, row_names, column_names = X[1:, 1:], row_names[1:], column_names[1:]
         has_header = True
-    told = request.header is not None or request.columns is not None
-    notes = (TAKEN,) if has_header and not told else ()
+    said = request.header is not None or request.columns is not None
+    notes = (TAKEN,) if has_header and not said else ()
     return request.matrix(X, row_names, column_names, notes=notes, chosen=True)
 
 

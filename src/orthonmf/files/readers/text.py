@@ -210,8 +210,8 @@ def _lay_out(
     ]
     chosen = request.choose(names, width - first)
     places = list(range(first, width)) if chosen is None else [first + i for i in chosen]
-    kept = names if chosen is None or names is None else tuple(names[i] for i in chosen)
-    layout = _Layout(delimiter, decimal, width, has_index, places, kept, labels, words)
+    chosen_names = names if chosen is None or names is None else tuple(names[i] for i in chosen)
+    layout = _Layout(delimiter, decimal, width, has_index, places, chosen_names, labels, words)
     return layout, body, tuple(notes)
 
 
