@@ -23,8 +23,7 @@ CONTESTS = ("small", "large", "both", "core", "baselines")
 # Those with a command line of their own.
 COMMANDS = {
     "quality": "quality", "reliability": "reliability.page", "out_of_core": "out_of_core",
-    "scheduler": "scheduler", "graphs": "graphs", "iterations": "iterations", "tables": "tables",
-    "soak": "soak",
+    "scheduler": "scheduler", "graphs": "graphs", "tables": "tables", "soak": "soak",
 }  # fmt: skip
 USUAL = ("sweep", "speed", "core", "overhead", "memory", "places", "growth")
 

@@ -414,7 +414,8 @@ def in_range(runs: Runs, name: str) -> Verdict:
     known = {side: values for side, values in errors.items() if len(values)}
     if not known:
         reasons = runs.missing.loc[runs.missing["dataset"] == name, "stop_reason"].unique()
-        raise CannotError(f"{'; '.join(sorted(reasons)) or 'no results are in'}.".capitalize())
+        said = "; ".join(sorted(reasons)) or "no results are in"
+        raise CannotError(f"{said[0].upper()}{said[1:]}.")
     said = "; ".join(
         f"over {side}: {values.min():.4f} to {values.max():.4f}, median {values.median():.4f}, "
         f"{len(values)} starts{_best(runs, name, side)}"

@@ -91,7 +91,8 @@ def measure(run: Run, data_home: Path | None = None, alone: bool = True) -> dict
     except Exception as error:  # whatever keeps a real set away; the others can still be measured
         if run.setting.dataset == PLANTED:
             raise
-        return row | {"stop_reason": NOT_MEASURED + _in_one_line(error)}
+        # What follows the first colon tells of this machine's network and folders.
+        return row | {"stop_reason": NOT_MEASURED + _in_one_line(error).partition(": ")[0]}
     row["planted_error"] = data.planted_error
     began = perf_counter()
     try:
