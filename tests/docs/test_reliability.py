@@ -14,7 +14,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of proce
 
 
 def rows():
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    tried, _, _ = PAGE.read_text(encoding="utf-8").partition("## A soak")
+    lines = tried.splitlines()
     cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("| ")]
     return [[cell.strip() for cell in row] for row in cells if row[0].strip() != "input"]
 
