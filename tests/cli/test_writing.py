@@ -33,7 +33,7 @@ def test_a_full_disk_leaves_the_old_folder_whole(table, tmp_path, run):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from orthonmf.cli.writing import writing_together
+from orthonmf.files.whole_files import writing_together
 with writing_together(Path("out")) as place:
     place("summary.json").write_text("new")
     place("assignments.csv").write_text("half of")

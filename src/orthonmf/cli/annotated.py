@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from orthonmf.annotation import parts_of
-from orthonmf.cli.writing import writing_together
 from orthonmf.extras import import_extra
+from orthonmf.files.whole_files import writing_together
 from orthonmf.report import Story
 
 FRAMES = ("obs", "var")

@@ -14,7 +14,7 @@ from orthonmf.cli import options as o
 from orthonmf.cli.certificates import plain_certificate
 from orthonmf.cli.data import PREPARING, Reading, read_data, takes_reading
 from orthonmf.cli.failures import about, say
-from orthonmf.cli.folder import MODEL, PAGE, SUMMARY
+from orthonmf.cli.folder import MODEL, PAGE, SUMMARY, check_own, write_files
 from orthonmf.cli.terminal import (
     as_json,
     line,
@@ -24,7 +24,6 @@ from orthonmf.cli.terminal import (
     table,
     tell_seed,
 )
-from orthonmf.cli.writing import check_own, write_files
 from orthonmf.correlation_clustering.graph import Biadjacency
 from orthonmf.correlation_clustering.solve import ALGORITHMS, DEFAULT_N_INIT
 from orthonmf.errors import InvalidInputError
@@ -117,7 +116,7 @@ def bicluster(
             contents[PAGE] = clusters_page(model, graph.edges, source, orthonmf.__version__)
         contents[SUMMARY] = as_json(summary)
         about(output)
-        check_own(output, (MODEL, ROWS, COLUMNS, PAGE, SUMMARY), SUMMARY)
+        check_own(output, (MODEL, ROWS, COLUMNS, PAGE, SUMMARY))
         write_files(output, contents)
     if json:
         object_line(summary)

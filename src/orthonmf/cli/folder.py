@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,11 @@ import orthonmf
 from orthonmf.cli.certificates import plain_certificate
 from orthonmf.cli.failures import about
 from orthonmf.cli.terminal import as_json
-from orthonmf.cli.writing import check_own, write_files
 from orthonmf.factorization import Factorization
 from orthonmf.files.journal import parse_object
 from orthonmf.files.readers import FileError, NamedMatrix
-from orthonmf.files.saving import load
+from orthonmf.files.saving import load, save
+from orthonmf.files.whole_files import writing_together
 from orthonmf.report import Findings, Story, page
 from orthonmf.report.findings import is_exactly_orthogonal
 from orthonmf.report.tables import (
@@ -24,6 +25,7 @@ from orthonmf.report.tables import (
     FEATURES,
     names_or_numbers,
     tables_of,
+    write_rows,
 )
 from orthonmf.stability.record import Stability
 
@@ -45,7 +47,38 @@ def check_folder(folder: Path) -> None:
     about(folder)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "it is a file; a folder is needed", str(folder))
-    check_own(folder, FILES, SUMMARY)
+    check_own(folder, FILES)
+
+
+def check_own(folder: Path, names: Iterable[str]) -> None:
+    """Refuse to replace files that somebody else wrote; in a folder of ours the summary says so."""
+    there = [name for name in names if (folder / name).exists()]
+    beginning = b""
+    if (folder / SUMMARY).is_file():
+        with open(folder / SUMMARY, "rb") as file:
+            beginning = file.read(4096)
+    if there and b'"orthonmf"' not in beginning:
+        raise FileError(
+            f"{folder}: it holds a {there[0]} that orthonmf did not write; choose another folder"
+        )
+
+
+def write_files(folder: Path, contents: Mapping[str, Any]) -> None:
+    """Write files that appear together, each by its content.
+
+    It is a text, a table (its headings and its rows), or what `save` takes.
+    """
+    about(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with writing_together(folder) as place:
+        for name, content in contents.items():
+            if isinstance(content, str):
+                place(name).write_text(content, encoding="utf-8")
+            elif isinstance(content, tuple):
+                with open(place(name), "w", encoding="utf-8", newline="") as file:
+                    write_rows(file, *content)
+            else:
+                save(content, place(name))
 
 
 def write_folder(

@@ -17,9 +17,9 @@ from orthonmf.cli.folder import (
     read_stability,
     read_summary,
     tell_story,
+    write_files,
 )
 from orthonmf.cli.terminal import line, object_line, progress
-from orthonmf.cli.writing import write_files
 from orthonmf.factorization import Factorization
 from orthonmf.files.readers import FileError
 from orthonmf.report import find, page

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from orthonmf.cli import options as o
 from orthonmf.cli.data import Reading, read_data, takes_reading
-from orthonmf.cli.folder import SELECTION
+from orthonmf.cli.folder import SELECTION, write_files
 from orthonmf.cli.terminal import (
     as_json,
     line,
@@ -18,7 +18,6 @@ from orthonmf.cli.terminal import (
     table,
     tell_seed,
 )
-from orthonmf.cli.writing import write_files
 from orthonmf.engine.losses import FROBENIUS
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.fitting import factorize

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import sys
 import textwrap
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 
 from orthonmf.cli.failures import printable, writing_stdout
+from orthonmf.files.saving.content import plain
 from orthonmf.progress import SECONDS_BETWEEN_LINES, follow
 
 
@@ -62,19 +62,6 @@ def object_line(values: Any) -> None:
         sys.stdout.write(as_json(values))
 
 
-def plain(value: Any) -> Any:
-    """Values as JSON has them; what is not finite becomes null."""
-    if isinstance(value, dict):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
 @contextmanager
 def progress(message: str, quiet: bool) -> Iterator[None]:
     """Say on stderr what goes on: one moving line on a terminal, elsewhere a line now and then."""
@@ -87,24 +74,13 @@ def progress(message: str, quiet: bool) -> Iterator[None]:
         ):
             yield
     else:
-        with _lines_now_and_then(printable(message)):
+        last = monotonic()
+
+        def show(line: str) -> None:
+            nonlocal last
+            if monotonic() - last >= SECONDS_BETWEEN_LINES:
+                last = monotonic()
+                print(line, file=sys.stderr, flush=True)
+
+        with follow(printable(message), show):
             yield
-
-
-@contextmanager
-def _lines_now_and_then(message: str) -> Iterator[None]:
-    """A line every ten seconds with the step that was last; none for work that takes less."""
-    last, ended = [message], threading.Event()
-
-    def tell() -> None:
-        while not ended.wait(SECONDS_BETWEEN_LINES):
-            print(last[0], file=sys.stderr, flush=True)
-
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
-    try:
-        with follow(message, lambda line: last.__setitem__(0, line)):
-            yield
-    finally:
-        ended.set()
-        teller.join()

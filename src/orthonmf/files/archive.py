@@ -41,9 +41,7 @@ def write_archive(
 ) -> None:
     """Write a file that is either whole or not there; an older file stays intact until then.
 
-    The content goes to a temporary file in the same folder, is flushed to the disk and renamed
-    over the old file. What a killed writer left behind is removed. Not ``flushed`` it is as safe
-    from killed processes, but not from a power cut.
+    Not ``flushed`` it is as safe from killed processes, but not from a power cut.
     """
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
     with (

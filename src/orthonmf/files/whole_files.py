@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
@@ -18,15 +18,45 @@ TEMPORARY = ".orthonmf-tmp"
 
 
 @contextmanager
+def writing_together(folder: Path, *, flushed: bool = True) -> Iterator[Callable[[str], Path]]:
+    """Some files of one folder, all of which appear together at the end.
+
+    The block is given a function that says where to write the file of a name: under a temporary
+    one in the same folder. When the block ends well they are renamed over the old ones, otherwise
+    they are removed, and so is what killed writers left. Not ``flushed`` they survive any process,
+    but a power cut may take them.
+    """
+    remove_leftovers(folder)
+    waiting: dict[Path, Path] = {}
+
+    def place(name: str) -> Path:
+        temporary = folder / f".{name}.{gethostname()}.{os.getpid()}.{token_hex(4)}{TEMPORARY}"
+        waiting[temporary] = folder / name
+        return temporary
+
+    try:
+        yield place
+        if flushed:
+            for temporary in waiting:
+                with open(temporary, "r+b") as file:
+                    os.fsync(file.fileno())
+        for temporary, final in waiting.items():
+            os.replace(temporary, final)
+        if flushed and os.name == "posix":
+            _flush_folder(folder)
+    finally:
+        for temporary in waiting:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
 def replacing(
     path: Path, mode: str = "x", *, flushed: bool = True, **options: Any
 ) -> Iterator[Any]:
-    """A new file that takes the place of ``path`` when the block ends well.
+    """A new file that takes the place of ``path`` when the block ends well, or nothing does.
 
-    Until then an older file stays intact, and what a killed writer left behind is removed.
-    ``mode`` is "x" for text or "xb" for bytes. Not ``flushed`` it survives any process, but a
-    power cut may take it. Links are followed; devices and pipes, which nothing may replace, are
-    written to directly.
+    ``mode`` is "x" for text or "xb" for bytes. Links are followed; devices and pipes, which nothing
+    may replace, are written to directly.
     """
     path = Path(os.path.realpath(path))
     if path.is_dir():
@@ -35,20 +65,11 @@ def replacing(
         with open(path, mode.replace("x", "w"), **options) as file:
             yield file
         return
-    remove_leftovers(path.parent)
-    temporary = path.with_name(temporary_name(path.name))
-    try:
-        with open(temporary, mode, **options) as file:
-            yield file
-            file.flush()
-            if flushed:
-                os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    if flushed:
-        flush_folder(path.parent)
+    with (
+        writing_together(path.parent, flushed=flushed) as place,
+        open(place(path.name), mode, **options) as file,
+    ):
+        yield file
 
 
 def is_special(path: Path) -> bool:
@@ -56,13 +77,8 @@ def is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-def temporary_name(name: str) -> str:
-    """A name that tells who is writing: machine and process."""
-    return f".{name}.{gethostname()}.{os.getpid()}.{token_hex(4)}{TEMPORARY}"
-
-
 def remove_leftovers(folder: Path) -> None:
-    """Remove what killed writers of this machine left in a folder."""
+    """Remove what killed writers of this machine left in a folder; names tell who was writing."""
     left = re.compile(
         rf"\..*\.{re.escape(gethostname())}\.(\d{{1,9}})\.[0-9a-f]+{re.escape(TEMPORARY)}"
     )
@@ -72,11 +88,10 @@ def remove_leftovers(folder: Path) -> None:
             entry.unlink(missing_ok=True)
 
 
-def flush_folder(folder: Path) -> None:
-    """Make a renaming itself survive a power cut, where the system can do that."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _flush_folder(folder: Path) -> None:
+    """Make a renaming itself survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
