@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits, load_wine
 
 import orthonmf
-from orthonmf.cautions import compare_sizes, compare_with_chance
+from orthonmf.cautions import compare_sizes, compare_with_chance, in_options
 
 SETTINGS = ("samples", "features", "both")
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
@@ -29,15 +29,8 @@ def test_a_column_that_counts_the_rows(table, orthogonal, in_order):
     numbers = np.arange(1, 61) if in_order else np.random.default_rng(0).permutation(60) + 1
     (told,) = cautions(table.assign(ID=numbers), orthogonal=orthogonal)
     assert "Column ID counts by ones" in told
-    assert "--drop ID" in told
-
-
-@pytest.mark.parametrize("orthogonal", SETTINGS)
-def test_a_column_of_years(table, orthogonal):
-    years = np.random.default_rng(0).integers(1990, 2020, 60)
-    told = cautions(table.assign(**{"Fiscal year": years}), orthogonal=orthogonal)[0]
-    assert "Column Fiscal year looks like years" in told
-    assert "--drop 'Fiscal year'" in told
+    assert told.endswith("leave it out.")
+    assert in_options([told])[0].endswith("leave it out by --drop ID.")
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
@@ -45,7 +38,7 @@ def test_a_column_of_years(table, orthogonal):
 def test_a_column_that_is_the_total_of_the_others(table, orthogonal, digits):
     (told,) = cautions(table.assign(All=table.sum(axis=1)).round(digits), orthogonal=orthogonal)
     assert "Column All is the sum of all other columns" in told
-    assert "--drop All" in told
+    assert "--drop" not in told
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
@@ -62,7 +55,8 @@ def test_a_row_that_outweighs_all_others(table, orthogonal):
     table.iloc[7] *= 100
     (told,) = cautions(table, orthogonal=orthogonal)
     assert told.startswith("Row 7 holds 9")
-    assert "--normalize rows" in told
+    assert told.endswith("by sklearn.preprocessing.normalize(X).")
+    assert in_options([told])[0].endswith("by --normalize rows.")
     scaled = table.to_numpy() / np.linalg.norm(table.to_numpy(), axis=1, keepdims=True)
     assert cautions(scaled, orthogonal=orthogonal) == ()
 
@@ -71,7 +65,7 @@ def test_a_column_of_another_unit():
     X = load_wine(as_frame=True).data
     (told,) = cautions(X)
     assert told.startswith("Column proline holds 98.3% of the energy")
-    assert "--normalize columns" in told
+    assert told.endswith("by sklearn.preprocessing.normalize(X, axis=0).")
     assert cautions(X / np.sqrt((X**2).mean())) == ()
 
 
@@ -79,7 +73,7 @@ def test_columns_on_very_different_scales(table):
     factors = np.array([1000, 1, 1, 1, 800, 1, 1, 1200])
     (told,) = cautions((table + 5) * factors)
     assert "3 of 8 columns hold" in told
-    assert "--normalize columns" in told
+    assert told.endswith("by sklearn.preprocessing.normalize(X, axis=0).")
 
 
 def test_components_that_are_tiny():
@@ -87,8 +81,8 @@ def test_components_that_are_tiny():
     X += 1e-3 * np.random.default_rng(0).random(X.shape)
     told = cautions(X, 4, sample_weight=np.ones(20))
     assert told == (
-        "3 of 4 components are tiny, each under 0.5% of what is captured: ask for fewer (-k), or "
-        "see what select-k suggests.",
+        "3 of 4 components are tiny, each under 0.5% of what is captured: ask for fewer, or see "
+        "what select_n_components suggests.",
     )
 
 
@@ -160,6 +154,6 @@ def test_what_shuffled_data_tell():
 def test_another_number_than_the_suggested_one():
     assert compare_sizes(4, 4) == compare_sizes((3, 2), [3, 2]) == ()
     assert compare_sizes(4, 6) == (
-        "select-k suggested 6 components for these data, not 4: compare with -k 6.",
+        "select-k suggested 6 components for these data, not 4: compare with n_components=6.",
     )
-    assert "-k 3,2" in compare_sizes((3, 4), [3, 2])[0]
+    assert "-k 3,2" in in_options(compare_sizes((3, 4), [3, 2]))[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from orthonmf.engine.placement import on_host
 from orthonmf.factorization import Factorization
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
+from orthonmf.views import strengths
 
 # Of the energy, from which on a row outweighs all others, and a column. A column may well hold
 # more than half of it: the commonest word of a text does.
@@ -27,21 +29,46 @@ SUSPECT = 0.1  # of the energy, captured in a column, from which on a dense one 
 NEARLY_ALL, FEW_COLUMNS, FEWEST_COLUMNS = 0.95, 3, 8  # when columns are on different scales
 TINY = 0.005  # of what all components capture
 ROUNDED = 1e-2  # by how much a total may differ from the sum, for entries are often rounded
-MOST_LOOKED_AT = 2**19  # rows by which shares are told first; a fit on a GPU waits for each
 FEWEST_COUNTED, MOST_SUSPECTS = 6, 4
 # Counts are told from a few rows; so many of their entries are not zero at most, and the largest
 # is so many times the usual one at least.
 COUNTED_ROWS, COUNTED_ENTRIES = 200, 2**18
 FEWEST_COUNTS, MOSTLY_ZEROS, TAIL = 500, 0.25, 8.0
-YEARS = (1850, 2100)
 LITTLE_MORE, TELLS_NOTHING = 0.02, 0.99  # compared with chance
 FEW_ROWS = 0.2
 
-ZERO = "X is zero everywhere: there is nothing to find in it."
-EQUAL = "All entries of X are equal: there are no parts to find in it."
+ROWS = "sklearn.preprocessing.normalize(X)", "--normalize rows"
+COLUMNS = "sklearn.preprocessing.normalize(X, axis=0)", "--normalize columns"
 
 
-def find_cautions(matrix: Matrix, result: Factorization) -> tuple[str, ...]:
+class Caution(str):
+    """A sentence that ends with what to do in Python; ``for_command`` names options instead."""
+
+    for_command: str
+
+    def __new__(cls, text: str, for_command: str | None = None) -> Caution:
+        """Where nothing is to be done both are the same."""
+        caution = super().__new__(cls, text)
+        caution.for_command = text if for_command is None else for_command
+        return caution
+
+
+def _advise(problem: str, remedy: tuple[str, str]) -> Caution:
+    """A problem with its remedy, in Python and in options of the command."""
+    in_python, by_option = remedy
+    return Caution(f"{problem} {in_python}.", f"{problem} {by_option}.")
+
+
+def in_options(cautions: Iterable[str]) -> tuple[str, ...]:
+    """What the command says: options where Python's words are."""
+    return tuple(getattr(caution, "for_command", caution) for caution in cautions)
+
+
+ZERO = Caution("X is zero everywhere: there is nothing to find in it.")
+EQUAL = Caution("All entries of X are equal: there are no parts to find in it.")
+
+
+def find_cautions(matrix: Matrix, result: Factorization) -> tuple[Caution, ...]:
     """Sentences about a result and the matrix it was fitted to.
 
     Weighted sides are taken as they are meant; entries of data that are not in memory are not
@@ -49,16 +76,15 @@ def find_cautions(matrix: Matrix, result: Factorization) -> tuple[str, ...]:
     """
     underflown = _about_underflow(matrix)
     if not matrix.total > 0:
-        return underflown or (ZERO,)
+        return tuple(underflown) or (ZERO,)
     if _all_equal(result):
         return (EQUAL,)
-    if result.information_shares is not None:
-        kept = divide(result.information_shares, result.information_shares.sum())
-        return (*underflown, *_about_components(kept))
-    step = max(1, matrix.shape[0] // MOST_LOOKED_AT)
-    energies = _energies(result, step)
-    if step > 1 and _about_components(energies):
-        energies = _energies(result)  # what is said is true of all rows
+    kept = result.information_shares
+    if kept is not None:
+        return (*underflown, *_about_components(divide(kept, kept.sum())))
+    lengths = strengths(result)
+    energies = np.square(divide(lengths, lengths.max(initial=0.0)))
+    energies = divide(energies, energies.sum())
     general = [*underflown, *_about_components(energies)]
     if matrix.row_weights is not None or matrix.column_factors is not None:
         return tuple(general)
@@ -68,24 +94,25 @@ def find_cautions(matrix: Matrix, result: Factorization) -> tuple[str, ...]:
     return (*rows, *columns, *general, *_about_counts(matrix))
 
 
-def _about_underflow(matrix: Matrix) -> tuple[str, ...]:
+def _about_underflow(matrix: Matrix) -> list[Caution]:
     """Rows that count as zero because their squares underflow next to the largest entry."""
     rows = matrix.underflown
     if len(rows) == 0:
-        return ()
+        return []
     who, what = f"Row {rows[0]} is", "its square underflows: it counts"
     if len(rows) > 1:
         who = f"{len(rows):,} rows (the first: {rows[0]}) are"
         what = "their squares underflow: they count"
-    return (
+    problem = (
         f"{who} so small next to the largest entry that {what} as zero, and what is said of the "
-        "error, a certificate too, is about X with zeros there. Try --normalize rows.",
+        "error, a certificate too, is about X with zeros there. Try"
     )
+    return [_advise(problem, ROWS)]
 
 
 def compare_with_chance(
     captured: float, chance: float, n_components: int, row_shares: Array
-) -> tuple[str, ...]:
+) -> tuple[Caution, ...]:
     """What follows from the share that as many components capture of shuffled data.
 
     ``row_shares`` (n,) are the shares captured of every row, NaN for zero rows. A single component
@@ -95,38 +122,39 @@ def compare_with_chance(
         return ()
     told = f"As many components capture {_percent(chance)} of shuffled data"
     if min(captured, chance) > TELLS_NOTHING:
-        return (
+        problem = (
             f"{told} and {_percent(captured)} of these: such shares tell nothing about the "
-            "components. Something that all rows have in common may outweigh the rest; try "
-            "--normalize columns.",
+            "components. Something that all rows have in common may outweigh the rest; try"
         )
+        return (_advise(problem, COLUMNS),)
     if captured - chance < LITTLE_MORE * (1 - chance) and captured < (1 + LITTLE_MORE) * chance:
-        return (
+        problem = (
             f"{told} and {_percent(captured)} of these: hardly more than chance, so the components "
-            "may be accidents. Try another --orthogonal, or --normalize rows.",
+            "may be accidents. Try another"
         )
+        settings = f"setting of orthogonal, or {ROWS[0]}", f"--orthogonal, or {ROWS[1]}"
+        return (_advise(problem, settings),)
     shares = row_shares[~np.isnan(row_shares)]
     above = float((shares > chance).mean()) if len(shares) else 1.0
     if above < FEW_ROWS:
-        return (
+        problem = (
             f"Only {_percent(above)} of the rows are captured better than shuffled data are: a few "
-            "large rows decide. Try --normalize rows, or more components.",
+            "large rows decide. Try more components, or"
         )
+        return (_advise(problem, ROWS),)
     return ()
 
 
-def compare_sizes(n_components: Any, suggestion: Any) -> tuple[str, ...]:
-    """What to say where another number of components was suggested for the same data."""
+def compare_sizes(n_components: Any, suggestion: Any) -> tuple[Caution, ...]:
+    """What to say where ``select-k`` suggested another number of components for the same data."""
     asked, suggested = (
         ",".join(map(str, size)) if isinstance(size, tuple | list) else str(size)
         for size in (n_components, suggestion)
     )
     if asked == suggested or ("," in asked) != ("," in suggested):
         return ()
-    return (
-        f"select-k suggested {suggested} components for these data, not {asked}: compare with "
-        f"-k {suggested}.",
-    )
+    told = f"select-k suggested {suggested} components for these data, not {asked}: compare with"
+    return (_advise(told, (f"n_components={suggested}", f"-k {suggested}")),)
 
 
 def _all_equal(result: Factorization) -> bool:
@@ -139,35 +167,19 @@ def _all_equal(result: Factorization) -> bool:
     )
 
 
-def _energies(result: Factorization, step: int = 1) -> Array:
-    """(k,) what every component captures, as shares of what all do; of every so many-th row."""
-    k = result.n_components_found
-    if result.labels is None or result.scales is None:
-        loadings = np.asarray(result.loadings[::step], dtype=np.float64)
-        squares = np.square(loadings / (loadings.max() or 1.0)).sum(axis=0)
-    else:
-        labels = result.labels[::step]
-        used = labels >= 0
-        scales = result.scales[::step][used].astype(np.float64)
-        largest = scales.max(initial=0.0) or 1.0
-        squares = np.bincount(labels[used], np.square(scales / largest), minlength=k)
-    if step > 1 and not squares.sum() > 0:
-        return _energies(result)
-    return squares / squares.sum()
-
-
-def _about_components(energies: Array) -> list[str]:
+def _about_components(energies: Array) -> list[Caution]:
     k = len(energies)
     tiny = int((energies < min(TINY, 0.1 / k)).sum())
     if 2 * tiny <= k:
         return []
-    return [
+    problem = (
         f"{tiny} of {k} components are tiny, each under {_percent(TINY)} of what is captured: ask "
-        "for fewer (-k), or see what select-k suggests."
-    ]
+        "for fewer, or see what"
+    )
+    return [_advise(problem, ("select_n_components suggests", "select-k suggests"))]
 
 
-def _about_counts(matrix: Matrix) -> list[str]:
+def _about_counts(matrix: Matrix) -> list[Caution]:
     """Whole numbers, mostly zeros, mostly small, a few large: words, tags, events."""
     n, m = matrix.shape
     if not (matrix.source.in_memory and matrix.complete and matrix.exponent == 0):
@@ -180,14 +192,15 @@ def _about_counts(matrix: Matrix) -> list[str]:
     tail = values.max() >= TAIL * np.median(values)
     if not tail or not (values == np.floor(values)).all():
         return []
-    return [
+    problem = (
         "X looks like counts (whole numbers, mostly zeros, a few of them large), and under the "
-        'squared error the large ones decide: try beta_loss="kullback-leibler" (--beta-loss '
-        "kullback-leibler), which compares shares of rows."
-    ]
+        "squared error the large ones decide; to compare shares of rows try"
+    )
+    remedy = 'beta_loss="kullback-leibler"', "--beta-loss kullback-leibler"
+    return [_advise(problem, remedy)]
 
 
-def _about_rows(matrix: Matrix, result: Factorization) -> list[str]:
+def _about_rows(matrix: Matrix, result: Factorization) -> list[Caution]:
     """A row that holds most of the energy; a total always does, for entries are not negative."""
     n = matrix.shape[0]
     share = float(matrix.row_squares.max()) / matrix.total
@@ -196,13 +209,15 @@ def _about_rows(matrix: Matrix, result: Factorization) -> list[str]:
     row = int(np.argmax(on_host(matrix.row_squares)))
     name = _call("Row", row, result.sample_names)
     if _is_total_row(matrix, row):
-        return [f"{name} is the sum of all other rows: leave it out of the file."]
+        total = f"{name} is the sum of all other rows: leave it out of"
+        return [_advise(total, ("X", "the file"))]
     if share < TIMES_EVEN / n:
         return []
-    return [
+    problem = (
         f"{name} holds {_percent(share)} of the energy and decides the answer: leave it out, or "
-        "give all rows the same length (--normalize rows)."
-    ]
+        "give all rows the same length by"
+    )
+    return [_advise(problem, ROWS)]
 
 
 def _is_total_row(matrix: Matrix, row: int) -> bool:
@@ -216,8 +231,8 @@ def _is_total_row(matrix: Matrix, row: int) -> bool:
 
 def _about_columns(
     matrix: Matrix, result: Factorization, captured: Array, heavy_row: bool
-) -> list[str]:
-    """Columns that count rows, hold years or totals, or outweigh the others.
+) -> list[Caution]:
+    """Columns that count rows, hold totals, or outweigh the others.
 
     What columns weigh is not looked at next to a heavy row, for it is that row's doing.
     """
@@ -225,9 +240,8 @@ def _about_columns(
     heavy = np.flatnonzero(captured > (SUSPECT if _is_dense(matrix) else HEAVY_COLUMN / 2))
     if m < 3 or not (matrix.source.in_memory and matrix.complete and matrix.exponent == 0):
         return []
-    counting, dated = _suspects(matrix)
-    looked_at = np.unique(np.concatenate([heavy, counting, dated]))
-    told: list[str] = []
+    looked_at = np.union1d(heavy, _counting(matrix))
+    told: list[Caution] = []
     if len(looked_at):
         directions = np.zeros((len(looked_at) + 1, m))
         directions[np.arange(len(looked_at)), looked_at] = 1.0
@@ -240,49 +254,44 @@ def _about_columns(
         return told
     together = float(np.sort(captured)[-FEW_COLUMNS:].sum())
     if together > NEARLY_ALL:
-        told.append(
+        problem = (
             f"{FEW_COLUMNS} of {m} columns hold {_percent(together)} of the energy: columns are on "
-            "very different scales; bring them to one (--normalize columns)."
+            "very different scales; bring them to one by"
         )
+        told.append(_advise(problem, COLUMNS))
     return told
 
 
 def _about_column(
     column: int, values: Array, sums: Array, share: float, result: Factorization
-) -> list[str]:
+) -> list[Caution]:
     """What is odd about one column (n,), next to the sums (n,) of all."""
-    n = len(values)
-    name, drop = _call("Column", column, result.feature_names), _drop(column, result.feature_names)
-    ordered = np.sort(values)
-    if n >= FEWEST_COUNTED and (np.diff(ordered) == 1).all():
-        return [f"{name} counts by ones, like the numbers of the rows: leave it out{drop}."]
-    if n >= FEWEST_COUNTED and _are_years(ordered).all():
-        return [f"{name} looks like years, not amounts: leave it out{drop}."]
+    names = result.feature_names
+    name, own = _call("Column", column, names), str(column if names is None else names[column])
+    # No option takes a name with a comma.
+    drop = "leave it out", "leave it out" + ("" if "," in own else f" by --drop {shlex.quote(own)}")
+    if len(values) >= FEWEST_COUNTED and (np.diff(np.sort(values)) == 1).all():
+        return [_advise(f"{name} counts by ones, like the numbers of the rows:", drop)]
     if np.abs(sums - 2 * values).sum() <= ROUNDED * sums.sum():
-        return [f"{name} is the sum of all other columns: leave it out{drop}."]
+        return [_advise(f"{name} is the sum of all other columns:", drop)]
     if share > max(HEAVY_COLUMN, TIMES_EVEN / result.components.shape[1]):
-        return [
-            f"{name} holds {_percent(share)} of the energy and decides the answer: bring columns "
-            f"to one scale (--normalize columns), or leave it out{drop}."
-        ]
+        problem = (
+            f"{name} holds {_percent(share)} of the energy and decides the answer: leave it out, "
+            "or bring columns to one scale by"
+        )
+        return [_advise(problem, COLUMNS)]
     return []
 
 
-def _suspects(matrix: Matrix) -> tuple[Array, Array]:
-    """Columns that may count rows in order, and that may hold years, by a few rows; each few."""
+def _counting(matrix: Matrix) -> Array:
+    """Columns that may count rows in order, by a few rows; a few of them."""
     n = matrix.shape[0]
     if n < FEWEST_COUNTED or not _is_dense(matrix):
-        return np.zeros(0, dtype=int), np.zeros(0, dtype=int)
+        return np.zeros(0, dtype=int)
     places = np.array([0, 1, 2, n // 3, n // 2, n - 1])
     rows = matrix.source.rows(places)
-    counting = np.flatnonzero((rows - rows[0] == (places - places[0])[:, None]).all(axis=0))
-    dated = np.flatnonzero(_are_years(rows).all(axis=0))
-    # Where many columns are of that size it is how large these data are.
-    return counting[:MOST_SUSPECTS], dated if len(dated) <= matrix.shape[1] / 4 else dated[:0]
-
-
-def _are_years(values: Array) -> Array:
-    return (values == np.floor(values)) & (values >= YEARS[0]) & (values < YEARS[1])
+    counting = (rows - rows[0] == (places - places[0])[:, None]).all(axis=0)
+    return np.flatnonzero(counting)[:MOST_SUSPECTS]
 
 
 def _is_dense(matrix: Matrix) -> bool:
@@ -291,12 +300,6 @@ def _is_dense(matrix: Matrix) -> bool:
 
 def _call(side: str, place: int, names: tuple[str, ...] | None) -> str:
     return f"{side} {place if names is None else names[place]}"
-
-
-def _drop(column: int, names: tuple[str, ...] | None) -> str:
-    """How the command leaves a column out, where it can."""
-    name = str(column) if names is None else names[column]
-    return "" if "," in name else f" (--drop {shlex.quote(name)})"
 
 
 def _percent(share: float) -> str:

@@ -84,11 +84,12 @@ def strengths(result: Factorization) -> Array:
         return np.asarray(result.loadings.sum(axis=0), dtype=np.float64).ravel()
     loadings = np.asarray(result.loadings if result.scales is None else result.scales)
     largest = float(loadings.max(initial=0.0)) or 1.0
-    squares = np.square(loadings / largest, dtype=np.float64)  # whatever the scale, in range
+    scaled = loadings / largest  # whatever the scale, squares are in range
     if result.labels is None:
-        return largest * np.sqrt(squares.sum(axis=0))
+        return largest * np.sqrt(np.einsum("ij,ij->j", scaled, scaled, dtype=np.float64))
     used = result.labels >= 0
-    sums = np.bincount(result.labels[used], squares[used], minlength=result.n_components_found)
+    squares = np.square(scaled[used], dtype=np.float64)
+    sums = np.bincount(result.labels[used], squares, minlength=result.n_components_found)
     return largest * np.sqrt(sums)
 
 

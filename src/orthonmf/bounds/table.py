@@ -55,7 +55,7 @@ SHARE_OF_BLOCKS = 0.7
 PACKING_WORK = 2**33
 PACKING_ENTRIES = 2**24
 # With a core no bound charges both sides: on dense data that alone is a good part of the gap.
-LEFT_OUT = " (what the other groups cost is left out: part of the gap is the bound's own)"
+LEFT_OUT = ", what the other groups cost left out: part of the gap is the bound's own"
 # Pairs are not compared by default when the singular values prove a ratio below this already.
 CLOSE_ENOUGH = 1.2
 PROOF_BYTES = 48  # for every entry of the matrix of a proof for groups or blocks

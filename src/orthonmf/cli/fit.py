@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from orthonmf.cautions import in_options
 from orthonmf.certificate import CERTIFICATE_SECONDS
 from orthonmf.cli import options as o
 from orthonmf.cli.annotated import annotate
@@ -127,7 +128,8 @@ def fit(
                 sample_names=data.row_names,
                 feature_names=data.column_names,
             )
-            result = replace(result, preparation=data.preparation)
+            cautions = in_options(result.cautions)
+            result = replace(result, preparation=data.preparation, cautions=cautions)
         with progress(f"proving {name}", quiet):
             result = prove(result)
         stability = chance = None

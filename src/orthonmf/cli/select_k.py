@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
+from orthonmf.cautions import in_options
 from orthonmf.cli import options as o
 from orthonmf.cli.data import Reading, read_data, takes_reading
 from orthonmf.cli.folder import SELECTION, write_files
@@ -91,7 +92,7 @@ def select_k(
     # A number that is suggested for a table of IDs or totals would mislead.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerComponentsWarning)  # the table tells
-        cautions = factorize(
+        result = factorize(
             data.X,
             selection.suggestion,
             orthogonal=orthogonal,
@@ -100,7 +101,8 @@ def select_k(
             feature_names=data.column_names,
             random_state=selection.random_state,
             n_jobs=jobs,
-        ).cautions
+        )
+    cautions = in_options(result.cautions)
     values = {
         "cautions": cautions,
         "suggestion": selection.suggestion,

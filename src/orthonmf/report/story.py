@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from orthonmf import certificate
-from orthonmf.cautions import compare_sizes, compare_with_chance
+from orthonmf.cautions import compare_sizes, compare_with_chance, in_options
 from orthonmf.distinctive import (
     AHEAD,
     distinctive_features,
@@ -116,14 +116,14 @@ class Story:
     @property
     def cautions(self) -> list[str]:
         """What may mislead: what the fit says, and what follows from chance and ``select-k``."""
-        result, told = self.result, list(self.result.cautions)
+        result, told = self.result, [*self.result.cautions]
         if self.chance is not None:
             captured, shares = self.findings.captured, self.findings.row_shares
             k = result.n_components_found
             told += compare_with_chance(captured, self.chance, k, shares)
         if self.selection and self.selection.get("orthogonal") == result.orthogonal:
             told += compare_sizes(result.n_components, self.selection["suggestion"])
-        return told
+        return list(in_options(told)) if self.by_command else told
 
     @property
     def seed(self) -> str:
