@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array
 import orthonmf
 from orthonmf.engine.dask.blocks import ExpectedBlock
 from orthonmf.engine.dask.source import DaskSource
-from orthonmf.engine.executors import Serial, Threads, Work, executor_for
+from orthonmf.engine.executors import Threads, Work, executor_for
 from orthonmf.engine.sources import ArraySource, CsrSource
 from orthonmf.errors import BlockFailedError, InvalidInputError, InvalidTypeError
 from orthonmf.inputs.data import as_source
@@ -120,7 +120,7 @@ def test_a_fit_is_that_of_the_array_in_memory():
 
 def test_a_client_makes_the_cluster_work_and_none_leaves_it_to_threads(client):
     X = chunked(planted())
-    assert isinstance(executor_for(as_source(X), 1), Serial)
+    assert isinstance(executor_for(as_source(X), 1), Threads)
     assert isinstance(executor_for(as_source(X), 3), Threads)
     with client.as_current():
         seen = []

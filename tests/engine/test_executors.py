@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.engine import sources
-from orthonmf.engine.executors import Serial, Threads, Work
+from orthonmf.engine.executors import Threads, Work
 from orthonmf.engine.kernels.dense import DENSE
 
 
@@ -30,7 +30,7 @@ class Numbers:
         return np.full((1, 1), index)
 
 
-@pytest.mark.parametrize("executor", [Serial(), Threads(2), Threads(4)])
+@pytest.mark.parametrize("executor", [Threads(), Threads(2), Threads(4)])
 def test_results_are_absorbed_in_block_order(executor):
     seen = []
 
@@ -44,7 +44,7 @@ def test_results_are_absorbed_in_block_order(executor):
     assert seen == [(slice(index, index + 1), 1000 + 11 * index) for index in range(23)]
 
 
-@pytest.mark.parametrize("executor", [Serial(), Threads(3)])
+@pytest.mark.parametrize("executor", [Threads(), Threads(3)])
 def test_an_error_in_a_block_reaches_the_caller_and_stops_the_rest(executor):
     started = []
 
@@ -72,7 +72,7 @@ def test_a_block_may_be_made_by_a_pass_of_its_own():
 
 
 @pytest.mark.parametrize("kind", [SystemExit, asyncio.CancelledError, KeyboardInterrupt])
-@pytest.mark.parametrize("executor", [Serial(), Threads(3)])
+@pytest.mark.parametrize("executor", [Threads(), Threads(3)])
 def test_whatever_a_block_raises_reaches_the_caller(executor, kind):
     """An exit in a thread of ours must not pass for the end of the work."""
 
@@ -129,7 +129,7 @@ def test_a_fit_works_in_a_forked_and_in_a_spawned_process(method, tmp_path):
         [sys.executable, "-W", "ignore", script],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.getcwd()},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([os.getcwd(), *sys.path])},
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine.executors import Serial
+from orthonmf.engine.executors import Threads
 from orthonmf.engine.first_look import scan
 from orthonmf.engine.sources import in_memory
 from orthonmf.errors import InvalidInputError
@@ -11,7 +11,7 @@ from orthonmf.inputs.data import as_matrix
 from tests.engine.weighted import CASES, make, some_numbers
 
 
-class Counting(Serial):
+class Counting(Threads):
     reads = 0
 
     def fold(self, *given):
@@ -53,7 +53,7 @@ def test_one_power_brings_the_largest_entry_near_1(dtype, power, store):
 def test_the_first_bad_entry_is_told_by_its_place_in_the_matrix(store, value):
     X = some_numbers()
     X[17, 5] = X[20, 1] = value
-    row, column, found = scan(in_memory(store(X)), Serial()).offense
+    row, column, found = scan(in_memory(store(X)), Threads()).offense
     assert (row, column) == (17, 5)
     np.testing.assert_equal(found, value)
 

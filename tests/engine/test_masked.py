@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine.executors import Serial, Work
+from orthonmf.engine.executors import Threads
 from orthonmf.engine.first_look import has_missing
-from orthonmf.engine.masked import FilledSource, MaskedMatrix
+from orthonmf.engine.masked import MaskedMatrix
 from orthonmf.engine.sources import in_memory, to_dense
 from orthonmf.errors import ScaleOverflowError
 from orthonmf.inputs.data import as_matrix
@@ -126,23 +126,21 @@ def test_rows_are_expressed_by_what_is_observed_of_them(name, store):
     assert residual == pytest.approx(squares, rel=1e-5 if rtol > 1e-9 else 1e-11)
 
 
-def test_a_filled_source_is_the_same_by_blocks_by_rows_and_by_work(store):
-    source = FilledSource(in_memory(store(with_gaps())))
-    given, work = source.with_gaps(Work(lambda kernel, rows: to_dense(rows)))
-    found = []
-    Serial().fold(given, work, lambda rows, block: found.append(block))
-    filled = np.nan_to_num(with_gaps())
-    np.testing.assert_array_equal(np.concatenate(found), filled)
-    np.testing.assert_array_equal(source.rows(np.arange(N)), filled)
-    first = to_dense(source.block(0))
-    np.testing.assert_array_equal(first, filled[: len(first)])
+def test_missing_entries_are_zeros_wherever_they_are_not_left_out(store):
+    matrix = as_matrix(store(with_gaps()), missing_values=np.nan)
+    filled, everyone = np.nan_to_num(with_gaps()), np.arange(N)
+    np.testing.assert_array_equal(matrix.dense(), filled)
+    np.testing.assert_array_equal(matrix.take_rows(everyone), filled)
+    np.testing.assert_array_equal(to_dense(matrix.stored_rows(everyone)), filled)
+    np.testing.assert_array_equal(matrix.part(everyone).dense(), filled)
+    np.testing.assert_array_equal(matrix.transpose().dense(), filled.T)
 
 
 def test_one_missing_entry_in_the_last_row_is_noticed(store):
     X = some_numbers()
-    assert not has_missing(in_memory(store(X)), Serial())
+    assert not has_missing(in_memory(store(X)), Threads())
     X[-1, -1] = np.nan
-    assert has_missing(in_memory(store(X)), Serial())
+    assert has_missing(in_memory(store(X)), Threads())
 
 
 def test_a_scale_that_no_float_holds_is_refused_by_its_row(store):

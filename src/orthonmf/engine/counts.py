@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from orthonmf.engine.executors import Absorb, Serial
+from orthonmf.engine.executors import Absorb, Threads
 from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.matrix import Matrix
@@ -112,7 +112,7 @@ class Counts:
         """The rows with other values, one for each that is stored, as points."""
         rows = csr_array((values, self.rows.indices, self.rows.indptr), shape=self.shape)
         scanned = Scan(None, self.sum_entries(np.square(values)))
-        return Samples(Matrix(in_memory(rows), Serial(), scanned))
+        return Samples(Matrix(in_memory(rows), Threads(), scanned))
 
     def part(self, rows: Array | slice) -> Counts:
         """Some rows by themselves."""

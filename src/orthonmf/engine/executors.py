@@ -1,4 +1,4 @@
-"""Who works on the blocks (one thread, or several) and what a pass sends there.
+"""Who works on the blocks, in how many threads, and what a pass sends there.
 
 Results reach ``absorb`` in block order whatever the executor, so that sums of floating point
 numbers come out equal bit for bit for any number of workers. BLAS is held at one thread meanwhile.
@@ -74,7 +74,7 @@ class Executor(Protocol):
 
 @runtime_checkable
 class BringsExecutor(Protocol):
-    """A source whose blocks may lie on a cluster or a device, where others work on them."""
+    """A source whose blocks may lie on a cluster, where others work on them."""
 
     def own_executor(self, local: Executor) -> Executor | None:
         """Who works there; ``local`` is for what lies in this process. None where nobody does."""
@@ -87,38 +87,31 @@ class Keeping(Protocol):
     kept: KeptBlocks
 
 
-class Serial:
-    """One block after the other, in the calling thread."""
-
-    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
-        """Call ``absorb(rows, result)`` once for every block, the first block first."""
-        with one_blas_thread():
-            for index in range(len(source.boundaries) - 1):
-                rows = block_rows(source, index)
-                absorb(rows, work.run(source.kernel, source.block(index), work.slices(rows)))
-
-
 class Threads:
-    """Several threads work on blocks; the caller takes what they give in block order.
+    """Threads work on blocks, the calling one if it is alone; results are taken in block order.
 
-    NumPy and SciPy release the interpreter lock in everything that costs time here.
+    NumPy and SciPy release the interpreter lock in everything that costs time here. To a device
+    the calling thread hands out one block after the other, which have room there.
     """
 
-    def __init__(self, n_threads: int) -> None:
+    def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = n_threads
 
     def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
         """Call ``absorb(rows, result)`` once for every block, the first block first."""
-        n_blocks = len(source.boundaries) - 1
-        # A block may be made by a fit of its own, which must not wait for threads that wait for it.
-        if min(self.n_threads, n_blocks) < 2 or hasattr(_this_thread, "works_on_blocks"):
-            Serial().fold(source, work, absorb)
-            return
 
         def run(rows: slice, index: int) -> Any:
             return work.run(source.kernel, source.block(index), work.slices(rows))
 
-        spans = [block_rows(source, index) for index in range(n_blocks)]
+        spans = [block_rows(source, index) for index in range(len(source.boundaries) - 1)]
+        n_blocks, kernel = len(spans), source.kernel
+        # A block may be made by a fit of its own, which must not wait for threads that wait for it.
+        alone = min(self.n_threads, n_blocks) < 2 or hasattr(_this_thread, "works_on_blocks")
+        if alone or kernel.on_device:
+            with one_blas_thread(), kernel.errors():
+                for index, rows in enumerate(spans):
+                    absorb(rows, work.run(kernel, source.block(index), work.slices(rows)))
+            return
         pool, ahead = _pool(self.n_threads), BLOCKS_AHEAD * self.n_threads
         sent: deque[Future[Any]] = deque()
         with one_blas_thread():
@@ -151,25 +144,20 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
     once would take more than ``max_memory`` bytes. What those leave of it, or without a limit a
     share of the memory that is free, is for blocks that the source keeps between passes. On a
     cluster its workers and their memory decide instead, and threads work on what is brought here.
-    On a device one thread hands out the blocks, which have room there.
     """
     n_threads = available_cores() if n_jobs is None else n_jobs
     if isinstance(source, BringsExecutor):
-        own = source.own_executor(_local(n_threads))
+        own = source.own_executor(Threads(n_threads))
         if own is not None:
             return own
-    if max_memory is not None:
+    if max_memory is not None and not source.kernel.on_device:
         n_threads = min(n_threads, blocks_within(source, max_memory))
     if isinstance(source, Keeping):
         room = available_memory() // PART_OF_MEMORY
         if max_memory is not None:
             room = max_memory - n_threads * bytes_at_work(source)
         source.kept.allow(room)
-    return _local(n_threads)
-
-
-def _local(n_threads: int) -> Executor:
-    return Serial() if n_threads == 1 else Threads(n_threads)
+    return Threads(n_threads)
 
 
 def blocks_within(source: Source, max_memory: int) -> int:

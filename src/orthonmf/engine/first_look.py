@@ -8,7 +8,9 @@ in float64, still underflows next to the largest entry counts as zero.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,12 +57,14 @@ def scan(
     row_weights: Array | None = None,
     column_weights: Array | None = None,
     columns: bool = True,
+    prepare: Callable[[Any], Any] | None = None,
 ) -> Scan:
     """Check every entry, find the exponent, and take the squared norms of rows and columns.
 
-    Those of the columns only where ``columns`` says so. Weights are divided by a power of four
-    that brings the largest near 1. A matrix within the safe range is used as it is, which takes
-    one read; outside of it, or with weights that lead out of it, up to two more are needed.
+    Those of the columns only where ``columns`` says so; ``prepare`` is what rows go through first.
+    Weights are divided by a power of four that brings the largest near 1. A matrix within the safe
+    range is used as it is, which takes one read; outside of it, or with weights that lead out of
+    it, up to two more are needed.
     """
     powers = _largest_power(row_weights, "sample"), _largest_power(column_weights, "feature")
     first = Scan(None, np.zeros(0), weight_power=sum(powers))
@@ -71,18 +75,19 @@ def scan(
         # Roots first, so that nothing underflows.
         factors = np.ldexp(np.sqrt(column_weights), -powers[1])
         first = replace(first, column_factors=factors)
-    largest, scanned = _look(source, executor, first, columns)
+    look = partial(_look, source, executor, columns, prepare)
+    largest, scanned = look(first)
     if scanned.offense is not None or largest == 0 or _is_safe(scanned, largest, source.dtype):
         return scanned
     # An exponent of 0 would mean rows as they are stored, in their own dtype.
     scaled = replace(first, exponent=_exponent_of(largest) or 1)
-    _, scanned = _look(source, executor, scaled, columns)
+    _, scanned = look(scaled)
     heaviest = math.sqrt(float(_weigh(scanned).max(initial=0.0)))
     power = _exponent_of(heaviest) if heaviest > 0 else -LARGEST_WITHOUT_WEIGHT
     if power < -SAFE_EXPONENT[np.dtype(np.float64)]:  # what is large has little weight
         power = max(power, -LARGEST_WITHOUT_WEIGHT)
         scaled = replace(scaled, exponent=(scaled.exponent + power) or 1)
-        _, scanned = _look(source, executor, scaled, columns)
+        _, scanned = look(scaled)
     return scanned
 
 
@@ -133,7 +138,13 @@ def _weigh(scanned: Scan) -> Any:
         return counted * scanned.row_weights
 
 
-def _look(source: Source, executor: Executor, scanned: Scan, columns: bool) -> tuple[float, Scan]:
+def _look(
+    source: Source,
+    executor: Executor,
+    columns: bool,
+    prepare: Callable[[Any], Any] | None,
+    scanned: Scan,
+) -> tuple[float, Scan]:
     """One read in the units and with the weights of a scan: the largest entry, and the scan."""
     row_squares = source.kernel.room((source.shape[0],))
     column_squares = np.zeros(source.shape[1]) if columns else None
@@ -158,7 +169,7 @@ def _look(source: Source, executor: Executor, scanned: Scan, columns: bool) -> t
     column_weights = None if factors is None else np.square(factors)
     shared = {"columns": columns, "column_weights": column_weights}
     by_row = {"row_weights": scanned.row_weights}
-    executor.fold(source, Work(look_block, shared, by_row, scanned.exponent), absorb)
+    executor.fold(source, Work(look_block, shared, by_row, scanned.exponent, prepare), absorb)
     if column_squares is not None and column_weights is not None:
         with np.errstate(all="ignore"):
             column_squares = column_squares * column_weights

@@ -15,13 +15,12 @@ block is in `kernels/missing.py`, the descent in `onmf/masked.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from orthonmf.engine.executors import Executor, Work
+from orthonmf.engine.executors import Executor
 from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.missing import ObservedBlock, fill, observe
@@ -44,38 +43,6 @@ class MaskedSweep:
     second: Array  # (N,) energy the next best component would capture
 
 
-class FilledSource:
-    """A source with zeros in place of missing entries, block by block."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self.shape, self.dtype, self.kernel = source.shape, source.dtype, source.kernel
-        self.n_entries, self.in_memory = source.n_entries, source.in_memory
-        self.elsewhere, self.can_transpose = source.elsewhere, source.can_transpose
-        self.boundaries = source.boundaries
-
-    def block(self, index: int) -> Array | csr_array:
-        """Rows of one block."""
-        return fill(self._source.block(index))
-
-    def with_gaps(self, work: Work) -> tuple[Source, Work]:
-        """The source as it is, and the work that fills its blocks first: the same results."""
-        return self._source, replace(work, prepare=fill)
-
-    def rows(self, indices: Array) -> Array:
-        """Some rows, dense, in float64."""
-        return np.nan_to_num(self._source.rows(indices), nan=0.0, posinf=np.inf)
-
-    def part(self, rows: Array | slice) -> Source:
-        """A source of some rows."""
-        return FilledSource(self._source.part(rows))
-
-    def transpose(self, many_passes: bool = True) -> Source | None:
-        """The columns as rows."""
-        flipped = self._source.transpose(many_passes)
-        return None if flipped is None else FilledSource(flipped)
-
-
 class MaskedMatrix(Matrix):
     """A checked matrix with missing entries.
 
@@ -86,10 +53,9 @@ class MaskedMatrix(Matrix):
     complete = False
 
     def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
-        super().__init__(FilledSource(source), executor, scan)
+        super().__init__(source, executor, scan, prepare=fill)
         factors = self.column_factors
         self.column_weights = None if factors is None else np.square(factors)
-        self.source_as_given = source
 
     def masked_sweep(
         self, components: Array, orthogonal: str, fixed: Array | None = None

@@ -59,9 +59,15 @@ class Matrix:
 
     complete = True  # no entry is missing
 
-    def __init__(self, source: Source, executor: Executor, scan: Scan) -> None:
+    def __init__(
+        self,
+        source: Source,
+        executor: Executor,
+        scan: Scan,
+        prepare: Callable[[Any], Any] | None = None,
+    ) -> None:
         self.source, self.executor = source, executor
-        self.source_as_given = source  # with gaps where entries are missing
+        self._prepare = prepare  # what is made of rows first: zeros of missing entries
         self.shape, self.dtype = source.shape, source.dtype
         self.exponent = scan.exponent  # the power of two that all entries are divided by
         self.row_weights = scan.row_weights  # (n,) or None
@@ -84,8 +90,9 @@ class Matrix:
         and, of everything in ``by_row``, what belongs to the block. Missing entries are zeros, or
         NaN for what leaves ``gaps`` out.
         """
-        work = Work(operation, shared or {}, by_row or {}, self.exponent)
-        self.executor.fold(self.source_as_given if gaps else self.source, work, absorb)
+        prepare = None if gaps else self._prepare
+        work = Work(operation, shared or {}, by_row or {}, self.exponent, prepare)
+        self.executor.fold(self.source, work, absorb)
 
     def add_up(
         self,
@@ -192,7 +199,7 @@ class Matrix:
         """
         squares = on_host(self.row_squares[rows])
         part = self.source.part(rows)
-        scaled = [part.kernel.scale(block, self.exponent) for block in _blocks(part)]
+        scaled = [part.kernel.scale(block, self.exponent) for block in self._blocks(part)]
         unit = normalize(stack(scaled), np.sqrt(squares), self.column_factors)
         scanned = Scan(None, np.ones(len(row_weights)), row_weights=row_weights)
         return Matrix(in_memory(unit), self.executor, scanned)
@@ -244,7 +251,7 @@ class Matrix:
             self.column_factors,
             self._weight_power,
         )
-        return Matrix(source, self.executor, scanned)
+        return Matrix(source, self.executor, scanned, self._prepare)
 
     def products(self, directions: Array, exact: bool = True, disjoint: bool = False) -> Array:
         """Inner products of the unweighted rows of Y with directions (c, m): (n, c).
@@ -440,14 +447,20 @@ class Matrix:
         return self._entries() if self.source.in_memory else None
 
     def _entries(self) -> Iterator[tuple[Array, Array, Array]]:
-        for start, block in zip(self.source.boundaries[:-1], _blocks(self.source), strict=True):
+        for start, block in zip(self.source.boundaries, self._blocks(self.source), strict=False):
             for some in slices(block.shape[0], piece_rows(self.shape[1])):
                 rows, columns, values = list_entries(self.source.kernel.take(block, some))
                 yield rows + int(start) + some.start, columns, values
 
     def stored_rows(self, indices: Array) -> Array | csr_array:
         """Copies of some rows as they are stored, in the units of X, dense or CSR."""
-        return stack(list(_blocks(self.source.part(indices))))
+        return stack(list(self._blocks(self.source.part(indices))))
+
+    def _blocks(self, source: Source) -> Iterator[Any]:
+        """The blocks of some of the rows as they are stored."""
+        for number in range(len(source.boundaries) - 1):
+            block = source.block(number)
+            yield block if self._prepare is None else self._prepare(block)
 
     def take_rows(self, indices: Array) -> Array:
         """Unweighted rows of Y at these positions, (c, m) dense float64."""
@@ -455,7 +468,8 @@ class Matrix:
 
     def rows_in_units(self, indices: Array) -> Array:
         """Rows of X / 2**exponent at these positions, (c, m) dense float64."""
-        return DENSE.scale(self.source.rows(indices), self.exponent)
+        rows = self.source.rows(indices)
+        return DENSE.scale(rows if self._prepare is None else self._prepare(rows), self.exponent)
 
     def express(self, components: Array, orthogonal: str) -> Projection:
         """Express every row by components (k, m): the one closed form, for the fit and new data."""
@@ -674,7 +688,3 @@ def draw_block(
         first = np.sort(np.argpartition(rates, most)[:most])
         drawn, rates = drawn[first], rates[first]
     return to_dense(kernel.take(rows, drawn)) * column_factors, rates, float(missed.sum())
-
-
-def _blocks(source: Source) -> Iterator[Any]:
-    return (source.block(number) for number in range(len(source.boundaries) - 1))

@@ -33,7 +33,7 @@ def scaled_copy(
 
     In the dtype of the passes, without the weights of the matrix, missing entries missing.
     """
-    source, (n, m) = matrix.source_as_given, matrix.shape
+    source, (n, m) = matrix.source, matrix.shape
     by_row = np.ones(n) if row_factors is None else row_factors
     by_column = np.ones(m) if column_factors is None else column_factors
     blocks = []

@@ -13,7 +13,8 @@ from scipy.sparse import csr_array, issparse
 from orthonmf.engine.dask.source import DaskSource, is_dask_array
 from orthonmf.engine.executors import executor_for
 from orthonmf.engine.first_look import has_missing, scan
-from orthonmf.engine.masked import FilledSource, MaskedMatrix
+from orthonmf.engine.kernels.missing import fill
+from orthonmf.engine.masked import MaskedMatrix
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.sources import ArraySource, CsrSource, SlicedSource, Source
 from orthonmf.errors import (
@@ -93,8 +94,8 @@ def as_matrix(
         raise InvalidInputError(
             "X has missing entries, which cannot be left out on a device; pass X.cpu()"
         )
-    values = FilledSource(source) if masked else source
-    scanned = scan(values, executor, row_weights, column_weights, columns)
+    prepare = fill if masked else None
+    scanned = scan(source, executor, row_weights, column_weights, columns, prepare)
     if scanned.offense is not None:
         raise _offense(*scanned.offense, X)
     kind = MaskedMatrix if masked else Matrix

@@ -14,7 +14,6 @@ from orthonmf.engine.dask.blocks import BlockTask, work_on_blocks
 from orthonmf.engine.dask.failures import failures_in, report_killed
 from orthonmf.engine.dask.waiting import Patience
 from orthonmf.engine.executors import Absorb, Executor, Work
-from orthonmf.engine.masked import FilledSource
 from orthonmf.engine.sources import Source, block_rows
 from orthonmf.errors import InvalidInputError
 from orthonmf.extras import import_extra
@@ -65,8 +64,6 @@ class DaskExecutor:
 
     def fold(self, source: Source | DaskSource, work: Work, absorb: Absorb) -> None:
         """Call ``absorb(rows, result)`` once for every block, the first block first."""
-        if isinstance(source, FilledSource):
-            source, work = source.with_gaps(work)
         if not source.elsewhere:
             self._local.fold(source, work, absorb)
             return

@@ -14,7 +14,7 @@ from orthonmf.engine.checksums import Checksums, add_bits
 from orthonmf.engine.dask.blocks import ExpectedBlock, describe_block
 from orthonmf.engine.dask.executor import DaskExecutor, current_client
 from orthonmf.engine.dask.recipes import recipes_of
-from orthonmf.engine.executors import Executor, Serial, Work
+from orthonmf.engine.executors import Executor, Threads, Work
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import SPARSE
@@ -118,7 +118,7 @@ class DaskSource:
     def _gather(self, numbers: Array, work: Work) -> list[Any]:
         """The results of some work on some blocks."""
         results: list[Any] = []
-        executor = self.own_executor(Serial()) or Serial()
+        executor = self.own_executor(Threads()) or Threads()
         executor.fold(self._only(numbers), work, lambda rows, result: results.append(result))
         return results
 

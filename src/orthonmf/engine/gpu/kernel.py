@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,9 @@ class TensorKernel(Kernel[Any]):
 
     def place(self, values: Array | None) -> Any:
         return None if values is None else DeviceArray(as_tensor(values, self._device))
+
+    def errors(self) -> AbstractContextManager[None]:
+        return told_when_full()
 
     def remarks(self, dtype: np.dtype) -> tuple[str, ...]:
         return () if self._fused is not None and dtype == np.float32 else (PLAIN,)

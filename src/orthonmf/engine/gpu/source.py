@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.engine.executors import Absorb, Executor, Serial, Work
 from orthonmf.engine.gpu.arrays import as_tensor
-from orthonmf.engine.gpu.functions import DTYPES, OF_TORCH, fetch, told_when_full
+from orthonmf.engine.gpu.functions import DTYPES, OF_TORCH, fetch
 from orthonmf.engine.gpu.kernel import TensorKernel
 from orthonmf.engine.kernels.interface import Kernel
-from orthonmf.engine.sources import ArraySource, Source, block_rows, working_dtype
+from orthonmf.engine.sources import ArraySource, block_rows, working_dtype
 from orthonmf.typing import Array
 
 # Large blocks: what is done once for each takes as long as reading many entries. Boundaries are
@@ -39,21 +38,6 @@ def kernel_on(device: Any) -> TensorKernel:
     return TensorKernel(device, import_module("orthonmf.engine.gpu.triton_launch"))
 
 
-class DeviceExecutor:
-    """Hands the blocks on a device to it, one after the other; others work on what is here."""
-
-    def __init__(self, local: Executor) -> None:
-        self._local = local
-
-    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
-        """Call ``absorb(rows, result)`` once for every block, the first block first."""
-        if not source.kernel.on_device:
-            self._local.fold(source, work, absorb)
-            return
-        with told_when_full():
-            Serial().fold(source, work, absorb)
-
-
 class TensorSource:
     """Rows of a 2-D tensor of real numbers on any device."""
 
@@ -71,10 +55,6 @@ class TensorSource:
         self.boundaries = device_boundaries(*self.shape)
         self.kernel: Kernel[Any] = kernel or kernel_on(tensor.device)
         self.can_transpose = self.n_entries * self.dtype.itemsize <= MOST_BYTES_TO_FLIP
-
-    def own_executor(self, local: Executor) -> Executor:
-        """Who works on the blocks."""
-        return DeviceExecutor(local)
 
     def block(self, index: int) -> Any:
         """Rows of one block; a copy only where order or dtype asks for one."""

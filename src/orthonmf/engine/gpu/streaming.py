@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from orthonmf.engine.executors import Executor, Threads, Work, available_cores
+from orthonmf.engine.executors import Threads, Work, available_cores
 from orthonmf.engine.gpu.functions import DTYPES
-from orthonmf.engine.gpu.source import DeviceExecutor, device_boundaries, kernel_on
+from orthonmf.engine.gpu.source import device_boundaries, kernel_on
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import Source, block_rows
@@ -58,10 +58,6 @@ class DeviceBlocks:
     def _stream(self) -> Any:
         """The stream on which the device copies."""
         return torch.cuda.Stream(self._device)
-
-    def own_executor(self, local: Executor) -> Executor:
-        """Who works on the blocks."""
-        return DeviceExecutor(local)
 
     def block(self, index: int) -> Any:
         """Rows of one block, on the device; the copy of the next one is begun."""

@@ -11,6 +11,7 @@ device as what `placement.py` describes. Arrays (k, m) go in as arrays of NumPy.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
@@ -89,6 +90,10 @@ class Kernel(ABC, Generic[RowsT]):
     def remarks(self, dtype: np.dtype) -> tuple[str, ...]:
         """What a fit of rows of this dtype should say about how they were read."""
         return ()
+
+    def errors(self) -> AbstractContextManager[None]:
+        """What turns errors of the place where blocks lie into ours; a pass runs inside."""
+        return nullcontext()
 
     @abstractmethod
     def scale(self, rows: RowsT, exponent: int) -> RowsT:
