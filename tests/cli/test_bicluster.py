@@ -15,6 +15,6 @@ def test_the_command_says_what_it_decided(tmp_path, run):
 
 def test_the_command_says_what_it_makes_of_weights(tmp_path, run):
     (tmp_path / "g.csv").write_text("ann,tea,3\nbob,tea,1\n")
-    done = run("bicluster", "g.csv", "--edges", code=0)
+    done = run("bicluster", "g.csv", "--format", "edges", code=0)
     assert "weights above 0 are edges; --binarize T" in done.err
-    assert run("bicluster", "g.csv", "--edges", "--binarize", 2).err == ""
+    assert run("bicluster", "g.csv", "--format", "edges", "--binarize", 2).err == ""

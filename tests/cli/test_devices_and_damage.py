@@ -106,7 +106,7 @@ def test_hdf5_shapes_that_make_no_sense_are_refused(shape, tmp_path, run):
 @pytest.mark.parametrize(
     ("cell", "why"),
     [
-        ("1_000", "line 3: column 2 ('b'): '1_000' is no number; write it without underscores"),
+        ("1_000", "line 3: column 2 ('b'): '1_000' is no number; write plain numbers"),
         ("1e999-1", "line 3: column 2 ('b'): '1e999-1' is no number"),
         ("1e999", "line 3: column 2 ('b'): 1e999 must be finite"),
     ],

@@ -13,11 +13,11 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 LONG = "user,item,rating\nann,tea,3\nbob,tea,1\nbob,milk,2\n"
 # Files by name: their content, and what fit and bicluster say about them.
 BAD = {
-    "comma.csv": ("a;b;c\n1,5;2.5;1\n0;2,5;0\n", "decimal comma", "decimal comma"),
+    "comma.csv": ("a;b;c\n1,5;2.5;1\n0;2,5;0\n", "decimal points", "decimal points"),
     "texts.csv": ("id,text\n1,the cat sat\n2,a dog ran\n", "TfidfVectorizer", None),
     "long4.csv": ("u,i,r,t\na,x,3,9\nb,x,1,8\n", "--columns u,i,r reads it", "--columns u,i,r"),
     "long.csv": (LONG, "a row, a column and a value, --format edges", None),
-    "counts.csv": ("1,10,3\n2,10,1\n2,20,2\n", None, "use --edges"),
+    "counts.csv": ("1,10,3\n2,10,1\n2,20,2\n", None, "use --format edges"),
     "empty.csv": ("1,,2\n3,4,5\n", "--missing leaves", "the cell is empty"),
     "sheet.xlsx": (b"PK\x03\x04", "no .xlsx file, or a damaged one", "damaged"),
     "sheet.ods": (b"PK\x03\x04", "save the sheet as .xlsx or .csv", "save the sheet as"),

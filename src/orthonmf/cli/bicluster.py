@@ -62,15 +62,6 @@ def bicluster(
             "edges, any weight above 0).",
         ),
     ] = None,
-    edges: Annotated[
-        bool | None,
-        o.flag(
-            "--edges/--matrix",
-            "Whether FILE lists edges; by default .txt, .edges and tables of two columns do, and "
-            "of three whose second holds names.",
-            show_default=False,
-        ),
-    ] = None,
     algorithm: Annotated[
         str,
         o.choice(
@@ -84,14 +75,16 @@ def bicluster(
 ) -> None:
     """Cluster a bipartite graph with the fewest disagreements (correlation clustering).
 
-    FILE holds a 0/1 matrix or a list of edges. A disagreement is an edge between clusters or a
-    missing edge inside one, so clusters are nearly complete blocks, and their number follows from
-    the data. For k communities whose edges are not nearly complete use
-    orthonmf fit FILE --format edges --orthogonal both -k K.
+    FILE holds a 0/1 matrix or a list of edges, as .txt, .edges and tables of two columns do, and
+    of three whose second holds names; --format says otherwise.
+
+    A disagreement is an edge between clusters or a missing edge inside one, so clusters are nearly
+    complete blocks, and their number follows from the data. For k communities whose edges are not
+    nearly complete use orthonmf fit FILE --format edges --orthogonal both -k K.
     """
     if report and output is None:
         raise InvalidInputError("--report writes into a folder; name one with -o DIR")
-    listed = _is_list_of_edges(file, reading, edges)
+    listed = _lists_edges(file, reading)
     data = read_data(file, replace(reading, format="edges") if listed else reading, quiet=quiet)
     threshold = 0.0 if listed and binarize is None else binarize
     if binarize is None and listed and (data.X.data != 1).any():
@@ -131,10 +124,10 @@ def bicluster(
         line(f"look at {(output / PAGE).resolve()}")
 
 
-def _is_list_of_edges(file: str, reading: Reading, edges: bool | None) -> bool:
-    """Whether a file holds edges, as the options say, or its name, or its first lines."""
-    if edges is not None or reading.format is not None:
-        return bool(edges) or reading.format == "edges"
+def _lists_edges(file: str, reading: Reading) -> bool:
+    """Whether a file holds edges, as the option says, or its name, or its first lines."""
+    if reading.format is not None:
+        return reading.format == "edges"
     name = file.lower().removesuffix(".gz")
     if name.endswith((".csv", ".tsv")):
         return _begins_with_edges(Path(file))
@@ -150,7 +143,7 @@ def _as_graph(data: NamedMatrix, threshold: float | None) -> Biadjacency:
             raise
         remedy = "--binarize T makes every entry above T an edge"
         if data.X.shape[1] == 3:
-            remedy += "; if every line is a row, a column and a weight, use --edges"
+            remedy += "; if every line is a row, a column and a weight, use --format edges"
         raise InvalidInputError(error.problem, remedy) from error
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from mmap import mmap
@@ -152,22 +153,17 @@ def _real(array: Array) -> Array:
 
 def _from_objects(array: Array, where: Where, *, may_miss: bool = False) -> Array:
     """Numbers kept as Python objects, in float64; with ``may_miss`` None and NA become NaN."""
-    if not PLAIN_NUMBERS.issuperset(map(type, array.flat)):
-        array = array.copy()
-        for place, value in np.ndenumerate(array):
-            array[place] = _number(value, place, where, may_miss)
-    try:
-        return array.astype(np.float64)
-    except OverflowError:
-        place = next(place for place, value in np.ndenumerate(array) if _is_too_large(value))
-        raise InvalidInputError(
-            f"X holds a number too large for float64 {where(place)}: {_show(array[place])}; "
-            "divide X by a power of ten first"
-        ) from None
+    if PLAIN_NUMBERS.issuperset(map(type, array.flat)):
+        with suppress(OverflowError):
+            return array.astype(np.float64)
+    numbers = np.empty(array.shape)
+    for place, value in np.ndenumerate(array):
+        numbers[place] = _number(value, place, where, may_miss)
+    return numbers
 
 
-def _number(value: Any, place: tuple[int, ...], where: Where, may_miss: bool) -> Any:
-    """A value that float64 can hold, or the error that says why it is none."""
+def _number(value: Any, place: tuple[int, ...], where: Where, may_miss: bool) -> float:
+    """A value in float64, or the error that says why it is none."""
     if value is None or type(value).__name__ == "NAType":  # pandas.NA, pandas not imported
         if may_miss:
             return np.nan
@@ -186,23 +182,17 @@ def _number(value: Any, place: tuple[int, ...], where: Where, may_miss: bool) ->
             "non-negative amounts"
         )
     try:
-        float(value)
+        return float(value)
     except OverflowError:
-        return value  # named with all others that are too large
+        raise InvalidInputError(
+            f"X holds a number too large for float64 {where(place)}: {_show(value)}; "
+            "divide X by a power of ten first"
+        ) from None
     except (TypeError, ValueError) as error:
         # scikit-learn's wording for the same offense, so that users recognize it.
         raise InvalidTypeError(
             f"X cannot be read as numbers {where(place)}: argument must be {error}"
         ) from error
-    return value
-
-
-def _is_too_large(value: Any) -> bool:
-    try:
-        float(value)
-    except OverflowError:
-        return True
-    return False
 
 
 def _show(value: Any) -> str:

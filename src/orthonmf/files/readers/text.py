@@ -35,8 +35,12 @@ COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 POINT = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?", re.IGNORECASE)
 MAY_BE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 THOUSANDS = re.compile(r"[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d{3})+(,\d+)?|([ '\u00a0]\d{3})+)")
-SIGNS = {"%": "a percentage", "$": "money", "€": "money", "£": "money", "¥": "money"}
+SIGNS = "%$€£¥"
 TRUTHS = ("true", "false")
+PLAIN_NUMBERS = (
+    "write plain numbers: decimal points, no separators of thousands, no signs such as % or $, "
+    "and 1 and 0 for what is true and false"
+)
 DECIMAL_COMMAS = "numbers have a decimal comma: 1,5 was read as 1.5"
 LONG_TABLE = (
     "the lines look like row, column and value, and were taken as rows of a matrix; if they are, "
@@ -57,20 +61,18 @@ def read_table(lines: Iterator[str], request: Request, delimiter: str | None) ->
     blocks = _blocks(lines, request)
     _, ahead = next(blocks, (1, []))
     delimiter = delimiter or find_delimiter(ahead)
-    empty = _trailing_delimiters(ahead, delimiter)
-    ahead = _without_trailing(ahead, empty)
     records = list(split_lines(ahead, 1, delimiter, request))
     if not records:
         raise request.error("the file is empty")
-    layout, body, notes = _lay_out(records, delimiter, request)
-    if empty:
-        notes = (*notes, f"empty columns left out at the end: {len(empty)}")
-    first = body[0][0]
+    n_titles = _count_titles(records) if request.header is None else 0
+    layout, first = _lay_out(records[n_titles:], delimiter, request)
+    notes = [DECIMAL_COMMAS] if layout.decimal == "," else []
+    if n_titles:
+        notes.append(f"left out above the table: {' '.join(records[0][1]).strip()[:60]!r}")
     names: list[str] = []
     parts: list[Array] = []
     n_cells = 0
-    others = ((number, _without_trailing(block, empty)) for number, block in blocks)
-    for number, block in chain([(first, ahead[first - 1 :])], others):
+    for number, block in chain([(first, ahead[first - 1 :])], blocks):
         names_of_rows, values = _read_block(number, block, layout, request)
         names += names_of_rows
         parts.append(values)
@@ -78,9 +80,9 @@ def read_table(lines: Iterator[str], request: Request, delimiter: str | None) ->
         request.check_size(16 * n_cells, "the table so far")
     X = np.ascontiguousarray(np.concatenate(parts))
     if not layout.has_index and _lists_entries(X):
-        notes = (*notes, LONG_TABLE)
+        notes.append(LONG_TABLE)
     row_names = tuple(names) if layout.has_index else None
-    return request.matrix(X, row_names, layout.names, notes=notes, chosen=True)
+    return request.matrix(X, row_names, layout.names, notes=tuple(notes), chosen=True)
 
 
 def _blocks(lines: Iterator[str], request: Request) -> Iterator[tuple[int, list[str]]]:
@@ -97,17 +99,6 @@ def _blocks(lines: Iterator[str], request: Request) -> Iterator[tuple[int, list[
             start, block, size, quotes = start + len(block), [], 0, 0
     if block:
         yield start, block
-
-
-def _trailing_delimiters(lines: list[str], delimiter: str) -> str:
-    """The delimiters at the end of every line, as some programs write them; there are no cells."""
-    filled = [line.rstrip("\r\n ") for line in lines if line.strip(f"{delimiter} \t\r\n")]
-    return delimiter * min((len(line) - len(line.rstrip(delimiter)) for line in filled), default=0)
-
-
-def _without_trailing(lines: list[str], empty: str) -> list[str]:
-    """The same without these; a line that has a cell there is left too long, and refused later."""
-    return [line.rstrip("\r\n ").removesuffix(empty) + "\n" for line in lines] if empty else lines
 
 
 def split_lines(
@@ -161,7 +152,7 @@ def is_value(cell: str, decimal: str = ".") -> bool:
 
 def looks_like_number(cell: str) -> bool:
     """Whether people take a cell for a number, or for a missing one, however it is written."""
-    text = cell.strip().strip(f"{''.join(SIGNS)} \u00a0")
+    text = cell.strip().strip(f"{SIGNS} \u00a0")
     patterns = (COMMA, THOUSANDS)
     written = any(pattern.fullmatch(text) for pattern in patterns) or text.lower() in TRUTHS
     return is_value(text) or written
@@ -181,20 +172,13 @@ class _Layout:
     words: list[int]  # places of cells that hold words in all lines looked at
 
 
-def _lay_out(
-    records: list[Line], delimiter: str, request: Request
-) -> tuple[_Layout, list[Line], tuple[str, ...]]:
-    """The layout, the lines below the header among those given, and what the user is told."""
-    decimal = _find_decimal(records)
-    notes = [DECIMAL_COMMAS] if decimal == "," else []
-    n_titles = _count_titles(records) if request.header is None else 0
-    if n_titles:
-        notes.append(f"left out above the table: {' '.join(records[0][1]).strip()[:60]!r}")
-    body = records[n_titles : n_titles + LOOK_AHEAD]
+def _lay_out(records: list[Line], delimiter: str, request: Request) -> tuple[_Layout, int]:
+    """The layout, and the number of the first line below the header."""
+    body = records[:LOOK_AHEAD]
     has_header = _has_header(body) if request.header is None else request.header
     header = body.pop(0) if has_header else None
     if not body:
-        raise request.error("there is a header and nothing below it", records[n_titles][0])
+        raise request.error("there is a header and nothing below it", records[0][0])
     width = len(body[0][1])
     has_index = request.index
     if has_index is None:
@@ -211,8 +195,9 @@ def _lay_out(
     chosen = request.choose(names, width - first)
     places = list(range(first, width)) if chosen is None else [first + i for i in chosen]
     chosen_names = names if chosen is None or names is None else tuple(names[i] for i in chosen)
+    decimal = _find_decimal(records)
     layout = _Layout(delimiter, decimal, width, has_index, places, chosen_names, labels, words)
-    return layout, body, tuple(notes)
+    return layout, body[0][0]
 
 
 def _find_decimal(records: list[Line]) -> str:
@@ -344,47 +329,27 @@ def _read_cell(cells: list[str], place: int, line: int, layout: _Layout, request
 
 
 def _advise(text: str, place: int, layout: _Layout) -> Iterator[str]:
-    """What may be done about a cell that is no number."""
-    sign = next((sign for sign in SIGNS if sign in text), None)
+    """What may be done about a cell that is no number: write it otherwise, or leave columns out."""
     if "\0" in text:
         yield "this is no text, or one in UTF-16: save it as 'CSV UTF-8'"
-    elif is_value(text.replace("_", ""), layout.decimal):
-        yield "write it without underscores"
-    elif text.lower() in TRUTHS:
-        yield "write 1 and 0"
-    elif sign is not None and looks_like_number(text):
-        yield f"it is {SIGNS[sign]}: write the plain number, without {sign}"
-    elif MAY_BE_THOUSANDS.fullmatch(text):
-        yield "its comma may be decimal or of thousands: write decimal points, and no thousands"
-    elif COMMA.fullmatch(text):
-        yield "it has a decimal comma where others have a point: write decimal points"
-    elif POINT.fullmatch(text):
-        yield "it has a decimal point where others have a comma: write decimal points"
-    elif THOUSANDS.fullmatch(text):
-        yield "write it without separators of thousands"
+    elif looks_like_number(text.replace("_", "")):
+        yield PLAIN_NUMBERS
     elif layout.width == 1 and all(map(looks_like_number, text.split())):
         yield "there is one column: put commas, semicolons or tabs between cells"
-    else:
+    elif layout.width > 1:
         if place in layout.words and len(text.split()) >= WORDS_OF_A_TEXT:
             yield "texts become numbers with sklearn.feature_extraction.text.TfidfVectorizer"
-        yield from _advise_columns(place, layout)
-
-
-def _advise_columns(place: int, layout: _Layout) -> Iterator[str]:
-    """Which columns to leave out, and how to read what may be a list of edges."""
-    if layout.width == 1:
-        return
-    words = layout.words if place in layout.words else [place]
-    if len(words) < layout.width - layout.has_index:
-        listed = [layout.labels[word] for word in words]
-        what = "columns of words" if place in layout.words else "the column"
-        named = not any("," in label or not label for label in listed)
-        yield f"{_option('--drop', listed) if named else '--drop'} leaves {what} out"
-    if words == [1] and layout.has_index:
-        chosen = [label or "0" for label in layout.labels[:3]]
-        columns = f" {_option('--columns', chosen)}" if layout.width > 3 else ""
-        line = "a row and a column" if layout.width == 2 else "a row, a column and a value"
-        yield f"if every line is {line}, --format edges{columns} reads it"
+        words = layout.words if place in layout.words else [place]
+        if len(words) < layout.width - layout.has_index:
+            listed = [layout.labels[word] for word in words]
+            what = "columns of words" if place in layout.words else "the column"
+            named = not any("," in label or not label for label in listed)
+            yield f"{_option('--drop', listed) if named else '--drop'} leaves {what} out"
+        if words == [1] and layout.has_index:
+            chosen = [label or "0" for label in layout.labels[:3]]
+            columns = f" {_option('--columns', chosen)}" if layout.width > 3 else ""
+            line = "a row and a column" if layout.width == 2 else "a row, a column and a value"
+            yield f"if every line is {line}, --format edges{columns} reads it"
 
 
 def _option(name: str, values: list[str]) -> str:
