@@ -16,14 +16,14 @@ from pathlib import Path
 ROWS = {
     "speed": "speed", "one_call": "speed", "overhead": "speed", "sweep": "sweep",
     "memory": "memory", "growth": "memory", "places": "places", "certificates": "certificates",
-    "gpu": "gpu", "profile": "profile", "certainty": "certainty", "counts": "counts",
+    "gpu": "gpu", "certainty": "certainty", "counts": "counts", "graphs": "graphs",
+    "out_of_core": "out_of_core", "scheduler": "scheduler",
 }  # fmt: skip
 # Parts of speed by themselves, and what is only compared when asked for.
 CONTESTS = ("small", "large", "both", "core", "baselines")
 # Those with a command line of their own.
 COMMANDS = {
-    "quality": "quality", "reliability": "reliability.page", "out_of_core": "out_of_core",
-    "scheduler": "scheduler", "graphs": "graphs", "tables": "tables", "soak": "soak",
+    "quality": "quality", "reliability": "reliability.page", "tables": "tables", "soak": "soak"
 }  # fmt: skip
 USUAL = ("sweep", "speed", "core", "overhead", "memory", "places", "growth")
 
@@ -37,31 +37,22 @@ def rows_of(name: str, tiny: bool):
     return contest.rows(tiny)
 
 
-def names_of_baselines() -> list[str]:
-    """What else can be compared with."""
-    return list(import_module("orthonmf.baselines").BASELINES)
-
-
 def main(arguments: list[str]) -> int:
     """Run some benchmarks, or one that has options of its own; the exit code."""
     if arguments and arguments[0] in COMMANDS:
         command = import_module(f"benchmarks.{COMMANDS[arguments[0]]}")
         return command.main(arguments[1:]) or 0
+    baselines = import_module("orthonmf.baselines").BASELINES
+    names = ", ".join((*ROWS, *CONTESTS, *COMMANDS, *baselines))
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    names = (*ROWS, *CONTESTS, *COMMANDS, *names_of_baselines())
-    parser.add_argument(
-        "names",
-        nargs="*",
-        metavar="NAME",
-        default=USUAL,
-        help=f"of {', '.join(names)}; by default {', '.join(USUAL)}",
-    )
+    told = f"of {names}; by default {', '.join(USUAL)}"
+    parser.add_argument("names", nargs="*", metavar="NAME", default=USUAL, help=told)
     parser.add_argument("--tiny", action="store_true", help="sizes that take a moment, no verdicts")
     parser.add_argument("-o", "--output", type=Path, default=Path("out/benchmarks"))
-    given = parser.parse_args(arguments)  # fmt: skip
+    given = parser.parse_args(arguments)
     for name in given.names:
-        if name not in names or name in COMMANDS:
-            parser.error(f"{name!r} is none of {', '.join(names)}, or stands first by itself")
+        if name not in (*ROWS, *CONTESTS, *baselines):
+            parser.error(f"{name!r} is none of {names}, or stands first by itself")
     record = import_module("benchmarks.rows").record
     for name in given.names:
         record(name, rows_of(name, given.tiny), given.output, judged=not given.tiny)

@@ -27,11 +27,9 @@ LOSS = "kullback-leibler"
 SEEDS = (501, 502, 503, 504, 505)
 # Lost shares to stay below, the worst of five seeds.
 SETS = {
-    ("bow-kos", 6): 0.8740,
-    ("bow-nips", 6): 0.8750,
-    ("mfeat-pix", 6): 0.7165,
+    ("bow-kos", 6): 0.8740, ("bow-nips", 6): 0.8750, ("mfeat-pix", 6): 0.7165,
     ("bow-kos", 12): 0.8275,
-}
+}  # fmt: skip
 STEPS, STARTS, SWEEPS = 200, 10, 100
 BASE = {"n": 4000, "m": 2000, "k": 8, "entries": 80}
 
@@ -42,24 +40,21 @@ def counts(tiny: bool) -> Iterator[Row]:
     for (name, k), goal in cases.items():
         data = TINY if tiny else real(name)
         for against in RIVALS:
-            case = f"{name} k={k}"
-            yield guard(case, measure, compare, case, data, k, goal, against, against=against)
+            yield guard(f"{name} k={k}", measure, compare, data, k, goal, against, against=against)
     base = {"n": 200, "m": 60, "k": 3, "entries": 20} if tiny else BASE
     yield from measure(grow, base)
 
 
-def compare(case: str, data: Data, k: int, goal: float, against: str) -> Row:
+def compare(data: Data, k: int, goal: float, rival: str) -> Row:
     """Ours over five seeds, theirs once: shares lost and CPU seconds."""
     X = csr_array(data.make())
     X = X[X.sum(axis=1) > 0]
     factorize(X, k, beta_loss=LOSS, random_state=0, certificate=None)
     with one_blas_thread():
         ours = [clock(lambda seed=seed: fit(X, k, seed), time.process_time) for seed in SEEDS]
-        labels, seconds = clock(lambda: RIVALS[against](X, k), time.process_time)
+        labels, seconds = clock(lambda: RIVALS[rival](X, k), time.process_time)
     theirs = certify(X, labels, n_components=k, beta_loss=LOSS, method="svd").relative_error
     row = {
-        "case": case,
-        "against": against,
         "lost": max(lost for lost, _ in ours),
         "lost_there": theirs,
         "cpu": float(np.median([spent for _, spent in ours])),
@@ -110,23 +105,17 @@ RIVALS: dict[str, Callable[[Any, int], Any]] = {
 def grow(base: dict[str, int]) -> list[Row]:
     """CPU seconds when one size is doubled, over those of the base."""
     fit(planted(**base), base["k"], 0)
-    seconds = {}
-    for name in ("base", *base):
-        sizes = {**base, **({name: 2 * base[name]} if name in base else {})}
+    rows: list[Row] = []
+    for name in ("", *base):
+        sizes = {**base, **({name: 2 * base[name]} if name else {})}
         X = planted(**sizes)
         with one_blas_thread():
             fits = [partial(fit, X, sizes["k"], seed) for seed in range(3)]
-            spent = [clock(one_fit, time.process_time) for one_fit in fits]
-        seconds[name] = float(np.median([each for _, each in spent]))
-    return [
-        {
-            "case": "planted counts" if name == "base" else f"twice as large: {name}",
-            "against": "" if name == "base" else "planted counts",
-            "cpu": spent,
-            "growth": spent / seconds["base"],
-        }
-        for name, spent in seconds.items()
-    ]
+            spent = float(np.median([clock(work, time.process_time)[1] for work in fits]))
+        case = f"twice as large: {name}" if name else "planted counts"
+        growth = spent / rows[0]["cpu"] if rows else 1.0
+        rows.append({"case": case, "against": "planted counts", "cpu": spent, "growth": growth})
+    return rows
 
 
 def planted(n: int, m: int, k: int, entries: int) -> csr_array:

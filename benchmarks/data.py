@@ -15,6 +15,7 @@ from experiments.uci import HOME_VARIABLE, DataError, load_uci
 from orthonmf.datasets import make_planted
 
 CHUNK_ROWS = 100_000
+SETTINGS = ("samples", "features", "both")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,21 +35,17 @@ def system_bytes(name: str, path: Path = STATUS) -> int:
 
 def memory(tiny: bool) -> Iterator[Row]:
     """Peak memory beyond a dense input of 2 GB, or of a quarter of what is free if that is less."""
-    if tiny:
-        data, settings = replace(TINY, kind="uniform"), ("samples",)
-    else:
-        size = min(MOST_BYTES, system_bytes("MemAvailable", MEMINFO) // 4)
-        data, settings = Data("uniform", size // (8 * 100), 100, 10), ("samples", "features")
-    for setting in settings:
+    size = min(MOST_BYTES, system_bytes("MemAvailable", MEMINFO) // 4)
+    data = TINY if tiny else Data("uniform", size // (8 * 100), 100, 10)
+    for setting in ("samples", "features"):
         yield guard(f"{data.title} {setting}", _share, data, setting)
 
 
 def _share(data: Data, setting: str) -> Row:
     peak = measure(peak_of_fit, data, setting)
     row = {f"{name}_mb": size / 1e6 for name, size in peak.items()}
-    row |= {"share": peak["extra"] / peak["input"], "case": f"{data.title} {setting}"}
-    return judge(row | {"bytes_per_row": peak["extra"] / data.n_samples},
-                 ("share", "<=", SHARE_GOAL))  # fmt: skip
+    row |= {"share": peak["extra"] / peak["input"], "bytes_per_row": peak["extra"] / data.n_samples}
+    return judge(row, ("share", "<=", SHARE_GOAL))
 
 
 def peak_of_fit(data: Data, orthogonal: str) -> dict[str, int]:
@@ -83,29 +79,29 @@ def bytes_of(result: Factorization) -> int:
 def growth(tiny: bool) -> Iterator[Row]:
     """Exponents of time in rows, columns, components and stored entries; memory per row."""
     dense = Data("uniform", *((100, 10, 2) if tiny else (20_000, 50, 5)))
-    sparse = Data("sparse", *((100, 50, 2) if tiny else (20_000, 1_000, 5)), density=0.005)
+    sparse = Data(
+        "sparse", *((100, 50, 2) if tiny else (20_000, 1_000, 5)), density=0.1 if tiny else 0.005
+    )
     n_doublings = 1 if tiny else 3
-    axes = [("rows", dense, "n_samples"), ("entries", replace(sparse, density=0.1), "density")]
-    if not tiny:
-        axes = [
-            ("rows", dense, "n_samples"), ("columns", dense, "n_features"),
-            ("components", dense, "n_components"), ("entries", sparse, "density"),
-        ]  # fmt: skip
+    axes = [
+        ("rows", dense, "n_samples"), ("columns", dense, "n_features"),
+        ("components", dense, "n_components"), ("entries", sparse, "density"),
+    ]  # fmt: skip
     for what, base, name in axes:
         matrices = [
             replace(base, **{name: 2**power * getattr(base, name)})
             for power in range(n_doublings + 1)
         ]
-        yield guard(f"time, {what}", _exponent, what, name, matrices, n_doublings)
+        yield guard(f"time, {what}", _exponent, name, matrices, n_doublings)
     sizes = (3_000, 6_000) if tiny else (500_000, 1_000_000, 2_000_000)
     yield guard("memory, rows", _per_row, [Data("uniform", n, 20, 10) for n in sizes])
 
 
-def _exponent(what: str, name: str, matrices: list[Data], n_repeats: int) -> Row:
+def _exponent(name: str, matrices: list[Data], n_repeats: int) -> Row:
     """The power of the size that fits the seconds best: least squares of the logarithms."""
     figures = measure(time_sizes, matrices, n_repeats)
     logs = np.log([getattr(data, name) for data in matrices]), np.log(figures["seconds"])
-    row = {"case": f"time, {what}", "exponent": float(np.polyfit(*logs, 1)[0]), **figures}
+    row = {"exponent": float(np.polyfit(*logs, 1)[0]), **figures}
     row["sweeps"] = str(figures["sweeps_to_convergence"])
     return judge(row, ("exponent", "<=", GROWTH_GOAL))
 
@@ -121,10 +117,7 @@ def time_sizes(sizes: list[Data], n_repeats: int) -> Row:
     rounds = [
         [clock(partial(fit, X, k, **FIXED))[1] for X, k in matrices] for _ in range(n_repeats)
     ]
-    return {
-        "seconds": np.min(rounds, axis=0).tolist(),
-        "sweeps_to_convergence": to_convergence,
-    }
+    return {"seconds": np.min(rounds, axis=0).tolist(), "sweeps_to_convergence": to_convergence}
 
 
 def _per_row(matrices: list[Data]) -> Row:
@@ -132,5 +125,4 @@ def _per_row(matrices: list[Data]) -> Row:
     peaks = [measure(peak_of_fit, data, "samples") for data in matrices]
     beyond = [peak["extra"] - peak["result"] for peak in peaks]
     slope = float(np.polyfit([data.n_samples for data in matrices], beyond, 1)[0])
-    return judge({"case": "memory, rows", "bytes": beyond, "bytes_per_row": slope},
-                 ("bytes_per_row", "<", ROW_GOAL))  # fmt: skip
+    return judge({"bytes": beyond, "bytes_per_row": slope}, ("bytes_per_row", "<", ROW_GOAL))

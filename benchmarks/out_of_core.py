@@ -1,31 +1,47 @@
-"""A matrix on disk, fitted in little memory: `python -m benchmarks out_of_core`.
+"""A matrix on disk, fitted in little memory, against one plain read of its file.
 
 The file is written in pieces and fitted in every setting, each in a process of its own whose
 private memory is limited by the operating system (RLIMIT_DATA; the mapped file does not count).
-Seconds are set against one plain read of the file in the same process.
 """
 
-import argparse
-import json
+from __future__ import annotations
+
 import os
-import subprocess
-import sys
 import tempfile
 import threading
-import time
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks.data import SETTINGS, Data
+from benchmarks.memory import system_bytes
+from benchmarks.rows import Row, SkippedError, clock, guard, measure
+from orthonmf import factorize
+
+LIMIT, MAX_MEMORY = 10**9, "512MB"  # of the whole process, and what the fit is told to keep to
 PIECE = 4096
-SETTINGS = ("samples", "features", "both")
-HOME = Path(__file__).resolve().parents[1]
+# One buffer of BLAS per thread that calls it is enough; more would count.
+FEW_BUFFERS = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 
 
-def write_matrix(path, n_rows, n_columns, n_blocks, seed=0):
+def out_of_core(tiny: bool) -> Iterator[Row]:
+    """6 GB of float32, under `TMPDIR`, in every setting."""
+    data = Data("blocks", *((20_000, 47, 3) if tiny else (1_600_000, 940, 8)), dtype="float32")
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, FEW_BUFFERS):
+        path = Path(folder) / "matrix.npy"
+        write_matrix(path, *data.sizes)
+        for setting in SETTINGS:
+            case = f"{data.title} {setting}"
+            yield guard(case, measure, fit, path, data.n_components, setting)
+
+
+def write_matrix(path: Path, n_rows: int, n_columns: int, n_blocks: int) -> None:
     """Planted blocks under noise as float32, written a few rows at a time."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     out = np.lib.format.open_memmap(path, "w+", np.float32, (n_rows, n_columns))
     owners = rng.integers(n_blocks, size=n_columns)
     noise = 0.5 * rng.random((PIECE, n_columns), dtype=np.float32)
@@ -38,21 +54,55 @@ def write_matrix(path, n_rows, n_columns, n_blocks, seed=0):
     out.flush()
 
 
-def private_memory():
-    """(RssAnon, VmData) of this process in bytes: touched, and counted by RLIMIT_DATA."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    sizes = {name: rest for name, _, rest in (line.partition(":") for line in lines)}
-    return tuple(int(sizes[name].split()[0]) * 1024 for name in ("RssAnon", "VmData"))
+def fit(path: Path, k: int, setting: str) -> Row:
+    """What a fit of the file takes under the limit, with and without its certificate."""
+    limit_private_memory(LIMIT)
+    _, one_read = clock(partial(read, path))
+    X = np.load(path, mmap_mode="r")
+    options = {"max_memory": MAX_MEMORY, "max_iter": 20, "n_jobs": 2, "random_state": 0}
+    with watch() as peaks:
+        result, seconds = clock(partial(factorize, X, k, orthogonal=setting, **options))
+        certificate, proving = clock(lambda: result.certificate)
+    return {
+        "seconds": seconds,
+        "reads": seconds / one_read,
+        "reads_with_certificate": (seconds + proving) / one_read,
+        "n_sweeps": result.n_sweeps,
+        "error": result.relative_squared_error,
+        "lower_bound": certificate.lower_bound,
+        "peak_mb": peaks["RssAnon"] / 1e6,
+        "peak_of_limit": peaks["VmData"] / LIMIT,
+    }
+
+
+def limit_private_memory(limit: int) -> None:
+    """Let the operating system refuse more than this many bytes, and see that it does."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    try:
+        np.ones(limit, dtype=np.uint8)
+    except MemoryError:
+        return
+    raise SkippedError("the limit on private memory is not kept by this system")
+
+
+def read(path: Path) -> None:
+    """One plain read of a file."""
+    buffer = bytearray(2**22)
+    with open(path, "rb", buffering=0) as file:
+        while file.readinto(buffer):
+            pass
 
 
 @contextmanager
-def watch():
-    """The highest RssAnon and VmData inside, looked up every few milliseconds."""
-    peaks, done = [0, 0], threading.Event()
+def watch() -> Iterator[dict[str, int]]:
+    """The most private memory that is touched and counted inside, looked up every few ms."""
+    peaks, done = {"RssAnon": 0, "VmData": 0}, threading.Event()
 
-    def look():
+    def look() -> None:
         while not done.wait(0.003):
-            peaks[:] = map(max, peaks, private_memory())
+            peaks.update({name: max(peak, system_bytes(name)) for name, peak in peaks.items()})
 
     usual = threading.stack_size(2**18)  # a whole stack of 8 MB would count
     watcher = threading.Thread(target=look, daemon=True)
@@ -63,132 +113,3 @@ def watch():
     finally:
         done.set()
         watcher.join()
-
-
-def seconds_to_read(path):
-    """Time of one plain read of a file."""
-    buffer = bytearray(2**22)
-    started = time.perf_counter()
-    with open(path, "rb", buffering=0) as file:
-        while file.readinto(buffer):
-            pass
-    return time.perf_counter() - started
-
-
-def limit_private_memory(limit):
-    """Let the operating system refuse more than this many bytes, and see that it does."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    try:
-        np.ones(limit, dtype=np.uint8)
-    except MemoryError:
-        return
-    raise SystemExit("the limit on private memory is not kept by this system")
-
-
-def fit(options):
-    """Fit a file under the limit and print what it took as one JSON line."""
-    import orthonmf
-
-    after_import = private_memory()
-    limit_private_memory(options.limit)
-    one_read = seconds_to_read(options.fit)
-    X = np.load(options.fit, mmap_mode="r")
-    started = time.perf_counter()
-    with watch() as peaks:
-        result = orthonmf.factorize(
-            X,
-            options.components,
-            orthogonal=options.settings[0],
-            max_memory=options.max_memory,
-            max_iter=options.max_iter,
-            n_jobs=options.jobs,
-            random_state=0,
-        )
-        lower_bound = result.certificate.lower_bound
-    seconds = time.perf_counter() - started
-    figures = {
-        "setting": options.settings[0],
-        "bytes": X.nbytes,
-        "limit": options.limit,
-        "seconds": seconds,
-        "seconds_until_certificate": result.seconds,
-        "seconds_to_read_once": one_read,
-        "reads": seconds / one_read,
-        "rss_anon_after_import": after_import[0],
-        "vm_data_after_import": after_import[1],
-        "peak_rss_anon": peaks[0],
-        "peak_vm_data": peaks[1],
-        "n_sweeps": result.n_sweeps,
-        "steps_run": result.steps_run,
-        "relative_squared_error": result.relative_squared_error,
-        "lower_bound": lower_bound,
-    }
-    print(json.dumps(figures))
-
-
-def in_process(options, path, setting):
-    """Run a fit in a process of its own; what it printed."""
-    command = [sys.executable, "-m", "benchmarks", "out_of_core", "--fit", str(path)]
-    command += ["--settings", setting]
-    for name in ("limit", "max_memory", "jobs", "components", "max_iter"):
-        command += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
-    # One buffer of BLAS per thread that calls it is enough; more would count.
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
-    given = {"cwd": HOME, "env": environment, "timeout": options.timeout}
-    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, **given).stdout)
-
-
-def run(options):
-    """Write the matrix, fit it in every setting, and yield what was found."""
-    n_rows = options.megabytes * 10**6 // (4 * options.columns)
-    with tempfile.TemporaryDirectory(dir=options.folder, prefix="out-of-core-") as folder:
-        path = Path(folder) / "matrix.npy"
-        write_matrix(path, n_rows, options.columns, options.components)
-        for setting in options.settings:
-            yield in_process(options, path, setting)
-
-
-def describe(figures):
-    """One line for people."""
-    mb = {name: figures[name] / 1e6 for name in ("peak_rss_anon", "peak_vm_data")}
-    speed = figures["bytes"] / figures["seconds"] / 1e9
-    return (
-        f"{figures['setting']:9} {figures['bytes'] / 1e9:.2f} GB under "
-        f"{figures['limit'] / 1e6:.0f} MB: {figures['seconds']:.1f} s "
-        f"({figures['seconds_until_certificate']:.1f} s before the "
-        f"certificate) = {figures['reads']:.0f} reads of {figures['seconds_to_read_once']:.2f} s, "
-        f"{speed:.2f} GB/s; peak RssAnon {mb['peak_rss_anon']:.0f} MB, VmData "
-        f"{mb['peak_vm_data']:.0f} MB; {figures['n_sweeps']} sweeps, relative squared error "
-        f"{figures['relative_squared_error']:.6f}"
-    )
-
-
-def parse(arguments):
-    """The options of the command."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks out_of_core", description=__doc__)
-    parser.add_argument("--megabytes", type=int, default=6000, help="size of the matrix")
-    parser.add_argument("--columns", type=int, default=940)
-    parser.add_argument("--limit", type=int, default=10**9, help="bytes of private memory")
-    parser.add_argument("--max-memory", default="512MB", help="as in orthonmf.factorize")
-    parser.add_argument("--components", type=int, default=8)
-    parser.add_argument("--max-iter", type=int, default=300)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=SETTINGS)
-    parser.add_argument("--folder", help="where the matrix is written (default: temporary files)")
-    parser.add_argument("--timeout", type=float, default=3600, help="seconds for one setting")
-    parser.add_argument("--json", action="store_true", help="print JSON lines")
-    parser.add_argument("--fit", metavar="FILE", help=argparse.SUPPRESS)
-    return parser.parse_args(arguments)
-
-
-def main(arguments=None):
-    options = parse(arguments)
-    if sys.platform != "linux":
-        raise SystemExit("limits on private memory are measured on Linux only")
-    if options.fit:
-        fit(options)
-        return
-    for figures in run(options):
-        print(json.dumps(figures) if options.json else describe(figures), flush=True)

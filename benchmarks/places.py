@@ -74,13 +74,19 @@ def on_dask(X: Array, folder: Path, stack: ExitStack, processes: bool) -> Any:
         )
         for start, stop in pairwise(dense_boundaries(*X.shape).tolist())
     ]
-    workers: dict[str, Any] = {"n_workers": 1}
-    if processes:
-        workers = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
-    workers |= {"processes": processes, "dashboard_address": None}
-    cluster = stack.enter_context(distributed.LocalCluster(**workers))
+    cluster = stack.enter_context(local_cluster(2 if processes else 1, processes))
     stack.enter_context(distributed.Client(cluster))
     return dask.array.concatenate(blocks)
+
+
+def local_cluster(n_workers: int, processes: bool) -> Any:
+    """A worker with all threads or several with one each, in this process or in their own."""
+    import distributed
+
+    return distributed.LocalCluster(
+        n_workers=n_workers, threads_per_worker=1 if n_workers > 1 else None, processes=processes,
+        host="127.0.0.1" if processes else None, dashboard_address=None, memory_limit=0,
+    )  # fmt: skip
 
 
 # How rows are stored, with a stack that closes what is opened for it, and how many threads of
@@ -103,11 +109,10 @@ def places(tiny: bool) -> Iterator[Row]:
     reference: Row = {}
     for place in PLACES:
         row = guard(data.title, measure, time_place, data, place, against=place)
-        if "ms" in row:
-            reference = reference or row
-            ratio, same = row["ms"] / reference["ms"], row["bits"] == reference["bits"]
-            row = {"ms": row["ms"], "sweeps": row["n_sweeps"], "ratio": ratio, "same_bits": same}
-        yield {"case": data.title, "against": place} | row
+        if bits := row.pop("bits", None):
+            reference = reference or row | {"bits": bits}
+            row |= {"ratio": row["ms"] / reference["ms"], "same_bits": bits == reference["bits"]}
+        yield row
 
 
 def time_place(data: Data, place: str) -> Row:
@@ -128,6 +133,6 @@ def time_place(data: Data, place: str) -> Row:
         digest.update(np.ascontiguousarray(array).tobytes())
     return {
         "ms": 1e3 * min(seconds for _, seconds in fits),
-        "n_sweeps": result.n_sweeps,
+        "sweeps": result.n_sweeps,
         "bits": digest.hexdigest(),
     }

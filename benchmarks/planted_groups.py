@@ -64,10 +64,13 @@ CASES: dict[str, Callable[[int], Planted]] = {
 
 
 def in_place(planted: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
-    """(n,) whether a row is in the group that stands for its planted one, matched by count."""
+    """(n,) whether a row is in the group that stands for its planted one, matched by count.
+
+    Rows of label -1, planted or not, are in none.
+    """
     size = max(k, int(planted.max()) + 1)
     shared = np.zeros((size, size))
-    inside = labels >= 0
+    inside = (labels >= 0) & (planted >= 0)
     np.add.at(shared, (planted[inside], labels[inside]), 1)
     groups, names = linear_sum_assignment(shared, maximize=True)
     meaning = np.empty(size, dtype=int)

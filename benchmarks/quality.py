@@ -11,17 +11,16 @@ fits it has, unless the code has changed: errors of two states in one row would 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 from rich.console import Console
@@ -29,17 +28,16 @@ from rich.progress import track
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-import orthonmf
-from benchmarks.data import OF_THE_PAPER, real
-from benchmarks.rivals import Answer, error_of, three_lines
+from benchmarks.data import OF_THE_PAPER, SETTINGS, real
+from benchmarks.rivals import error_of, three_lines
 from benchmarks.rows import clock
 from benchmarks.uneven import UNEVEN
 from experiments.journal import Journal
+from experiments.machine import PACKAGES, machine
 from orthonmf import factorize
 from orthonmf.datasets import make_planted
 from orthonmf.measures import relative_squared_error
 
-SETTINGS = ("samples", "features", "both")
 OURS, THREE_LINES, LINES, TEN = "orthonmf", "three lines", "init=lines", "n_init=10"
 KEY = ["code", "data", "orthogonal", "n_components", "program", "seed"]
 COLUMNS = [*KEY, "set", "error", "seconds", "n_components_found"]
@@ -55,16 +53,7 @@ class Matrix:
 
     def __init__(self, X: Any) -> None:
         self.X = X.astype(np.float64, copy=False)
-
-    @cached_property
-    def digest(self) -> str:
-        """The same for the same entries."""
-        X = self.X
-        parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
-        state = hashlib.blake2b(str(X.shape).encode(), digest_size=8)
-        for part in parts:
-            state.update(np.ascontiguousarray(part))
-        return state.hexdigest()
+        self.digest = joblib.hash(self.X)
 
     @cached_property
     def columns(self) -> Any:
@@ -98,50 +87,33 @@ def _read(path: Path) -> Any:
     return np.load(path) if path.suffix == ".npy" else sparse.csr_array(sparse.load_npz(path))
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """Who fits, and what is its error and its number of components in use."""
-
-    fit: Callable[[Matrix, str, int, int], Any]  # matrix, setting, k, seed
-    judge: Callable[[Matrix, str, Any], tuple[float, int]]
-    settings: Sequence[str] = SETTINGS
+# What our programs are asked for; the three lines stand for themselves.
+PROGRAMS: dict[str, dict[str, Any]] = {
+    OURS: {}, THREE_LINES: {}, LINES: {"init": "lines"}, TEN: {"n_init": 10}
+}  # fmt: skip
 
 
-def _fit_ours(matrix: Matrix, orthogonal: str, k: int, seed: int, **options: Any) -> Any:
-    options |= {"orthogonal": orthogonal, "certificate": None, "n_jobs": 1}
-    return factorize(matrix.X, k, random_state=seed, **options)
-
-
-def _judge_ours(matrix: Matrix, orthogonal: str, result: Any) -> tuple[float, int]:
-    # The measure is in the paper's orientation, but the error of a transpose is the same.
-    error = relative_squared_error(matrix.X, result.loadings, result.components)
-    return error, result.n_components_found
-
-
-def _fit_three_lines(matrix: Matrix, orthogonal: str, k: int, seed: int) -> Answer:
-    return three_lines(matrix.points(orthogonal), k, seed)
-
-
-def _judge_three_lines(matrix: Matrix, orthogonal: str, answer: Answer) -> tuple[float, int]:
-    return error_of(matrix.points(orthogonal), answer), len(np.unique(answer.labels))
-
-
-PROGRAMS = {
-    OURS: Program(_fit_ours, _judge_ours),
-    THREE_LINES: Program(_fit_three_lines, _judge_three_lines, ("samples", "features")),
-    LINES: Program(partial(_fit_ours, init="lines"), _judge_ours, ("samples", "features")),
-    TEN: Program(partial(_fit_ours, n_init=10), _judge_ours),
-}
+def takes(program: str, orthogonal: str) -> bool:
+    """Whether a program has that setting."""
+    return orthogonal != "both" or program in (OURS, TEN)
 
 
 def fit_once(name: str, matrix: Matrix, orthogonal: str, k: int, seed: int) -> dict[str, Any]:
     """Error, CPU seconds and components in use of one fit with one thread."""
-    program = PROGRAMS[name]
-    matrix.points(orthogonal)  # to turn the matrix is nobody's time
+    points = matrix.points(orthogonal)  # to turn the matrix is nobody's time
+    options = {"orthogonal": orthogonal, "certificate": None, "n_jobs": 1, **PROGRAMS[name]}
+    fit: Callable[[], Any] = partial(factorize, matrix.X, k, random_state=seed, **options)
+    if name == THREE_LINES:
+        fit = partial(three_lines, points, k, seed)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # how many components are in use is kept
-        answer, seconds = clock(partial(program.fit, matrix, orthogonal, k, seed), time.thread_time)
-        error, n_components = program.judge(matrix, orthogonal, answer)
+        answer, seconds = clock(fit, time.thread_time)
+        if name == THREE_LINES:
+            error, n_components = error_of(points, answer), len(np.unique(answer.labels))
+        else:
+            # The measure is in the paper's orientation; the error of a transpose is the same.
+            error = relative_squared_error(matrix.X, answer.loadings, answer.components)
+            n_components = answer.n_components_found
     return {"error": error, "seconds": seconds, "n_components_found": n_components}
 
 
@@ -152,7 +124,7 @@ def plan(given: argparse.Namespace) -> list[tuple[str, str, int, str, int]]:
         (name, orthogonal, k, program, seed)
         for name, orthogonal in product(given.sets, given.orthogonal)
         for k, seed, program in product(numbers_of(name, given), given.seeds, PROGRAMS)
-        if orthogonal in PROGRAMS[program].settings and seed in seeds.get(program, given.seeds)
+        if takes(program, orthogonal) and seed in seeds.get(program, given.seeds)
     ]
 
 
@@ -167,7 +139,7 @@ def fits(
     given: argparse.Namespace, sets: dict[str, Callable[[], Any]], journal: Journal
 ) -> Iterator[dict[str, Any]]:
     """Every fit, from the journal or made now; a set that cannot be read is told and left out."""
-    matrix, current, code, warm = None, None, _digest_of_code(), set()
+    matrix, current, code, warm = None, None, state_of_code(), set()
     tiny = Matrix(make_planted(40, 12, 3, 0.1, "both", random_state=0).X)
     planned = plan(given)
     for name, orthogonal, k, program, seed in track(planned, console=Console(stderr=True)):
@@ -193,14 +165,10 @@ def fits(
         yield journal.rows[key]
 
 
-def _digest_of_code() -> str:
-    """A digest of all code that fits run through, and of the libraries below it."""
-    package = Path(orthonmf.__file__).parent
-    state = hashlib.blake2b(f"{np.__version__} {pd.__version__}".encode(), digest_size=8)
-    for path in sorted(package.rglob("*.py")):
-        if path.relative_to(package).parts[0] not in ("cli", "report"):
-            state.update(path.read_bytes())
-    return state.hexdigest()
+def state_of_code() -> str:
+    """A digest of the code that fits and of the libraries below it."""
+    facts = machine()
+    return str(joblib.hash([facts[name] for name in ("code", *PACKAGES)]))
 
 
 def gap(error: Any, best: Any) -> Any:
@@ -272,13 +240,15 @@ def read_best(path: Path | None) -> dict[str, Any]:
 
 def write_best(path: Path, known: dict[str, Any], frame: pd.DataFrame) -> None:
     """Write the values known, of this file and those given, and what was found below them."""
-    best = read_best(path)
-    found = frame.groupby(CASE)["error"].min()
-    values = [(*case, error) for case, error in found.items()]
-    for name, settings in known.items():
-        for orthogonal, numbers in settings.items():
-            values += [(name, orthogonal, k, error) for k, error in numbers.items()]
-    for name, orthogonal, k, error in values:
+    values = frame.groupby(CASE)["error"].min().to_dict()
+    for best in (known, read_best(path)):
+        for name, settings in best.items():
+            for orthogonal, numbers in settings.items():
+                for k, error in numbers.items():
+                    case = (name, orthogonal, int(k))
+                    values[case] = min(error, values.get(case, error))
+    best = {}
+    for (name, orthogonal, k), error in values.items():
         place = best.setdefault(fold(name), {}).setdefault(orthogonal, {})
         place[str(k)] = min(error, place.get(str(k), error))
     path.write_text(json.dumps(best, indent=1) + "\n", encoding="utf-8")
@@ -292,32 +262,22 @@ def numbers(text: str) -> list[int]:
     return [int(one) for one in text.split(",")]
 
 
-def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks quality", description=__doc__)
-    parser.add_argument(
-        "source",
-        nargs="?",
-        default="paper",
-        help=f"a family of sets ({', '.join(FAMILIES)}) or a folder of matrices",
-    )
-    parser.add_argument("--sets", help="only sets whose names hold one of these: arcene,kos")
-    parser.add_argument("--orthogonal", type=lambda text: text.split(","), default=list(SETTINGS))
-    parser.add_argument(
-        "-k", "--components", type=numbers, help="6,20 or 2:8; 6 where a set has no own"
-    )
-    parser.add_argument("--seeds", type=numbers, default=numbers("0:4"), help="0:19 are twenty")
-    parser.add_argument("--ten", type=int, default=0, help="n_init=10 too, with the first N seeds")
-    parser.add_argument("--lines", type=int, default=0, help='init="lines" too, with the first N')
-    parser.add_argument("--best-known", type=Path, help="best errors known (JSON)")
-    parser.add_argument("--write-best", type=Path, help="write the best errors known after the run")
-    parser.add_argument("-o", "--output", type=Path, default=Path("out/benchmarks"))
-    return parser.parse_args(arguments)  # fmt: skip
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Fit, print both tables and write them; the exit code."""
-    given = parse(arguments)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks quality", description=__doc__)
+    add = parser.add_argument
+    told = f"a family of sets ({', '.join(FAMILIES)}) or a folder of matrices"
+    add("source", nargs="?", default="paper", help=told)
+    add("--sets", help="only sets whose names hold one of these: arcene,kos")
+    add("--orthogonal", type=lambda text: text.split(","), default=list(SETTINGS))
+    add("-k", "--components", type=numbers, help="6,20 or 2:8; 6 where a set has no own")
+    add("--seeds", type=numbers, default=numbers("0:4"), help="0:19 are twenty")
+    add("--ten", type=int, default=0, help="n_init=10 too, with the first N seeds")
+    add("--lines", type=int, default=0, help='init="lines" too, with the first N')
+    add("--best-known", type=Path, help="best errors known (JSON)")
+    add("--write-best", type=Path, help="write the best errors known after the run")
+    add("-o", "--output", type=Path, default=Path("out/benchmarks"))
+    given = parser.parse_args(arguments)
     sets = sets_of(given.source)
     wanted = (given.sets or "").split(",")
     given.sets = [name for name in sets if any(text in name for text in wanted)]

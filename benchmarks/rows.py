@@ -68,9 +68,9 @@ def without_figures(case: str, error: Exception, against: str = "") -> Row:
 def guard(
     case: str, work: Callable[..., Row], *args: Any, against: str = "", **options: Any
 ) -> Row:
-    """The row that some work gives, or the row that says why there is none."""
+    """The row of a case with what some work gives, or with why there is nothing."""
     try:
-        return work(*args, **options)
+        return {"case": case, "against": against} | work(*args, **options)
     except Exception as error:
         return without_figures(case, error, against)
 

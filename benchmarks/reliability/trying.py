@@ -9,15 +9,21 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import get_context
+from typing import NamedTuple
 
 import numpy as np
 
 SECONDS = 60
-MEMORY = 3 * 2**30
-"""What a try may take on top of what this process has already."""
+MEMORY = 3 * 2**30  # bytes that a try may take on top of what this process has already
+LONGEST = 110  # characters of a message that are shown
 
-LONGEST = 110
-"""Characters of a message that are shown."""
+
+class Try(NamedTuple):
+    """Something hard, and what either library makes of it, in an empty folder."""
+
+    name: str
+    orthonmf: Callable[[], str]
+    scikit_learn: Callable[[], str]
 
 
 def try_it(work: Callable[[], str]) -> str:

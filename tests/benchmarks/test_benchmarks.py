@@ -41,7 +41,7 @@ def test_a_benchmark_gives_rows_with_figures(name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "graphs"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_commands_of_their_own_show_their_options(name, capsys):
     with pytest.raises(SystemExit) as ended:
         main([name, "--help"])
