@@ -178,6 +178,8 @@ INFINITE = (
     ": a positive entry outside of the blocks makes the divergence infinite; two numbers "
     "n_components=(k, l) let every group of rows meet every group of columns"
 )
+UNKNOWN_SUMS = ": the best scale of a row is its sum, which a missing entry leaves open"
+OF_SQUARES = ": the steps of the paper are about squared errors"
 WHY_NONE = {
     ("both", MISSING, FROBENIUS): (
         ": with both sides disjoint the update of one side given the other has no closed form "
@@ -185,6 +187,8 @@ WHY_NONE = {
     ),
     ("both", COMPLETE, KULLBACK_LEIBLER): INFINITE,
     ("both", FULL_RANK, KULLBACK_LEIBLER): INFINITE,
+    ("samples", MISSING, KULLBACK_LEIBLER): UNKNOWN_SUMS,
+    ("features", MISSING, KULLBACK_LEIBLER): UNKNOWN_SUMS,
 }
 
 
@@ -194,6 +198,8 @@ def algorithm_for(options: Options, data: str = COMPLETE) -> Algorithm:
     algorithm = ALGORITHMS.get(problem)
     if algorithm is None:
         why = WHY_NONE.get((problem.orthogonal, problem.data, problem.beta_loss), "")
+        if problem.algorithm == "paper" and problem.beta_loss == KULLBACK_LEIBLER:
+            why = OF_SQUARES
         raise InvalidInputError(
             f"there is no algorithm for {_tell(problem)}{why}; use {_way(problem, ALGORITHMS)}"
         )

@@ -109,29 +109,33 @@ def join_values(block: Counts, labels: Array, groups: Groups) -> Array:
     """(b, k) what every group would keep more if a row, out of its own group, joined it.
 
     As ``phi(S + x) - phi(S) = sum x ln(S + x) + S ln(1 + x / S)`` less the same of the sizes, in
-    float32: an exact gain is taken of what moves together.
+    float32 and in units of about the sum of all entries, so that the scale of X changes nothing:
+    an exact gain is taken of what moves together.
     """
     columns, owners = block.rows.indices, block.owners
-    x = block.rows.data.astype(np.float32)
+    unit = np.ldexp(1.0, -int(np.frexp(groups.sizes.sum())[1]))
+    x = (unit * block.rows.data).astype(np.float32)
     entries, own = np.arange(len(x)), labels[owners]
-    before = np.take(groups.pooled.astype(np.float32), columns, axis=0)  # (e, k)
+    before = np.take((unit * groups.pooled).astype(np.float32), columns, axis=0)  # (e, k)
     rest = groups.pooled[columns, own] - block.rows.data
-    before[entries, own] = np.maximum(rest, 0.0)
+    before[entries, own] = unit * np.maximum(rest, 0.0)
     values = x[:, None] / np.maximum(before, LEAST)
     np.log1p(values, out=values)
     values *= before
     before += x[:, None]
-    np.log(before, out=before)
+    np.log(np.maximum(before, LEAST, out=before), out=before)
     before *= x[:, None]
     values += before
     adder = csr_array(
         (np.ones(len(x), np.float32), entries, block.rows.indptr), shape=(len(labels), len(x))
     )
     joined = np.asarray(adder @ values, dtype=np.float64)
-    sizes = np.repeat(groups.sizes[None, :], len(labels), axis=0)
+    row_sums = unit * block.row_sums
+    sizes = np.repeat(unit * groups.sizes[None, :], len(labels), axis=0)
     rows = np.arange(len(labels))
-    sizes[rows, labels] = np.maximum(sizes[rows, labels] - block.row_sums, 0.0)
-    return joined - (times_log(sizes + block.row_sums[:, None]) - times_log(sizes))
+    sizes[rows, labels] = np.maximum(sizes[rows, labels] - row_sums, 0.0)
+    joined -= times_log(sizes + row_sums[:, None]) - times_log(sizes)
+    return joined / unit
 
 
 def _try_moves(block: Counts, going: Array, old: Array, new: Array, groups: Groups) -> bool:

@@ -19,6 +19,7 @@ from orthonmf.vectors import divide
 # By how much profiles are mixed with that of all rows, first and last.
 FIRST_SHARE, LAST_SHARE = 0.3, 0.1
 LEAST = np.float32(1e-37)
+ROUNDING = 1e-15  # of the sum of a group, without one of its rows
 
 
 def sweep_smoothly(
@@ -68,7 +69,9 @@ class SmoothProfiles:
         rest = self.pooled.take(np.repeat(labels * m, np.diff(block.rows.indptr)) + columns)
         rest -= x
         np.maximum(rest, 0.0, out=rest)
-        without = (1 - self.share) / np.maximum(self.sizes[labels] - block.row_sums, SMALLEST)
+        sizes = self.sizes[labels]
+        least = np.maximum(ROUNDING * sizes, SMALLEST)
+        without = (1 - self.share) / np.maximum(sizes - block.row_sums, least)
         rest *= without.take(block.owners)
         rest += self.background.take(columns)
         # In float32, whose digits are more than a choice of labels asks for.
