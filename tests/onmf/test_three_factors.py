@@ -175,9 +175,9 @@ def test_several_starts_are_no_worse_than_one_and_than_blocks():
     with pytest.warns(FewerComponentsWarning):
         blocks = orthonmf.factorize(X, 3, orthogonal="both", random_state=0, certificate=None)
     several = fit(X, (3, 3), n_init=3)
-    assert several.relative_squared_error <= fit(X, (3, 3)).relative_squared_error
+    assert several.relative_squared_error <= fit(X, (3, 3)).relative_squared_error * (1 + 1e-12)
     assert several.relative_squared_error <= blocks.relative_squared_error
-    assert {"recombination", "random groups"} <= set(several.steps_run)
+    assert "random groups" in several.steps_run
 
 
 @pytest.mark.parametrize("n_init", mostly_slow([1, 2], quick=1))

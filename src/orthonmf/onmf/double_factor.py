@@ -7,7 +7,6 @@ promised follows from the ratio r of the clustering: that of the draws or of a s
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,31 +56,21 @@ class SeparateCenters:
     groups: Array  # (k,) the direction of every center, -1 for one that has none
 
 
-def separate_centers(
-    centers: Array, weights: Array, order: Callable[[Array], Array] | None = None
-) -> SeparateCenters:
-    """Steps 2 and 3: directions (g, m) with disjoint supports from centers (k, m) and weights.
-
-    ``order`` may rearrange the pairs that give up weight: the proof allows any order.
-    """
-    cosines = pairwise_cosines(centers)
-    left, groups = reduce_and_group(cosines, weights, cosine_slack(centers.shape[1]), order)
+def separate_centers(centers: Array, weights: Array) -> SeparateCenters:
+    """Steps 2 and 3: directions (g, m) with disjoint supports from centers (k, m) and weights."""
+    left, groups = reduce_and_group(
+        pairwise_cosines(centers), weights, cosine_slack(centers.shape[1])
+    )
     return SeparateCenters(split_coordinates(centers, left, groups), groups)
 
 
-def reduce_and_group(
-    cosines: Array,
-    weights: Array,
-    slack: float,
-    order: Callable[[Array], Array] | None = None,
-) -> tuple[Array, Array]:
+def reduce_and_group(cosines: Array, weights: Array, slack: float) -> tuple[Array, Array]:
     """What step 2 leaves of weights (k,), and groups (k,) of the centers that keep some, else -1.
 
     ``cosines`` (k, k) are off by no more than ``slack``. Where nothing is left, centers keep their
     weights, each a group of its own.
     """
-    pairs = pairs_in_band(cosines, slack)
-    left = reduce_weights(weights, pairs if order is None else order(pairs)).weights
+    left = reduce_weights(weights, pairs_in_band(cosines, slack)).weights
     if not left.any():
         return weights, group_alone(weights)
     return left, group_by_angle(left, pairs_above_band(cosines, slack))

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.points import Samples
+from orthonmf.engine.points import Points, Samples
+from orthonmf.engine.sampling import draw
 from orthonmf.onmf.blocks.descent import descend_disjoint
-from orthonmf.onmf.blocks.escapes import block_escapes
 from orthonmf.onmf.blocks.starts import block_starts
 from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
 from orthonmf.onmf.heaviest_classes import find_heaviest
@@ -20,8 +20,8 @@ from orthonmf.onmf.solution import CoreSolution, Solution
 from orthonmf.typing import Array
 from orthonmf.vectors import unit_lengths, winners_only
 
-ESCAPES_PER_START = 24
-PATIENCE = 12
+ESCAPES_PER_START = 48
+PATIENCE = 24
 
 
 def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
@@ -39,8 +39,10 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
     search, table = Search(refine, look), TableSearch(matrix, options, diagonal=True)
     escapes: list[Escape[Array]] = []
     if points.access is not None and k > 1 and not table.suffices:
-        count = ESCAPES_PER_START * options.n_init
-        escapes = block_escapes(points.access, k, count, options.rng)
+        escapes = [
+            _make_replacement(points, k, number, options.rng)
+            for number in range(ESCAPES_PER_START * options.n_init)
+        ]
     if table.n_rounds:
         escapes.insert(0, Escape(STEP, lambda best, answers: search_blocks(table, k, answers)))
     starts = block_starts(points, options, search, heaviest, promised_only=table.suffices)
@@ -63,6 +65,41 @@ def search_blocks(table: TableSearch, k: int, answers: list[Solution]) -> Array:
         groups[: len(answer.directions)] = unit_lengths(winners_only(answer.directions))
         known.append(CoreSolution(groups, np.eye(k)))
     return table.run(known).groups
+
+
+def _make_replacement(points: Points, k: int, number: int, rng: np.random.Generator) -> Escape:
+    def propose(best: Solution, answers: list[Solution]) -> Array:
+        return replace_block(points, best.directions, k, number, rng)
+
+    return Escape("block replacement", propose)
+
+
+def replace_block(
+    points: Points, directions: Array, k: int, number: int, rng: np.random.Generator
+) -> Array:
+    """Directions (k, m) with one replaced by a row that is captured badly.
+
+    The weakest (or an unused) direction gives way two times of three, any other the third.
+    Directions may overlap now; the first sweep of the descent separates them.
+    """
+    everyone = np.zeros((k, directions.shape[1]))
+    everyone[: len(directions)] = directions
+    sweep = points.sweep_directions(everyone)
+    weakest = int(sweep.captured.argmin())
+    leaving = weakest if number % 3 else int(rng.integers(k))
+    units = unit_lengths(everyone)
+    missed = points.find_missed(sweep)
+    if not missed.any():
+        return units
+    row = points.at(draw(missed, 1, rng))[0]
+    labels = np.flatnonzero(units.any(axis=1))
+    if number % 2 and len(labels) > 1:
+        # One block only: what the row has in common with a direction.
+        inside = units[rng.choice(labels)] > 0
+        if (row * inside).any():
+            row = row * inside
+    units[leaving] = row
+    return units
 
 
 def explain_fewer(k: object) -> str:

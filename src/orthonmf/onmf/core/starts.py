@@ -9,13 +9,12 @@ more than the columns themselves do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from orthonmf.certificate import Promise
-from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.compressed import compress_columns, compress_swept
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points, Samples, columns_of
@@ -37,30 +36,28 @@ HARDLY_MORE, LEAST_MISSED = 1.03, 1e-12
 
 
 def core_starts(
-    matrix: Matrix,
-    options: Options,
-    search: Search[CoreSolution],
-    blocks: Options | None = None,
+    matrix: Matrix, options: Options, search: Search[CoreSolution], blocks: Options | None
 ) -> Iterator[Start[CoreSolution]]:
     """The starts with a core: rows first and columns first, as often as there are to be starts.
 
     With options of ``blocks`` disjoint blocks are one more, where they may be as good.
     """
-    starts = CoreStarts(matrix, options, search)
+    starts = _Starts(matrix, options, search)
     if not isinstance(options.init, str):
-        yield starts.from_components(options.init)
+        points = Samples(matrix)
+        directions, nothing = points.directions_of(options.init), Promise(reason=GIVEN)
+        yield starts.then_columns("given components", points, directions, nothing)
         return
     for number in range(options.n_init):
         in_turn = [starts.rows_first(), starts.columns_first()]
         yield from in_turn
         if number > 0:
             yield starts.at_random()
-        cores = [start.directions.core for start in in_turn]
-        if number == 0 and blocks is not None and any(nearly_blocks(matrix, c) for c in cores):
+        elif blocks and any(nearly_blocks(matrix, start.directions.core) for start in in_turn):
             yield starts.from_blocks(blocks)
 
 
-class CoreStarts:
+class _Starts:
     """What starts share: the matrix, the options, and where sweeps are counted."""
 
     def __init__(self, matrix: Matrix, options: Options, search: Search[CoreSolution]) -> None:
@@ -70,39 +67,22 @@ class CoreStarts:
         """Groups of rows as over samples; then of columns as these see them."""
         points = Samples(self._matrix)
         first = self._first(points, self._options.n_components)
-        return self._finish(
-            "rows first", first.promise, lambda: self._columns(points, first.directions)
-        )
+        return self.then_columns("rows first", points, first.directions, first.promise)
 
     def columns_first(self) -> Start[CoreSolution]:
         """Groups of columns as over features; then of rows as these see them."""
         columns = columns_of(self._matrix)
         first = self._first(columns, self._options.n_groups)
-
-        def second() -> tuple[CoreSolution, Promise]:
-            components = columns.components(first.directions)
-            groups = unit_lengths(winners_only(self._matrix.from_components(components)))
-            return self._rows(groups)
-
-        return self._finish("columns first", first.promise, second)
-
-    def from_components(self, components: Array) -> Start[CoreSolution]:
-        """Groups of rows by given components; then of columns as these see them."""
-        points = Samples(self._matrix)
-        directions = points.directions_of(components)
-        nothing = Promise(reason=GIVEN)
-        return self._finish("given components", nothing, lambda: self._columns(points, directions))
+        components = self._matrix.from_components(columns.components(first.directions))
+        groups = unit_lengths(winners_only(components))
+        return self._then_rows("columns first", groups, first.promise)
 
     def at_random(self) -> Start[CoreSolution]:
         """Every column in any group, and the rows as these see them."""
-
-        def draw() -> tuple[CoreSolution, Promise]:
-            numbers = np.arange(self._options.n_groups)[:, None]
-            labels = self._options.rng.integers(len(numbers), size=self._matrix.shape[1])
-            groups = np.where(numbers == labels, np.sqrt(self._matrix.column_squares), 0.0)
-            return self._rows(unit_lengths(groups))
-
-        return self._finish("random groups", Promise(), draw)
+        numbers = np.arange(self._options.n_groups)[:, None]
+        labels = self._options.rng.integers(len(numbers), size=self._matrix.shape[1])
+        groups = np.where(numbers == labels, np.sqrt(self._matrix.column_squares), 0.0)
+        return self._then_rows("random groups", unit_lengths(groups), Promise())
 
     def from_blocks(self, options: Options) -> Start[CoreSolution]:
         """Disjoint blocks: a core whose pattern is diagonal."""
@@ -122,19 +102,22 @@ class CoreStarts:
         self._search.count(solution)
         return solution
 
-    def _columns(self, points: Samples, directions: Array) -> tuple[CoreSolution, Promise]:
+    def then_columns(
+        self, name: str, points: Samples, directions: Array, first: Promise
+    ) -> Start[CoreSolution]:
         """Groups of columns as those of rows, by directions (k, m), see them."""
-        sweep = points.sweep_directions(directions)
-        grouped, promise = self._second(compress_swept(self._matrix, sweep), self._options.n_groups)
+        seen = compress_swept(self._matrix, points.sweep_directions(directions))
+        grouped, second = self._second(seen, self._options.n_groups)
         core = pad(grouped.core.T, self._options.n_components)
-        return CoreSolution(grouped.as_rows(), core), promise
+        factors = CoreSolution(grouped.as_rows(), np.ascontiguousarray(core))
+        return Start(name, factors, in_sequence(first, second))
 
-    def _rows(self, groups: Array) -> tuple[CoreSolution, Promise]:
+    def _then_rows(self, name: str, groups: Array, first: Promise) -> Start[CoreSolution]:
         """Groups of rows as unit groups of columns, up to (l, m), see them."""
         groups = pad(groups, self._options.n_groups)
-        points = compress_columns(self._matrix, groups)
-        grouped, promise = self._second(points, self._options.n_components)
-        return CoreSolution(groups, grouped.core), promise
+        seen = compress_columns(self._matrix, groups)
+        grouped, second = self._second(seen, self._options.n_components)
+        return Start(name, CoreSolution(groups, grouped.core), in_sequence(first, second))
 
     def _second(self, points: Samples, k: int) -> tuple[Grouped, Promise]:
         """The other side: k groups of points of few coordinates."""
@@ -144,33 +127,11 @@ class CoreStarts:
         # Points of few coordinates: draws from all of them cost less than a tournament, and descent
         # on both sides levels what is left between the two. They keep the promise of the draws.
         given = self._options.init
-        lines = not isinstance(given, str) or given == "auto"
-        options = replace(
-            self._options,
-            n_components=k,
-            n_init=1,
-            checkpoint=Checkpoint(),
-            init="lines" if lines else given,
-        )
+        init = "lines" if not isinstance(given, str) or given == "auto" else given
         with silence():
+            options = replace(self._options, n_components=k, n_init=1, init=init)
             solution = search_lines(points, options)
         return group_points(points, pad(solution.directions, k)), solution.promise
-
-    def _finish(
-        self, name: str, first: Promise, second: Callable[[], tuple[CoreSolution, Promise]]
-    ) -> Start[CoreSolution]:
-        """A start whose second half is not repeated where it was finished before."""
-        step = self._options.checkpoint.next_step()
-        if not step.finished:
-            factors, earned = second()
-            known = np.array([earned.ratio or 0.0, earned.kind == "expected"])
-            step.finish(text=earned.reason, groups=factors.groups, core=factors.core, promise=known)
-        ratio, expected = step.arrays["promise"].tolist()
-        promise = Promise(reason=step.text)
-        if ratio > 0:
-            promise = Promise(ratio, "expected" if expected else "always")
-        factors = CoreSolution(step.arrays["groups"], step.arrays["core"])
-        return Start(name, factors, in_sequence(first, promise))
 
 
 def nearly_blocks(matrix: Matrix, core: Array) -> bool:

@@ -14,7 +14,6 @@ from orthonmf.engine.compressed import compress_columns
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Samples
 from orthonmf.onmf.core.descent import descend_core
-from orthonmf.onmf.core.escapes import core_escapes
 from orthonmf.onmf.core.starts import core_starts
 from orthonmf.onmf.exact_directions import find_exact_directions, may_be_exact
 from orthonmf.onmf.options import Options
@@ -39,15 +38,17 @@ def factorize_core(matrix: Matrix, options: Options) -> Solution[CoreSolution]:
         return descend_core(matrix, start, max_iter=options.max_iter, tol=options.tol, step=step)
 
     blocks = options_of_blocks(options)
+
+    def search_table(
+        best: Solution[CoreSolution], answers: list[Solution[CoreSolution]]
+    ) -> CoreSolution:
+        return table.run([answer.directions for answer in answers])
+
     search, table, starting = Search(refine), TableSearch(matrix, options), options
-    escapes: list[Escape[CoreSolution]] = []
     if table.suffices:
         init = "lines" if options.init == "auto" else options.init
         starting = replace(options, init=init, max_iter=FIRST_SWEEPS)
-    elif options.n_init > 1 and isinstance(options.init, str):
-        escapes = core_escapes(matrix, options)
-    if table.n_rounds:
-        escapes.insert(0, Escape(STEP, lambda best, answers: table.run(_directions_of(answers))))
+    escapes = [Escape(STEP, search_table)] if table.n_rounds else []
     solution = search.run(core_starts(matrix, starting, search, blocks), escapes)
     factors, points = settle(matrix, solution.directions), Samples(matrix)
     return replace(
@@ -69,10 +70,6 @@ def options_of_blocks(options: Options) -> Options | None:
     return replace(
         options, n_components=count, n_groups=0, init="auto", rng=rng, checkpoint=Checkpoint()
     )  # fmt: skip
-
-
-def _directions_of(answers: list[Solution[CoreSolution]]) -> list[CoreSolution]:
-    return [answer.directions for answer in answers]
 
 
 def settle(matrix: Matrix, factors: CoreSolution) -> CoreSolution:
