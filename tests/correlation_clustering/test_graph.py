@@ -122,16 +122,16 @@ def test_networkx_graphs_that_are_not_bipartite_are_refused():
         as_graph(networkx.empty_graph(2))
 
 
-def test_networkx_weights_are_entries_and_its_lists_are_answered_with_the_graph():
+def test_networkx_weights_are_entries_and_its_edges_are_a_list():
     networkx = pytest.importorskip("networkx")
     graph = networkx.Graph()
     graph.add_weighted_edges_from([("a", "x", 0.5), ("a", "y", 2.0)])
     with pytest.raises(InvalidInputError, match=r"= 0.5"):
         as_graph(graph)
     assert as_graph(graph, 1.0).edges.toarray().tolist() == [[0, 1]]
-    for listed in (graph.edges, graph.edges(data=True), graph.nodes, graph.adj):
-        with pytest.raises(InvalidTypeError, match="pass the graph itself"):
-            as_graph(listed)
+    assert as_graph(graph.edges).edges.toarray().tolist() == [[1, 1]]
+    with pytest.raises(OrthoNMFError):
+        as_graph(graph.nodes)
 
 
 PAIRS = [("ann", "tea"), ("bob", "tea"), ("eve", "milk")]

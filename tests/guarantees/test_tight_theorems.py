@@ -20,7 +20,7 @@ from orthonmf.bounds.all_pairs import (
     raise_matrix,
 )
 from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.blocks import Candidate, Cut, Limits, Task, most_captured
+from orthonmf.bounds.blocks import Candidate, Limits, Task, most_captured
 from orthonmf.bounds.groups import prove_grouped, reduce_rows
 from orthonmf.bounds.relaxation import Multiplier
 from tests.oracles.exact import smallest_error
@@ -151,20 +151,19 @@ def test_no_values_on_the_border_of_what_is_known_have_larger_squares(number, mo
     rng = np.random.default_rng(number)
     for _ in range(100):
         k = int(rng.integers(2, 6))
+        first = float(rng.random()) + 0.3
         lists = [np.sort(rng.random(k))[::-1] for _ in range(rng.integers(1, 3))]
-        cuts = [
-            Cut(float(alpha), np.sort(rng.random(k - 1) * rng.random())[::-1])
-            for alpha in 5.0 * rng.random(rng.integers(0, 3))
-        ]
-        limits = Limits(float(rng.random()) + 0.3, lists, cuts)
         values = np.sort(rng.random((200, k)) ** rng.integers(1, 5), axis=1)[:, ::-1]
+        limits, reach = Limits(first, ()), [first / values[:, 0]]
         # The multiple of every direction that just meets the first of the limits.
-        reach = [limits.first / values[:, 0]]
-        reach += [(steps.cumsum() / values.cumsum(axis=1)).min(axis=1) for steps in lists]
-        for cut in cuts:
-            taken = cut.alpha * values[:, :1] + values[:, 1:].cumsum(axis=1)
-            limit = cut.alpha * limits.first + cut.steps.cumsum()
-            reach.append((limit / taken).min(axis=1))
+        for steps in lists:
+            limits = limits.and_list(steps)
+            reach.append((steps.cumsum() / values.cumsum(axis=1)).min(axis=1))
+        for alpha in 5.0 * rng.random(rng.integers(0, 3)):
+            steps = np.sort(rng.random(k - 1) * rng.random())[::-1]
+            limits = limits.and_cut(alpha, first, steps)
+            taken = alpha * values[:, :1] + values[:, 1:].cumsum(axis=1)
+            reach.append(((alpha * first + steps.cumsum()) / taken).min(axis=1))
         squares = np.square(values * np.min(reach, axis=0)[:, None]).sum(axis=1)
         assert most_captured(limits) >= squares.max() * (1.0 - 1e-12)
 

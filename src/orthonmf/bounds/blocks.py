@@ -8,11 +8,10 @@ c <= alpha (s_1 - s_2)
 
     alpha p_1 + (p_2 + ... + p_{i+1}) <= alpha s_1 + (i largest eigenvalues of A - c w w^T + N)
 
-(docs/theory/bounds.md, Theorem 10). So there are lists d_1 >= d_2 >= ... >= 0 with
-p_1 + ... + p_i <= D_i = d_1 + ... + d_i, and cuts with alpha and e_1 >= e_2 >= ... >= 0 for the
-line above, E_i = e_1 + ... + e_i on its right. With R_0 = 0 and
-R_i(t) = min(D_{i+1} - t, i t, alpha (s_1 - t) + E_i), over all lists and cuts, a solution captures
-at most the maximum over t of  t^2 + sum_i (R_i(t) - R_{i-1}(t))^2  (Theorem 10c).
+(docs/theory/bounds.md, Theorem 10). Both say  alpha p_1 + p_2 + ... + p_{i+1} <= E_i  for all i,
+with alpha = 1 in the former, which is a list; the latter are cuts. With R_0 = 0 and
+R_i(t) = min(i t, E_i - alpha t), over all lists and cuts, a solution captures at most the maximum
+over t of  t^2 + sum_i (R_i(t) - R_{i-1}(t))^2  (Theorem 10c).
 
 Small proofs. With n <= m let B (m, p) group the columns as in `groups`, Y = X B, and R^T R above
 X X^T - Y Y^T. All of the above holds with [Y, R^T] in place of X and N on the n rows and the p
@@ -83,20 +82,20 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """One cut: alpha, and what the other blocks may have on top of alpha (s_1 - p_1)."""
-
-    alpha: float
-    steps: Array  # (k - 1,) e, never rising, never negative
-
-
-@dataclass(frozen=True, slots=True)
 class Limits:
-    """All that is known of the singular values of blocks; all lists have k steps."""
+    """What is known of the k singular values of blocks: p_1, and lines that bound the others."""
 
-    first: float  # s_1, at least p_1
-    lists: Sequence[Array]  # (k,) each, never rising, never negative
-    cuts: Sequence[Cut] = ()
+    largest: float  # p_1 is at most this
+    lines: tuple[tuple[float, Array], ...]  # alpha and E (k - 1,), which never falls
+
+    def and_list(self, steps: Array) -> Limits:
+        """With a bound on the sum of the i first values, that of i steps (k,), never rising."""
+        totals = np.cumsum(steps)
+        return Limits(min(self.largest, float(totals[0])), (*self.lines, (1.0, totals[1:])))
+
+    def and_cut(self, alpha: float, first: float, steps: Array) -> Limits:
+        """With a cut: of i steps (k - 1,), never rising, and alpha s_1."""
+        return Limits(self.largest, (*self.lines, (alpha, alpha * first + np.cumsum(steps))))
 
 
 class Task(NamedTuple):
@@ -165,7 +164,7 @@ def prove_captured(
     for candidate in chosen:
         steps = prove_steps(side, candidate, dominant)
         if steps is not None:
-            limits = with_steps(limits, candidate.task.alpha, steps)
+            limits = dominant.narrow(limits, candidate.task.alpha, steps)
         if allowance.ends(proof_seconds(len(side.matrix))):
             break
     return most_captured(limits)
@@ -233,7 +232,11 @@ class Dominant:
 
     def as_limits(self, k: int) -> Limits:
         """What follows from them alone: all of k values but the first are at most s_2."""
-        return Limits(self.first, [np.array([self.first] + [self.second] * (k - 1))])
+        return Limits(self.first, ()).and_list(np.array([self.first] + [self.second] * (k - 1)))
+
+    def narrow(self, limits: Limits, alpha: float, steps: Array) -> Limits:
+        """These limits with one list (alpha 0) or one cut more."""
+        return limits.and_cut(alpha, self.first, steps) if alpha else limits.and_list(steps)
 
 
 def find_dominant(side: Side) -> Dominant | None:
@@ -303,13 +306,6 @@ def seek_candidates(
     return candidates
 
 
-def with_steps(limits: Limits, alpha: float, steps: Array) -> Limits:
-    """These limits, and one list or cut more."""
-    if alpha == 0.0:
-        return replace(limits, lists=[*limits.lists, steps])
-    return replace(limits, cuts=[*limits.cuts, Cut(alpha, steps)])
-
-
 def choose(
     dominant: Dominant, k: int, candidates: Sequence[Candidate], error: float
 ) -> list[Candidate]:
@@ -318,7 +314,7 @@ def choose(
     def find_captured(some: Sequence[Candidate]) -> float:
         limits = dominant.as_limits(k)
         for candidate in some:
-            limits = with_steps(limits, candidate.task.alpha, candidate.steps)
+            limits = dominant.narrow(limits, candidate.task.alpha, candidate.steps)
         return most_captured(limits)
 
     needed = list(candidates)
@@ -369,24 +365,21 @@ def spread(side: Side, multiplier: Multiplier) -> Multiplier:
 def most_captured(limits: Limits) -> float:
     """An upper bound on the sum of squares, rounding included.
 
-    All t up to s_1 and every d_1 are split into intervals [a, b]. On one of them t^2 <= b^2, and
-    R_i(t) is at most min(D_{i+1} - a, i b, alpha (s_1 - a) + E_i). Those whose bound is above the
-    largest value met at an end are halved, as long as that can matter.
+    All t up to the largest p_1 are split into intervals [a, b]. On one of them t^2 <= b^2, and
+    R_i(t) is at most min(i b, E_i - alpha a). Those whose bound is above the largest value met at
+    an end are halved, as long as that can matter.
     """
-    last = min(limits.first, *(float(steps[0]) for steps in limits.lists))
-    a, b = _split(np.array([0.0]), np.array([last]), GRID)
+    a, b = _split(np.array([0.0]), np.array([limits.largest]), GRID)
     met, done = 0.0, 0.0
     for _ in range(MOST_ROUNDS):
         bounds = _sum_captured(limits, a, b)
         met = max(met, float(_sum_captured(limits, b, b).max()))
-        open_ = bounds > met + FINEST * limits.first**2
+        open_ = bounds > met + FINEST * limits.largest**2
         done = max(done, float(bounds[~open_].max(initial=0.0)))
         if not open_.any():
-            break
+            return done
         a, b = _split(a[open_], b[open_], 2)
-    else:
-        done = max(done, float(bounds.max()))
-    return done
+    return max(done, float(bounds.max()))
 
 
 def _split(a: Array, b: Array, parts: int) -> tuple[Array, Array]:
@@ -404,16 +397,12 @@ def _sum_captured(limits: Limits, a: Array, b: Array) -> Array:
     g(k + 4) u at most and a difference of two by twice that; k squares of differences that are at
     most u are off by less than 16 k g u^2 in all.
     """
-    k = len(limits.lists[0])
-    others = np.arange(1, k)
-    size = max(float(steps.sum()) for steps in limits.lists) + k * limits.first
-    least = b[:, None] * others
-    for steps in limits.lists:
-        least = np.minimum(least, np.cumsum(steps)[1:] - a[:, None])
-    for cut in limits.cuts:
-        rest = cut.alpha * (limits.first - a[:, None]) + np.cumsum(cut.steps)
-        least = np.minimum(least, rest)
-        size = max(size, cut.alpha * limits.first + float(cut.steps.sum()))
+    k = 1 + len(limits.lines[0][1])
+    least = b[:, None] * np.arange(1, k)
+    size = k * limits.largest
+    for alpha, totals in limits.lines:
+        least = np.minimum(least, totals - alpha * a[:, None])
+        size = max(size, float(totals.max(initial=0.0)) + k * limits.largest)
     differences = np.diff(np.maximum(least, 0.0), axis=1, prepend=0.0)
     captured = np.square(b) + np.square(differences).sum(axis=1)
     return captured * (1.0 + growth(k + 4)) + 16.0 * k * growth(k + 8) * size**2

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
+import pandas
 from scipy.sparse import coo_array, csr_array, issparse
 
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.inputs.arrays import as_array, as_frame
 from orthonmf.inputs.sparse import as_csr
 from orthonmf.typing import Array
+
+Triple = tuple[Any, Any, float]  # label of a row, label of a column, weight
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,19 +88,11 @@ class Biadjacency:
         """
         _check_threshold(binarize)
         triples = _list_triples(edges)
-        left, right = [edge[0] for edge in triples], [edge[1] for edge in triples]
         if not directed:
-            _refuse_mixed_sides(left, right)
-        rows, row_labels = _number(left, row_names, "row_names")
-        columns, column_labels = _number(right, column_names, "column_names")
-        shape = (len(row_labels), len(column_labels))
-        if 0 in shape:
+            _refuse_mixed_sides(triples)
+        if not triples:
             raise InvalidInputError("The list of edges is empty; a graph needs at least one edge.")
-        heaviest: dict[tuple[int, int], float] = {}
-        for place, (_, _, weight) in zip(zip(rows, columns, strict=True), triples, strict=True):
-            heaviest[place] = max(weight, heaviest.get(place, weight))
-        entries = edges_above(matrix_of(heaviest, heaviest.values(), shape), binarize)
-        return cls(entries, as_names(row_labels), as_names(column_labels))
+        return _from_triples(triples, row_names, column_names, binarize)
 
 
 def as_graph(X: Any, binarize: float | None = None) -> Biadjacency:
@@ -118,10 +114,11 @@ def as_graph(X: Any, binarize: float | None = None) -> Biadjacency:
     _check_threshold(binarize)
     if isinstance(X, Biadjacency):
         return X
-    if _is_networkx(X):
+    networkx = sys.modules.get("networkx")  # who has a graph of it has imported it
+    if networkx is not None and isinstance(X, networkx.Graph):
         return _from_networkx(X, binarize)
-    if isinstance(X, set | frozenset) or (isinstance(X, Iterable) and not hasattr(X, "__len__")):
-        X = list(X)
+    if isinstance(X, Set) or (isinstance(X, Iterable) and not hasattr(X, "__len__")):
+        X = list(X)  # the edges of a networkx graph are a set, too
     if _lists_edges(X, binarize):
         return Biadjacency.from_edges(X, binarize=binarize)
     matrix = as_csr(X) if issparse(X) else as_array(X)
@@ -150,9 +147,8 @@ def _lists_edges(X: Any, binarize: float | None) -> bool:
         return False
     if _names_any(label for edge in X for label in edge[:2]):
         return True
-    return binarize is None and all(
-        isinstance(edge, tuple) and len(edge) == 2 and all(map(_is_whole, edge)) for edge in X
-    )
+    pairs = all(isinstance(edge, tuple) and len(edge) == 2 for edge in X)
+    return pairs and binarize is None and all(_is_whole(label) for edge in X for label in edge)
 
 
 def _names_any(labels: Iterable[Any]) -> bool:
@@ -164,7 +160,7 @@ def _is_whole(label: Any) -> bool:
     return isinstance(label, Integral) and not isinstance(label, bool)
 
 
-def _list_triples(edges: Any) -> list[tuple[Any, Any, float]]:
+def _list_triples(edges: Any) -> list[Triple]:
     """The edges of an array, a data frame or an iterable, of weight 1 where they have none."""
     frame = as_frame(edges)
     if frame is not None:
@@ -178,33 +174,22 @@ def _list_triples(edges: Any) -> list[tuple[Any, Any, float]]:
                 f"Edge {position} is {edge!r}; every edge is a pair (row label, column label), or "
                 "a triple with a weight."
             )
-        if any(map(_is_missing, edge[:2])):
+        left, right, given = (*edge, 1.0)[:3]
+        if pandas.isna(left) is True or pandas.isna(right) is True:  # a tuple is asked by entries
             raise InvalidInputError(f"Edge {position} is {edge!r}: a label is missing.")
-        triples.append((edge[0], edge[1], _weight(edge, position)))
+        weight = pandas.to_numeric(given, errors="coerce")
+        if not 0 <= weight < math.inf:
+            raise InvalidInputError(
+                f"Edge {position} is {tuple(edge)!r}: the third is its weight, a number that is "
+                "finite and not negative."
+            )
+        triples.append((left, right, float(weight)))
     return triples
 
 
-def _is_missing(label: Any) -> bool:
-    return label is None or type(label).__name__ == "NAType" or bool(label != label)
-
-
-def _weight(edge: Any, position: int) -> float:
-    if len(edge) == 2:
-        return 1.0
-    try:
-        weight = float(edge[2])
-    except (TypeError, ValueError):
-        weight = np.nan
-    if not (np.isfinite(weight) and weight >= 0):
-        raise InvalidInputError(
-            f"Edge {position} is {tuple(edge)!r}: the third is its weight, a number that is finite "
-            "and not negative."
-        )
-    return weight
-
-
-def _refuse_mixed_sides(left: list[Any], right: list[Any]) -> None:
+def _refuse_mixed_sides(triples: list[Triple]) -> None:
     """Refuse a name that is on the left of one edge and on the right of another."""
+    left, right = [edge[0] for edge in triples], [edge[1] for edge in triples]
     columns = set(right)
     mixed = next((name for name in left if _names_any([name]) and name in columns), None)
     if mixed is not None:
@@ -217,16 +202,47 @@ def _refuse_mixed_sides(left: list[Any], right: list[Any]) -> None:
         )
 
 
-def _number(labels: list[Any], names: Iterable[Any] | None, what: str) -> tuple[Array, list[Any]]:
-    """The number of every label, and the labels in order of their numbers."""
-    ordered = list(dict.fromkeys(labels) if names is None else names)
+def _from_triples(
+    triples: list[Triple],
+    row_names: Iterable[Any] | None,
+    column_names: Iterable[Any] | None,
+    binarize: float | None,
+) -> Biadjacency:
+    """The graph of edges, one at least; of those listed twice the larger weight counts."""
+    rows = _number((edge[0] for edge in triples), row_names, "row_names")
+    columns = _number((edge[1] for edge in triples), column_names, "column_names")
+    heaviest: dict[tuple[int, int], float] = {}
+    for left, right, weight in triples:
+        place = rows[left], columns[right]
+        heaviest[place] = max(weight, heaviest.get(place, weight))
+    places, shape = np.array(list(heaviest)).reshape(-1, 2).T, (len(rows), len(columns))
+    weights = np.array(list(heaviest.values()), dtype=np.float64)
+    entries = coo_array((weights, tuple(places)), shape=shape).tocsr()
+    return Biadjacency(edges_above(entries, binarize), _as_names(rows), _as_names(columns))
+
+
+def _number(labels: Iterable[Any], names: Iterable[Any] | None, what: str) -> dict[Any, int]:
+    """The number of every label, in order; all have to be among the names, if there are any."""
+    met = list(dict.fromkeys(labels))
+    ordered = met if names is None else list(names)
     numbers = {label: number for number, label in enumerate(ordered)}
     if len(numbers) < len(ordered):
         raise InvalidInputError(f"{what} holds the same label twice.")
-    unknown = next((label for label in labels if label not in numbers), None)
+    unknown = next((label for label in met if label not in numbers), None)
     if unknown is not None:
         raise InvalidInputError(f"The label {unknown!r} is in an edge but not in {what}.")
-    return np.array([numbers[label] for label in labels], dtype=np.int64), ordered
+    return numbers
+
+
+def _as_names(labels: Iterable[Any]) -> Array:
+    """The labels as an array, of objects unless all are of one plain type."""
+    listed = list(labels)
+    kinds = set(map(type, listed))
+    if len(kinds) == 1 and kinds <= {int, float, str, bool}:
+        return np.array(listed)
+    names = np.empty(len(listed), dtype=object)
+    names[:] = listed
+    return names
 
 
 def edges_above(matrix: Array | csr_array, binarize: float | None) -> csr_array:
@@ -236,29 +252,25 @@ def edges_above(matrix: Array | csr_array, binarize: float | None) -> csr_array:
             f"binarize is {binarize}: below 0 every entry that a sparse matrix leaves out "
             "would be an edge. Use a threshold of at least 0, or pass a dense matrix."
         )
-    values: Any = matrix.data if issparse(matrix) else matrix
-    _refuse(~np.isfinite(values), matrix, "NaN or infinity")
+    entries = coo_array(matrix)  # in row order
+    _refuse(entries, ~np.isfinite(entries.data), "NaN or infinity")
     if binarize is None:
         remedy = "pass binarize=t to make every entry above t an edge"
-        _refuse((values != 0) & (values != 1), matrix, "values other than 0 and 1", remedy)
+        wrong = (entries.data != 0) & (entries.data != 1)
+        _refuse(entries, wrong, "values other than 0 and 1", remedy)
     edges = csr_array(matrix > (binarize or 0), dtype=np.uint8)
     edges.sort_indices()
     return edges
 
 
-def _refuse(wrong: Array, matrix: Any, what: str, remedy: str = "") -> None:
-    """Raise an error that names the first offending entry in row order, if there is one.
-
-    ``wrong`` says which entries offend: all of an array, those that a CSR array stores.
-    """
-    count = np.count_nonzero(wrong)
-    if count:
-        rows, columns = np.nonzero(wrong) if wrong.ndim == 2 else matrix.tocoo().coords
-        first = 0 if wrong.ndim == 2 else wrong.argmax()
-        row, column = int(rows[first]), int(columns[first])
+def _refuse(entries: coo_array, wrong: Array, what: str, remedy: str = "") -> None:
+    """Raise an error that names the first entry that is wrong, if there is one."""
+    if wrong.any():
+        first = wrong.argmax()
+        row, column = (int(places[first]) for places in entries.coords)
         raise InvalidInputError(
-            f"The graph contains {what}: {count} of them, the first is "
-            f"X[{row}, {column}] = {matrix[row, column]}. An edge is 1, no edge is 0",
+            f"The graph contains {what}: {np.count_nonzero(wrong)} of them, the first is "
+            f"X[{row}, {column}] = {entries.data[first]}. An edge is 1, no edge is 0",
             remedy,
         )
 
@@ -273,37 +285,6 @@ def _check_threshold(binarize: Any) -> None:
         raise InvalidInputError(f"binarize is {binarize}; pass None or a finite number.")
 
 
-def matrix_of(
-    places: Iterable[tuple[int, int]], weights: Iterable[float], shape: tuple[int, int]
-) -> csr_array:
-    """The CSR matrix with these weights at these places, float64; those of one place add up."""
-    numbers = np.array(list(places), dtype=np.int64).reshape(-1, 2).T
-    entries = np.array(list(weights), dtype=np.float64)
-    return coo_array((entries, tuple(numbers)), shape=shape).tocsr()
-
-
-def as_names(labels: list[Any]) -> Array:
-    """The labels as an array, of objects unless all are of one plain type."""
-    kinds = {type(label) for label in labels}
-    if len(kinds) == 1 and kinds <= {int, float, str, bool}:
-        return np.array(labels)
-    names = np.empty(len(labels), dtype=object)
-    names[:] = labels
-    return names
-
-
-def _is_networkx(X: Any) -> bool:
-    """Whether this is a networkx graph, without importing networkx; its views are refused."""
-    if all(base.__module__.partition(".")[0] != "networkx" for base in type(X).__mro__):
-        return False
-    if not hasattr(type(X), "nodes"):
-        raise InvalidTypeError(
-            f"X is networkx's {type(X).__name__}, which does not tell rows from columns; pass the "
-            "graph itself, whose nodes may say it by their attribute bipartite"
-        )
-    return True
-
-
 def _from_networkx(graph: Any, binarize: float | None) -> Biadjacency:
     """Rows, columns and entries of a bipartite networkx graph."""
     side = _find_sides(graph)
@@ -313,21 +294,15 @@ def _from_networkx(graph: Any, binarize: float | None) -> Biadjacency:
         raise InvalidInputError(
             f"The graph has {len(rows)} rows and {len(columns)} columns; it needs both sides."
         )
-    row_numbers = {node: number for number, node in enumerate(rows)}
-    column_numbers = {node: number for number, node in enumerate(columns)}
-    ends: list[tuple[int, int]] = []
-    weights = []
+    triples = []
     for left, right, weight in graph.edges(data="weight", default=1):
         if side[left] == side[right]:
             raise InvalidInputError(
                 f"The edge {left!r} - {right!r} joins two nodes of one side; "
                 "the graph is not bipartite."
             )
-        row, column = (left, right) if side[left] == 0 else (right, left)
-        ends.append((row_numbers[row], column_numbers[column]))
-        weights.append(weight)
-    entries = matrix_of(ends, weights, (len(rows), len(columns)))
-    return Biadjacency(edges_above(entries, binarize), as_names(rows), as_names(columns))
+        triples.append((left, right, weight) if side[left] == 0 else (right, left, weight))
+    return _from_triples(triples, rows, columns, binarize)
 
 
 def _find_sides(graph: Any) -> dict[Any, int]:
