@@ -56,9 +56,6 @@ from orthonmf.onmf.solution import solve_zero
 from orthonmf.progress import progress_lines
 from orthonmf.version import __version__
 
-RELAXATION_SHARE = 1 / 6
-"""The part of the seconds of a tight certificate that starts from its relaxation may take."""
-
 
 def factorize(
     X: Any,
@@ -130,8 +127,7 @@ def factorize(
         stops when it likes: ``max_iter``, ``tol`` and ``checkpoint`` have no effect on it.
     n_init
         For "best", how many tournaments of starts are played; the best answer is kept, and with
-        more than one answers are also recombined, and with ``certificate="tight"`` starts are made
-        of the relaxation that it solves. "auto" plays one, which is nearly always near
+        more than one answers are also recombined. "auto" plays one, which is nearly always near
         the best answer known; with missing values it makes four starts. For "paper", independent
         starts; "auto" makes one. Where one start promises a ratio r on average, the best of R
         starts is within 2 r with a chance of at least 1 - 2**-R.
@@ -251,8 +247,6 @@ def factorize(
         options = with_usable(options, matrix)
         chosen = algorithm_for(options, kind_of_data(matrix, options))
         options = replace(options, n_init=options.n_init or chosen.starts)
-        if certificate == "tight" and algorithm == "best" and not options.n_groups:
-            options = replace(options, relaxation_seconds=seconds * RELAXATION_SHARE)
         refuse_large_fit(matrix, chosen, options.n_components, orthogonal, options.n_groups)
         if options.file is not None:
             steps = open_checkpoint(options.file, matrix, options, seed, random_state is not None)
@@ -328,7 +322,6 @@ def open_checkpoint(
         "n_init": options.n_init,
         "max_iter": options.max_iter,
         "tol": options.tol,
-        "seconds of the relaxation": options.relaxation_seconds,
         "the data": matrix.fingerprint(),
     }
     return FileCheckpoint(path, options.rng, identity, seed, seeded=seeded)

@@ -20,8 +20,7 @@ class Options:
 
     What follows from the data stands at the end. Of the components ``asked`` for, ``n_components``
     can be in use. With a core two numbers are asked for, and ``n_groups`` groups of columns can be
-    in use; else it is 0. The relaxation of a tight certificate may take ``relaxation_seconds``, by
-    counting, for starts of a search.
+    in use; else it is 0.
     """
 
     asked: int | tuple[int, int]
@@ -39,7 +38,6 @@ class Options:
 
     n_components: int = 0
     n_groups: int = 0
-    relaxation_seconds: float = 0.0
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
 
     def given(self, option: str) -> Any:

@@ -1,31 +1,18 @@
-"""Ways out of a local optimum; what they find counts only if it captures more.
-
-Those from the relaxation that a tight certificate solves, for a fit that asked for one, are tried
-last and draw from a generator of their own: all that precedes them is as it is without, so that an
-answer with them never captures less.
-"""
+"""Ways out of a local optimum; what they find counts only if it captures more."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from orthonmf.engine.points import Samples
-from orthonmf.engine.products import Products
 from orthonmf.engine.sampling import draw
-from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.loop import Escape
-from orthonmf.onmf.search.tournament import Tournament
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
 from orthonmf.vectors import unit_lengths
 
 BREATH_SWEEPS = 3
 RECOMBINATIONS = 3
-RELAXATION_STEP = "relaxation start"
-N_STARTS, N_ROUNDS, N_MOVED = 8, 2, 2
-"""Of a tournament of rows of the relaxation, which have few coordinates."""
 
 
 def line_escapes(points: Samples, k: int, n_init: int, rng: np.random.Generator) -> list[Escape]:
@@ -80,59 +67,3 @@ def breathe(points: Samples, directions: Array, n_added: int, rng: np.random.Gen
         swept = points.sweep_directions(wide)
         wide = np.where(swept.captured[:, None] > 0, swept.sums, wide)
     return prune(points, wide, len(directions))
-
-
-def relaxed_escapes(points: Samples, options: Options) -> list[Escape]:
-    """Two ways to make a partition of the relaxation, and the best answer joined by the second.
-
-    Nothing where the relaxation of these points takes longer than it may.
-    """
-    rows = _solve_relaxation(points, options)
-    if not rows.any():
-        return []
-    plain = _Rounding(points, options, rows)
-    lengths = np.sqrt(points.weights)[:, None]
-    # A row has the part of its point in Z; here the point counts as it does in the data.
-    heavy = _Rounding(points, options, unit_lengths(rows) * lengths)
-
-    def join(best: Solution, answers: list[Solution]) -> Array:
-        return recombine(points, best.directions, heavy.directions, options.n_components)
-
-    return [
-        Escape(RELAXATION_STEP, plain),
-        Escape(RELAXATION_STEP, heavy),
-        Escape(RELAXATION_STEP, join),
-    ]
-
-
-def _solve_relaxation(points: Samples, options: Options) -> Array:
-    """W (N, r) of the relaxation, or no columns; solved once, also by a fit that was broken off."""
-    step = options.checkpoint.next_step()
-    if not step.finished:
-        from orthonmf.bounds.primal import relaxed_rows  # no other fit needs bounds
-
-        rows = relaxed_rows(points, options.n_components, options.relaxation_seconds)
-        empty = np.zeros((len(points.weights), 0))
-        step.finish(text=RELAXATION_STEP, vectors=empty if rows is None else rows)
-    return step.arrays["vectors"]
-
-
-@dataclass(slots=True)
-class _Rounding:
-    """The directions of the clusters of rows (N, r), one for every point; made when asked for."""
-
-    points: Samples
-    options: Options
-    rows: Array
-    directions: Array = field(default_factory=lambda: np.zeros((0, 0)))
-
-    def __call__(self, best: Solution, answers: list[Solution]) -> Array:
-        k = self.options.n_components
-        heavy = np.flatnonzero(self.rows.any(axis=1))
-        rng = np.random.default_rng(0)
-        tournament = Tournament(Products(rows=self.rows[heavy]), k, rng, tol=1e-4)
-        tournament.begin(N_STARTS)
-        labels = np.full(len(self.rows), -1)
-        labels[heavy], _ = tournament.play(N_STARTS, N_ROUNDS, N_MOVED)
-        self.directions = self.points.power_update(labels, np.ones(len(labels)), k)
-        return self.directions

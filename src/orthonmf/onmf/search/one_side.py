@@ -17,7 +17,7 @@ from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.candidates import MANY_COMPONENTS
 from orthonmf.onmf.search.descent import descend
-from orthonmf.onmf.search.escapes import line_escapes, relaxed_escapes
+from orthonmf.onmf.search.escapes import line_escapes
 from orthonmf.onmf.search.local_search import stable_start
 from orthonmf.onmf.search.loop import Escape, Search, Start
 from orthonmf.onmf.search.moves import MoveBlocks, move_points
@@ -59,7 +59,7 @@ def search_lines(points: Points, options: Options) -> Solution:
     search = Search(_Refinement(points, single, options, n_init))
     escapes: Iterable[Escape] = ()
     if single is not None and n_init > 1:
-        escapes = _line_escapes(single, options, n_init)
+        escapes = line_escapes(single, k, n_init, options.rng)
     return search.run(_starts(points, options), escapes)
 
 
@@ -68,13 +68,6 @@ def _starts(points: Points, options: Options) -> Iterator[Start]:
     if not isinstance(options.init, str) or options.init != "local-search":
         return line_starts(points, options)
     return (stable_start(points, options, number) for number in range(options.n_init))
-
-
-def _line_escapes(points: Samples, options: Options, n_init: int) -> Iterator[Escape]:
-    """Those of every search with several starts, then those that the relaxation gives."""
-    yield from line_escapes(points, options.n_components, n_init, options.rng)
-    if options.relaxation_seconds > 0.0:
-        yield from relaxed_escapes(points, options)
 
 
 class _Refinement:
