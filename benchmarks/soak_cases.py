@@ -30,7 +30,7 @@ from tests.oracles.three_factors import best_three_factor_error
 
 KL = "kullback-leibler"
 INITS = ("auto", "auto", "lines", "k-means||", "local-search")
-KMEANS = (None, "k-means++", "greedy-k-means++", "k-means||", "ls++", "local-search")
+KMEANS = (None, "k-means++", "k-means||", "ls++", "local-search")
 CERTIFICATE_SECONDS = 3.0
 ROUNDING = 1e-9  # of an optimum by brute force
 

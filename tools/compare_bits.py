@@ -82,7 +82,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"{name} core", fit(name, (3, 4), orthogonal="both")
         yield f"{name} n_init 3", fit(name, 3, n_init=3)
         yield f"{name} both n_init 3", fit(name, 3, n_init=3, orthogonal="both")
-    for subroutine in ("greedy-k-means++", "k-means||", "ls++", "local-search"):
+    for subroutine in ("k-means||", "ls++", "local-search"):
         yield f"paper {subroutine}", fit("planted", 5, algorithm="paper", kmeans=subroutine)
     for init in ("lines", "k-means||"):
         for orthogonal in ("samples", "features"):

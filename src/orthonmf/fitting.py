@@ -121,10 +121,10 @@ def factorize(
         ``n_components`` rows, as many columns as X), which is one start. For disjoint blocks only
         "auto" and components are taken.
     kmeans
-        For "paper", the k-means subroutine: "k-means++" (the default), "greedy-k-means++",
-        "k-means||", "ls++", "local-search" (proves its ratio, in time quadratic in the number of
-        points), or a function of (normalized points, weights, k, rng) that returns labels and
-        stops when it likes: ``max_iter``, ``tol`` and ``checkpoint`` have no effect on it.
+        For "paper", the k-means subroutine: "k-means++" (the default), "k-means||", "ls++",
+        "local-search" (proves its ratio, in time quadratic in the number of points), or a function
+        of (normalized points, weights, k, rng) that returns labels and stops when it likes:
+        ``max_iter``, ``tol`` and ``checkpoint`` have no effect on it.
     n_init
         For "best", how many tournaments of starts are played; the best answer is kept, and with
         more than one answers are also recombined. "auto" plays one, which is nearly always near

@@ -131,10 +131,10 @@ def is_refused(k, options):
 
 
 def all_gone(k, options):
-    """Greedy draws and draws in rounds, which are other laws."""
+    """Draws in rounds, which are another law."""
     if "init" in options:
         return is_gone(k, options, init="k-means||")
-    return all(is_gone(k, options, kmeans=law) for law in ("greedy-k-means++", "k-means||"))
+    return is_gone(k, options, kmeans="k-means||")
 
 
 def stability_ends(k, options):

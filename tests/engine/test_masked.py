@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine.executors import Threads
-from orthonmf.engine.first_look import has_missing
 from orthonmf.engine.masked import MaskedMatrix
-from orthonmf.engine.sources import in_memory, to_dense
+from orthonmf.engine.sources import to_dense
 from orthonmf.errors import ScaleOverflowError
 from orthonmf.inputs.data import as_matrix
 from tests.engine.weighted import CASES, make, some_numbers
@@ -138,9 +136,9 @@ def test_missing_entries_are_zeros_wherever_they_are_not_left_out(store):
 
 def test_one_missing_entry_in_the_last_row_is_noticed(store):
     X = some_numbers()
-    assert not has_missing(in_memory(store(X)), Threads())
+    assert as_matrix(store(X), missing_values=np.nan).complete
     X[-1, -1] = np.nan
-    assert has_missing(in_memory(store(X)), Threads())
+    assert not as_matrix(store(X), missing_values=np.nan).complete
 
 
 def test_a_scale_that_no_float_holds_is_refused_by_its_row(store):

@@ -17,8 +17,7 @@ PAPER = {"algorithm": "paper"}
         (DENSE, {"init": "k-means||"}, "in rounds", {"init": "lines"}),
         (DENSE, {"init": "k-means||"}, "always holds", {"init": "local-search"}),
         (DENSE, {"init": DENSE[:3]}, "given, not drawn", {"init": "lines"}),
-        (DENSE, {**PAPER, "kmeans": "k-means||"}, "in rounds", {**PAPER, "kmeans": "k-means++"}),
-        (DENSE, {**PAPER, "kmeans": "greedy-k-means++"}, "greedy", PAPER),
+        (DENSE, {**PAPER, "kmeans": "k-means||"}, "in rounds", PAPER),
         (DENSE, {"beta_loss": "kullback-leibler"}, "divergence", {"beta_loss": "frobenius"}),
     ],
 )

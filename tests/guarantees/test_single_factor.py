@@ -73,11 +73,11 @@ def test_the_expected_ratio_holds_on_average(kmeans, k):
         assert mean <= certificate.a_priori_ratio * optimum + ROUNDING, seed
 
 
-def test_greedy_seeding_and_foreign_subroutines_promise_nothing():
+def test_drawing_in_rounds_and_foreign_subroutines_promise_nothing():
     X = tiny_matrix(0)
-    greedy = orthonmf.factorize(X, 2, algorithm="paper", kmeans="greedy-k-means++", random_state=0)
-    assert greedy.certificate.a_priori_ratio is None
-    assert "greedy" in greedy.certificate.reason
+    rounds = orthonmf.factorize(X, 2, algorithm="paper", kmeans="k-means||", random_state=0)
+    assert rounds.certificate.a_priori_ratio is None
+    assert "in rounds" in rounds.certificate.reason
     foreign = orthonmf.factorize(X, 2, algorithm="paper", kmeans=exact_kmeans)
     assert foreign.certificate.a_priori_ratio is None
     assert "subroutine" in foreign.certificate.reason

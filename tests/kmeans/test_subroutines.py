@@ -82,7 +82,7 @@ def test_points_without_weight_get_no_label():
     assert set(found.labels[[0, 2]]) == {0, 1}
 
 
-@pytest.mark.parametrize("subroutine", ["k-means++", "greedy-k-means++", "ls++", "local-search"])
+@pytest.mark.parametrize("subroutine", ["k-means++", "ls++", "local-search"])
 def test_every_subroutine_reaches_the_optimum_of_a_small_case_with_restarts(subroutine):
     X = np.random.default_rng(3).exponential(size=(8, 3))
     lengths = np.linalg.norm(X, axis=1)

@@ -203,16 +203,3 @@ def look_block(
         for some in slices(len(light), piece_rows(rows.shape[1]))
     ]
     return looked, light[np.concatenate(filled) > 0]
-
-
-def has_missing(source: Source, executor: Executor) -> bool:
-    """Whether any entry is NaN; one read."""
-    answers: list[bool] = []
-    executor.fold(source, Work(missing_block), lambda rows, missing: answers.append(missing))
-    return any(answers)
-
-
-def missing_block(kernel: Kernel[Any], rows: Any) -> bool:
-    """Whether a block has missing entries: the square of such a row is NaN, and of no other."""
-    with np.errstate(all="ignore"):
-        return bool(np.isnan(kernel.look(rows).row_squares).any())

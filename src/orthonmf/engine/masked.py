@@ -23,7 +23,7 @@ import numpy as np
 from orthonmf.engine.executors import Executor
 from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.interface import Kernel
-from orthonmf.engine.kernels.missing import ObservedBlock, fill, observe
+from orthonmf.engine.kernels.missing import ObservedBlock, fill
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.sources import Source
 from orthonmf.typing import Array
@@ -148,7 +148,7 @@ def _fit_block(
     kernel: Kernel[Any], rows: Any, components: Array, column_weights: Array | None
 ) -> tuple[Array, Array]:
     """The root of what every component captures of every row, (b, k), and its loading."""
-    return _fit(observe(rows), components, column_weights)
+    return _fit(ObservedBlock(rows), components, column_weights)
 
 
 def _fit(
@@ -170,7 +170,7 @@ def _sweep_block(
     fixed: Array | None,
 ) -> tuple[Array, Array, Array, Array]:
     """Labels, the two largest captured energies, and the sums that update the components."""
-    block = observe(rows)
+    block = ObservedBlock(rows)
     scores, loadings = _fit(block, components, column_weights)
     labels = scores.argmax(axis=1)
     places = np.arange(len(labels))

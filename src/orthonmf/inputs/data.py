@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.sparse import csr_array, issparse
 
 from orthonmf.engine.dask.source import DaskSource, is_dask_array
 from orthonmf.engine.executors import executor_for
-from orthonmf.engine.first_look import has_missing, scan
+from orthonmf.engine.first_look import scan
 from orthonmf.engine.kernels.missing import fill
 from orthonmf.engine.masked import MaskedMatrix
 from orthonmf.engine.matrix import Matrix
@@ -89,13 +90,16 @@ def as_matrix(
     row_weights = as_weights(sample_weight, source.shape[0], "sample_weight")
     column_weights = as_weights(feature_weight, source.shape[1], "feature_weight")
     executor = executor_for(source, as_n_jobs(n_jobs), as_bytes(max_memory))
-    masked = may_be_missing(missing_values) and has_missing(source, executor)
-    if masked and source.kernel.on_device:
-        raise InvalidInputError(
-            "X has missing entries, which cannot be left out on a device; pass X.cpu()"
-        )
-    prepare = fill if masked else None
-    scanned = scan(source, executor, row_weights, column_weights, columns, prepare)
+    look = partial(scan, source, executor, row_weights, column_weights, columns)
+    scanned = look()
+    offense = scanned.offense
+    masked = offense is not None and np.isnan(offense[2]) and may_be_missing(missing_values)
+    if masked:
+        if source.kernel.on_device:
+            raise InvalidInputError(
+                "X has missing entries, which cannot be left out on a device; pass X.cpu()"
+            )
+        scanned = look(prepare=fill)
     if scanned.offense is not None:
         raise _offense(*scanned.offense, X)
     kind = MaskedMatrix if masked else Matrix

@@ -1,4 +1,4 @@
-"""k-means++ by the exact law, over weighted points, and its greedy variant.
+"""k-means++ by the exact law, over weighted points.
 
 Two ways to say how far normalized points are apart, both from their cosine. *Plain*: squared
 Euclidean distance, the geometry of the paper. *Lines*: squared sine of the angle, which is the
@@ -9,7 +9,6 @@ the expected ratio of the draws.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -55,27 +54,9 @@ class Drawn:
     distances: Array  # (N,)
 
 
-def seed(
-    points: Points,
-    k: int,
-    rng: np.random.Generator,
-    *,
-    distance: Distance = plain,
-    candidates: int = 1,
-) -> Array:
-    """Draw up to k points, each with probability proportional to weight times squared distance.
-
-    Fewer are drawn when what remains is rounding: then all points coincide with drawn ones.
-    Returns their positions, in the order of drawing.
-    """
-    if candidates == 1:
-        return draw_by_law(points, k, rng, distance=distance).picks
-
-    def distances_to(picks: Array) -> Array:
-        return distance(*points.cosines_with(points.at(picks)))
-
-    nothing = distance_rounding(points.dimension)
-    return draw_far(points.weights, k, rng, distances_to, nothing, candidates)
+def seed(points: Points, k: int, rng: np.random.Generator, *, distance: Distance = plain) -> Array:
+    """Positions of up to k points, drawn by :func:`draw_by_law`, in the order of drawing."""
+    return draw_by_law(points, k, rng, distance=distance).picks
 
 
 def draw_by_law(
@@ -83,6 +64,7 @@ def draw_by_law(
 ) -> Drawn:
     """Draw up to k points by weight times distance to the nearest one drawn before, in few reads.
 
+    Fewer are drawn when what remains is rounding: then all points coincide with drawn ones.
     Several points are proposed at once, by the distances of the last read, and one after the other
     is taken with the chance by which its distance has shrunk since. A proposal that is taken then
     has the law of a draw by the distances of that moment, so the k points have the law of k draws
@@ -132,12 +114,8 @@ def draw_far(
     rng: np.random.Generator,
     distances_to: Callable[[Array], Array],
     nothing: float,
-    candidates: int = 1,
 ) -> Array:
     """Draw up to k positions by weight (N,) times distance to the nearest one drawn before.
-
-    With more than one candidate per draw the one that lowers the cost most is kept (greedy),
-    which is a different law and carries no guarantee.
 
     Parameters
     ----------
@@ -151,23 +129,14 @@ def draw_far(
     distances = np.ones(len(weights))
     while len(drawn) < k:
         chances = weights * distances
-        total = chances.sum()
-        if not total > (least if drawn else 0.0):
+        if not chances.sum() > (least if drawn else 0.0):
             break
-        picks = draw(chances, candidates if drawn else 1, rng)
-        nearer = distances_to(picks)
-        np.minimum(nearer, distances[:, None] if drawn else np.inf, out=nearer)
-        nearer[picks, np.arange(len(picks))] = 0.0
-        best = int((weights @ nearer).argmin()) if len(picks) > 1 else 0
-        distances = nearer[:, best]
+        pick = draw(chances, 1, rng)
+        nearer = distances_to(pick)[:, 0]
+        distances = np.minimum(nearer, distances) if drawn else nearer
+        drawn.append(int(pick[0]))
         distances[drawn] = 0.0
-        drawn.append(int(picks[best]))
     return np.array(drawn, dtype=np.int64)
-
-
-def greedy_candidates(k: int) -> int:
-    """How many candidates the greedy variant tries for each draw."""
-    return 2 + int(math.log(k))
 
 
 def seeding_promise(k: int) -> Promise:

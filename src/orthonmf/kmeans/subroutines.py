@@ -15,19 +15,22 @@ from orthonmf.kmeans.exchanges import Exchange, random_exchanges
 from orthonmf.kmeans.lloyd import Clustering, lloyd
 from orthonmf.kmeans.local_search import cluster_until_stable
 from orthonmf.kmeans.rounds import seed_in_rounds
-from orthonmf.kmeans.seeding import greedy_candidates, plain, seed, seeding_promise
+from orthonmf.kmeans.seeding import plain, seed, seeding_promise
 from orthonmf.kmeans.user_subroutine import call_subroutine
 from orthonmf.typing import Array
 
 MAX_ITER = 300
 TOL = 1e-6
+NO_CONSTANT = Promise(
+    reason="drawing in rounds carries no known constant; algorithm='paper', kmeans='k-means++' "
+    "promises a ratio on average, kmeans='local-search' one that always holds"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Subroutine:
     """A recipe for one start: how to draw, whether and how to exchange, then Lloyd."""
 
-    greedy: bool = False
     in_rounds: bool = False
     random_exchanges: int = 0
     exhaustive: bool = False
@@ -50,24 +53,14 @@ class Subroutine:
         clustering = lloyd(points, centers, max_iter=max_iter, tol=tol, step=step)
         if self.exhaustive:
             return cluster_until_stable(points, clustering, max_iter=max_iter, tol=tol)
-        return replace(clustering, promise=self.promise_of_draws(k))
-
-    def promise_of_draws(self, k: int) -> Promise:
-        """What the draws of k centers promise for all that only lowers their cost."""
-        if self.greedy or self.in_rounds:
-            how = "greedy seeding" if self.greedy else "drawing in rounds"
-            return Promise(
-                reason=f"{how} carries no known constant; algorithm='paper', kmeans='k-means++' "
-                "promises a ratio on average, kmeans='local-search' one that always holds"
-            )
-        return seeding_promise(k)
+        # Lloyd and exchanges only lower the cost of the draws.
+        return replace(clustering, promise=NO_CONSTANT if self.in_rounds else seeding_promise(k))
 
     def first_centers(self, points: Points, k: int, rng: np.random.Generator) -> Array:
         """The centers (k, m) that Lloyd starts from."""
         if self.in_rounds:
             return seed_in_rounds(points, k, rng, distance=plain)
-        picks = seed(points, k, rng, candidates=greedy_candidates(k) if self.greedy else 1)
-        centers = points.at(picks)
+        centers = points.at(seed(points, k, rng))
         if not self.random_exchanges:
             return centers
         exchange = Exchange(points, centers)
@@ -77,7 +70,6 @@ class Subroutine:
 
 SUBROUTINES = {
     "k-means++": Subroutine(),
-    "greedy-k-means++": Subroutine(greedy=True),
     "k-means||": Subroutine(in_rounds=True),
     "ls++": Subroutine(random_exchanges=25),
     "local-search": Subroutine(random_exchanges=25, exhaustive=True),

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from orthonmf.engine.kernels import dense, sparse
 from orthonmf.engine.kernels.dense import DENSE
-from orthonmf.engine.kernels.missing import fill, observe
+from orthonmf.engine.kernels.missing import ObservedBlock, fill
 from orthonmf.engine.kernels.sparse import SPARSE, gram_of_rows
 from orthonmf.engine.loadings import ByLabel
 from orthonmf.errors import InvalidInputError
@@ -200,7 +200,7 @@ def test_missing_entries_take_no_part_in_any_sum(store):
     filled = np.where(gaps, 0.0, X + 0.1)
     found = fill(rows)
     np.testing.assert_array_equal(found if store is np.asarray else found.toarray(), filled)
-    block, seen = observe(rows), (~gaps).astype(float)
+    block, seen = ObservedBlock(rows), (~gaps).astype(float)
     vectors, loadings = RNG.random((3, M)), RNG.random((N, 3))
     vectors[:, 2] = 1e20  # what is left when it is missing must keep its digits
     close(block.multiply_directions(vectors), filled @ vectors.T)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -46,15 +47,15 @@ class DenseKernel(Kernel[Array]):
     ) -> BlockLook:
         squares = np.empty(len(rows))
         lowest, largest = np.inf, -np.inf
-        for start, stop in _chunks(rows):
-            chunk = rows[start:stop]
+        for some in _chunks(rows):
+            chunk = rows[some]
             # Not Python's min and max, which lose a NaN.
             lowest, largest = np.minimum(lowest, chunk.min()), np.maximum(largest, chunk.max())
             wide = chunk.astype(np.float64, copy=False)
             if column_weights is None:
-                row_dots(wide, wide, out=squares[start:stop])
+                row_dots(wide, wide, out=squares[some])
             else:
-                squares[start:stop] = np.square(wide) @ column_weights
+                squares[some] = np.square(wide) @ column_weights
         offense = None
         if not (lowest >= 0 and np.isfinite(largest)):
             row, column = divmod(find_offense(rows.ravel()) or 0, rows.shape[1])
@@ -71,9 +72,9 @@ class DenseKernel(Kernel[Array]):
         if not exact:
             return rows @ directions.T.astype(rows.dtype, copy=False)
         products = np.empty((len(rows), len(directions)))
-        for start, stop in _chunks(rows):
-            chunk = rows[start:stop].astype(np.float64, copy=False)
-            np.matmul(chunk, directions.T, out=products[start:stop])
+        for some in _chunks(rows):
+            chunk = rows[some].astype(np.float64, copy=False)
+            np.matmul(chunk, directions.T, out=products[some])
         return products
 
     def find_winners(
@@ -90,8 +91,7 @@ class DenseKernel(Kernel[Array]):
         # Few rows at a time, so that their products are still in cache when the winner is sought.
         most = max(FEWEST_ROWS, min(SCORES_IN_CACHE // k, ENTRIES_IN_CACHE // n_columns))
         size = -(-len(rows) // -(-len(rows) // most))  # as even as it goes
-        for start in range(0, len(rows), size):
-            part = slice(start, start + size)
+        for part in slices(len(rows), size):
             some = rows[part]
             if disjoint and k > SEGMENTS_FROM:
                 scores = _segment_products(some, directions)
@@ -112,8 +112,8 @@ class DenseKernel(Kernel[Array]):
         places = np.maximum(labels, 0)
         narrow = np.asarray(directions, dtype=rows.dtype)
         products = np.empty(len(rows), dtype=rows.dtype)
-        for start, stop in _chunks(rows):
-            row_dots(rows[start:stop], narrow[places[start:stop]], out=products[start:stop])
+        for some in _chunks(rows):
+            row_dots(rows[some], narrow[places[some]], out=products[some])
         products = np.where(labels >= 0, products, 0)
         coefficients = products if row_weights is None else products * row_weights
         return BlockSweep(
@@ -156,12 +156,12 @@ class DenseKernel(Kernel[Array]):
     ) -> Array:
         factors = loadings.csr() if isinstance(loadings, ByLabel) else loadings
         squares = np.empty(len(rows))
-        for start, stop in _chunks(rows):
-            chunk = rows[start:stop].astype(np.float64, copy=False)
-            difference = chunk - factors[start:stop] @ components
+        for some in _chunks(rows):
+            chunk = rows[some].astype(np.float64, copy=False)
+            difference = chunk - factors[some] @ components
             if column_factors is not None:
                 difference *= column_factors
-            squares[start:stop] = np.square(difference).sum(axis=1)
+            squares[some] = np.square(difference).sum(axis=1)
         return squares
 
     def gram(self, rows: Array, column_factors: Array, row_weights: Array | None) -> Array:
@@ -185,9 +185,9 @@ class DenseKernel(Kernel[Array]):
 def square_columns(rows: Array, row_weights: Array | None) -> Array:
     """(m,) weighted sums of the squares of every column, in float64."""
     squares = np.zeros(rows.shape[1])
-    for start, stop in _chunks(rows):
-        chunk = np.square(rows[start:stop], dtype=np.float64)
-        squares += chunk.sum(axis=0) if row_weights is None else row_weights[start:stop] @ chunk
+    for some in _chunks(rows):
+        chunk = np.square(rows[some], dtype=np.float64)
+        squares += chunk.sum(axis=0) if row_weights is None else row_weights[some] @ chunk
     return squares
 
 
@@ -220,9 +220,9 @@ def _segment_products(rows: Array, directions: Array) -> Array:
     used, starts = np.unique(owners[order], return_index=True)
     values = directions[owners, np.arange(len(owners))][order]
     scores = np.zeros((len(directions), len(rows)), dtype=rows.dtype)
-    for start, stop in _chunks(rows):
-        multiplied = rows[start:stop, order] * values
-        scores[used, start:stop] = np.add.reduceat(multiplied, starts, axis=1).T
+    for some in _chunks(rows):
+        multiplied = rows[some, order] * values
+        scores[used, some] = np.add.reduceat(multiplied, starts, axis=1).T
     return scores
 
 
@@ -258,9 +258,8 @@ def _one_per_column(values: Array, places: Array, k: int) -> csc_array:
     return members
 
 
-def _chunks(rows: Array) -> list[tuple[int, int]]:
-    size = max(1, CHUNK_ENTRIES // max(1, rows.shape[1]))
-    return [(start, min(start + size, len(rows))) for start in range(0, len(rows), size)]
+def _chunks(rows: Array) -> Iterator[slice]:
+    return slices(len(rows), CHUNK_ENTRIES // max(1, rows.shape[1]))
 
 
 DENSE = DenseKernel()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,22 @@ CANCELLED = 1e-2
 ENTRIES_AT_ONCE = 2**20
 
 
-class ObservedBlock(ABC):
-    """A block with missing entries: values with zeros in their place, and where they are."""
+class ObservedBlock:
+    """A block with missing entries: values with zeros in their place, and where they are.
 
-    def __init__(self, values: Array | csr_array) -> None:
-        self._values = values
+    A dense block carries the observed positions as ones. In a sparse one, where an absent entry is
+    an observed zero, it is what is missing: sums over the observed are differences.
+    """
+
+    def __init__(self, rows: Array | csr_array) -> None:
+        self._values = fill(rows).astype(np.float64, copy=False)
+        if isinstance(rows, np.ndarray):
+            self._observed = (~np.isnan(rows)).astype(np.float64)
+            return
+        missing = np.isnan(rows.data)
+        ends = np.concatenate(([0], np.cumsum(missing)))[rows.indptr]
+        ones = np.ones(int(ends[-1]))
+        self._missing = csr_array((ones, rows.indices[missing], ends), shape=rows.shape)
 
     def multiply_directions(self, directions: Array) -> Array:
         """Products (b, k) of the rows with directions (k, m)."""
@@ -36,18 +46,18 @@ class ObservedBlock(ABC):
         """Products (k, m) of loadings (b, k) with the columns."""
         return (self._values.T @ loadings).T
 
-    @abstractmethod
     def sum_observed(self, squares: Array) -> Array:
         """For every row the sums of ``squares`` (k, m) over its observed columns, (b, k)."""
+        by_column = np.ascontiguousarray(squares.T)
+        if isinstance(self._values, np.ndarray):
+            return self._observed @ by_column
+        return _sum_others(self._missing, by_column)
 
-    @abstractmethod
     def sum_observed_rows(self, squares: Array) -> Array:
         """For every column the sums of ``squares`` (b, k) over its observed rows, (k, m)."""
-
-
-def observe(rows: Array | csr_array) -> ObservedBlock:
-    """Split a block with NaN in place of missing entries."""
-    return ObservedArray(rows) if isinstance(rows, np.ndarray) else ObservedCsr(rows)
+        if isinstance(self._values, np.ndarray):
+            return squares.T @ self._observed
+        return _sum_others(self._missing.T.tocsr(), squares).T
 
 
 def fill(rows: Array | csr_array) -> Array | csr_array:
@@ -55,42 +65,6 @@ def fill(rows: Array | csr_array) -> Array | csr_array:
     if isinstance(rows, np.ndarray):
         return np.where(np.isnan(rows), rows.dtype.type(0), rows)
     return with_values(rows, fill(rows.data))
-
-
-class ObservedArray(ObservedBlock):
-    """A dense block, which carries the observed positions as ones."""
-
-    def __init__(self, rows: Array) -> None:
-        observed = ~np.isnan(rows)
-        super().__init__(np.where(observed, rows, 0.0).astype(np.float64, copy=False))
-        self._observed = observed.astype(np.float64)
-
-    def sum_observed(self, squares: Array) -> Array:
-        return self._observed @ np.ascontiguousarray(squares.T)
-
-    def sum_observed_rows(self, squares: Array) -> Array:
-        return squares.T @ self._observed
-
-
-class ObservedCsr(ObservedBlock):
-    """A sparse block, where an absent entry is an observed zero: it carries what is missing.
-
-    Sums over the observed are differences.
-    """
-
-    def __init__(self, rows: csr_array) -> None:
-        missing = np.isnan(rows.data)
-        values = np.where(missing, 0.0, rows.data).astype(np.float64)
-        super().__init__(csr_array((values, rows.indices, rows.indptr), shape=rows.shape))
-        ends = np.concatenate(([0], np.cumsum(missing)))[rows.indptr]
-        ones = np.ones(int(ends[-1]))
-        self._missing = csr_array((ones, rows.indices[missing], ends), shape=rows.shape)
-
-    def sum_observed(self, squares: Array) -> Array:
-        return _sum_others(self._missing, np.ascontiguousarray(squares.T))
-
-    def sum_observed_rows(self, squares: Array) -> Array:
-        return _sum_others(self._missing.T.tocsr(), squares).T
 
 
 def observed_residual_block(
