@@ -18,7 +18,6 @@ BUILTIN = {
     "SourceChangedError": RuntimeError,
     "WrongBoundError": ArithmeticError,
     "BlockFailedError": RuntimeError,
-    "NoWorkersError": TimeoutError,
     "MissingExtraError": ImportError,
 }
 CLASSES = {

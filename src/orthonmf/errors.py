@@ -73,10 +73,6 @@ class BlockFailedError(OrthoNMFError, RuntimeError):
     """A cluster could not work on a block of rows; the message names them."""
 
 
-class NoWorkersError(OrthoNMFError, TimeoutError):
-    """A cluster has had no workers for too long; the message says how to start some."""
-
-
 class MissingExtraError(OrthoNMFError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 

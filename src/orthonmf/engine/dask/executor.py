@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from orthonmf.engine.dask.blocks import BlockTask, work_on_blocks
 from orthonmf.engine.dask.failures import failures_in, report_killed
-from orthonmf.engine.dask.waiting import Patience
+from orthonmf.engine.dask.waiting import await_result
 from orthonmf.engine.executors import Absorb, Executor, Work
 from orthonmf.engine.sources import Source, block_rows
 from orthonmf.errors import InvalidInputError
@@ -83,7 +83,6 @@ class _Pass:
         self._killed = import_extra("distributed", "dask").KilledWorker
         self._packed = import_extra("cloudpickle", "dask").dumps
         self._client, self._source, self._work = client, source, work
-        self._patience = Patience(client)
         n_threads = max(1, sum(client.nthreads().values()))
         self._most = max(FEWEST_IN_FLIGHT, IN_FLIGHT_PER_THREAD * n_threads)
         self._per_task = blocks_per_task(source, n_threads)
@@ -164,7 +163,7 @@ class _Pass:
         """The results of the first task in flight; what it left out is sent again."""
         blocks, future = self._in_flight[0]
         with failures_in(self._source.expect(blocks.start).rows):
-            outcomes = self._patience.result(future)
+            outcomes = await_result(self._client, future)
         self._in_flight.popleft()
         future.release()
         rest = blocks[len(outcomes) :]

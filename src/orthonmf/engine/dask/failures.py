@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 
-from orthonmf.errors import BlockFailedError, NoWorkersError
+from orthonmf.errors import BlockFailedError
 
 NOTE = "This happened in"
 
@@ -33,8 +33,6 @@ def failures_in(rows: slice) -> Iterator[None]:
             f"{_place(rows)} are lost. Make X from files or functions that Dask can run again: "
             f"scattered data die with their worker. {error}"
         ) from error
-    except NoWorkersError:
-        raise
     except Exception as error:
         if not any(note.startswith(NOTE) for note in getattr(error, "__notes__", ())):
             error.add_note(f"{NOTE} {_place(rows)}.")
