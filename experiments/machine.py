@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
+import re
 import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import joblib
 from threadpoolctl import threadpool_info
 
 import orthonmf
@@ -21,6 +22,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn")
 def machine() -> dict[str, Any]:
     """Processor, cores and versions: plain values for JSON."""
     blas = [pool for pool in threadpool_info() if pool.get("user_api") == "blas"]
+    names = {f"{pool['internal_api']} {pool.get('version') or ''}".strip() for pool in blas}
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
@@ -29,14 +31,10 @@ def machine() -> dict[str, Any]:
         "commit": _commit(),
         "code": _digest(),
         **{name: version(name) for name in PACKAGES},
-        "blas": sorted(
-            {f"{pool['internal_api']} {pool.get('version') or ''}".strip() for pool in blas}
-        ),
+        "blas": sorted(names),
         "platform": f"{platform.system()} {platform.machine()}",
         "cpu": _processor(),
-        "cores": len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count(),
+        "cores": joblib.cpu_count(),
     }
 
 
@@ -71,9 +69,7 @@ def _digest() -> str:
 
 def _processor() -> str:
     """The name of the processor as its maker gives it, where the system tells."""
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    path = Path("/proc/cpuinfo")
+    cpuinfo = path.read_text(errors="replace") if path.exists() else ""
+    named = re.search(r"^model name\s*:\s*(.*)$", cpuinfo, re.MULTILINE)
+    return named[1] if named else platform.processor() or platform.machine()

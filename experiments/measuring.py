@@ -7,7 +7,7 @@ import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from functools import cache, lru_cache
 from pathlib import Path
 from time import perf_counter
@@ -96,9 +96,12 @@ def measure(run: Run, data_home: Path | None = None, alone: bool = True) -> dict
     row["planted_error"] = data.planted_error
     began = perf_counter()
     try:
-        outcome = run_method(run, data.X)
-        row |= _measures(data, outcome) | {"seconds": outcome.seconds if alone else None}
-        return _rounded(row)
+        row |= _measures(data, run_method(run, data.X), alone)
+        # As many digits as anybody compares.
+        return {
+            name: float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+            for name, value in row.items()
+        }
     except OutOfTimeError:
         spent = perf_counter() - began if alone else None
         return row | {"seconds": spent, "stop_reason": "time_limit"}
@@ -106,7 +109,7 @@ def measure(run: Run, data_home: Path | None = None, alone: bool = True) -> dict
         return row | {"stop_reason": FAILED + _in_one_line(error)}
 
 
-def _measures(data: Data, outcome: Outcome) -> dict[str, Any]:
+def _measures(data: Data, outcome: Outcome, alone: bool) -> dict[str, Any]:
     M, left, W = data.X.T, outcome.left, outcome.W
     truth = data.M_truth
     return {
@@ -118,14 +121,7 @@ def _measures(data: Data, outcome: Outcome) -> dict[str, Any]:
         "iterations": outcome.iterations,
         "stop_reason": outcome.stop_reason,
         "published_error": outcome.published_error,
-    }
-
-
-def _rounded(row: dict[str, Any]) -> dict[str, Any]:
-    """The same with as many digits as anybody compares."""
-    return {
-        name: float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
-        for name, value in row.items()
+        "seconds": outcome.seconds if alone else None,
     }
 
 
@@ -146,14 +142,9 @@ def data_of(run: Run, data_home: Path | None = None) -> Data:
 
 @lru_cache(maxsize=1)  # methods that share a matrix follow each other, so one is kept
 def _draw(experiment: str, setting: Setting, seed: int) -> Data:
-    drawn = orthonmf.datasets.make_planted(
-        setting.n_samples,
-        setting.n_features,
-        setting.n_components,
-        setting.noise,
-        orthogonal=setting.orthogonal,
-        random_state=_generator("matrix", experiment, *astuple(setting), seed),
-    )
+    sizes = setting.n_samples, setting.n_features, setting.n_components
+    rng = _generator("matrix", experiment, *astuple(setting), seed)
+    drawn = orthonmf.datasets.make_planted(*sizes, setting.noise, setting.orthogonal, rng)
     return Data(drawn.X, drawn.M_truth, float(np.linalg.norm(drawn.X - drawn.X_truth)))
 
 
@@ -187,29 +178,18 @@ def run_method(run: Run, X: Any) -> Outcome:
     At the limit earlier methods return what they have after their iteration; ours have nothing
     before their end, and raise `OutOfTimeError`.
     """
-    name, setting = run.method, run.setting
-    rng = _generator("method", run.experiment, *astuple(setting), run.seed, name)
+    rng = _generator("method", run.experiment, *astuple(run.setting), run.seed, run.method)
     with threadpool_limits(1, user_api="blas"):
-        if name in OURS:
-            return _run_ours(OURS[name], X, setting, rng, run.time_limit)
-        return _run_baseline(name, X, setting.n_components, rng, run.time_limit)
+        return (_run_ours if run.method in OURS else _run_baseline)(run, X, rng)
 
 
-def _run_ours(
-    options: dict[str, Any], X: Any, setting: Setting, rng: np.random.Generator, limit: float
-) -> Outcome:
+def _run_ours(run: Run, X: Any, rng: np.random.Generator) -> Outcome:
+    options = {"orthogonal": run.setting.orthogonal, "certificate": None, "n_jobs": 1}
+    options |= OURS[run.method]
     began = perf_counter()
-    with _ending_after(limit), warnings.catch_warnings():
+    with _ending_after(run.time_limit), warnings.catch_warnings():
         warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
-        result = orthonmf.factorize(
-            X,
-            setting.n_components,
-            orthogonal=setting.orthogonal,
-            certificate=None,
-            n_jobs=1,
-            random_state=rng,
-            **options,
-        )
+        result = orthonmf.factorize(X, run.setting.n_components, random_state=rng, **options)
     seconds, history = perf_counter() - began, result.history
     # The last entry is after the final assignment, which the paper does not have.
     before = history[-2] if options["algorithm"] == "paper" and len(history) > 1 else None
@@ -235,9 +215,9 @@ def _ending_after(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, handler)
 
 
-def _run_baseline(name: str, X: Any, k: int, rng: np.random.Generator, limit: float) -> Outcome:
-    options: dict[str, Any] = {"harden": False, "record_every": NO_HISTORY}
-    if name == NOISY:  # the noise is relative to the root mean square of X
+def _run_baseline(run: Run, X: Any, rng: np.random.Generator) -> Outcome:
+    options: dict[str, Any] = {"harden": False, "record_every": NO_HISTORY, "random_state": rng}
+    if run.method == NOISY:  # the noise is relative to the root mean square of X
         options["relative_noise"] = NOISE / float(np.linalg.norm(X) / np.sqrt(X.size))
-    run = solve(name, X, k, random_state=rng, time_limit=limit, **options)
-    return Outcome(run.A, run.left, run.W, run.seconds, run.iterations, run.stop_reason)
+    answer = solve(run.method, X, run.setting.n_components, time_limit=run.time_limit, **options)
+    return Outcome(*(getattr(answer, field.name) for field in fields(Outcome)[:6]))

@@ -115,9 +115,11 @@ def _origin(sittings: list[dict[str, Any]], results: pd.DataFrame) -> str:
     """When, by which commit, in how many minutes, and on which real sets."""
     real = results[results["experiment"] == "real-data"]
     there = set(real.loc[~real["missing"], "dataset"])
-    labels = {name: known.label for name, known in PUBLISHED.items()}
-    sets = ", ".join(labels[name] for name in labels if name in there) or "none"
-    absent = ", ".join(labels[name] for name in labels if name not in there) or "none"
+    sets, absent = (
+        ", ".join(known.label for name, known in PUBLISHED.items() if (name in there) == is_there)
+        or "none"
+        for is_there in (True, False)
+    )
     told = f"Real sets: {sets}; not measured: {absent}."
     if not sittings:
         return told
@@ -176,21 +178,22 @@ def _real_table(measured: pd.DataFrame) -> pd.DataFrame:
         for side in SIDES:
             starts = real_errors(runs, name, side, ONMF_APX)
             before = real_errors(runs, name, side, ONMF_APX, "published_error")
-            row = {"Set": known.label, "Paper": f"{known.published:.4f}"}
-            row |= {"Asteris et al.": f"{known.asteris:.4f}", "Orthogonal over": side}
-            for word, value in (
-                ("Smallest", starts.min()),
-                ("Median", starts.median()),
-                ("Largest", starts.max()),
-                ("Median as published", before.median()),
-            ):
-                row[word] = NOTHING if pd.isna(value) else f"{value:.4f}"
-            within = len(starts) and fits(known.published, starts)
-            row["Starts"] = str(len(starts))
-            row["Paper's value"] = "within the range" if within else "outside"
-            row["Paper's value"] = row["Paper's value"] if len(starts) else "not measured"
-            for word, method in (("Best of 10", OF_TEN), ("orthonmf (best)", BEST)):
-                errors = real_errors(runs, name, side, method)
-                row[word] = f"{errors.median():.4f}" if len(errors) else NOTHING
-            rows.append(row)
+            within = "not measured"
+            if len(starts):
+                within = "within the range" if fits(known.published, starts) else "outside"
+            row = {
+                "Set": known.label, "Paper": known.published, "Asteris et al.": known.asteris,
+                "Orthogonal over": side, "Smallest": starts.min(), "Median": starts.median(),
+                "Largest": starts.max(), "Median as published": before.median(),
+                "Starts": len(starts), "Paper's value": within,
+                "Best of 10": real_errors(runs, name, side, OF_TEN).median(),
+                "orthonmf (best)": real_errors(runs, name, side, BEST).median(),
+            }  # fmt: skip
+            rows.append({word: _cell(value) for word, value in row.items()})
     return pd.DataFrame(rows)
+
+
+def _cell(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return NOTHING if pd.isna(value) else f"{value:.4f}"

@@ -56,10 +56,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method as an experiment runs it: once per seed, each time within a limit in seconds."""
+    """A method as an experiment runs it: for so many seeds, each within a limit in seconds."""
 
     name: str
-    seeds: tuple[int, ...]
+    n_seeds: int
     time_limit: float
 
 
@@ -78,7 +78,7 @@ class Experiment:
             Run(self.name, setting, seed, method.name, method.time_limit)
             for setting in self.settings
             for method in self.methods
-            for seed in method.seeds
+            for seed in range(method.n_seeds)
         ]
 
 
@@ -121,7 +121,7 @@ def experiments(scale: Scale = FULL) -> dict[str, Experiment]:
     noises, short, long = scale.noises, scale.time_limit, scale.long_limit
 
     def methods(names: Iterable[str], limit: float = short) -> tuple[Method, ...]:
-        return tuple(Method(name, tuple(range(scale.n_seeds)), limit) for name in names)
+        return tuple(Method(name, scale.n_seeds, limit) for name in names)
 
     single = methods((*OURS, *EARLIER))
     starts = dict(zip(OURS, (scale.n_starts, scale.n_best, scale.n_best), strict=True))
@@ -152,7 +152,7 @@ def experiments(scale: Scale = FULL) -> dict[str, Experiment]:
                 for name, real in PUBLISHED.items()
                 for side in SIDES
             ),
-            tuple(Method(name, tuple(range(n)), short) for name, n in starts.items()),
+            tuple(Method(name, n, short) for name, n in starts.items()),
         ),
     )  # fmt: skip
     return {experiment.name: experiment for experiment in everything}

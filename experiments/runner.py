@@ -86,9 +86,9 @@ def record_environment(path: Path, jobs: int, has_rows: bool) -> None:
 
 def add_minutes(path: Path, minutes: float) -> None:
     """Note that the last sitting took so many minutes, on top of what it had taken."""
-    *earlier, last = read_sittings(path)
-    spent = round(last.get("minutes", 0.0) + minutes, 1)
-    _write_sittings(path, [*earlier, {**last, "minutes": spent}])
+    sittings = read_sittings(path)
+    sittings[-1]["minutes"] = round(sittings[-1].get("minutes", 0.0) + minutes, 1)
+    _write_sittings(path, sittings)
 
 
 def _write_sittings(path: Path, sittings: list[dict[str, Any]]) -> None:

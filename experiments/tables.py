@@ -49,15 +49,12 @@ def read_results(path: Path) -> pd.DataFrame:
     frame["failed"] = frame[list(ERRORS)].isna().all(axis=1) & ~frame["missing"]
     frame = frame.sort_values("time_limit", kind="stable")
     frame = frame.drop_duplicates([*SETTING, "seed"], keep="last")
-    frame["method"] = pd.Categorical(frame["method"], _in_order(frame["method"]), ordered=True)
+    # Ours first, then as the registry has them, then others.
+    known = [*OURS, *BASELINES]
+    methods = [*known, *sorted(set(frame["method"]) - set(known))]
+    frame["method"] = pd.Categorical(frame["method"], methods, ordered=True)
     frame["experiment"] = pd.Categorical(frame["experiment"], list(EXPERIMENTS), ordered=True)
     return frame.sort_values(["experiment", "dataset", "orthogonal", "level", "method", "seed"])
-
-
-def _in_order(methods: pd.Series) -> list[str]:
-    """Ours first, then as the registry has them, then others."""
-    known = [*OURS, *BASELINES]
-    return [*known, *sorted(set(methods) - set(known))]
 
 
 def methods_of(runs: pd.DataFrame) -> list[str]:

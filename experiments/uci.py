@@ -62,9 +62,10 @@ def read_arff(path: Path) -> tuple[Any, Any]:
     return csr_array(table.iloc[:, :-1].to_numpy(dtype=np.float64)), classes
 
 
-def read_rows(path: Path) -> tuple[Any, Any]:
-    """Plain rows of numbers."""
-    return np.loadtxt(path, ndmin=2), None
+def read_rows(path: Path, labels: str | None = None) -> tuple[Any, Any]:
+    """Plain rows of numbers, and one label a line in another file."""
+    y = None if labels is None else np.loadtxt(path.parent / labels, dtype=np.int64)
+    return np.loadtxt(path, ndmin=2), y
 
 
 def read_docword(path: Path) -> tuple[Any, Any]:
@@ -86,11 +87,6 @@ def read_matrices(path: Path, labels: str) -> tuple[Any, Any]:
 
 def _numbers(text: str) -> Any:
     return np.array(text.strip().strip("[]").replace(";", " ").split(), dtype=np.float64)
-
-
-def read_labelled_rows(path: Path, labels: str) -> tuple[Any, Any]:
-    """Plain rows, and one label a line in another file."""
-    return np.loadtxt(path, ndmin=2), np.loadtxt(path.parent / labels, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +155,7 @@ CATALOG = {
             name: f"{OLD}/arcene/ARCENE/{name}"
             for name in ("arcene_train.data", "arcene_train.labels")
         },
-        partial(read_labelled_rows, labels="arcene_train.labels"),
+        partial(read_rows, labels="arcene_train.labels"),
     ),
     "mfeat-pix": Entry(
         "handwritten digits (rows), the gray values of 15 x 16 pixels (columns)",
