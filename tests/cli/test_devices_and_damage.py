@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -227,18 +226,3 @@ def test_an_interrupt_while_modules_are_imported_is_one_line(module, tmp_path):
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "orthonmf: note: interrupted; nothing was half written\n"
-
-
-@pytest.mark.slow
-def test_a_command_at_work_takes_the_interrupt_over(tmp_path):
-    os.mkfifo(tmp_path / "slow.csv")
-    process = subprocess.Popen(
-        [*COMMAND, "fit", "slow.csv"], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE
-    )
-    # Opening waits until the command has begun to read.
-    with process, open(tmp_path / "slow.csv", "w"):
-        process.send_signal(signal.SIGINT)
-        err = process.stderr.read().decode()
-    assert process.returncode == 130
-    assert err == "orthonmf: note: interrupted; nothing was half written\n"
-    assert os.listdir(tmp_path) == ["slow.csv"]

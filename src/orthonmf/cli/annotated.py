@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,33 +14,26 @@ from orthonmf.report import Story
 FRAMES = ("obs", "var")
 
 
-def annotate(file: Path, folder: Path, story: Story, in_place: bool) -> list[str]:
-    """Write the results into a copy of a file, which takes its place or stands in the folder."""
-    target = file.resolve() if in_place else folder / f"{file.stem}.orthonmf.h5ad"
-    with writing_together(target.parent) as place:
-        _write(file, place(target.name), story)
-    return [] if in_place else [target.name]
-
-
-def _write(file: Path, path: Path, story: Story) -> None:
+def annotate(file: Path, folder: Path, story: Story) -> str:
+    """Write the results into a copy of a file, which stands in the folder; returns its name."""
     h5py = import_extra("h5py", "files")
     write_elem = import_extra("anndata.io", "files").write_elem
+    copy = f"{file.stem}.orthonmf.h5ad"
     parts = parts_of(story.result, stability=story.stability)
-    shutil.copyfile(file, path)
-    os.chmod(path, 0o644)
-    with h5py.File(path, "r+") as target:
-        for part, values in parts.items():
-            if part not in target and part not in FRAMES:
+    with writing_together(folder) as place:
+        path = place(copy)
+        shutil.copyfile(file, path)
+        with h5py.File(path, "r+") as target:
+            for part in (part for part in parts if part not in (*target, *FRAMES)):
                 write_elem(target, part, {})
             # Files of early versions hold tables in place of groups.
-            if not isinstance(target.get(part), h5py.Group):
-                continue
-            for name, value in values.items():
-                if not _fits(target, part, value):
-                    continue
-                write_elem(target[part], name, value)
-                if part in FRAMES:
-                    _list_column(target[part], name)
+            for part in (part for part in parts if isinstance(target.get(part), h5py.Group)):
+                for name, value in parts[part].items():
+                    if _fits(target, part, value):
+                        write_elem(target[part], name, value)
+                        if part in FRAMES:
+                            _list_column(target[part], name)
+    return copy
 
 
 def _fits(target: Any, part: str, value: Any) -> bool:

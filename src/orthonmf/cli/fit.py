@@ -49,12 +49,9 @@ def fit(
     image_shape: o.ImageShape = None,
     groups: o.Groups = None,
     h5ad: Annotated[
-        o.Writing,
-        o.printing(
-            None,
-            "Results of an .h5ad file: into a copy in DIR, into the file itself, or neither.",
-        ),
-    ] = o.Writing.copy,
+        str,
+        o.choice("--h5ad", "Of .h5ad: a copy with results in DIR.", ("copy", None), o.OUTPUT),
+    ] = "copy",
     json: o.Json = False,
     quiet: o.Quiet = False,
     beta_loss: o.BetaLoss = FROBENIUS,
@@ -174,9 +171,9 @@ def fit(
             options |= {"weights": weights, "refits": refits}
             summary = summary_of(story, source, options)
             names = write_folder(folder, story, summary, with_page=report)
-    if file.endswith(".h5ad") and h5ad is not o.Writing.none and not reading.transpose:
+    if file.endswith(".h5ad") and h5ad == "copy" and not reading.transpose:
         with progress("writing", quiet):
-            names += annotate(Path(file), folder, story, h5ad is o.Writing.in_place)
+            names.append(annotate(Path(file), folder, story))
     if json:
         object_line({**summary, "folder": str(folder), "files": names})
         return

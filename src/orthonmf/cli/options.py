@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -137,14 +136,6 @@ reading = partial(value, panel=READING)
 solver = partial(value, panel=SOLVER)
 printing = partial(value, panel=OUTPUT)
 page_flag = partial(flag, "--report", panel=OUTPUT)
-
-
-class Writing(StrEnum):
-    """Where the results of an AnnData file go."""
-
-    copy = "copy"
-    in_place = "in-place"
-    none = "none"
 
 
 File = Annotated[

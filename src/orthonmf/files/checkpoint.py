@@ -14,7 +14,6 @@ import json
 import math
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +80,7 @@ class FileCheckpoint(Checkpoint):
 
     def generator_state(self) -> Any:
         """The state of the fit's random numbers as JSON values."""
-        return json.loads(json.dumps(self._rng.bit_generator.state, default=_as_list))
+        return json.loads(json.dumps(self._rng.bit_generator.state, default=np.ndarray.tolist))
 
     def save(self) -> None:
         """Write down all steps; the file before stays until the new one is whole."""
@@ -94,12 +93,11 @@ class FileCheckpoint(Checkpoint):
             "seed": self.seed,
             "steps": [_describe(step) for step in begun],
         }
-        joined = np.concatenate(values) if values else np.zeros(0)
+        arrays = {"values": np.concatenate(values) if values else np.zeros(0)}
         # Flushing to the disk takes longer than a sweep of small data: not every time.
         now = time.monotonic()
         flushed = now - self._flushed > SECONDS_BETWEEN_FLUSHES
         self._flushed = now if flushed else self._flushed
-        arrays = {"values": joined}
         write_archive(self.path, header, arrays, flushed=flushed, compressed=False)
 
     def _read(self, seeded: bool) -> None:
@@ -125,16 +123,16 @@ class FileCheckpoint(Checkpoint):
             raise InvalidInputError(
                 f"the checkpoint {self.path} cannot be read: {error}; {remedy}"
             ) from error
-        for name in sorted(set(identity) | set(self._identity)):
-            ours, theirs = self._identity.get(name), identity.get(name)
-            if ours != theirs:
-                raise InvalidInputError(
-                    f"the checkpoint {self.path} is of another fit: {name} was {theirs!r}, now it "
-                    f"is {ours!r}; {remedy}, or name another one"
-                )
+        differences = [
+            f"{name} was {identity.get(name)!r}, now it is {self._identity.get(name)!r}"
+            for name in sorted(identity.keys() | self._identity.keys())
+            if identity.get(name) != self._identity.get(name)
+        ]
         if seeded and first != self._first:
+            differences.append("random_state differs")
+        if differences:
             raise InvalidInputError(
-                f"the checkpoint {self.path} is of another fit: random_state differs; {remedy}, or "
+                f"the checkpoint {self.path} is of another fit: {differences[0]}; {remedy}, or "
                 "name another one"
             )
         self._first, self.seed = first, seed
@@ -169,9 +167,3 @@ def _steps(owner: Checkpoint, described: list[Any], values: Array) -> Iterator[S
         yield Step(owner, step["finished"], history, arrays, step["text"], step["generator"])
     if place != len(values):
         raise InvalidInputError("its arrays do not fit its header")
-
-
-def _as_list(value: Any) -> Any:
-    with suppress(AttributeError):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no place in a checkpoint")

@@ -69,7 +69,8 @@ def read_zarr(request: Request) -> NamedMatrix:
             "nor files of 10x Genomics (matrix.mtx, barcodes.tsv, features.tsv)"
         )
     with request.decoding("this is no Zarr store, or a damaged one"):
-        store = _Zarr(request, zarr.open(str(request.path), mode="r", use_consolidated=False))
+        root = zarr.open(str(request.path), mode="r", use_consolidated=False)
+        store = _Zarr(request, root, zarr.Array, zarr.Group)
         if isinstance(store.root, store.array_type):
             return request.matrix(store.matrix(store.root))
         if "obs" in store.root and "var" in store.root:
@@ -148,7 +149,8 @@ def _open_hdf5(request: Request) -> Iterator[tuple[Store, ExitStack]]:
     """The file, and what closes it at the end unless it is taken out."""
     h5py = import_extra("h5py", "files")
     with request.decoding("this is no HDF5 file, or a damaged one"), ExitStack() as opened:
-        yield _Hdf5(request, opened.enter_context(h5py.File(request.path, "r"))), opened
+        root = opened.enter_context(h5py.File(request.path, "r"))
+        yield _Hdf5(request, root, h5py.Dataset, h5py.Group), opened
 
 
 def _keep_open(data: NamedMatrix, opened: ExitStack) -> NamedMatrix:
@@ -159,11 +161,9 @@ def _keep_open(data: NamedMatrix, opened: ExitStack) -> NamedMatrix:
 class Store(ABC):
     """An open store: its arrays and groups, looked at with care."""
 
-    array_type: Any
-    group_type: Any
-
-    def __init__(self, request: Request, root: Any) -> None:
+    def __init__(self, request: Request, root: Any, array_type: Any, group_type: Any) -> None:
         self.request, self.root = request, root
+        self.array_type, self.group_type = array_type, group_type
 
     @abstractmethod
     def child(self, group: Any, name: str) -> Any:
@@ -291,16 +291,12 @@ class Store(ABC):
 class _Hdf5(Store):
     """An open HDF5 file."""
 
-    def __init__(self, request: Request, root: Any) -> None:
-        super().__init__(request, root)
-        self.h5py = import_extra("h5py", "files")
-        self.array_type, self.group_type = self.h5py.Dataset, self.h5py.Group
-
     def child(self, group: Any, name: str) -> Any:
+        h5py = import_extra("h5py", "files")
         link = group.get(name, getlink=True)
-        if isinstance(link, self.h5py.ExternalLink):
+        if isinstance(link, h5py.ExternalLink):
             raise self.request.error(f"{name!r} is a link to another file, which is not followed")
-        if isinstance(link, self.h5py.SoftLink):
+        if isinstance(link, h5py.SoftLink):
             raise self.request.error(
                 f"{name!r} is a soft link, not followed; name what it points to with --key"
             )
@@ -318,11 +314,6 @@ class _Hdf5(Store):
 
 class _Zarr(Store):
     """An open Zarr folder."""
-
-    def __init__(self, request: Request, root: Any) -> None:
-        super().__init__(request, root)
-        zarr = import_extra("zarr", "files")
-        self.array_type, self.group_type = zarr.Array, zarr.Group
 
     def child(self, group: Any, name: str) -> Any:
         return group[name]
