@@ -80,7 +80,7 @@ def fit(algorithm, orthogonal, data, loss, many=False, **options):
     if isinstance(options.get("init"), np.ndarray):
         options["init"] = options["init"][:, : X.shape[1]]
     told = {"orthogonal": orthogonal, "algorithm": algorithm, "beta_loss": loss}
-    options = {**told, "random_state": 3, **options}
+    options = {**told, "random_state": 0, **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
         return orthonmf.factorize(X, k, **options)

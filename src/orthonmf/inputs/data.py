@@ -93,7 +93,7 @@ def as_matrix(
     look = partial(scan, source, executor, row_weights, column_weights, columns)
     scanned = look()
     offense = scanned.offense
-    masked = may_be_missing(missing_values) and offense is not None and np.isnan(offense[2])
+    masked = offense is not None and np.isnan(offense[2]) and may_be_missing(missing_values)
     if masked:
         if source.kernel.on_device:
             raise InvalidInputError(
@@ -194,7 +194,7 @@ def is_sliceable(X: Any) -> bool:
 
 
 def _offense(row: int, column: int, value: float, X: Any) -> InvalidInputError:
-    place = f"X[{row}, {column}]"
+    place = _place(row, column)
     if math.isnan(value):
         return MissingEntryError(
             f"Input X contains NaN, the first at {place}",
@@ -218,6 +218,10 @@ def _name_counts(adata: Any) -> str:
     places = [f"X.layers[{name!r}] (layer={name!r} in annotate)" for name in adata.layers]
     places += ["X.raw.to_adata()"] if adata.raw is not None else []
     return f"; what X was made of may be there: {', '.join(places[:5])}" if places else ""
+
+
+def _place(row: int, column: int) -> str:
+    return f"X[{row}, {column}]"
 
 
 def as_directions(directions: Any, k: int, n_features: int) -> Array:

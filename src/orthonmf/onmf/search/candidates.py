@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orthonmf.engine.compressed import as_points
-from orthonmf.engine.points import Points, Samples
+from orthonmf.engine.points import FewPoints, Points, Samples
 from orthonmf.engine.products import Products
 from orthonmf.engine.sampling import draw_distinct
 from orthonmf.kmeans.rounds import draw_in_rounds
@@ -27,7 +26,7 @@ from orthonmf.vectors import divide, square_lengths, unit_lengths
 # Rounds after the first k draws; the fewest points of a round, and how many more so many seconds,
 # by counting, may pay for.
 ROUNDS = 3
-FEWEST_A_ROUND, MORE_A_ROUND = 40, 80
+FEWEST_A_ROUND, MORE_A_ROUND = 24, 40
 CHEAP_SECONDS = 3e-3
 # Of points that only passes reach twice as many as components are drawn in every round.
 FEWEST_A_READ = 40
@@ -153,7 +152,7 @@ def with_few_coordinates(centers: Array, cosines: Array | None) -> Array:
 def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Generator) -> Array:
     """Up to k directions (k, m) that are good for the candidates, as the points hold them."""
     roots = np.sqrt(candidates.energies)
-    few = as_points(points.matrix, candidates.coordinates * roots[:, None])
+    few = FewPoints(candidates.coordinates * roots[:, None])
     many = k >= MANY_COMPONENTS
     answers = [_draw_and_repair(few, k, rng)]
     while not many and len(answers) < ENOUGH_DRAWS and _agree(few, answers):
@@ -192,7 +191,7 @@ def repair_labels(points: Samples, labels: Array, scales: Array, k: int) -> tupl
     everyone = np.arange(len(points.weights))
     lengths = np.sqrt(points.weights)
     coordinates = with_few_coordinates(points.at(everyone), None)
-    few = as_points(points.matrix, coordinates * lengths[:, None])
+    few = FewPoints(coordinates * lengths[:, None])
     repaired = repair(few, few.power_update(labels, divide(scales, lengths), k))
     sweep = few.sweep_directions(repaired.directions)
     return sweep.labels, sweep.products

@@ -13,6 +13,7 @@ import numpy as np
 
 from orthonmf.alternation import errors_of
 from orthonmf.engine.points import Points, Samples
+from orthonmf.engine.segments import slices
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, unit_lengths
@@ -26,6 +27,8 @@ MOVE_BLOCKS = 8
 WORTH_A_PASS = 3.0
 FEWEST_POINTS_IN_A_BLOCK = 32
 REFITS = 3
+# Gains of points are weighed so many at once, so that they stay in cache.
+PRODUCTS_IN_CACHE = 2**15
 
 
 def net_gains(alpha: Array, weights: Array, labels: Array, energies: Array) -> tuple[Array, Array]:
@@ -42,9 +45,21 @@ def net_gains(alpha: Array, weights: Array, labels: Array, energies: Array) -> t
     energies
         (k,) what the components capture; (b, k) where points have components of their own.
     """
+    n, k = alpha.shape
+    targets, net = np.empty(n, dtype=np.intp), np.empty(n)
+    for some in slices(n, max(1, PRODUCTS_IN_CACHE // k)):
+        own_weights = weights[some] if weights.ndim == 2 else weights[some, None]
+        own_energies = energies if energies.ndim == 1 else energies[some]
+        targets[some], net[some] = _best_moves(alpha[some], own_weights, labels[some], own_energies)
+    return targets, net
+
+
+def _best_moves(
+    alpha: Array, weights: Array, labels: Array, energies: Array
+) -> tuple[Array, Array]:
     everyone = np.arange(len(labels))
     energies = np.broadcast_to(energies, alpha.shape)
-    weights = np.broadcast_to(weights if weights.ndim == 2 else weights[:, None], alpha.shape)
+    weights = np.broadcast_to(weights, alpha.shape)
     # Gain of entering: the top eigenvalue of [[e + a, sqrt(ab)], [sqrt(ab), b]] less e, where a + b
     # is the weight w: h + sqrt(h^2 + a e) with h = (w - e) / 2.
     halves = (weights - energies) / 2
@@ -130,7 +145,8 @@ def promised_gain(points: Samples, directions: Array) -> float:
     """What all moves that help would gain if each were the only one: one read of the points."""
     products = points.raw_products(unit_lengths(directions))
     labels = products.argmax(axis=1)
-    alpha = points.multipliers()[:, None] * np.square(products)
+    alpha = np.square(products, out=products)
+    alpha *= points.multipliers()[:, None]
     captured = alpha[np.arange(len(labels)), labels]
     energies = np.bincount(labels, captured, minlength=len(directions))
     _, net = net_gains(alpha, points.weights, labels, energies)

@@ -22,16 +22,23 @@ from orthonmf.onmf.search.local_search import stable_start
 from orthonmf.onmf.search.loop import Escape, Search, Start
 from orthonmf.onmf.search.moves import MoveBlocks, move_points
 from orthonmf.onmf.search.repair import repair
-from orthonmf.onmf.search.starts import all_may_play, line_starts, single_points_matter
+from orthonmf.onmf.search.starts import (
+    all_may_play,
+    line_starts,
+    repaired_before,
+    single_points_matter,
+)
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
 
 MAX_MOVE_PASSES = 20
-# Sweeps before groups that are left out are looked for.
-FIRST_SWEEPS = 3
+# Sweeps before groups that are left out are looked for; who asks for no more than so many in all
+# gets no repair.
+FIRST_SWEEPS = 1
+FEW_SWEEPS = 3
 FIRST_TOL = 1e-3
 # Of many components the last single moves take longer than all the rest and gain little.
-MOVES_TOL = 1e-3
+MOVES_TOL = 3e-4
 # Single moves and escapes look at all products of points and directions at once.
 MOST_PRODUCTS = 2**24
 
@@ -83,8 +90,8 @@ class _Refinement:
         moves = n_init > 1 or (single_points_matter(points, k) and not all_played)
         self._single = single if moves else None
         # Who asks for few sweeps, or a rough answer, gets no more than that.
-        short = options.max_iter <= FIRST_SWEEPS or options.tol > FIRST_TOL
-        repairs = drawn and not short and not all_played
+        short = options.max_iter <= FEW_SWEEPS or options.tol > FIRST_TOL
+        repairs = drawn and not short and not all_played and not repaired_before(points, options)
         self._repairs = points.on_host if repairs else None
         self._blocks: MoveBlocks | None = None
 

@@ -24,7 +24,7 @@ SPLIT_SWEEPS = 2
 # What a split gains by its sweeps, as a multiple of what its first candidate does, at the most.
 MOST_GROWTH = 5.0
 # Sweeps of all points after the exchanges of a round.
-SWEEPS_AFTER = 2
+SWEEPS_AFTER = 1
 # Shares of the error: what a split may still gain to be tried, an exchange must gain to be made,
 # and a round must promise not to be the last.
 WORTH_SPLITTING = 1e-4
@@ -151,7 +151,7 @@ def split_components(
     where the first of these promises no component a gain above the ``least`` worth having.
     """
     k, labels, lengths = len(tried), sweep.labels, np.sqrt(points.weights)
-    own = energies_of(points, sweep)
+    own = points.weights - missed
     other, second, most = np.zeros(len(labels)), np.zeros_like(sweep.sums), np.full(k, -np.inf)
     members = np.where(tried[labels], labels, -1)
     order = np.argsort(labels, kind="stable")
@@ -159,7 +159,7 @@ def split_components(
         drawn = draw_one_each(np.where(members >= 0, missed, 0.0), labels, order, rng)
         candidates = np.zeros_like(second)
         candidates[labels[drawn]] = points.at(drawn)
-        energies = energies_of(points, points.update(members, candidates))
+        energies = points.captured_along(members, candidates)
         gains = np.bincount(labels, np.maximum(energies - own, 0.0), minlength=k)
         better = gains > most
         most, second[better] = np.where(better, gains, most), candidates[better]
@@ -175,16 +175,10 @@ def split_components(
         halves = np.where(members < 0, -1, np.where(nearer, labels + k, labels))
         cosines = divide(np.sqrt(np.where(nearer, other, first)), lengths)
         sums = unit_lengths(points.power_update(halves, cosines, 2 * k))
-        first = energies_of(points, points.update(members, sums[:k]))
-        other = energies_of(points, points.update(members, sums[k:]))
+        first = points.captured_along(members, sums[:k])
+        other = points.captured_along(members, sums[k:])
     captured = np.bincount(labels, np.maximum(first, other) - own, minlength=k)
     return Split(np.where(tried, captured, 0.0), sums[:k], sums[k:])
-
-
-def energies_of(points: Samples, sweep: DirectionSweep) -> Array:
-    """(N,) what is captured of every point."""
-    cosines = np.minimum(divide(sweep.products, sweep.lengths), 1.0)
-    return points.weights * np.square(cosines)
 
 
 def draw_one_each(chances: Array, labels: Array, order: Array, rng: np.random.Generator) -> Array:
@@ -209,23 +203,22 @@ def choose_exchanges(gains: Array, losses: Array, least: float) -> list[tuple[in
 
     (j, a, b): component j is split in two, a and b become one; a = b: a dissolves.
     """
-    used = np.zeros(len(gains), dtype=bool)
+    rows, columns = np.nonzero(np.triu(losses < gains.max()))
+    order = np.argsort(losses[rows, columns], kind="stable")[: PAIRS_PER_COMPONENT * len(gains)]
+    pairs = list(zip(rows[order].tolist(), columns[order].tolist(), strict=True))
+    used: set[int] = set()
     exchanges = []
-    pairs = np.argwhere(np.triu(losses < gains.max()))
-    order = np.argsort(losses[pairs[:, 0], pairs[:, 1]], kind="stable")
-    pairs = pairs[order[: PAIRS_PER_COMPONENT * len(gains)]]
-    for j in np.argsort(-gains, kind="stable"):
-        if used[j]:
+    for j in np.argsort(-gains, kind="stable").tolist():
+        if j in used:
             continue
-        pairs = pairs[~used[pairs].any(axis=1)]
-        free = np.flatnonzero((pairs != j).all(axis=1))
-        if len(free) == 0:
+        pairs = [(a, b) for a, b in pairs if a not in used and b not in used]
+        payer = next((pair for pair in pairs if j not in pair), None)
+        if payer is None:
             continue
-        a, b = pairs[free[0]]
-        if not gains[j] > losses[a, b] + least:
+        if not gains[j] > losses[payer] + least:
             break
-        used[[j, a, b]] = True
-        exchanges.append((int(j), int(a), int(b)))
+        used.update((j, *payer))
+        exchanges.append((j, *payer))
     return exchanges
 
 

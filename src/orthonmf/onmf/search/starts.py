@@ -22,6 +22,7 @@ from orthonmf.kmeans.seeding import lines, seed
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import single_from_lines
 from orthonmf.onmf.search.candidates import (
+    MANY_COMPONENTS,
     choose,
     count_candidates,
     draw_plainly,
@@ -55,7 +56,7 @@ SAMPLE_SHARE = 0.4
 # A sample this size finds the same directions as all points do. One that is played on is fitted
 # closely, so it needs more points for every component than one that only offers groups; of few
 # components each may have more.
-SMALL_SAMPLE = 500
+SMALL_SAMPLE = 350
 LARGE_SAMPLE = 1000
 SAMPLE_OF_FEW_COMPONENTS = 60
 SAMPLE_PER_COMPONENT = 40
@@ -64,6 +65,8 @@ DEAR_SAMPLE_PER_COMPONENT = 20
 POOL_SIZE = 40
 # Exchanges keep the distances of all points to the pool; more than this are too many.
 MOST_DISTANCES = 2**24
+# Candidates stand for so many times as many points, or of many components all points take part.
+FEWER_CANDIDATES = 3
 # Candidates are dense vectors: these take half a gigabyte.
 MOST_COORDINATES = 2**26
 # A component of fewer equal points than this turns when one of them moves.
@@ -172,6 +175,12 @@ def candidates_may_play(points: Points, k: int) -> bool:
     return local.sweep_seconds(count_candidates(local, k)) <= max(fit, sample)
 
 
+def repaired_before(points: Points, options: Options) -> bool:
+    """Whether candidates were repaired, so many for each of few components that it is enough."""
+    k, few = options.n_components, options.n_components < SOME_COMPONENTS
+    return few and options.init == "auto" and options.n_init == 1 and candidates_may_play(points, k)
+
+
 def tournament_is_dear(points: Samples, k: int) -> bool:
     """Whether a tournament of a sample would take more than a share of the fit."""
     size, share = sample_size(k), tournament_share(points, k)
@@ -244,6 +253,11 @@ def count_starts(k: int, n_directions: int, most: int) -> int:
 def play_on_gathered(points: Samples, k: int, rng: np.random.Generator) -> Array:
     """The directions that are best for candidates; never worse than the draws by the plain law."""
     plain = draw_plainly(points, k, rng)
+    if k >= MANY_COMPONENTS and FEWER_CANDIDATES * count_candidates(points, k) > len(
+        points.weights
+    ):
+        # They would only be repaired, and all points are repaired next.
+        return plain.directions
     return plain.or_better(choose(points, gather(plain, k, rng), k, rng))
 
 
