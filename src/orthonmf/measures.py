@@ -16,6 +16,7 @@ from scipy import sparse
 
 from orthonmf.inputs.sparse import as_checked_csr
 from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 # |M - AW|^2 = |M|^2 - 2<M, AW> + |AW|^2 is computed with an error of a few roundings of |M|^2.
 # Below this share of |M|^2 the residual itself is formed, block by block, and its squares summed.
@@ -90,26 +91,25 @@ def non_orthogonality(W: Any) -> float:
     0.0
     """
     W = _as_matrix(W)
-    largest = _row_maxima(W)
-    kept = np.flatnonzero(largest)
-    if len(kept) < 2:
+    if 0 in W.shape:
         return 0.0
     # Dividing by the largest entry first keeps the squares of tiny and huge rows in range.
-    rows = _divide_rows(W[kept], largest[kept])
-    rows = _divide_rows(rows, np.sqrt(_row_squares(rows)))
+    rows = _divide_rows(W, _dense(abs(W).max(axis=1)).ravel())
+    squares = rows.multiply(rows) if sparse.issparse(rows) else np.square(rows)
+    rows = _divide_rows(rows, np.sqrt(np.asarray(squares.sum(axis=1)).ravel()))
     gram = _dense(rows @ rows.T)
     np.fill_diagonal(gram, 0.0)
     return float(np.linalg.norm(gram))
 
 
-def _scale(M: Any, A: Any, W: Any) -> tuple[Any, Any, Any, int]:
+def _scale(M: Any, A: Any, W: Any) -> tuple[Any, Array, Array, int]:
     """Bring M and A into the range where squares are safe, by an exact power of two.
 
-    The exponent is returned so that a norm can be scaled back. A and W are balanced against each
-    other first, since only their product has a scale of its own. In the ordinary range nothing is
-    copied.
+    The exponent is returned so that a norm can be scaled back. A and W, which become dense, are
+    balanced against each other first, since only their product has a scale of its own. In the
+    ordinary range M is not copied.
     """
-    M, A, W = _as_matrix(M), _as_matrix(A), _as_matrix(W)
+    M, A, W = _as_matrix(M), _dense(_as_matrix(A)), _dense(_as_matrix(W))
     if M.shape != (A.shape[0], W.shape[1]) or A.shape[1] != W.shape[0]:
         raise ValueError(
             f"Shapes do not fit: M is {M.shape}, A is {A.shape} and W is {W.shape}; "
@@ -117,11 +117,14 @@ def _scale(M: Any, A: Any, W: Any) -> tuple[Any, Any, Any, int]:
         )
     w_exponent = _exponent(W)
     if abs(w_exponent) > SAFE_EXPONENT:
-        W, A = _ldexp(W, -w_exponent), _ldexp(A, w_exponent)
-    exponent = max(_exponent(M), _exponent(A))
+        W, A = np.ldexp(W, -w_exponent), np.ldexp(A, w_exponent)
+    exponent = max(_exponent(_entries(M)), _exponent(A))
     if abs(exponent) <= SAFE_EXPONENT:
         return M, A, W, 0
-    return _ldexp(M, -exponent), _ldexp(A, -exponent), W, exponent
+    scaled = np.ldexp(_entries(M), -exponent)
+    if sparse.issparse(M):
+        scaled = sparse.csr_array((scaled, M.indices, M.indptr), shape=M.shape)
+    return scaled, np.ldexp(A, -exponent), W, exponent
 
 
 def _as_matrix(values: Any) -> Any:
@@ -133,74 +136,40 @@ def _as_matrix(values: Any) -> Any:
     return array
 
 
-def _ldexp(matrix: Any, exponent: int) -> Any:
-    if not sparse.issparse(matrix):
-        return np.ldexp(matrix, exponent)
-    scaled = matrix.copy()
-    scaled.data = np.ldexp(scaled.data, exponent)
-    return scaled
+def _divide_rows(rows: Any, divisors: Array) -> Any:
+    """Rows divided by one number each; those that are zero stay so."""
+    if not sparse.issparse(rows):
+        return divide(rows, divisors[:, None])
+    entries = divide(rows.data, np.repeat(divisors, np.diff(rows.indptr)))
+    return sparse.csr_array((entries, rows.indices, rows.indptr), shape=rows.shape)
 
 
-def _exponent(matrix: Any) -> int:
+def _entries(matrix: Any) -> Array:
+    return matrix.data if sparse.issparse(matrix) else matrix
+
+
+def _exponent(entries: Array) -> int:
     """Return the power of two just above the largest entry; a zero matrix counts as tiny."""
-    entries = matrix.data if sparse.issparse(matrix) else matrix
     largest = max(-float(entries.min()), float(entries.max())) if entries.size else 0.0
     return int(np.frexp(largest)[1]) if largest else -SAFE_EXPONENT
 
 
 def _squared_norm(matrix: Any) -> float:
-    entries = (matrix.data if sparse.issparse(matrix) else matrix).ravel(order="K")
+    entries = _entries(matrix).ravel(order="K")
     return float(entries @ entries)
-
-
-def _row_maxima(W: Any) -> Array:
-    if W.shape[1] == 0:
-        return np.zeros(W.shape[0])
-    return _dense(abs(W).max(axis=1)).ravel()
-
-
-def _row_squares(rows: Any) -> Array:
-    if sparse.issparse(rows):
-        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", rows, rows)
-
-
-def _divide_rows(rows: Any, divisors: Array) -> Any:
-    if not sparse.issparse(rows):
-        return rows / divisors[:, None]
-    entries = rows.data / np.repeat(divisors, np.diff(rows.indptr))
-    return sparse.csr_array((entries, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def _dense(matrix: Any) -> Array:
     return matrix.toarray() if sparse.issparse(matrix) else matrix
 
 
-def _squared_residual(M: Any, A: Any, W: Any) -> float:
-    if not sparse.issparse(M):
-        return _squared_residual_by_blocks(M, A, W)
-    squared_norm = _squared_norm(M)
-    products = A.T @ M  # k x n; the only product that touches every entry of M
-    expanded = squared_norm - 2 * _inner(products, W) + _inner(_dense(A.T @ A) @ W, W)
-    if expanded > CANCELLATION * squared_norm:
-        return expanded
-    return _squared_residual_by_blocks(M, A, W)
-
-
-def _inner(left: Any, right: Any) -> float:
-    if sparse.issparse(left):
-        return float(left.multiply(right).sum())
-    if sparse.issparse(right):
-        return float(right.multiply(left).sum())
-    return float(np.einsum("ij,ij->", left, right))
-
-
-def _squared_residual_by_blocks(M: Any, A: Any, W: Any) -> float:
-    m, n = M.shape
-    step = max(1, BLOCK_ENTRIES // max(1, n))
-    A, W = _dense(A), _dense(W)
-    total = 0.0
-    for start in range(0, m, step):
-        rows = slice(start, start + step)
-        total += _squared_norm(_dense(M[rows]) - A[rows] @ W)
-    return total
+def _squared_residual(M: Any, A: Array, W: Array) -> float:
+    if sparse.issparse(M):
+        squared_norm = _squared_norm(M)
+        products = np.vdot(A.T @ M, W)  # the only product that touches every entry of M
+        expanded = float(squared_norm - 2 * products + np.vdot(A.T @ A, W @ W.T))
+        if expanded > CANCELLATION * squared_norm:
+            return expanded
+    step = max(1, BLOCK_ENTRIES // max(1, M.shape[1]))
+    blocks = (slice(start, start + step) for start in range(0, M.shape[0], step))
+    return sum(_squared_norm(_dense(M[rows]) - A[rows] @ W) for rows in blocks)
