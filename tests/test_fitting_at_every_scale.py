@@ -126,20 +126,3 @@ def test_large_weights_on_float32_data_do_not_overflow():
         assert weighted.relative_squared_error == pytest.approx(
             fit(X, 4).relative_squared_error, rel=1e-3
         )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("certificate", ["svd", "tight"])
-def test_subnormal_scales_make_no_certificate_false(certificate):
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        X = rng.integers(0, 6, size=(6, 5)) * 5e-324
-        for orthogonal in ("samples", "features"):
-            found = quiet_fit(
-                X, 2, orthogonal=orthogonal, algorithm="best", certificate=certificate
-            )
-            scaled = np.ldexp(X, 1070)
-            loadings = found.loadings if orthogonal == "features" else found.loadings.toarray()
-            residual = scaled - np.ldexp(loadings, 1070) @ found.components
-            exact = np.sum(residual**2) / np.sum(scaled**2)
-            assert found.relative_squared_error == pytest.approx(exact, rel=1e-9, abs=1e-15)

@@ -41,6 +41,11 @@ def test_the_bound_never_exceeds_the_optimum_and_beats_the_tail(seed, k):
         assert found >= tail_from_gram(gram, k, 4).value * (1 - 1e-6) - 1e-12 * total
 
 
+@pytest.mark.parametrize("gram", [np.zeros((4, 4)), np.full((4, 4), np.inf), np.eye(3)])
+def test_where_nothing_can_be_proven_the_bound_is_zero(gram):
+    assert bound(gram, 3, 5) == 0.0
+
+
 def test_without_time_the_tail_remains_and_the_method_says_why():
     X, _ = planted(40, 20, 3, 0.5, seed=1)
     found = all_pairs_bound(X @ X.T, 3, 20, Allowance(0.0))
