@@ -314,7 +314,14 @@ def measure_error(matrix: Matrix, result: Factorization) -> Measured:
     if _same_loadings(expressed, result):
         energies = matrix.energies_of(result.components, expressed)
         return Measured(*matrix.squared_error(result.components, expressed, energies))
-    return Measured(matrix.residual(result.loadings, result.components), direct=True)
+    return Measured(matrix.residual(projection_of(result), result.components), direct=True)
+
+
+def projection_of(result: Factorization) -> Projection:
+    """The rows of a result, expressed by its components as they are stored."""
+    if result.labels is None:
+        return Projection(result.loadings)
+    return Projection(None, result.labels, result.scales, len(result.components))
 
 
 def _same_loadings(expressed: Projection, result: Factorization) -> bool:
@@ -407,7 +414,7 @@ def bound_error(matrix: Matrix, result: Factorization, measured: Measured) -> fl
         result.loadings if result.scales is None else result.scales
     )
     if not measured.direct and (not exact or squared < CANCELLATION[matrix.dtype] * total * 1.01):
-        squared = matrix.residual(result.loadings, result.components)
+        squared = matrix.residual(projection_of(result), result.components)
     elif not measured.direct and matrix.column_factors is None:
         lengths = np.einsum("sh,sh->s", result.components, result.components)
         return captured_error_upper_bound(squared, total, matrix.shape, lengths)

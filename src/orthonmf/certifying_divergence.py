@@ -17,9 +17,16 @@ from orthonmf.bounds.divergence import (
     weights_may_change,
 )
 from orthonmf.certificate import DIVERGENCE, Certificate, state_promise
-from orthonmf.certifying import EXACT_FIT, NOTHING, REMEDY, ROUNDING_LEVEL, compare, strongest
+from orthonmf.certifying import (
+    EXACT_FIT,
+    NOTHING,
+    REMEDY,
+    ROUNDING_LEVEL,
+    compare,
+    projection_of,
+    strongest,
+)
 from orthonmf.engine.counts import read_counts
-from orthonmf.engine.loadings import ByLabel, Projection
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.memory import refuse_beyond_memory
 from orthonmf.engine.profiles import measure_divergence
@@ -83,14 +90,6 @@ def prove_divergence(
     if not best.value > 0 and measured > level:
         return replace(promised, reason=NOTHING)
     return compare(promised, best, cost, whole, ROUNDINGS)
-
-
-def projection_of(result: Factorization) -> Projection:
-    """The rows of a result, expressed by its components as they are stored."""
-    if result.labels is None:
-        return Projection(result.loadings)
-    by_label = ByLabel(result.labels, result.scales, len(result.components))
-    return Projection(by_label=by_label)
 
 
 def _refuse_other_divergence(

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine.loadings import by_label, one_per_row
 from orthonmf.engine.placement import find_largest, look_up, on_host
 from orthonmf.engine.sampling import draw, draw_evenly
 from orthonmf.kmeans.seeding import lines, plain
@@ -98,10 +97,3 @@ def test_equality_is_told_without_copies_of_either_kind():
     assert np.array_equal(there(LABELS), LABELS)
     assert not np.array_equal(there(LABELS), LABELS + 1)
     assert not np.array_equal(there(LABELS), LABELS[1:])
-
-
-def test_loadings_by_label_are_those_of_a_sparse_array():
-    scales = np.where(LABELS >= 0, V + 0.1, 0.0)
-    back = by_label(one_per_row(LABELS, scales, 5))
-    np.testing.assert_array_equal(back.labels, LABELS)
-    np.testing.assert_array_equal(back.scales, scales)

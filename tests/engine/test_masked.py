@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from orthonmf.engine.loadings import Projection
 from orthonmf.engine.masked import MaskedMatrix
 from orthonmf.engine.sources import to_dense
 from orthonmf.errors import ScaleOverflowError
@@ -120,7 +121,7 @@ def test_rows_are_expressed_by_what_is_observed_of_them(name, store):
     held = example.matrix.loadings(apart)
     difference = np.where(GAPS, 0.0, example.base - loadings @ apart)
     squares = example.rows @ np.square(difference) @ example.columns
-    residual = example.matrix.residual(held, apart) * 4.0**example.power
+    residual = example.matrix.residual(Projection(held), apart) * 4.0**example.power
     assert residual == pytest.approx(squares, rel=1e-5 if rtol > 1e-9 else 1e-11)
 
 

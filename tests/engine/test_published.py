@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orthonmf.engine.loadings import Projection
 from orthonmf.engine.matrix import scales_are_accurate
 from orthonmf.errors import InvalidInputError, ScaleOverflowError
 from orthonmf.inputs.data import as_matrix
@@ -92,7 +91,7 @@ def test_energies_and_the_error_add_up_to_the_total(example, case, orthogonal):
     np.testing.assert_allclose(energies * unit, expected, rtol=1e-12)
     assert matrix.total * unit == pytest.approx(np.square(example.Y).sum(), rel=1e-12)
     error = plain_error(example, loadings, components)
-    assert matrix.residual(given, components) * unit == pytest.approx(error, rel=1e-12)
+    assert matrix.residual(projection, components) * unit == pytest.approx(error, rel=1e-12)
     squared, compared = matrix.squared_error(components, projection, energies)
     assert squared * unit == pytest.approx(error, rel=1e-5 if case.dtype == np.float32 else 1e-11)
     assert compared or matrix.column_factors is None
@@ -145,8 +144,8 @@ def test_scales_that_lost_digits_to_underflow_make_entries_compared():
     projection = matrix.express(components, "samples")
     energies = matrix.energies_of(components, projection)
     assert not matrix.squared_error(components, projection, energies)[1]
-    small = replace(projection.by_label, scales=np.array([1e-300, 3.0]))
-    assert matrix.squared_error(components, Projection(by_label=small), energies)[1]
+    small = replace(projection, scales=np.array([1e-300, 3.0]))
+    assert matrix.squared_error(components, small, energies)[1]
 
 
 def test_what_no_float_holds_is_refused_by_its_row():

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from orthonmf.engine.placement import OnDevice, look_up, on_host
+from orthonmf.engine.segments import slices
 from orthonmf.typing import Array
 from orthonmf.vectors import square_lengths
 
@@ -17,89 +18,55 @@ ENTRIES_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ByLabel:
-    """Loadings (n, k) with at most one entry per row, wherever labels and scales lie."""
-
-    labels: Any  # (n,) int32, -1 for none
-    scales: Any  # (n,)
-    k: int
-    starts: Array | None = None  # where the entries of every row begin, if that is known
-
-    def __getitem__(self, rows: slice) -> ByLabel:
-        """Those of some rows."""
-        return ByLabel(self.labels[rows], self.scales[rows], self.k)
-
-    def astype(self, dtype: Any) -> ByLabel:
-        """The same with scales of another dtype."""
-        return ByLabel(self.labels, self.scales.astype(dtype), self.k)
-
-    def on_host(self) -> ByLabel:
-        """The same on the host."""
-        if not isinstance(self.labels, OnDevice):
-            return self
-        starts = find_starts(self.labels)
-        return ByLabel(on_host(self.labels), on_host(self.scales), self.k, starts)
-
-    def csr(self) -> csr_array:
-        """The same on the host, as a CSR array."""
-        local = self.on_host()
-        return one_per_row(local.labels, local.scales, local.k, local.starts)
-
-
-@dataclass(frozen=True, slots=True)
 class Projection:
-    """Rows expressed by given components: loadings (n, k), or labels and scales.
-
-    They lie where the rows do.
-    """
+    """Rows expressed by k components: loadings (n, k), or labels and scales, where the rows lie."""
 
     dense: Any = None  # (n, k) over features, else None
-    by_label: ByLabel | None = None  # over samples and both, else None
+    labels: Any = None  # (n,) int32 over samples and both, -1 for none
+    scales: Any = None  # (n,), 0 where the label is -1
+    k: int = 0
+    starts: Array | None = None  # where the entries of every row begin, if that is known
 
-    @property
-    def labels(self) -> Any:
-        """(n,) over samples and both, else None."""
-        return None if self.by_label is None else self.by_label.labels
-
-    @property
-    def scales(self) -> Any:
-        """(n,) over samples and both, else None."""
-        return None if self.by_label is None else self.by_label.scales
+    def __getitem__(self, rows: slice) -> Projection:
+        """That of some rows."""
+        if self.labels is None:
+            return Projection(self.dense[rows])
+        return Projection(None, self.labels[rows], self.scales[rows], self.k)
 
     @property
     def loadings(self) -> Any:
         """On the host: CSR with at most one entry per row, or dense."""
-        return on_host(self.dense) if self.by_label is None else self.by_label.csr()
+        if self.labels is None:
+            return on_host(self.dense)
+        here = self.on_host()
+        return one_per_row(here.labels, here.scales, here.k, here.starts)
 
     def on_host(self) -> Projection:
         """The same, on the host."""
-        if self.by_label is None:
+        if self.labels is None:
             return Projection(on_host(self.dense))
-        return Projection(by_label=self.by_label.on_host())
+        if not isinstance(self.labels, OnDevice):
+            return self
+        starts = find_starts(self.labels)
+        return Projection(None, on_host(self.labels), on_host(self.scales), self.k, starts)
+
+    def divide(self, exponent: int) -> Projection:
+        """The same over ``2**exponent``, in float64."""
+        values = (self.dense if self.labels is None else self.scales).astype(np.float64)
+        values = values if exponent == 0 else np.ldexp(values, -exponent)
+        if self.labels is None:
+            return Projection(values)
+        return Projection(None, self.labels, values, self.k, self.starts)
 
     def in_order(self, order: Array) -> Projection:
         """The same for the same components in another order (k,); dense loadings are moved."""
-        if self.by_label is None:
-            size = max(1, ENTRIES_AT_ONCE // max(1, len(order)))
-            for start in range(0, len(self.dense), size):
-                part = slice(start, start + size)
+        if self.labels is None:
+            for part in slices(len(self.dense), ENTRIES_AT_ONCE // max(1, len(order))):
                 self.dense[part] = self.dense[part][:, order]
             return self
         numbers = np.full(len(order) + 1, -1, dtype=np.int32)  # the last one for label -1
         numbers[order] = np.arange(len(order))
-        labels = look_up(numbers, self.by_label.labels)
-        return Projection(by_label=ByLabel(labels, self.by_label.scales, len(order)))
-
-
-def by_label(loadings: csr_array) -> ByLabel:
-    """The labels and scales of a CSR array that has at most one entry in a row."""
-    counts = np.diff(loadings.indptr)
-    assert counts.max(initial=0) <= 1
-    used = counts > 0
-    labels = np.full(len(counts), -1, dtype=np.int32)
-    scales = np.zeros(len(counts), dtype=loadings.dtype)
-    labels[used], scales[used] = loadings.indices, loadings.data
-    return ByLabel(labels, scales, loadings.shape[1])
+        return Projection(None, look_up(numbers, self.labels), self.scales, len(order))
 
 
 def find_starts(labels: Any) -> Array:
@@ -118,19 +85,6 @@ def one_per_row(labels: Array, scales: Array, k: int, starts: Array | None = Non
         used = labels >= 0
         labels, scales = labels[used], scales[used]
     return csr_array((scales, labels, starts), shape=(len(starts) - 1, k))
-
-
-def scale_loadings(loadings: Any, exponent: int) -> Any:
-    """Loadings (b, k), dense, CSR or by label, divided by ``2**exponent``, in float64."""
-    values = loadings.astype(np.float64)
-    if exponent == 0:
-        return values
-    if isinstance(values, ByLabel):
-        return ByLabel(values.labels, np.ldexp(values.scales, -exponent), values.k)
-    if issparse(values):
-        values.data = np.ldexp(values.data, -exponent)
-        return values
-    return np.ldexp(values, -exponent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def _relative_squared_error(
         energies = matrix.energies_of(components, projection)
         error, _ = matrix.squared_error(components, projection, energies)
     else:
-        error = matrix.residual(projection.loadings, components)
+        error = matrix.residual(projection, components)
     return error / matrix.total
 
 

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from orthonmf.engine.checksums import digest
 from orthonmf.engine.executors import Absorb, Executor, Work
@@ -28,14 +28,7 @@ from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import BlockColumns, BlockSweep, Kernel, Method, piece_rows
 from orthonmf.engine.kernels.missing import observed_residual_block
 from orthonmf.engine.kernels.sparse import gram_of_rows
-from orthonmf.engine.loadings import (
-    ByLabel,
-    Metric,
-    Projection,
-    by_label,
-    metric_of,
-    scale_loadings,
-)
+from orthonmf.engine.loadings import Metric, Projection, metric_of
 from orthonmf.engine.placement import look_up, on_host
 from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import (
@@ -483,8 +476,8 @@ class Matrix:
             return Projection(self.loadings(components))
         if k == 0:
             nobody = np.full(self.shape[0], -1, dtype=np.int32)
-            return Projection(by_label=ByLabel(nobody, np.zeros(self.shape[0], self.dtype), 0))
-        return Projection(by_label=ByLabel(*self.project(components), k))
+            return Projection(None, nobody, np.zeros(self.shape[0], self.dtype))
+        return Projection(None, *self.project(components), k)
 
     def project(self, components: Array) -> tuple[Any, Any]:
         """Winner of every row of X among unit components, and the scale of the row.
@@ -570,7 +563,7 @@ class Matrix:
     def energies_of(self, components: Array, projection: Projection) -> Array:
         """(k,) the energy that every component captures, in the units of Y."""
         k = len(components)
-        if projection.by_label is not None:  # rows of label -1 have scale 0
+        if projection.labels is not None:  # rows of label -1 have scale 0
             labels = projection.labels
             squares = self.lengths_of_scales(labels, projection.scales, components)
             np.square(squares, out=squares)
@@ -597,36 +590,26 @@ class Matrix:
         # products as exact as the data, which those on a device are not.
         apart = self.column_factors is not None or not self.complete
         apart = apart or self.source.kernel.on_device
-        over_features = projection.by_label is None
-        scales = projection.dense if over_features else projection.scales
+        scales = projection.dense if projection.labels is None else projection.scales
         lost = squared < CANCELLATION[self.dtype] * self.total
         if apart or lost or not scales_are_accurate(scales):
-            loadings = projection.dense if over_features else projection.by_label
-            return self.residual(loadings, unit), True
+            return self.residual(projection, unit), True
         return squared, False
 
-    def residual(self, loadings: Any, components: Array) -> float:
-        """Weighted squared error of ``X ~ loadings @ components`` by direct difference.
-
-        In the units of Y; ``loadings`` (n, k), dense, sparse or by labels, with rows that can be
-        sliced.
-        """
+    def residual(self, projection: Projection, components: Array) -> float:
+        """Weighted squared error of rows so expressed, by direct difference, in the units of Y."""
         total = 0.0
 
         def absorb(part: slice, block: float) -> None:
             nonlocal total
             total += block
 
-        if self.source.kernel.on_device:
-            loadings = by_label(loadings) if issparse(loadings) else loadings
-        elif isinstance(loadings, ByLabel):
-            loadings = loadings.csr()
         shared = {
             "components": components.astype(np.float64),
             "column_factors": self.column_factors,
             "exponent": self.exponent,
         }
-        by_row = {"loadings": loadings, "row_weights": self.row_weights}
+        by_row = {"projection": projection, "row_weights": self.row_weights}
         operation = residual_block if self.complete else observed_residual_block
         self.fold(operation, absorb, shared, by_row, gaps=True)
         return total
@@ -638,11 +621,11 @@ def residual_block(
     components: Array,
     column_factors: Array | None,
     exponent: int,
-    loadings: Any,
+    projection: Projection,
     row_weights: Any,
 ) -> float:
-    """Weighted squared distance of rows to ``loadings @ components``, over ``2**exponent``."""
-    fitted = scale_loadings(loadings, exponent)
+    """Weighted squared distance of rows over ``2**exponent`` to what they are expressed by."""
+    fitted = projection.divide(exponent)
     squares = kernel.square_residuals(rows, fitted, components, column_factors)
     return float(squares.sum() if row_weights is None else squares @ row_weights)
 

@@ -22,7 +22,7 @@ from orthonmf.engine.counts import (
     sum_rows,
 )
 from orthonmf.engine.kernels.interface import Kernel
-from orthonmf.engine.loadings import ByLabel, Projection, scale_loadings
+from orthonmf.engine.loadings import Projection
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import look_up, on_host
 from orthonmf.errors import InvalidInputError
@@ -121,7 +121,7 @@ def express_by_profiles(matrix: Matrix, components: Array, orthogonal: str) -> P
         return Projection(_sum_groups(matrix, profiles, sizes))
     if k == 0:
         nobody = np.full(matrix.shape[0], -1, dtype=np.int32)
-        return Projection(by_label=ByLabel(nobody, np.zeros(len(nobody), matrix.dtype), 0))
+        return Projection(None, nobody, np.zeros(len(nobody), matrix.dtype))
     swept = sweep_profiles(matrix, profiles, pool=False)
     return _scaled(matrix, swept.labels, swept.sums, sizes)
 
@@ -131,7 +131,7 @@ def _scaled(matrix: Matrix, labels: Array, sums: Array, sizes: Array) -> Project
     scales = np.where(labels >= 0, divide(sums, np.append(sizes, 0.0)[labels]), 0.0)
     scales = matrix.publish_scales(scales, 0)
     labels = np.where(scales > 0, labels, -1).astype(np.int32)
-    return Projection(by_label=ByLabel(labels, scales, len(sizes)))
+    return Projection(None, labels, scales, len(sizes))
 
 
 def express_by_groups(matrix: Matrix, components: Array, labels: Array) -> Projection:
@@ -204,8 +204,8 @@ def measure_divergence(
     shared: dict[str, Any] = {"column_weights": column_weights}
     matrix.fold(sums_block, add_sums, shared, {"row_weights": weights})
     column_sums *= column_weights
-    loadings = projection.dense if projection.by_label is None else projection.by_label.csr()
-    loadings = scale_loadings(loadings, matrix.exponent)
+    projection = projection.divide(matrix.exponent)
+    loadings = projection.loadings
     profiles = components * column_weights
     fitted = weights * np.asarray(loadings @ profiles.sum(axis=1))
     of_rows, at_most = fitted - row_sums, np.zeros(n)
@@ -217,7 +217,7 @@ def measure_divergence(
     total = float(column_sums.sum())
     by_row: dict[str, Array] = {"row_sums": row_sums, "weights": weights}
     if feature_labels is None:
-        by_row |= {"labels": projection.labels, "scales": scale_vector(projection, matrix)}
+        by_row |= {"labels": projection.labels, "scales": projection.scales}
     else:
         by_row |= {"loadings": loadings}
     shared = {"shares": column_sums / total if total > 0 else column_sums}
@@ -229,11 +229,6 @@ def measure_divergence(
         matrix.fold(dense_loss_block, add_losses, shared, by_row)
     # What is below zero is so by rounding.
     return Lost(np.maximum(of_rows, 0.0), at_most, max(float(at_most.sum()), 0.0), total)
-
-
-def scale_vector(projection: Projection, matrix: Matrix) -> Array:
-    """(n,) scales in the units of the matrix, float64."""
-    return np.ldexp(np.asarray(projection.scales, dtype=np.float64), -matrix.exponent)
 
 
 def sums_block(

@@ -14,7 +14,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from orthonmf.engine.loadings import ByLabel, Projection
+from orthonmf.engine.loadings import Projection
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import DirectionSweep
@@ -84,7 +84,7 @@ def publish_labels(
     scales = np.zeros(len(labels), dtype=matrix.dtype)
     scales[inside] = on_host(matrix.loadings(unit))[inside, labels[inside]]
     labels[scales == 0] = -1
-    expressed = Projection(by_label=ByLabel(labels, scales, len(unit)))
+    expressed = Projection(None, labels, scales, len(unit))
     energies = matrix.energies_of(unit, expressed)
     return _assemble(matrix, unit, expressed, energies, solution, options, groups)
 
@@ -170,7 +170,7 @@ def _of_sweep(matrix: Matrix, unit: Array, sweep: DirectionSweep | None) -> Proj
     if not np.array_equal(sweep.unit.astype(matrix.dtype), unit):
         return None
     projected = matrix.project_sweep(sweep.labels, sweep.products)
-    return None if projected is None else Projection(by_label=ByLabel(*projected, len(unit)))
+    return None if projected is None else Projection(None, *projected, len(unit))
 
 
 def winners_of_columns(components: Array) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.engine.loadings import ByLabel, Projection
+from orthonmf.certifying import projection_of
 from orthonmf.engine.losses import KULLBACK_LEIBLER
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import measure_divergence
@@ -114,11 +114,7 @@ def _keep(matrix: Matrix, result: Factorization) -> tuple[Array, Array, Array]:
 
     A row of which more is lost than there is keeps nothing.
     """
-    given = result.loadings
-    loadings = Projection(given if result.labels is None else None, None)
-    if result.labels is not None and result.scales is not None:
-        loadings = Projection(by_label=ByLabel(result.labels, result.scales, given.shape[1]))
-    lost = measure_divergence(matrix, loadings, result.components, result.orthogonal)
+    lost = measure_divergence(matrix, projection_of(result), result.components, result.orthogonal)
     information = np.maximum(lost.at_most, 0.0)
     kept = np.where(np.isfinite(lost.of_rows), information - lost.of_rows, 0.0)
     if result.labels is None:

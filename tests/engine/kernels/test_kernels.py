@@ -10,7 +10,7 @@ from orthonmf.engine.kernels import dense, sparse
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.missing import ObservedBlock, fill
 from orthonmf.engine.kernels.sparse import SPARSE, gram_of_rows
-from orthonmf.engine.loadings import ByLabel
+from orthonmf.engine.loadings import Projection
 from orthonmf.errors import InvalidInputError
 
 RNG = np.random.default_rng(0)
@@ -146,17 +146,13 @@ def test_residuals_compare_every_entry_however_loadings_are_held(made, dtype):
     rows, components = X.astype(dtype), RNG.random((4, M))
     labels = RNG.integers(-1, 4, N).astype(np.int32)
     scales = np.where(labels >= 0, RNG.random(N), 0.0)
-    by_label = ByLabel(labels, scales, 4)
-    for loadings in (by_label, by_label.csr(), by_label.csr().toarray()):
-        if kernel.on_device and isinstance(loadings, csr_array):
-            continue
+    loadings = Projection(None, labels, scales, 4).loadings.toarray()
+    placed = Projection(None, kernel.place(labels), kernel.place(scales), 4)
+    for fitted in (placed, Projection(loadings)):
         for factors in (None, FACTORS):
-            difference = rows.astype(np.float64) - by_label.csr().toarray() @ components
+            difference = rows.astype(np.float64) - loadings @ components
             expected = np.square(difference * (1.0 if factors is None else factors)).sum(axis=1)
-            placed = loadings
-            if kernel.on_device and isinstance(loadings, ByLabel):
-                placed = ByLabel(kernel.place(labels), kernel.place(scales), 4)
-            close(kernel.square_residuals(make(rows), placed, components, factors), expected)
+            close(kernel.square_residuals(make(rows), fitted, components, factors), expected)
 
 
 def test_rows_are_scaled_taken_and_multiplied_exactly(made, dtype):

@@ -21,7 +21,7 @@ import torch
 from orthonmf.engine.gpu.arrays import DeviceArray, as_tensor
 from orthonmf.engine.gpu.functions import DTYPES, fetch, first_of, ldexp, told_when_full
 from orthonmf.engine.kernels.interface import BlockColumns, BlockLook, BlockSweep, Kernel
-from orthonmf.engine.loadings import ByLabel
+from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
@@ -247,25 +247,25 @@ class TensorKernel(Kernel[Any]):
         return BlockColumns(DeviceArray(products), DeviceArray(squares))
 
     def square_residuals(
-        self, rows: Any, loadings: Any, components: Any, column_factors: Array | None
+        self, rows: Any, fitted: Projection, components: Any, column_factors: Array | None
     ) -> Any:
         vectors = self._tensor(components, torch.float64)
         factors = self._tensor(column_factors, torch.float64)
-        if isinstance(loadings, ByLabel):
-            labels, scales = self._tensor(loadings.labels), self._tensor(loadings.scales)
+        labels, scales = self._tensor(fitted.labels), self._tensor(fitted.scales)
+        if labels is not None:
             if self._is_fused(rows):
                 return DeviceArray(self._fused.residual(rows, labels, scales, vectors, factors))
         else:
             refuse_emulation()
-            dense = self._tensor(loadings, torch.float64)
+            dense = self._tensor(fitted.dense, torch.float64)
         squares = rows.new_empty(rows.shape[0], dtype=torch.float64)
         for some in self._pieces(rows):
-            if isinstance(loadings, ByLabel):
+            if labels is not None:
                 own = vectors[labels[some].clamp(min=0).long()] if len(vectors) else 0.0
-                fitted = scales[some, None].double() * own
+                product = scales[some, None].double() * own
             else:
-                fitted = dense[some] @ vectors
-            difference = rows[some].double() - fitted
+                product = dense[some] @ vectors
+            difference = rows[some].double() - product
             if factors is not None:
                 difference *= factors
             squares[some] = difference.square_().sum(dim=1)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array
 
 from orthonmf.engine.kernels.interface import (
     BlockColumns,
@@ -15,7 +15,7 @@ from orthonmf.engine.kernels.interface import (
     Kernel,
     piece_rows,
 )
-from orthonmf.engine.loadings import ByLabel
+from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
 from orthonmf.typing import Array
 
@@ -150,11 +150,11 @@ class DenseKernel(Kernel[Array]):
     def square_residuals(
         self,
         rows: Array,
-        loadings: Array | csr_array | ByLabel,
+        fitted: Projection,
         components: Array,
         column_factors: Array | None,
     ) -> Array:
-        factors = loadings.csr() if isinstance(loadings, ByLabel) else loadings
+        factors = fitted.loadings
         squares = np.empty(len(rows))
         for some in _chunks(rows):
             chunk = rows[some].astype(np.float64, copy=False)

@@ -18,7 +18,7 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.engine.loadings import ByLabel
+from orthonmf.engine.loadings import Projection
 from orthonmf.engine.placement import look_up
 from orthonmf.typing import Array
 
@@ -171,13 +171,13 @@ class Kernel(ABC, Generic[RowsT]):
     def square_residuals(
         self,
         rows: RowsT,
-        loadings: Array | csr_array | ByLabel,
+        fitted: Projection,
         components: Array,
         column_factors: Array | None,
     ) -> Any:
-        """(b,) squared distance of every row to ``loadings @ components``, by direct difference.
+        """(b,) squared distance of every row to what it is expressed by, by direct difference.
 
-        ``loadings`` is (b, k); differences are multiplied by the column factors.
+        Differences are multiplied by the column factors.
         """
 
     def divergences(

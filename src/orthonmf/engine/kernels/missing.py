@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from orthonmf.engine.kernels.dense import CHUNK_ENTRIES
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import with_values
-from orthonmf.engine.loadings import scale_loadings
+from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import to_dense
 from orthonmf.typing import Array
@@ -73,11 +73,11 @@ def observed_residual_block(
     components: Array,
     column_factors: Array | None,
     exponent: int,
-    loadings: Any,
+    projection: Projection,
     row_weights: Array | None,
 ) -> float:
     """Weighted squared distance of rows to ``loadings @ components``, missing entries left out."""
-    fitted = to_dense(scale_loadings(loadings, exponent))
+    fitted = to_dense(projection.divide(exponent).loadings)
     total = 0.0
     for some in slices(rows.shape[0], CHUNK_ENTRIES // max(1, rows.shape[1])):
         difference = to_dense(rows[some]) - fitted[some] @ components

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from orthonmf.engine.kernels.dense import CHUNK_ENTRIES, DENSE, find_offense
 from orthonmf.engine.kernels.interface import BlockColumns, BlockLook, BlockSweep, Kernel
-from orthonmf.engine.loadings import ByLabel
+from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
 from orthonmf.typing import Array
 
@@ -105,16 +105,14 @@ class SparseKernel(Kernel[csr_array]):
     def square_residuals(
         self,
         rows: csr_array,
-        loadings: Array | csr_array | ByLabel,
+        fitted: Projection,
         components: Array,
         column_factors: Array | None,
     ) -> Array:
         squares = np.empty(rows.shape[0])
         for part in slices(rows.shape[0], CHUNK_ENTRIES // max(1, rows.shape[1])):
             chunk = rows[part].toarray()
-            squares[part] = DENSE.square_residuals(
-                chunk, loadings[part], components, column_factors
-            )
+            squares[part] = DENSE.square_residuals(chunk, fitted[part], components, column_factors)
         return squares
 
     def gram(self, rows: csr_array, column_factors: Array, row_weights: Array | None) -> Array:
