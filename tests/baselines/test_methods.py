@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.decomposition import NMF
 
 from orthonmf.baselines import BASELINES, solve
-from orthonmf.baselines.methods import nmf
+from orthonmf.baselines.methods.multiplicative import update_nmf
 from orthonmf.errors import TooLargeError
 from orthonmf.measures import non_orthogonality
 from tests.baselines.planted import planted
@@ -30,7 +30,7 @@ def test_nmf_is_the_multiplicative_solver_of_scikit_learn(n_iterations):
     rival = NMF(4, solver="mu", init="custom", tol=0, max_iter=n_iterations)
     rival_W = rival.fit_transform(M.T.copy(), W=W.T.copy(), H=A.T.copy()).T
     for _ in range(n_iterations):
-        A, W = nmf.update(M, A, W)
+        A, W = update_nmf(M, A, W)
     np.testing.assert_allclose(W, rival_W, rtol=1e-6)
     np.testing.assert_allclose(A, rival.components_.T, rtol=1e-6)
 

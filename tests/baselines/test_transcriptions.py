@@ -3,17 +3,7 @@
 import numpy as np
 import pytest
 
-from orthonmf.baselines.methods import (
-    ding_double,
-    em_onmf,
-    hals,
-    nhl,
-    nmf,
-    onfs_ding,
-    onmf_a,
-    pnmf,
-    sncp,
-)
+from orthonmf.baselines.methods import ding_double, em_onmf, hals, multiplicative, sncp
 from orthonmf.baselines.methods.onmfs import local_step
 from tests.baselines.planted import planted
 
@@ -56,22 +46,22 @@ def plain_nhl(M, A, W):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
-    ("module", "plain", "projective"),
+    ("update", "plain", "projective"),
     [
-        (nmf, plain_nmf, False),
-        (onfs_ding, plain_onfs_ding, False),
-        (onmf_a, plain_onmf_a, False),
-        (pnmf, plain_pnmf, True),
-        (nhl, plain_nhl, True),
+        (multiplicative.update_nmf, plain_nmf, False),
+        (multiplicative.update_onfs_ding, plain_onfs_ding, False),
+        (multiplicative.update_onmf_a, plain_onmf_a, False),
+        (multiplicative.update_pnmf, plain_pnmf, True),
+        (multiplicative.update_nhl, plain_nhl, True),
     ],
 )
-def test_twelve_iterations_agree_with_the_formula(module, plain, projective, seed):
+def test_twelve_iterations_agree_with_the_formula(update, plain, projective, seed):
     M, A, W = random_problem(seed)
     if projective:
         A = M @ W.T
     expected_A, expected_W = A, W
     for _ in range(12):
-        A, W = module.update(M, A, W)
+        A, W = update(M, A, W)
         expected_A, expected_W = plain(M, expected_A, expected_W)
     np.testing.assert_allclose(A, expected_A, rtol=1e-9)
     np.testing.assert_allclose(W, expected_W, rtol=1e-9)

@@ -12,14 +12,10 @@ from orthonmf.baselines.methods.ding_double import ONMF_DING_DOUBLE, ONMF_DING_D
 from orthonmf.baselines.methods.em_onmf import EM_ONMF, EM_ONMF_SEEDED
 from orthonmf.baselines.methods.ep4orth import EP4ORTH
 from orthonmf.baselines.methods.hals import HALS
-from orthonmf.baselines.methods.nhl import NHL
-from orthonmf.baselines.methods.nmf import NMF
+from orthonmf.baselines.methods.multiplicative import NHL, NMF, ONFS_DING, ONMF_A, PNMF
 from orthonmf.baselines.methods.nrcg_onmf import NRCG_ONMF
-from orthonmf.baselines.methods.onfs_ding import ONFS_DING
-from orthonmf.baselines.methods.onmf_a import ONMF_A
 from orthonmf.baselines.methods.onmfs import ONMFS
 from orthonmf.baselines.methods.onp_mf import ONP_MF
-from orthonmf.baselines.methods.pnmf import PNMF
 from orthonmf.baselines.methods.sncp import SNCP
 from orthonmf.baselines.running import run
 from orthonmf.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError

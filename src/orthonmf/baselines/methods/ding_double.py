@@ -7,17 +7,12 @@ import numpy as np
 from scipy import sparse
 
 from orthonmf.baselines.interface import Baseline, Matrix, Steps, repeat
-from orthonmf.baselines.multiplicative import draw_uniform, multiply_by_root
+from orthonmf.baselines.methods.multiplicative import DING, draw_uniform, multiply_by_root
 from orthonmf.errors import TooLargeError
 from orthonmf.typing import Array
 
 # Noise fills a sparse matrix; beyond this many entries it is refused.
 LARGEST_FILLED = 1 << 28
-
-SOURCES = (
-    "C. Ding, T. Li, W. Peng, H. Park. Orthogonal nonnegative matrix t-factorizations for "
-    "clustering. 2006.",
-)
 
 
 def update(M: Matrix, A: Array, W: Array, S: Array) -> tuple[Array, Array, Array]:
@@ -72,7 +67,7 @@ ONMF_DING_DOUBLE = Baseline(
     name="onmf-ding-double",
     label="ONMF-Ding-double",
     orthogonal="both",
-    sources=SOURCES,
+    sources=(DING,),
     iterates=iterates,
     max_iter=10_000,
     tol=1e-5,
@@ -84,7 +79,7 @@ ONMF_DING_DOUBLE_NOISY = replace(
     name="onmf-ding-double-noisy",
     label="ONMF-Ding-double-noisy",
     sources=(
-        *SOURCES,
+        DING,
         "M. Charikar, L. Hu. Approximation algorithms for orthogonal non-negative matrix "
         "factorization. 2021. Appendix, double-factor experiments.",
     ),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from orthonmf.baselines.interface import Baseline, Iterate, Matrix, Steps
-from orthonmf.baselines.multiplicative import draw_in_scale
+from orthonmf.baselines.methods.multiplicative import draw_in_scale
 from orthonmf.baselines.rank_one import columns_of, squared_column_norms, unit_rows
 from orthonmf.typing import Array
 

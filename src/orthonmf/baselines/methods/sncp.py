@@ -3,7 +3,7 @@
 import numpy as np
 
 from orthonmf.baselines.interface import Baseline, Iterate, Matrix, Steps, relative_change
-from orthonmf.baselines.multiplicative import draw_in_scale
+from orthonmf.baselines.methods.multiplicative import draw_in_scale
 from orthonmf.typing import Array
 
 FIRST_PENALTY = 1e-4  # times the mean squared column of A
