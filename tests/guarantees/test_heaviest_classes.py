@@ -11,9 +11,8 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf.inputs.data import Data
 from orthonmf.onmf.heaviest_classes import (
-    BY_COSINE,
-    AngleTests,
     factorize_heaviest,
+    pairs_by_cosine,
     solve_heaviest,
     solve_heaviest_columns,
 )
@@ -36,11 +35,11 @@ def squared_error(X, result):
 def in_any_order(rng):
     """The tests of the library, with all pairs at once and shuffled."""
 
-    def shuffled(rows):
-        pairs = np.concatenate([np.zeros((0, 2), dtype=int), *BY_COSINE.middling(rows)])
-        yield rng.permutation(pairs)
+    def shuffled(rows, close):
+        pairs = np.concatenate([np.zeros((0, 2), dtype=int), *pairs_by_cosine(rows, close)])
+        yield pairs if close else rng.permutation(pairs)
 
-    return AngleTests(shuffled, BY_COSINE.close)
+    return shuffled
 
 
 def tiny_matrix(seed):
@@ -73,8 +72,8 @@ def test_error_is_within_the_ratio_and_the_packing_never_above_the_optimum(batch
         optimum = best_double_factor_error(X, k)
         slack = ROUNDING * np.sum(X**2)
         rows = csr_array(X) if seed % 3 == 0 else X
-        for angles in (None, in_any_order(rng), in_any_order(rng)):
-            result = factorize_heaviest(rows, k, angles=angles)
+        for pairs in (None, in_any_order(rng), in_any_order(rng)):
+            result = factorize_heaviest(rows, k, pairs=pairs)
             assert len(dense(result.directions)) <= k
             error = squared_error(X, result)
             assert error <= FULL_RANK_RATIO * optimum + slack, seed
@@ -120,7 +119,7 @@ entries = st.one_of(
 def test_any_matrix_and_any_order_of_pairs_keep_the_ratio(X, k, random):
     X = X[[random.randrange(len(X)) for _ in X]] if random.random() < 0.3 else X  # copies
     rng = np.random.default_rng(random.randrange(2**32))
-    result = factorize_heaviest(X, k, angles=in_any_order(rng))
+    result = factorize_heaviest(X, k, pairs=in_any_order(rng))
     optimum, slack = best_double_factor_error(X, k), ROUNDING * np.sum(X**2)
     # Rows of squared lengths that underflow count as zero rows.
     lost = np.sum(X[np.square(X).sum(axis=1) == 0] ** 2)

@@ -6,8 +6,8 @@ from scipy.sparse import csr_array
 
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.heaviest_classes import (
-    BY_COUNT,
     factorize_heaviest,
+    pairs_by_count,
     solve_heaviest,
 )
 from tests.oracles.double_factor import best_double_factor_error
@@ -32,7 +32,7 @@ def test_sparse_rows_are_factorized_as_dense_ones(seed):
 @pytest.mark.parametrize("seed", range(30))
 def test_counting_and_cosines_agree_on_binary_rows(seed):
     X = csr_array((np.random.default_rng(seed).random((18, 12)) < 0.3).astype(float))
-    by_count, by_cosine = factorize_heaviest(X, angles=BY_COUNT), factorize_heaviest(X)
+    by_count, by_cosine = factorize_heaviest(X, pairs=pairs_by_count), factorize_heaviest(X)
     assert np.array_equal(by_count.labels, by_cosine.labels)
     np.testing.assert_array_equal(dense(by_count.directions), dense(by_cosine.directions))
 
@@ -78,12 +78,9 @@ def test_a_tall_matrix_is_solved_as_the_wide_one_that_it_is_transposed(store):
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
-def test_rows_without_length_or_weight_are_in_no_group_and_stand_for_no_other(store):
+def test_rows_without_length_are_in_no_group_and_stand_for_no_other(store):
     X = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 1.0], [3.0, 0.0, 0.0]])
     found = factorize_heaviest(store(X))
     assert found.labels[0] == -1
     assert found.labels[1] == found.labels[3] != found.labels[2]
     np.testing.assert_array_equal(found.scales == 0, [True, False, False, False])
-    light = factorize_heaviest(store(X), None, np.array([9.0, 1.0, 0.0, 1.0]))
-    # The third row weighs nothing: no group is opened for it, and none sees it.
-    assert light.labels.tolist() == [-1, 0, -1, 0]

@@ -30,7 +30,7 @@ from orthonmf.correlation_clustering.rounding import (
     choose_nearest_patterns,
     round_to_patterns,
 )
-from orthonmf.onmf.heaviest_classes import BY_COUNT, factorize_heaviest
+from orthonmf.onmf.heaviest_classes import factorize_heaviest, pairs_by_count
 from orthonmf.steps.weight_reduction import FULL_RANK_RATIO
 from orthonmf.typing import Array
 
@@ -128,7 +128,7 @@ def _starts(
 
 def _round_factorization(matrix: csr_array) -> Iterator[Blocks]:
     """The blocks of Theorem 9, rounded as Lemma 1 does it and by the best pattern of each."""
-    factors = factorize_heaviest(matrix.astype(np.float64), angles=BY_COUNT)
+    factors = factorize_heaviest(matrix.astype(np.float64), pairs=pairs_by_count)
     # The vectors a on the columns; those on the rows, w, are the scales.
     by_column = csr_array(factors.directions).tocsc()
     owned = np.flatnonzero(np.diff(by_column.indptr))

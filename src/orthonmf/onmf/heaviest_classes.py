@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -52,6 +53,9 @@ DIRECTIONS_OF_A_FIT, PER_COMPONENT = 120, 20
 MOST_ENTRIES = 2**27
 # Up to so many columns of data far away their Gram matrix is held.
 MOST_COLUMNS = 2000
+# Which pairs of rows, in blocks (p x 2): those 30 to 60 degrees apart, in lexicographic order, or,
+# where that is asked, those under 30 of rows none of which are in between.
+AngleTest = Callable[[Any, bool], Iterator[Array]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +66,6 @@ class HeaviestClasses:
     labels: Array  # (n,), -1 exactly where the scale is 0
     scales: Array  # (n,) non-negative
     lower_bound: float  # on the weighted squared error of every such factorization, for every k
-
-
-@dataclass(frozen=True, slots=True)
-class AngleTests:
-    """How to find pairs of rows by their angle; both tests yield blocks of pairs (p x 2)."""
-
-    middling: Callable[[Array | csr_array], Iterator[Array]]  # 30 to 60 degrees, lexicographic
-    close: Callable[[Array | csr_array], Iterator[Array]]  # under 30, of rows that survived
 
 
 def factorize_without_limit(matrix: Matrix, options: Options) -> Solution:
@@ -146,11 +142,7 @@ def solve_heaviest_columns(matrix: Matrix, k: int) -> Solution:
 
 
 def factorize_heaviest(
-    rows: Array | csr_array,
-    k: int | None = None,
-    weights: Array | None = None,
-    *,
-    angles: AngleTests | None = None,
+    rows: Array | csr_array, k: int | None = None, pairs: AngleTest | None = None
 ) -> HeaviestClasses:
     """Factorize with both factors orthogonal and at most k components.
 
@@ -164,21 +156,16 @@ def factorize_heaviest(
         (n, m) non-negative float64, dense or CSR, with squares that neither over- nor underflow.
     k
         How many classes are kept; all of them if left out, which is Theorem 9 of the paper.
-    weights
-        (n,) what an error in the direction of each row costs; its squared norm if left out.
-        Labels and the guarantee refer to rows of these squared norms, scales to rows as given.
-    angles
-        `BY_COSINE` if left out; `BY_COUNT` compares 0/1 rows (CSR) exactly, in integers.
+    pairs
+        How pairs are found; `pairs_by_cosine` if left out.
     """
     from orthonmf.bounds.pairs import removal_packing_bound  # other fits need no bounds
 
-    angles = angles or BY_COSINE
-    norms = row_norms(rows)
-    weights = norms**2 if weights is None else np.where(norms > 0.0, weights, 0.0)
+    pairs, norms = pairs or pairs_by_cosine, row_norms(rows)
     # A row whose norm underflows stands for no other, though it may be parallel to a heavy one.
     heavy = np.flatnonzero(norms > 0.0)
     first, members = np.unique(merge_parallel(rows[heavy]), return_inverse=True)
-    merged_weights = np.bincount(members, weights[heavy], len(first))
+    merged_weights = np.bincount(members, norms[heavy] ** 2, len(first))
     if k is not None:
         # Any order of the pairs will do. Light rows that cancel first leave the heavy ones theirs.
         lightest_first = np.argsort(merged_weights, kind="stable")
@@ -186,11 +173,11 @@ def factorize_heaviest(
     unique = heavy[first]
     merged = rows[unique]
 
-    reduction = _reduce_all(merged_weights, angles.middling(merged))
+    reduction = _reduce_all(merged_weights, pairs(merged, False))
     survivors = np.flatnonzero(reduction.weights > 0.0)
     if len(survivors):
         left, classes = reduction.weights, np.full(len(unique), -1, dtype=np.int64)
-        close = _first_partners(angles.close(merged[survivors]))
+        close = _first_partners(pairs(merged[survivors], True))
         classes[survivors] = group_by_angle(left[survivors], close)
     else:
         left, classes = merged_weights, group_alone(merged_weights)
@@ -238,36 +225,25 @@ def _first_partners(blocks: Iterator[Array]) -> Array:
     return partners
 
 
-def _middling_by_cosine(rows: Array | csr_array) -> Iterator[Array]:
-    """Pairs 30 to 60 degrees apart, the band widened by the rounding of a cosine."""
-    slack = cosine_slack(rows.shape[1])
-    for pairs in close_pairs(rows, row_norms(rows), COS_60 - slack):
-        yield pairs.where(pairs.values <= COS_30 + slack)
+def pairs_by_cosine(rows: Array | csr_array, close: bool) -> Iterator[Array]:
+    """Pairs of rows 30 to 60 degrees apart, the band widened by the rounding of a cosine, or close.
 
-
-def _close_by_cosine(rows: Array | csr_array) -> Iterator[Array]:
-    """Close pairs among survivors: none of them is in the band, so its middle tells all apart.
-
-    Products of the same two rows may differ in their last bits when formed in other blocks; in the
-    middle of the band that cannot matter.
+    Of close pairs it is asked among survivors: none of them is in the band, so its middle tells all
+    apart. Products of the same two rows may differ in their last bits when formed in other blocks;
+    in the middle of the band that cannot matter.
     """
-    for pairs in close_pairs(rows, row_norms(rows), (COS_30 + COS_60) / 2.0):
-        yield pairs.where(np.ones(len(pairs.first), dtype=bool))
+    slack = cosine_slack(rows.shape[1])
+    least, most = COS_60 - slack, COS_30 + slack
+    if close:
+        least, most = (COS_30 + COS_60) / 2.0, np.inf
+    for pairs in close_pairs(rows, row_norms(rows), least):
+        yield pairs.where(pairs.values <= most)
 
 
-def _middling_by_count(rows: csr_array) -> Iterator[Array]:
-    """Pairs of 0/1 rows 30 to 60 degrees apart: ``ab <= 4 c^2 <= 3ab`` in integers."""
+def pairs_by_count(rows: csr_array, close: bool) -> Iterator[Array]:
+    """The same of 0/1 rows (CSR), exactly: ``ab <= 4 c^2 <= 3ab`` in integers."""
     sizes = np.diff(rows.indptr).astype(np.int64)
-    for pairs in close_pairs_by_count(rows, quarters=1):
+    least, most = (2, 4) if close else (1, 3)
+    for pairs in close_pairs_by_count(rows, quarters=least):
         product = sizes[pairs.first] * sizes[pairs.second]
-        yield pairs.where(4 * pairs.values**2 <= 3 * product)
-
-
-def _close_by_count(rows: csr_array) -> Iterator[Array]:
-    """Close pairs of 0/1 rows among survivors, none of which is in the band."""
-    for pairs in close_pairs_by_count(rows, quarters=2):
-        yield pairs.where(np.ones(len(pairs.first), dtype=bool))
-
-
-BY_COSINE = AngleTests(_middling_by_cosine, _close_by_cosine)
-BY_COUNT = AngleTests(_middling_by_count, _close_by_count)
+        yield pairs.where(4 * pairs.values**2 <= most * product)

@@ -6,20 +6,21 @@ other, and what they end with is a local optimum.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from orthonmf.alternation import errors_of
-from orthonmf.engine.compressed import compress_columns, compress_rows
+from orthonmf.alternation import Method, Update, alternate, errors_of
+from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points, Samples, columns_of
 from orthonmf.factorization import Factorization
-from orthonmf.onmf.core.descent import Grouped
-from orthonmf.onmf.exact_directions import find_top_directions
+from orthonmf.onmf.core.descent import descend_core
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import publish_labels
 from orthonmf.onmf.solution import CoreSolution, Solution
 from orthonmf.typing import Array
-from orthonmf.vectors import divide, unit_lengths
+from orthonmf.vectors import unit_lengths
 
 STEP = "refit of given labels"
 UNUSED = "the labels name no more groups that hold anything"
@@ -33,21 +34,25 @@ def refit_partition(
     """The factorization with the smallest error among those with these labels.
 
     ``labels`` (n,) and ``feature_labels`` (m,) number groups from 0, -1 for none; one of the two
-    may be left out. With both, rows and columns of the same number are a block.
+    may be left out. With both, rows and columns of the same number are a block. All groups take a
+    power update in one read, from the weighted sum of their points: of non-negative points no top
+    singular direction is orthogonal to it.
     """
-    rows = labels is not None
+    rows, k = labels is not None, options.n_components
     points: Points = Samples(matrix) if rows else columns_of(matrix)
     given = labels if labels is not None else feature_labels
     assert given is not None
     support = None
     if rows and feature_labels is not None:
-        support = np.arange(options.n_components)[:, None] == feature_labels
-    directions, captured = _find_directions(points, given, support, options.n_components)
+        support = np.arange(k)[:, None] == feature_labels
+    held, step = _Held(points, given, support), Checkpoint().next_step()
+    found = alternate(held, points.sums(given, k), max_iter=MAX_STEPS, tol=TOLERANCE, step=step)
+    directions = held.keep_support(found.last.vectors)
     solution = Solution(
         directions,
-        captured[-1],
-        errors_of(tuple(captured), points.total),
-        n_sweeps=len(captured),
+        found.history[-1],
+        errors_of(found.history, points.total),
+        n_sweeps=len(found.history),
         steps=(STEP,),
         components=points.components_of(given, directions),
         unused=UNUSED,
@@ -55,79 +60,43 @@ def refit_partition(
     return publish_labels(matrix, labels, solution, options)
 
 
-def _find_directions(
-    points: Points, labels: Array, support: Array | None, k: int
-) -> tuple[Array, list[float]]:
-    """Top singular directions (k, m) of the points of every label, and what each update captured.
+class _Held(Method[Array, Update[Array]]):
+    """Directions towards the top singular vectors of the points of every label (N,).
 
-    All groups take a power update in one read, from the weighted sum of their points: of
-    non-negative points no top singular direction is orthogonal to it. With ``support`` (k, m) a
-    direction has only the coordinates of its block.
+    With ``support`` (k, m) a direction has only the coordinates of its block.
     """
-    directions = points.sums(labels, k)
-    captured: list[float] = []
-    while len(captured) < MAX_STEPS:
-        if support is not None:
-            directions = np.where(support, directions, 0.0)
-        updated = points.update(labels, directions)
-        captured.append(float(updated.captured.sum()))
-        if len(captured) > 1:
-            gained = captured[-1] - captured[-2]
-            if gained <= TOLERANCE * max(points.total - captured[-1], 0.0):
-                break
-        directions = updated.sums
-    return directions, captured
+
+    def __init__(self, points: Points, labels: Array, support: Array | None) -> None:
+        self._points, self.total = points, points.total
+        self._labels, self._support = labels, support
+
+    def keep_support(self, directions: Array) -> Array:
+        return directions if self._support is None else np.where(self._support, directions, 0.0)
+
+    def update(self, vectors: Array) -> Update[Array]:
+        updated = self._points.update(self._labels, self.keep_support(vectors))
+        return Update(captured=float(updated.captured.sum()), vectors=updated.sums)
 
 
 def refit_groups(
     matrix: Matrix, labels: Array, feature_labels: Array, options: Options
 ) -> Factorization:
     """A factorization with these groups of rows (n,) and columns (m,) and a core between them."""
-    starts = np.ones(matrix.shape[1]), np.sqrt(matrix.column_squares)
-    captured, factors = max(
-        (_take_turns(matrix, labels, feature_labels, scales, options) for scales in starts),
-        key=lambda turns: turns[0][-1],
-    )
-    points = Samples(matrix)
-    solution = Solution(
-        factors,
-        captured[-1],
-        errors_of(tuple(captured), matrix.total),
-        n_sweeps=len(captured),
+    numbers = np.arange(options.n_groups)[:, None]
+    core = np.ones((options.n_components, options.n_groups))
+    solutions = []
+    for scales in (np.ones(matrix.shape[1]), np.sqrt(matrix.column_squares)):
+        groups = unit_lengths(np.where(numbers == feature_labels, scales, 0.0))
+        start, given = CoreSolution(groups, core), (labels, feature_labels)
+        solutions.append(
+            descend_core(matrix, start, max_iter=MAX_STEPS, tol=TOLERANCE, given=given)
+        )
+    best, points = max(solutions, key=lambda solution: solution.captured), Samples(matrix)
+    solution = replace(
+        best,
         steps=(STEP,),
         unused=UNUSED,
-        components=points.components(factors.components),
-        groups=points.components(factors.groups),
+        components=points.components(best.directions.components),
+        groups=points.components(best.directions.groups),
     )
     return publish_labels(matrix, labels, solution, options)
-
-
-def _take_turns(
-    matrix: Matrix, labels: Array, feature_labels: Array, scales: Array, options: Options
-) -> tuple[list[float], CoreSolution]:
-    """What every round captured, and its last answer, from scales (m,) of the columns."""
-    numbers = np.arange(options.n_groups)[:, None]
-    groups = unit_lengths(np.where(numbers == feature_labels, scales, 0.0))
-    core = np.ones((options.n_components, options.n_groups))
-    captured: list[float] = []
-    while len(captured) < MAX_STEPS:
-        rows = _hold(compress_columns(matrix, groups), labels, core)
-        seen = compress_rows(matrix, rows.labels, rows.scales, rows.energies)
-        columns = _hold(seen, feature_labels, core.T)
-        groups, core = columns.as_rows(), columns.core.T
-        captured.append(max([float(np.square(core).sum()), *captured[-1:]]))
-        if len(captured) > 1:
-            gained = captured[-1] - captured[-2]
-            if gained <= TOLERANCE * max(matrix.total - captured[-1], 0.0):
-                break
-    return captured, CoreSolution(groups, core)
-
-
-def _hold(points: Samples, labels: Array, near: Array) -> Grouped:
-    """The top singular vector of every group of points, labels (N,) held fixed."""
-    directions = find_top_directions(points.whole(), labels, near)
-    updated = points.update(labels, directions)
-    scales = np.where(points.weights > 0, updated.products, 0.0)
-    energies = np.maximum(updated.captured, 0.0)
-    core = divide(updated.sums, np.sqrt(energies)[:, None])
-    return Grouped(np.where(scales > 0, labels, np.int32(-1)), scales, energies, core)

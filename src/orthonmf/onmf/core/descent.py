@@ -18,6 +18,7 @@ from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.compressed import compress_columns, compress_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Samples
+from orthonmf.onmf.exact_directions import find_top_directions
 from orthonmf.onmf.search.descent import descend
 from orthonmf.onmf.solution import CoreSolution, Solution
 from orthonmf.progress import silence
@@ -53,25 +54,34 @@ class Grouped:
         return rows
 
 
-def group_points(points: Samples, directions: Array) -> Grouped:
-    """Give every point to the direction (k, c) that captures most of it."""
-    sweep = points.sweep_directions(directions)
+def group_points(points: Samples, directions: Array, labels: Array | None = None) -> Grouped:
+    """Give every point to the direction (k, c) that captures most of it, or to its label (N,)."""
+    if labels is None:
+        sweep = points.sweep_directions(directions)
+    else:
+        sweep = points.update(labels, directions)
     scales = np.where(points.weights > 0, sweep.products, 0.0)
-    labels = np.where(scales > 0, sweep.labels, np.int32(-1))
     energies = np.maximum(sweep.captured, 0.0)
     core = divide(sweep.sums, np.sqrt(energies)[:, None])
-    return Grouped(labels, scales, energies, core)
+    return Grouped(np.where(scales > 0, sweep.labels, np.int32(-1)), scales, energies, core)
 
 
 def descend_core(
-    matrix: Matrix, start: CoreSolution, *, max_iter: int, tol: float, step: Step | None = None
+    matrix: Matrix,
+    start: CoreSolution,
+    *,
+    max_iter: int,
+    tol: float,
+    step: Step | None = None,
+    given: tuple[Array, Array] | None = None,
 ) -> Solution[CoreSolution]:
     """Improve groups and core until a round lowers the error by less than ``tol`` of itself.
 
-    A round solves the problem of the rows, then that of the columns.
+    A round solves the problem of the rows, then that of the columns. With ``given`` labels of rows
+    (n,) and of columns (m,) these are kept, and a half is the best factors of one side's groups.
     """
     step = step or Checkpoint().next_step()
-    halves = _Halves(matrix, max_iter, tol)
+    halves = _Halves(matrix, max_iter, tol, given)
     if not step.finished:
         alternated = alternate(halves, start, max_iter=max_iter, tol=tol, step=step)
         step.finish(alternated.history, **halves.arrays_of(alternated.last.vectors))
@@ -89,9 +99,11 @@ class _Halves(Method[CoreSolution, Update[CoreSolution]]):
     Both halves put empty groups to use, so none is idle after a round.
     """
 
-    def __init__(self, matrix: Matrix, max_iter: int, tol: float) -> None:
+    def __init__(
+        self, matrix: Matrix, max_iter: int, tol: float, given: tuple[Array, Array] | None
+    ) -> None:
         self._matrix, self.total = matrix, matrix.total
-        self._max_iter, self._tol = max_iter, tol
+        self._max_iter, self._tol, self._given = max_iter, tol, given or (None, None)
 
     def arrays_of(self, vectors: CoreSolution) -> dict[str, Any]:
         return {"groups": vectors.groups, "core": vectors.core}
@@ -100,21 +112,25 @@ class _Halves(Method[CoreSolution, Update[CoreSolution]]):
         return CoreSolution(arrays["groups"], arrays["core"])
 
     def update(self, vectors: CoreSolution) -> Update[CoreSolution]:
-        rows = self._solve(compress_columns(self._matrix, vectors.groups), vectors.core)
-        rows = self._open_unseen(rows)
+        labels, feature_labels = self._given
+        seen = compress_columns(self._matrix, vectors.groups)
+        rows = self._solve(seen, vectors.core, labels)
+        rows = self._open_unseen(rows) if labels is None else rows
         seen = compress_rows(self._matrix, rows.labels, rows.scales, rows.energies)
-        columns = self._solve(seen, vectors.core.T)
+        columns = self._solve(seen, vectors.core.T, feature_labels)
         captured = float(np.square(columns.core).sum())
         core = np.ascontiguousarray(columns.core.T)  # as a checkpoint gives it back
         return Update(captured=captured, vectors=CoreSolution(columns.as_rows(), core))
 
-    def _solve(self, points: Samples, directions: Array) -> Grouped:
+    def _solve(self, points: Samples, directions: Array, labels: Array | None) -> Grouped:
         """The problem over samples, from directions, on points of few coordinates."""
-        if points.total > 0:
+        if labels is not None:
+            directions = find_top_directions(points.whole(), labels, directions)
+        elif points.total > 0:
             with silence():
                 descended = descend(points, directions, max_iter=self._max_iter, tol=self._tol)
             directions = descended.directions
-        return group_points(points, directions)
+        return group_points(points, directions, labels)
 
     def _open_unseen(self, rows: Grouped) -> Grouped:
         """Give empty groups the heaviest rows that the groups of columns do not see at all.
