@@ -81,12 +81,23 @@ def _as_real_array(X: Any) -> Array:
         )
     if X is None or isinstance(X, str | bytes):
         raise InvalidInputError(f"Expected a 2-D matrix, got {_show(X)}")
-    if isinstance(X, np.ndarray):
-        return _real(X)
-    frame = as_frame(X)
+    frame = None if isinstance(X, np.ndarray) else as_frame(X)
     if frame is not None:
         return _from_frame(frame, column_names(X, frame))
-    return _real(_from_anything(X))
+    try:
+        array = X if isinstance(X, np.ndarray) else np.asarray(X)
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
+        raise InvalidInputError(f"X cannot be read as a matrix: {error}") from error
+    if array.ndim == 0 and array.dtype.kind == "O":
+        lazy = " (X.collect())" if nw.dependencies.is_polars_lazyframe(X) else ""
+        raise InvalidTypeError(
+            f"X is a {type(X).__name__}, which holds no matrix; pass an array, a frame{lazy}, a "
+            "list of rows or a sparse matrix"
+        )
+    if array.dtype.kind == "O":
+        return _from_objects(array, lambda place: f"at X[{', '.join(map(str, place))}]")
+    refuse_dtype(array.dtype)
+    return array
 
 
 def check_dimensions(shape: tuple[int, ...]) -> None:
@@ -129,28 +140,6 @@ def refuse_dtype(dtype: np.dtype, where: str = "") -> None:
         )
 
 
-def _from_anything(X: Any) -> Array:
-    try:
-        array = np.asarray(X)
-    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
-        raise InvalidInputError(f"X cannot be read as a matrix: {error}") from error
-    if array.ndim == 0 and array.dtype.kind == "O":
-        lazy = " (X.collect())" if nw.dependencies.is_polars_lazyframe(X) else ""
-        raise InvalidTypeError(
-            f"X is a {type(X).__name__}, which holds no matrix; pass an array, a frame{lazy}, a "
-            "list of rows or a sparse matrix"
-        )
-    return array
-
-
-def _real(array: Array) -> Array:
-    """The same; objects are converted where all are numbers."""
-    if array.dtype.kind == "O":
-        return _from_objects(array, lambda place: f"at X[{', '.join(map(str, place))}]")
-    refuse_dtype(array.dtype)
-    return array
-
-
 def _from_objects(array: Array, where: Where, *, may_miss: bool = False) -> Array:
     """Numbers kept as Python objects, in float64; with ``may_miss`` None and NA become NaN."""
     if PLAIN_NUMBERS.issuperset(map(type, array.flat)):
@@ -171,16 +160,9 @@ def _number(value: Any, place: tuple[int, ...], where: Where, may_miss: bool) ->
             f"Input X contains NaN {where(place)}: {value}; impute it, or write numpy.nan there "
             "and pass missing_values=numpy.nan"
         )
-    if isinstance(value, str | bytes):
-        raise InvalidTypeError(
-            f"X holds text {where(place)}: {_show(value)}; convert it to numbers first, "
-            "documents with sklearn.feature_extraction.text.TfidfVectorizer"
-        )
-    if isinstance(value, DATES):
-        raise InvalidTypeError(
-            f"X holds dates or durations {where(place)}: {_show(value)}; they are not "
-            "non-negative amounts"
-        )
+    for types, dtype in ((str | bytes, "U"), (DATES, "M8[s]")):
+        if isinstance(value, types):
+            refuse_dtype(np.dtype(dtype), f"{where(place)}: {_show(value)}")
     try:
         return float(value)
     except OverflowError:

@@ -93,7 +93,7 @@ def as_matrix(
     look = partial(scan, source, executor, row_weights, column_weights, columns)
     scanned = look()
     offense = scanned.offense
-    masked = offense is not None and np.isnan(offense[2]) and may_be_missing(missing_values)
+    masked = may_be_missing(missing_values) and offense is not None and np.isnan(offense[2])
     if masked:
         if source.kernel.on_device:
             raise InvalidInputError(
