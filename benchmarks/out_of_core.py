@@ -54,12 +54,16 @@ def write_matrix(path: Path, n_rows: int, n_columns: int, n_blocks: int) -> None
     out.flush()
 
 
-def fit(path: Path, k: int, setting: str) -> Row:
+def fit(
+    path: Path, k: int, setting: str, limit: int = LIMIT, max_memory: str = MAX_MEMORY,
+    max_iter: int = 20, n_jobs: int = 2,
+) -> Row:  # fmt: skip
     """What a fit of the file takes under the limit, with and without its certificate."""
-    limit_private_memory(LIMIT)
+    limit_private_memory(limit)
     _, one_read = clock(partial(read, path))
     X = np.load(path, mmap_mode="r")
-    options = {"max_memory": MAX_MEMORY, "max_iter": 20, "n_jobs": 2, "random_state": 0}
+    options: Row = {"max_memory": max_memory, "max_iter": max_iter, "n_jobs": n_jobs}
+    options |= {"random_state": 0}
     with watch() as peaks:
         result, seconds = clock(partial(factorize, X, k, orthogonal=setting, **options))
         certificate, proving = clock(lambda: result.certificate)
@@ -71,7 +75,7 @@ def fit(path: Path, k: int, setting: str) -> Row:
         "error": result.relative_squared_error,
         "lower_bound": certificate.lower_bound,
         "peak_mb": peaks["RssAnon"] / 1e6,
-        "peak_of_limit": peaks["VmData"] / LIMIT,
+        "counted_mb": peaks["VmData"] / 1e6,
     }
 
 

