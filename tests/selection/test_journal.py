@@ -93,15 +93,6 @@ def test_a_line_that_lacks_a_value_and_a_header_without_entropy_are_refused(path
             opened(path)
 
 
-def test_trials_of_an_older_version_are_read(path):
-    first = path.read_text().splitlines()[1]
-    rewrite(path, 1, relative_squared_error=json.loads(first)["relative_error"])
-    old = path.read_text().replace('"relative_error": 0.25, ', "")
-    assert old != path.read_text()
-    path.write_text(old)
-    assert opened(path).trials[3, 0] == ONE
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -193,14 +193,3 @@ def test_refits_stand_next_to_halves_and_change_nothing_else(tmp_path):
     assert select(candidates=[3, 4], refits=4, results=path).trials == refitted.trials
     with pytest.raises(InvalidInputError, match="refits"):
         select(candidates=[3, 4], refits=5, results=path)
-
-
-def test_trials_from_before_there_were_refits_are_read(tmp_path):
-    path = tmp_path / "results.jsonl"
-    first = select(candidates=[3], results=path)
-    header, *trials = path.read_text().splitlines()
-    older = [json.loads(trial) for trial in trials]
-    for trial in older:
-        del trial["refit_agreement"]
-    path.write_text("\n".join([header, *map(json.dumps, older)]) + "\n")
-    assert select(candidates=[3], results=path).trials == first.trials

@@ -246,6 +246,8 @@ def _is_of_pairs(selection: Mapping[str, Any]) -> bool:
 
 def _curves(story: Story) -> list[Chart]:
     """The curves of ``select-k``, with the number it suggests and that of this page marked."""
+    from orthonmf.selection.choice import AGREEMENTS, ERRORS  # takes a second to import
+
     assert story.selection is not None
     tried, suggestion = story.selection["candidates"], story.selection["suggestion"]
     k = story.result.n_components_found
@@ -254,19 +256,10 @@ def _curves(story: Story) -> list[Chart]:
     marked = [(suggestion, f"suggested: k = {suggestion}"), (k, f"this page: k = {k}")]
     marked = [(place, word) for place, word in marked if min(places) <= place <= max(places)]
     halves = "rows" if tried[0].get("held_out_error") is None else "counts"
-    charts = {
-        ("Error for each number of components", "relative error"): (
-            ("error", "relative_error"),
-            ("no error can be below", "lower_bound"),
-            ("permuted data", "null_error"),
-            ("held-out counts", "held_out_error"),
-        ),
-        (f"Agreement of two halves of the {halves}", "agreement"): (
-            ("labels (adjusted Rand index)", "adjusted_rand"),
-            ("components (matched cosine)", "matched_cosine"),
-            ("labels of refits (adjusted Rand index)", "refit_agreement"),
-        ),
-    }
+    charts = (
+        ("Error for each number of components", "relative error", ERRORS),
+        (f"Agreement of two halves of the {halves}", "agreement", AGREEMENTS),
+    )
     return [
         Chart(
             title,
@@ -275,14 +268,14 @@ def _curves(story: Story) -> list[Chart]:
             places,
             [
                 Line(name, heights, style)
-                for (name, key), style in zip(curves, STYLES, strict=False)
+                for (key, name), style in zip(curves.items(), STYLES, strict=False)
                 if set(heights := [candidate.get(key) for candidate in tried]) != {None}
             ],
             list(map(str, places)),
             [(place, str(place)) for place in ticks],
             marked if k != suggestion else marked[:1],
         )
-        for (title, y_label), curves in charts.items()
+        for title, y_label, curves in charts
     ]
 
 

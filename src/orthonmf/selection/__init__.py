@@ -108,14 +108,15 @@ def select_n_components(
     if not matrix.total > 0:
         raise InvalidInputError("X is zero everywhere: there are no components to choose between")
     data = matrix.whole(None, None)
-    options = {"orthogonal": orthogonal, "algorithm": algorithm, "n_init": n_init}
-    if beta_loss != FROBENIUS:  # files of trials that were written without it stay readable
-        options["beta_loss"] = beta_loss
+    options = {
+        "orthogonal": orthogonal,
+        "beta_loss": beta_loss,
+        "algorithm": algorithm,
+        "n_init": n_init,
+    }
     divergence = beta_loss == KULLBACK_LEIBLER
     hold_out = divergence and can_split(data)
-    kept = options | ({"refits": n_refits} if n_refits else {})
-    if hold_out:
-        kept["halves"] = "counts"
+    kept = {**options, "refits": n_refits, "halves": "counts" if hold_out else "rows"}
     journal = TrialJournal(results, data, kept, _as_entropy(random_state))
     wanted = [(k, repetition) for k in numbers for repetition in repetitions]
     missing = [place for place in wanted if place not in journal.trials]

@@ -21,6 +21,19 @@ END_OF_RANGE = "; it is the end of the range that was tried: try more"
 EXACT = 1e-12  # relative error of an answer that leaves nothing
 SHOWN = ("relative_error", "lower_bound", "null_error", "stability")
 OPTIONAL = ("lower_bound", "refit_agreement", "held_out_error")
+# The curves of two charts: of which figures, and what they are called.
+ERRORS = {
+    "relative_error": "error",
+    "lower_bound": "no error can be below",
+    "null_error": "permuted data",
+    "held_out_error": "held-out counts",
+}
+AGREEMENTS = {
+    "adjusted_rand": "labels (adjusted Rand index)",
+    "matched_cosine": "components (matched cosine)",
+    "refit_agreement": "refits (adjusted Rand index)",
+}
+LOOKS = ("o-", "v:", "s--", "D-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,23 +117,14 @@ class Selection:
             errors.set_title("relative error")
             stability.set_title("agreement of two halves")
             return figure
-        for axes, name, label, style, color in (
-            (errors, "relative_error", "error", "o-", "C0"),
-            (errors, "lower_bound", "no error can be below", "v:", "C0"),
-            (errors, "null_error", "permuted columns", "s--", "0.6"),
-            (errors, "held_out_error", "held-out counts", "D-", "C3"),
-            (stability, "adjusted_rand", "labels (adjusted Rand index)", "o-", "C1"),
-            (stability, "matched_cosine", "components (matched cosine)", "^-", "C2"),
-            (stability, "refit_agreement", "refits (adjusted Rand index)", "s:", "C4"),
-        ):
-            if table[name].isna().all():
-                continue
-            axes.plot(table.index, table[name], style, color=color, label=label, ms=4)
+        for axes, curves in ((errors, ERRORS), (stability, AGREEMENTS)):
+            for (name, label), look in zip(curves.items(), LOOKS, strict=False):
+                if not table[name].isna().all():
+                    axes.plot(table.index, table[name], look, label=label, ms=4)
+            axes.axvline(self.suggestion, color="0.5", lw=1, label=f"suggested: {self.suggestion}")
+            axes.legend(fontsize="small")
         errors.set(xlabel="components", ylabel="relative error", ylim=(0, None))
         stability.set(xlabel="components", ylabel="agreement of two halves", ylim=(None, 1.02))
-        for axes in (errors, stability):
-            axes.axvline(self.suggestion, color="C3", lw=1, label=f"suggested: {self.suggestion}")
-            axes.legend(fontsize="small")
         return figure
 
     def _repr_html_(self) -> str:

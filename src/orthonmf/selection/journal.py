@@ -16,11 +16,10 @@ from orthonmf.inputs.parameters import draw_seed
 from orthonmf.selection.trial import Size, Trial
 
 TITLE = "orthonmf select_n_components"
-VERSION = 1
+VERSION = 2
 BEGINNING = f'{{"title": "{TITLE}"'  # of the first line
 COUNTS = ("n_components", "repetition", "n_components_found")
-OPTIONAL = ("refit_agreement", "held_out_error")
-FORMER = {"relative_error": "relative_squared_error"}  # names in files of older versions
+MAY_BE_NONE = ("lower_bound", "refit_agreement", "held_out_error")
 LARGEST = 2.0**62
 
 
@@ -78,14 +77,11 @@ class TrialJournal:
         """The trial of a line, every value of it a number."""
         known: dict[str, Any] = {}
         for name in (field.name for field in fields(Trial)):
-            written = name if name in values else FORMER.get(name, name)
-            if written not in values and name in OPTIONAL:  # files from before it was there
-                continue
-            if written not in values:
+            if name not in values:
                 raise InvalidInputError(f"{self.path}: line {number} lacks {name!r}")
-            value = values[written]
+            value = values[name]
             pair = name == "n_components" and isinstance(value, list) and len(value) == 2
-            missing = value is None and name in (*OPTIONAL, "lower_bound")
+            missing = value is None and name in MAY_BE_NONE
             wanted = (int,) if name in COUNTS else (int, float)
             if not missing and not all(
                 type(part) in wanted and abs(part) <= LARGEST and not (pair and part < 1)
