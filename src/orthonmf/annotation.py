@@ -75,7 +75,13 @@ def annotate(
     if layer is not None:
         cells, genes = names_of(adata)
         names = {"sample_names": cells, "feature_names": genes}
-        matrix = _layer_of(adata, layer)
+        if layer not in adata.layers:
+            layers = list(adata.layers.keys())
+            raise InvalidInputError(
+                f"there is no layer {layer!r}; there are {', '.join(layers) or 'none'}"
+                f"{name_nearest(layer, layers)}"
+            )
+        matrix = adata.layers[layer]
     result = factorize(matrix, n_components, **names | options)
     stability = None
     if n_refits != 0:
@@ -87,16 +93,6 @@ def annotate(
     if layer is not None:
         adata.uns[key_added]["layer"] = layer
     return result
-
-
-def _layer_of(adata: Any, layer: str) -> Any:
-    if layer not in adata.layers:
-        layers = list(adata.layers.keys())
-        raise InvalidInputError(
-            f"there is no layer {layer!r}; there are {', '.join(layers) or 'none'}"
-            f"{name_nearest(layer, layers)}"
-        )
-    return adata.layers[layer]
 
 
 def parts_of(

@@ -32,7 +32,9 @@ def annotate(file: Path, folder: Path, story: Story) -> str:
                     if _fits(target, part, value):
                         write_elem(target[part], name, value)
                         if part in FRAMES:
-                            _list_column(target[part], name)
+                            group = target[part].attrs  # where AnnData looks for all columns
+                            listed = [str(column) for column in group.get("column-order", ())]
+                            group["column-order"] = list(dict.fromkeys([*listed, name]))
     return copy
 
 
@@ -43,10 +45,3 @@ def _fits(target: Any, part: str, value: Any) -> bool:
     frame = target.get(part[:3])  # obs for obsm, var for varm
     names = None if frame is None else frame.get(frame.attrs.get("_index", "_index"))
     return names is None or len(names) == len(value)
-
-
-def _list_column(group: Any, name: str) -> None:
-    """Name a column of a frame where AnnData looks for all of them."""
-    listed = [str(column) for column in group.attrs.get("column-order", ())]
-    if name not in listed:
-        group.attrs["column-order"] = [*listed, name]

@@ -194,18 +194,13 @@ def _read(file: str, reading: Reading, stream: bool) -> NamedMatrix:
         data = replace(data, row_names=read_names(reading.row_names, n, "rows"))
     if reading.feature_names is not None:
         data = replace(data, column_names=read_names(reading.feature_names, m, "columns"))
-    return _prepare(data, reading, room)
-
-
-def _prepare(data: NamedMatrix, reading: Reading, largest: int) -> NamedMatrix:
-    """The matrix prepared, in memory, with a record of how."""
-    if not reading.steps:
-        return data
-    advice = "prepared; write a prepared one, or grant more with --max-memory"
-    X = _in_memory(data, largest, advice)
-    missing = np.nan if reading.missing else None
-    X, preparation = prepare(X, reading.steps, missing_values=missing)
-    return replace(data, X=X, preparation=preparation, opened=None)
+    if reading.steps:
+        advice = "prepared; write a prepared one, or grant more with --max-memory"
+        X = _in_memory(data, room, advice)
+        nan = np.nan if reading.missing else None
+        X, preparation = prepare(X, reading.steps, missing_values=nan)
+        data = replace(data, X=X, preparation=preparation, opened=None)
+    return data
 
 
 def _turn(data: NamedMatrix, largest: int) -> NamedMatrix:

@@ -113,7 +113,8 @@ def fit(
         about(data.source)
         weighted = weights_of(data.X, sample_weight, feature_weight, weights)
         weighted["missing_values"] = np.nan if reading.missing else None
-        start = _read_init(init)
+        of_file = init not in INITS and Path(init).exists()
+        start = read_data(init, Reading()).X if of_file else init
         known_before = read_known(groups, file, reading, n)
         about(data.source)
         with progress(f"factorizing {name}", quiet):
@@ -181,13 +182,6 @@ def fit(
         prose(f"caution: {caution}")
     _tell(story, summary, folder, names)
     tell_seed(seed, result.random_state)
-
-
-def _read_init(init: str) -> Any:
-    """The name of a way to start, or components from a file."""
-    if init in INITS or not Path(init).exists():
-        return init
-    return read_data(init, Reading()).X
 
 
 def _remarks(weights: dict[str, Any], reading: Reading) -> list[str]:

@@ -43,7 +43,13 @@ def transform(
         read_data(file, reading, quiet=quiet, stream=True) as data,
         progress(f"expressing {Path(file).name}", quiet),
     ):
-        _check_names(data, fitted)
+        # Columns that are named otherwise may stand in another order.
+        names = zip(data.column_names or (), fitted.feature_names or (), strict=False)
+        for place, (name, wanted) in enumerate(names):
+            if name != wanted:
+                raise FileError(
+                    f"{data.source}: column {place} is {name!r}, but the model has {wanted!r} there"
+                )
         story = _transform(data, fitted, reading.missing)
     if json:
         k, findings = fitted.n_components_found, story.findings
@@ -72,16 +78,6 @@ def _transform(data: NamedMatrix, fitted: Factorization, missing: bool) -> Story
     )
     findings = find(data.X, result, missing=missing)
     return Story(result, findings, data.source, data.row_names, data.column_names)
-
-
-def _check_names(data: NamedMatrix, fitted: Factorization) -> None:
-    """Refuse columns that are named otherwise than those of the model: their order matters."""
-    names = zip(data.column_names or (), fitted.feature_names or (), strict=False)
-    for place, (name, wanted) in enumerate(names):
-        if name != wanted:
-            raise FileError(
-                f"{data.source}: column {place} is {name!r}, but the model has {wanted!r} there"
-            )
 
 
 def _write(file: TextIO, story: Story) -> None:

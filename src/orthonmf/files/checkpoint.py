@@ -91,7 +91,16 @@ class FileCheckpoint(Checkpoint):
             "identity": self._identity,
             "generator": self._first,
             "seed": self.seed,
-            "steps": [_describe(step) for step in begun],
+            "steps": [
+                {
+                    "finished": step.finished,
+                    "history": list(step.history),
+                    "text": step.text,
+                    "generator": step.generator,
+                    "shapes": {name: list(array.shape) for name, array in step.arrays.items()},
+                }
+                for step in begun
+            ],
         }
         arrays = {"values": np.concatenate(values) if values else np.zeros(0)}
         # Flushing to the disk takes longer than a sweep of small data: not every time.
@@ -137,16 +146,6 @@ class FileCheckpoint(Checkpoint):
             )
         self._first, self.seed = first, seed
         self._rng.bit_generator.state = first
-
-
-def _describe(step: Step) -> dict[str, Any]:
-    return {
-        "finished": step.finished,
-        "history": list(step.history),
-        "text": step.text,
-        "generator": step.generator,
-        "shapes": {name: list(array.shape) for name, array in step.arrays.items()},
-    }
 
 
 def _steps(owner: Checkpoint, described: list[Any], values: Array) -> Iterator[Step]:

@@ -194,7 +194,7 @@ def is_sliceable(X: Any) -> bool:
 
 
 def _offense(row: int, column: int, value: float, X: Any) -> InvalidInputError:
-    place = _place(row, column)
+    place = f"X[{row}, {column}]"
     if math.isnan(value):
         return MissingEntryError(
             f"Input X contains NaN, the first at {place}",
@@ -218,10 +218,6 @@ def _name_counts(adata: Any) -> str:
     places = [f"X.layers[{name!r}] (layer={name!r} in annotate)" for name in adata.layers]
     places += ["X.raw.to_adata()"] if adata.raw is not None else []
     return f"; what X was made of may be there: {', '.join(places[:5])}" if places else ""
-
-
-def _place(row: int, column: int) -> str:
-    return f"X[{row}, {column}]"
 
 
 def as_directions(directions: Any, k: int, n_features: int) -> Array:

@@ -9,7 +9,7 @@ from numpy.lib import format as npy
 from scipy.sparse import csr_array, load_npz
 
 from orthonmf.files.archive import LONGEST_NPY_HEADER, Members
-from orthonmf.files.readers.request import NUMBERS, NamedMatrix, Names, Request
+from orthonmf.files.readers.request import NUMBERS, NamedMatrix, Request
 from orthonmf.inputs.sparse import as_checked_csr
 
 SPARSE = {"format", "shape", "data"}
@@ -39,7 +39,12 @@ def read_npz(request: Request) -> NamedMatrix:
             X: Any = _read_sparse(members, request)
         else:
             X = members.read(_choose(members, request), NUMBERS, request.check_size)
-        names = (_read_texts(members, name, request) for name in ("row_names", "column_names"))
+        names = (
+            tuple(members.read(name, "U", request.check_size).ravel().tolist())
+            if name in members
+            else None
+            for name in ("row_names", "column_names")
+        )
         return request.matrix(X, *names)
 
 
@@ -51,13 +56,6 @@ def _choose(members: Members, request: Request) -> str:
     if request.key not in members:
         raise request.error(f"it has no array {request.key!r}; it has {', '.join(listed[:10])}")
     return request.key
-
-
-def _read_texts(members: Members, name: str, request: Request) -> Names:
-    """Names of rows or columns, where an array of text is called that."""
-    if name not in members:
-        return None
-    return tuple(str(text) for text in members.read(name, "U", request.check_size).ravel())
 
 
 def _read_sparse(members: Members, request: Request) -> csr_array:

@@ -9,16 +9,12 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
 
 from orthonmf.engine.memory import in_words, memory_limit
 from orthonmf.errors import FileError, MissingExtraError
 from orthonmf.inputs.parameters import name_nearest
-from orthonmf.inputs.sparse import as_checked_csr
 from orthonmf.typing import Array
 
-# No fair file unpacks to more times its size than this; gzip cannot do much more.
-MOST_UNPACKED = 1000
 # Kinds of dtypes: real numbers, and what holds text.
 NUMBERS, TEXTS = "biuf", "SOU"
 Names = tuple[str, ...] | None
@@ -115,14 +111,6 @@ class Request:
             raise self.error("no column is left", remedy="see --columns and --drop")
         return chosen
 
-    def streams(self, n_bytes: int, stored: int) -> bool:
-        """Whether an array of this declared size, and this size as stored, is left where it is.
-
-        One that is almost all claim is not: going over it would take for ever.
-        """
-        large = self.stream_above is not None and n_bytes > self.stream_above
-        return large and n_bytes <= MOST_UNPACKED * stored
-
     def error(self, why: str, line: int | None = None, remedy: str = "") -> FileError:
         """The error to raise for this file; the remedy is one in options of the command."""
         place = "" if line is None else f" line {line}:"
@@ -176,14 +164,6 @@ class Request:
             raise self.error(f"it holds no {what}")
         listed = ", ".join(names[:10])
         raise self.error(f"it holds several arrays: {listed}", remedy="name one of them with --key")
-
-    def sparse(self, kind: str, parts: Sequence[Array], shape: tuple[int, int]) -> csr_array:
-        """The CSR array of data, indices and indptr of "csr" or "csc", once they were checked."""
-        with self.decoding("this is no sparse matrix, or a damaged one"):
-            if any(places.size and places.dtype.kind not in "iu" for places in parts[1:]):
-                raise ValueError("places of entries must be integers")
-            container = csc_array if kind == "csc" else csr_array
-            return as_checked_csr(container(tuple(parts), shape=shape))
 
     def matrix(
         self,

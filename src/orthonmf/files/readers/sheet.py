@@ -22,7 +22,10 @@ def read_sheet(request: Request) -> NamedMatrix:
     """
     openpyxl = import_extra("openpyxl", "files")
     with request.decoding("this is no .xlsx file, or a damaged one"):
-        _check_unpacked(request)
+        # Unpacking stops at the declared sizes.
+        with zipfile.ZipFile(request.path) as archive:
+            declared = sum(entry.file_size for entry in archive.infolist())
+        request.check_size(declared, "the unpacked file")
         book = openpyxl.load_workbook(request.path, read_only=True, data_only=True)
         try:
             sheet = _choose(book, request)
@@ -36,13 +39,6 @@ def read_sheet(request: Request) -> NamedMatrix:
     writer.writerows([*row, *[""] * (width - len(row))] for row in rows)
     text.seek(0)
     return read_table(iter(text), request, ",")
-
-
-def _check_unpacked(request: Request) -> None:
-    """Refuse what would unpack to more than is allowed; unpacking stops at the declared sizes."""
-    with zipfile.ZipFile(request.path) as archive:
-        declared = sum(entry.file_size for entry in archive.infolist())
-    request.check_size(declared, "the unpacked file")
 
 
 def _choose(book: Any, request: Request) -> Any:

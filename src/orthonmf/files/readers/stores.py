@@ -16,6 +16,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csc_array, csr_array
 
 from orthonmf.extras import import_extra
 from orthonmf.files.readers.request import (
@@ -26,10 +27,13 @@ from orthonmf.files.readers.request import (
     Request,
     StoredRows,
 )
+from orthonmf.inputs.sparse import as_checked_csr
 from orthonmf.typing import Array
 
 COMPRESSED = ("data", "indices", "indptr")  # the parts of a sparse matrix
 MOST_OBJECTS = 10_000
+# Going over an array that is almost all claim would take for ever; gzip cannot do much more.
+MOST_UNPACKED = 1000
 MOST_NAMED = 20  # keys in a message
 # Maps of cells that AnnData files hold, the one that people look at first in front.
 MAPS = ("X_umap", "X_tsne", "spatial", "X_pca")
@@ -235,7 +239,8 @@ class Store(ABC):
         if not isinstance(here, self.array_type):
             return self.sparse(here)
         n_bytes = prod(self.request.check_shape(here.shape)) * np.dtype(here.dtype).itemsize
-        if self.request.streams(n_bytes, self.stored_bytes(here)):
+        most = self.request.stream_above
+        if most is not None and most < n_bytes <= MOST_UNPACKED * self.stored_bytes(here):
             self.check_array(here, whole=False)
             return StoredRows(here, self.request)
         return self.numbers(here)
@@ -252,7 +257,11 @@ class Store(ABC):
             raise self.request.error(f"the sparse matrix {group.name!r} does not say its shape")
         size = self.request.check_shape(tuple(np.ravel(shape).tolist()))
         parts = [self.numbers(self.child(group, name)) for name in COMPRESSED]
-        return self.request.sparse("csc" if str(kind).startswith("csc") else "csr", parts, size)
+        with self.request.decoding("this is no sparse matrix, or a damaged one"):
+            if any(places.size and places.dtype.kind not in "iu" for places in parts[1:]):
+                raise ValueError("places of entries must be integers")
+            container = csc_array if str(kind).startswith("csc") else csr_array
+            return as_checked_csr(container(tuple(parts), shape=size))
 
     def numbers(self, array: Any) -> Array:
         """All of an array of numbers, once its content and its size have been checked."""
