@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +27,10 @@ REACHED, MISSED, SKIPPED, FAILED = "reached", "missed", "skipped", "failed"
 Row = dict[str, Any]
 Goal = tuple[str, str, float]  # a figure, "<=", "<" or ">=", and the bound it should keep
 T = TypeVar("T")
+# Where tiny sizes are tried the processes are forked from one that has imported all, which is
+# quick and shares nothing else.
+FRESH, QUICK = "spawn", "forkserver"
+_begun = FRESH
 
 
 class SkippedError(Exception):
@@ -41,8 +46,21 @@ def clock(work: Callable[[], T], timer: Callable[[], float] = time.perf_counter)
 
 def measure(function: Callable[..., T], *args: Any, **options: Any) -> T:
     """What a function returns in a fresh process, so that nobody inherits another's threads."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(1, multiprocessing.get_context(_begun)) as pool:
         return pool.submit(function, *args, **options).result()
+
+
+@contextmanager
+def quick_processes() -> Iterator[None]:
+    """Processes inside begin quickly, for sizes whose figures mean nothing."""
+    global _begun
+    if QUICK in multiprocessing.get_all_start_methods():
+        multiprocessing.set_forkserver_preload(["benchmarks.speed", "benchmarks.certainty"])
+        _begun = QUICK
+    try:
+        yield
+    finally:
+        _begun = FRESH
 
 
 def judge(row: Row, *goals: Goal) -> Row:
