@@ -1,5 +1,6 @@
 """Ways to run the command: as a process of its own, or forked from one that has imported it."""
 
+import csv
 import json
 import os
 import subprocess
@@ -26,6 +27,12 @@ def orthonmf(*arguments, cwd, stdin=b""):
         cwd=cwd, input=stdin, capture_output=True, env=ENVIRONMENT,
     )  # fmt: skip
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def rows_of(path):
+    """The lines of a table that a command wrote, by its headings."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 class Warm:

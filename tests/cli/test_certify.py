@@ -83,39 +83,23 @@ def test_a_folder_whose_data_changed_is_left_as_it_is(tmp_path, run, matrix):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("words", "message"),
     [
-        ((), "give the partition with --labels"),
-        (("--labels", "short.txt"), "short.txt"),
-        (("--labels", "rows.txt", "-k", "2"), "the labels name 3 groups, but n_components is 2"),
-        (("--labels", "rows.txt", "--certificate", "none"), "--certificate none proves nothing"),
+        ("x.npy", "give the partition with --labels"),
+        ("x.npy --labels short.txt", "short.txt"),
+        ("x.npy --labels rows.txt -k 2", "the labels name 3 groups, but n_components is 2"),
+        ("x.npy --labels rows.txt --certificate none", "--certificate none proves nothing"),
+        ("x.npy --labels rows.txt --data x.npy", "--data names the data of a folder"),
+        ("answer -k 3", "a folder knows its labels"),
+        ("answer --feature-weight w.txt", "a folder knows its labels"),
+        ("answer --transpose", "a folder knows how its data are read"),
     ],
 )
-def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path, run, matrix, options, message):
-    write_labels(tmp_path / "rows.txt", ["a", "b", "c"] * 10)
-    write_labels(tmp_path / "short.txt", ["a", "b"])
-    options = [str(tmp_path / o) if o.endswith(".txt") else o for o in options]
-    done = run("certify", str(tmp_path / "x.npy"), *options, code=2)
+def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path, run, matrix, words, message):
+    write_labels(tmp_path / "rows.txt", "abc" * 10)
+    write_labels(tmp_path / "short.txt", "ab")
+    if words.startswith("answer"):
+        run("fit", "x.npy", "-k", 3, "-o", "answer", code=0)
+    done = run("certify", *words.split(), code=2)
     assert done.err.count("\n") == 1
     assert message in done.err
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("-k", "3"), "a folder knows its labels"),
-        (("--feature-weight", "w.txt"), "a folder knows its labels"),
-        (("--transpose",), "a folder knows how its data are read"),
-    ],
-)
-def test_what_a_folder_knows_is_not_given_again(tmp_path, run, matrix, options, message):
-    folder = tmp_path / "answer"
-    run("fit", str(tmp_path / "x.npy"), "-k", "3", "-o", str(folder), code=0)
-    done = run("certify", str(folder), *options, code=2)
-    assert message in done.err
-
-
-def test_data_of_a_folder_are_not_named_with_a_file(tmp_path, run, matrix):
-    file = str(tmp_path / "x.npy")
-    done = run("certify", file, "--labels", file, "--data", file, code=2)
-    assert "--data names the data of a folder" in done.err

@@ -12,13 +12,9 @@ from orthonmf.cli.commands import COMMANDS
 from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.algorithms import INITS, NAMES, SETTINGS
 from tests.cli.running import orthonmf as fresh
+from tests.cli.running import rows_of
 
 FILES = {"model.npz", "assignments.csv", "features.csv", "components.csv", "summary.json"}
-
-
-def rows_of(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """Options that prepare the matrix and choose its columns, and what remembers them."""
 
-import csv
 import json
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 
 import orthonmf
 from orthonmf import preparation
+from tests.cli.running import rows_of
 
 STEPS = ("--log1p", "--tfidf", "--scale-features", "--normalize", "rows")
 
@@ -19,11 +19,6 @@ def counts(tmp_path):
     lines += [f"r{i},text {i}," + ",".join(map(str, row)) for i, row in enumerate(X)]
     (tmp_path / "x.csv").write_text("\n".join(lines) + "\n")
     return X
-
-
-def rows_of(path):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_the_model_remembers_and_transform_repeats(counts, run, tmp_path):

@@ -1,17 +1,12 @@
 """``fit --refits``: what refits say in the files, on the page, and in the terminal."""
 
-import csv
 import json
 
 import numpy as np
 import pytest
 
 import orthonmf
-
-
-def rows_of(path):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
+from tests.cli.running import rows_of
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ from orthonmf.files.whole_files import is_special, replacing
 from orthonmf.typing import Array
 
 HEADER = "header"
-MOST_MEMBERS = 1000
 LONGEST_NPY_HEADER = 10_000
 PLAIN_KINDS = "biuf"
 PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -81,12 +80,8 @@ class Members:
         self.fail = fail
         with refuse_damage(lambda why: fail(f"{kind}: {why}")):
             self._zip = zipfile.ZipFile(file)
-        listed = self._zip.infolist()
-        if len(listed) > MOST_MEMBERS:
-            raise fail(f"it holds {len(listed)} entries: too many")
-        self.entries = {entry.filename.removesuffix(".npy"): entry for entry in listed}
-        if len(self.entries) < len(listed):
-            raise fail("it holds two entries of one name")
+        entries = self._zip.infolist()
+        self.entries = {entry.filename.removesuffix(".npy"): entry for entry in entries}
 
     def __contains__(self, name: object) -> bool:
         return name in self.entries
@@ -96,7 +91,7 @@ class Members:
     ) -> Array:
         """An array whose dtype is of one of some kinds; ``check_size`` may refuse its size."""
         what, entry = f"the array {name!r}", self.entries[name]
-        if entry.compress_type not in PACKED_AS:
+        if entry.compress_type not in PACKED_AS:  # others unpack to any size at once
             raise self.fail(f"{what} is packed in a way that NumPy never uses")
         if check_size is not None:
             check_size(entry.file_size, what)
