@@ -60,7 +60,7 @@ def make_block(start: int) -> np.ndarray:
 
 def seconds_of_pass(source: Any) -> np.ndarray:
     """Seconds of what a sweep does, k x m sums of every block: as `now` tells them."""
-    shared = {"directions": np.ones((K, M)), "offsets": None, "disjoint": False, "by_row": True}
+    shared = {"directions": np.ones((K, M)), "offsets": None, "by_row": True}
     total, began = np.zeros((K, M)), now()
 
     def absorb(rows: slice, block: Any) -> None:

@@ -48,7 +48,7 @@ def test_products_with_directions_are_those_of_unweighted_rows(example, rough):
         assert found.dtype == (np.float64 if exact else example.matrix.pass_dtype)
         np.testing.assert_allclose(found * example.row_roots[:, None], expected, **tolerance)
     apart = np.where(np.arange(M) % 3 == np.arange(3)[:, None], DIRECTIONS, 0.0)
-    found = example.matrix.products(apart, disjoint=True) * example.row_roots[:, None]
+    found = example.matrix.products(apart) * example.row_roots[:, None]
     np.testing.assert_allclose(found, example.Y_in_units @ apart.T, rtol=1e-12)
 
 

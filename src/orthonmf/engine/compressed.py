@@ -22,7 +22,7 @@ def compress_columns(matrix: Matrix, groups: Array) -> Samples:
 
     Row i has the coordinates ``<y_i, group>``, (n, l), and the weight that it has in the matrix.
     """
-    rows = on_host(matrix.products(groups, disjoint=True))
+    rows = on_host(matrix.products(groups))
     return as_points(matrix, rows, matrix.row_weights)
 
 

@@ -246,10 +246,10 @@ class Matrix:
         )
         return Matrix(source, self.executor, scanned, self._prepare)
 
-    def products(self, directions: Array, exact: bool = True, disjoint: bool = False) -> Array:
+    def products(self, directions: Array, exact: bool = True) -> Array:
         """Inner products of the unweighted rows of Y with directions (c, m): (n, c).
 
-        In float64, or, unless ``exact``, in `pass_dtype`; ``disjoint`` as in `sweep`.
+        In float64, or, unless ``exact``, in `pass_dtype`.
         """
         dtype = np.float64 if exact else self.pass_dtype
         products = self.source.kernel.room((self.shape[0], len(directions)), dtype)
@@ -258,7 +258,7 @@ class Matrix:
             products[part] = block
 
         folded = self.weigh_columns(directions)
-        shared = {"directions": folded, "exact": exact, "disjoint": disjoint}
+        shared = {"directions": folded, "exact": exact}
         self.fold("multiply_directions", absorb, shared)
         return products
 
@@ -267,7 +267,6 @@ class Matrix:
         directions: Array,
         offsets: Array | None = None,
         lengths: Any = None,
-        disjoint: bool = False,
         by_row: bool = True,
     ) -> BlockSweep:
         """Assign every row to a direction and sum the rows of each, in one read.
@@ -279,8 +278,6 @@ class Matrix:
         offsets, lengths
             None for the score ``<y, d>`` and coefficient ``<y, d>``; with offsets (k,) and lengths
             (n,) the score is ``<y, d> - offset * length`` and the coefficient ``length``.
-        disjoint
-            Whether no two directions share a column: then the cost does not grow with k.
         by_row
             Whether labels and products of all rows are wanted; else only sums are kept.
         """
@@ -297,12 +294,7 @@ class Matrix:
                 labels[part], products[part] = look_up(order, block.labels), block.products
             np.add(sums, block.sums, out=sums)
 
-        shared = {
-            "directions": folded[order],
-            "offsets": offsets,
-            "disjoint": disjoint,
-            "by_row": by_row,
-        }
+        shared = {"directions": folded[order], "offsets": offsets, "by_row": by_row}
         self.fold("sweep", absorb, shared, {"lengths": lengths, "row_weights": self.row_weights})
         in_order = on_host(sums)[np.argsort(order)]
         return BlockSweep(labels, products, self.weigh_columns(in_order))

@@ -48,6 +48,7 @@ LEAST_MISSED = 2.0**-900
 
 # Squared distances (N, c) from cosines of unit points with centers (N, c) and squares (c,).
 Distance = Callable[[Array, Array], Array]
+Key = tuple[int, ...]  # what random numbers follow from
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +132,10 @@ class Points(ABC):
         """Nearest center of every normalized point."""
 
     @abstractmethod
-    def sweep_directions(
-        self, directions: Array, *, by_point: bool = True, disjoint: bool = False
-    ) -> DirectionSweep:
+    def sweep_directions(self, directions: Array, *, by_point: bool = True) -> DirectionSweep:
         """The direction that captures most of every point; lengths of directions are ignored.
 
         Without ``by_point`` only the sums and what every direction captures are sure to be there.
-        ``disjoint`` promises that no two directions share a column.
         """
 
     @abstractmethod
@@ -146,12 +144,7 @@ class Points(ABC):
 
     @abstractmethod
     def draw_missed(
-        self,
-        centers: Array,
-        count: float,
-        before: float,
-        distance: Distance,
-        key: tuple[int, ...],
+        self, centers: Array, count: float, before: float, distance: Distance, key: Key
     ) -> tuple[Array, float]:
         """Draw about ``count`` points by what the normalized points of centers miss, in one read.
 
@@ -247,16 +240,11 @@ class Samples(Points):
         swept = self.matrix.sweep(centers, squares / 2, self._lengths)
         return Sweep(swept.labels, swept.products, self._lengths, swept.sums, squares)
 
-    def sweep_directions(
-        self, directions: Array, *, by_point: bool = True, disjoint: bool = False
-    ) -> DirectionSweep:
-        """The direction that captures most of every row: the largest ``<x, u>``.
-
-        With ``disjoint`` one sweep costs O(entries), however many directions there are.
-        """
+    def sweep_directions(self, directions: Array, *, by_point: bool = True) -> DirectionSweep:
+        """The direction that captures most of every row: the largest ``<x, u>``."""
         squares = square_lengths(directions)
         unit = divide(directions, np.sqrt(squares)[:, None])
-        swept = self.matrix.sweep(unit, disjoint=disjoint, by_row=by_point)
+        swept = self.matrix.sweep(unit, by_row=by_point)
         # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
         captured = np.einsum("sh,sh->s", swept.sums, unit)
         return DirectionSweep(
@@ -271,12 +259,7 @@ class Samples(Points):
         return DirectionSweep(labels, swept.products, self._lengths, swept.sums, squares, captured)
 
     def draw_missed(
-        self,
-        centers: Array,
-        count: float,
-        before: float,
-        distance: Distance,
-        key: tuple[int, ...],
+        self, centers: Array, count: float, before: float, distance: Distance, key: Key
     ) -> tuple[Array, float]:
         # The sum is known when all rows are read: more are drawn than wanted, and thinned out.
         rate = FALLS_TO * count / max(before, LEAST_MISSED)
@@ -516,9 +499,7 @@ class StreamedColumns(Points):
         winning = products[labels, columns]
         return Sweep(labels.astype(np.int32), winning, self._lengths, sums, squares)
 
-    def sweep_directions(
-        self, directions: Array, *, by_point: bool = True, disjoint: bool = False
-    ) -> DirectionSweep:
+    def sweep_directions(self, directions: Array, *, by_point: bool = True) -> DirectionSweep:
         products, squares = self._products(directions)
         products = divide(products, np.sqrt(squares)[:, None])
         return self._power_step(products.argmax(axis=0).astype(np.int32), products, squares)
@@ -536,12 +517,7 @@ class StreamedColumns(Points):
         return DirectionSweep(labels, winning, self._lengths, steps, squares, square_lengths(steps))
 
     def draw_missed(
-        self,
-        centers: Array,
-        count: float,
-        before: float,
-        distance: Distance,
-        key: tuple[int, ...],
+        self, centers: Array, count: float, before: float, distance: Distance, key: Key
     ) -> tuple[Array, float]:
         products, squares = self._products(centers)
         cosines = divide(divide(products, np.sqrt(squares)[:, None]), self._lengths).T

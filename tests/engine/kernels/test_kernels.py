@@ -36,6 +36,7 @@ def _made(request, monkeypatch):
     monkeypatch.setattr(dense, "SCORES_IN_CACHE", 1)
     monkeypatch.setattr(dense, "SMALL_MEMBERS", 0)
     monkeypatch.setattr(dense, "SEGMENTS_FROM", 2)
+    monkeypatch.setattr(sparse, "SEGMENTS_FROM", 2)
     monkeypatch.setattr(sparse, "CHUNK_ENTRIES", 5 * M)
     monkeypatch.setattr(sparse, "GRAM_CHUNK", 4 * M)
     if request.param == "tensors":
@@ -111,10 +112,11 @@ def test_directions_that_share_no_column_give_the_same(made, dtype, k):
     kernel, make = made
     directions = np.where(np.arange(M) % k == np.arange(k)[:, None], RNG.random((k, M)) + 0.1, 0.0)
     directions[1] = 0.0  # one without columns
+    directions[0] *= -1
     rows = X.astype(dtype)
     products = rows.astype(np.float64) @ directions.T
-    close(kernel.multiply_directions(make(rows), directions, disjoint=True), products)
-    labels, best = kernel.find_winners(make(rows), directions, disjoint=True)
+    close(kernel.multiply_directions(make(rows), directions), products)
+    labels, best = kernel.find_winners(make(rows), directions)
     close(best, products.max(axis=1), dtype)
     close(products[np.arange(N), np.asarray(labels)], products.max(axis=1), dtype)
 

@@ -145,9 +145,7 @@ class TensorKernel(Kernel[Any]):
             squares += self._weigh(rows[some].double() ** 2, row_weights, some).sum(dim=0)
         return DeviceArray(squares)
 
-    def multiply_directions(
-        self, rows: Any, directions: Any, exact: bool = True, disjoint: bool = False
-    ) -> Any:
+    def multiply_directions(self, rows: Any, directions: Any, exact: bool = True) -> Any:
         dtype = torch.float64 if exact else rows.dtype
         vectors = self._tensor(directions, dtype).T.contiguous()
         products = rows.new_empty((rows.shape[0], vectors.shape[1]), dtype=dtype)
@@ -157,12 +155,7 @@ class TensorKernel(Kernel[Any]):
         return DeviceArray(products)
 
     def find_winners(
-        self,
-        rows: Any,
-        directions: Array,
-        offsets: Array | None = None,
-        lengths: Any = None,
-        disjoint: bool = False,
+        self, rows: Any, directions: Array, offsets: Array | None = None, lengths: Any = None
     ) -> tuple[Any, Any]:
         vectors = self._tensor(directions, rows.dtype)
         if offsets is None and self._is_fused(rows):
@@ -191,11 +184,10 @@ class TensorKernel(Kernel[Any]):
         offsets: Array | None = None,
         lengths: Any = None,
         row_weights: Any = None,
-        disjoint: bool = False,
         by_row: bool = True,
     ) -> BlockSweep:
         if offsets is not None or not self._is_fused(rows):
-            return super().sweep(rows, directions, offsets, lengths, row_weights, disjoint, by_row)
+            return super().sweep(rows, directions, offsets, lengths, row_weights, by_row)
         vectors = self._tensor(directions, rows.dtype)
         labels, best, sums = self._fused.sweep(rows, vectors, self._tensor(row_weights), by_row)
         if not by_row:

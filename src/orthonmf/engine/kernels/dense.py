@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -14,6 +15,7 @@ from orthonmf.engine.kernels.interface import (
     BlockSweep,
     Kernel,
     piece_rows,
+    share_no_column,
 )
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
@@ -63,10 +65,8 @@ class DenseKernel(Kernel[Array]):
         of_columns = square_columns(rows, row_weights) if columns else None
         return BlockLook(offense, float(largest), squares, of_columns)
 
-    def multiply_directions(
-        self, rows: Array, directions: Array, exact: bool = True, disjoint: bool = False
-    ) -> Array:
-        if disjoint and len(directions) > SEGMENTS_FROM:
+    def multiply_directions(self, rows: Array, directions: Array, exact: bool = True) -> Array:
+        if len(directions) > SEGMENTS_FROM and share_no_column(directions):
             wide = rows.astype(np.float64, copy=False) if exact else rows
             return np.ascontiguousarray(_segment_products(wide, directions).T)
         if not exact:
@@ -78,14 +78,10 @@ class DenseKernel(Kernel[Array]):
         return products
 
     def find_winners(
-        self,
-        rows: Array,
-        directions: Array,
-        offsets: Array | None = None,
-        lengths: Array | None = None,
-        disjoint: bool = False,
+        self, rows: Array, directions: Array, offsets: Array | None = None, lengths: Any = None
     ) -> tuple[Array, Array]:
         k, n_columns = directions.shape
+        by_segments = k > SEGMENTS_FROM and share_no_column(directions)
         directions = np.asarray(directions, dtype=rows.dtype)
         labels, best = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=rows.dtype)
         # Few rows at a time, so that their products are still in cache when the winner is sought.
@@ -93,13 +89,13 @@ class DenseKernel(Kernel[Array]):
         size = -(-len(rows) // -(-len(rows) // most))  # as even as it goes
         for part in slices(len(rows), size):
             some = rows[part]
-            if disjoint and k > SEGMENTS_FROM:
+            if by_segments:
                 scores = _segment_products(some, directions)
             elif rows.dtype == np.float64:
                 scores = directions @ some.T
             else:  # in float32 the other layout of the product is faster, and a copy on top
                 scores = np.ascontiguousarray((some @ directions.T).T)
-            if offsets is not None and lengths is not None:
+            if offsets is not None:
                 lower = np.multiply.outer(offsets, lengths[part])
                 scores -= lower.astype(rows.dtype, copy=False)
             np.max(scores, axis=0, out=best[part])
@@ -215,7 +211,7 @@ def row_dots(left: Array, right: Array, out: Array | None = None) -> Array:
 
 def _segment_products(rows: Array, directions: Array) -> Array:
     """(k, b) products with directions that share no column: every entry is read once."""
-    owners = directions.argmax(axis=0)
+    owners = (directions != 0).argmax(axis=0)
     order = np.argsort(owners, kind="stable")
     used, starts = np.unique(owners[order], return_index=True)
     values = directions[owners, np.arange(len(owners))][order]

@@ -116,28 +116,20 @@ class Kernel(ABC, Generic[RowsT]):
         """
 
     @abstractmethod
-    def multiply_directions(
-        self, rows: RowsT, directions: Array, exact: bool = True, disjoint: bool = False
-    ) -> Any:
+    def multiply_directions(self, rows: RowsT, directions: Array, exact: bool = True) -> Any:
         """Inner products (b, c) with directions (c, m), in float64 unless not ``exact``.
 
-        ``disjoint`` says that no two directions share a column, which makes the cost of many
-        directions that of one.
+        On the host many directions of which no two share a column cost what one does.
         """
 
     @abstractmethod
     def find_winners(
-        self,
-        rows: RowsT,
-        directions: Array,
-        offsets: Array | None = None,
-        lengths: Any = None,
-        disjoint: bool = False,
+        self, rows: RowsT, directions: Array, offsets: Array | None = None, lengths: Any = None
     ) -> tuple[Any, Any]:
         """The direction with the highest score of every row (b,) int32, and that score (b,).
 
         The score is ``<x, d>``; with offsets (k,) and lengths (b,) of the rows it is
-        ``<x, d> - offset * length``. ``disjoint`` as above.
+        ``<x, d> - offset * length``.
         """
 
     @abstractmethod
@@ -208,7 +200,6 @@ class Kernel(ABC, Generic[RowsT]):
         offsets: Array | None = None,
         lengths: Any = None,
         row_weights: Any = None,
-        disjoint: bool = False,
         by_row: bool = True,
     ) -> BlockSweep:
         """Give every row to the direction with the highest score, and sum the rows of each.
@@ -216,7 +207,7 @@ class Kernel(ABC, Generic[RowsT]):
         A row enters the sum with its product; with offsets, which lower its scores, it enters
         with its length. Both times its weight. Without ``by_row`` only the sums are given back.
         """
-        labels, best = self.find_winners(rows, directions, offsets, lengths, disjoint)
+        labels, best = self.find_winners(rows, directions, offsets, lengths)
         products, coefficients = best, best
         if offsets is not None:
             lowered = look_up(offsets, labels) * lengths
@@ -226,6 +217,12 @@ class Kernel(ABC, Generic[RowsT]):
             coefficients = coefficients * row_weights
         sums = self.sum_rows(rows, labels, coefficients, len(directions))
         return BlockSweep(labels, products, sums) if by_row else BlockSweep(None, None, sums)
+
+
+def share_no_column(directions: Array) -> bool:
+    """Whether no two directions (k, m) share a column."""
+    used = directions != 0
+    return np.count_nonzero(used) == np.count_nonzero(used.any(axis=0))
 
 
 def piece_rows(n_columns: int) -> int:

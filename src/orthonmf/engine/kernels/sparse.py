@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.engine.kernels.dense import CHUNK_ENTRIES, DENSE, find_offense
-from orthonmf.engine.kernels.interface import BlockColumns, BlockLook, BlockSweep, Kernel
+from orthonmf.engine.kernels.interface import (
+    BlockColumns,
+    BlockLook,
+    BlockSweep,
+    Kernel,
+    share_no_column,
+)
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
 from orthonmf.typing import Array
@@ -48,24 +56,17 @@ class SparseKernel(Kernel[csr_array]):
         weights = np.ones(rows.shape[1]) if column_weights is None else column_weights
         return BlockLook(offense, float(largest), _square(rows) @ weights, of_columns)
 
-    def multiply_directions(
-        self, rows: csr_array, directions: Array, exact: bool = True, disjoint: bool = False
-    ) -> Array:
+    def multiply_directions(self, rows: csr_array, directions: Array, exact: bool = True) -> Array:
         dtype = np.dtype(np.float64) if exact else rows.dtype
-        if disjoint and len(directions) > SEGMENTS_FROM:
+        if len(directions) > SEGMENTS_FROM and share_no_column(directions):
             return _segment_products(rows, directions, dtype)
         return rows @ np.ascontiguousarray(directions.T, dtype=dtype)
 
     def find_winners(
-        self,
-        rows: csr_array,
-        directions: Array,
-        offsets: Array | None = None,
-        lengths: Array | None = None,
-        disjoint: bool = False,
+        self, rows: csr_array, directions: Array, offsets: Array | None = None, lengths: Any = None
     ) -> tuple[Array, Array]:
-        scores = self.multiply_directions(rows, directions, exact=False, disjoint=disjoint)
-        if offsets is not None and lengths is not None:
+        scores = self.multiply_directions(rows, directions, exact=False)
+        if offsets is not None:
             lower = np.multiply.outer(lengths, offsets)
             scores -= lower.astype(rows.dtype, copy=False)
         labels = scores.argmax(axis=1).astype(np.int32)
@@ -178,7 +179,7 @@ def _square(rows: csr_array) -> csr_array:
 def _segment_products(rows: csr_array, directions: Array, dtype: np.dtype) -> Array:
     """(b, k) products with directions that share no column: every entry is read once."""
     n_rows, k = rows.shape[0], len(directions)
-    owners = directions.argmax(axis=0)
+    owners = (directions != 0).argmax(axis=0)
     values = directions[owners, np.arange(len(owners))]
     places = np.repeat(np.arange(n_rows) * k, np.diff(rows.indptr)) + owners[rows.indices]
     products = np.bincount(places, rows.data * values[rows.indices], minlength=n_rows * k)

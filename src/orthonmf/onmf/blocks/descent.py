@@ -27,7 +27,7 @@ def descend_disjoint(
     """
     step = step or Checkpoint().next_step()
     if not step.finished:
-        splits = _Splits(points, separate=step.begun)
+        splits = _Splits(points)
         alternated = alternate(splits, directions, max_iter=max_iter, tol=tol, step=step)
         step.finish(alternated.history, vectors=alternated.last.vectors)
     return solution_of(points, step)
@@ -36,13 +36,11 @@ def descend_disjoint(
 class _Splits(Method[Array, Update[Array]]):
     """Directions that share no coordinate. Fewer may be better, so no idle one is moved."""
 
-    def __init__(self, points: Points, separate: bool) -> None:
+    def __init__(self, points: Points) -> None:
         self._points, self.total = points, points.total
-        self._separate = separate  # whether the next directions share no coordinate
 
     def update(self, vectors: Array) -> Update[Array]:
-        sweep = self._points.sweep_directions(vectors, by_point=False, disjoint=self._separate)
-        self._separate = True
+        sweep = self._points.sweep_directions(vectors, by_point=False)
         directions, captured = split_by_energy(sweep.sums, sweep.captured)
         return Update(captured=captured, vectors=directions)
 
