@@ -1,27 +1,34 @@
-"""All baselines by name, and the one function that runs them."""
+"""All baselines by name, and the one function that runs them, with its loop and its clock."""
 
 from collections.abc import Callable
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from orthonmf.baselines.harden import harden as harden_factors
-from orthonmf.baselines.interface import Baseline, BaselineResult, Iterate, Matrix, Steps
+from orthonmf.baselines.interface import (
+    Baseline,
+    BaselineResult,
+    History,
+    Iterate,
+    Matrix,
+    Steps,
+    relative_change,
+)
 from orthonmf.baselines.methods.ding_double import ONMF_DING_DOUBLE, ONMF_DING_DOUBLE_NOISY
 from orthonmf.baselines.methods.em_onmf import EM_ONMF, EM_ONMF_SEEDED
 from orthonmf.baselines.methods.ep4orth import EP4ORTH
 from orthonmf.baselines.methods.hals import HALS
 from orthonmf.baselines.methods.multiplicative import NHL, NMF, ONFS_DING, ONMF_A, PNMF
-from orthonmf.baselines.methods.nrcg_onmf import NRCG_ONMF
 from orthonmf.baselines.methods.onmfs import ONMFS
 from orthonmf.baselines.methods.onp_mf import ONP_MF
 from orthonmf.baselines.methods.sncp import SNCP
-from orthonmf.baselines.running import run
 from orthonmf.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import as_generator, as_n_components, name_nearest
-from orthonmf.measures import relative_squared_error
+from orthonmf.measures import non_orthogonality, reconstruction_error, relative_squared_error
 from orthonmf.typing import Array
 
 BASELINES: dict[str, Baseline] = {
@@ -38,7 +45,6 @@ BASELINES: dict[str, Baseline] = {
         ONMFS,
         ONMF_DING_DOUBLE,
         ONMF_DING_DOUBLE_NOISY,
-        NRCG_ONMF,
         SNCP,
         EP4ORTH,
         ONP_MF,
@@ -86,7 +92,7 @@ def solve(
     tol = baseline.tol if tol is None else float(tol)
     rng = as_generator(random_state)
     own = options | ({"tol": tol} if baseline.stops_itself else {})
-    last, history, ended = run(
+    last, history, ended = _run(
         _zeros(M, k) if exponent is None else baseline.iterates(M, k, rng=rng, **own),
         M,
         max_iter=baseline.max_iter if max_iter is None else int(max_iter),
@@ -115,6 +121,67 @@ def solve(
             W=_scale_back(hardened.W, exponent),
             error=float(np.ldexp(hardened.error, exponent)),
         ),
+    )
+
+
+def _run(
+    steps: Steps,
+    M: Matrix,
+    *,
+    max_iter: int,
+    tol: float | None,
+    period: int,
+    time_limit: float | None,
+    record_every: int,
+) -> tuple[Iterate, History, str]:
+    """The last iterate, the history, which ends with it, and why the run ended.
+
+    The method may end by itself. Otherwise the run ends when no factor changes by more than a
+    share ``tol`` in one of every ``period`` iterations, or at a limit; with None no change is
+    looked at. The clock runs only inside of the method.
+    """
+    rows: list[tuple[float, ...]] = []
+    seconds, done, reason = 0.0, -1, "max_iter"
+    current: Iterate | None = None
+    while done < max_iter:
+        started = perf_counter()
+        try:
+            following = next(steps)
+        except StopIteration as end:
+            reason = end.value or "finished"
+            break
+        finally:
+            seconds += perf_counter() - started
+        previous, current, done = current, following, done + 1
+        if done % record_every == 0:
+            rows.append((done, seconds, *_measure(M, current)))
+        if previous is None:  # the start
+            continue
+        if time_limit is not None and seconds >= time_limit:
+            reason = "time_limit"
+            break
+        if tol is not None and done % period == 0 and _change(previous, current) <= tol:
+            reason = "converged"
+            break
+    assert current is not None
+    if rows[-1][0] != done:
+        rows.append((done, seconds, *_measure(M, current)))
+    rows[-1] = (done, seconds, *rows[-1][2:])
+    iterations, *figures = np.array(rows, dtype=np.float64).T
+    return current, History(iterations.astype(np.int64), *figures), reason
+
+
+def _measure(M: Matrix, iterate: Iterate) -> tuple[float, float, float]:
+    """The error, and how far the rows of W and the columns of A are from orthogonal."""
+    error = reconstruction_error(M, iterate.left, iterate.W)
+    return error, non_orthogonality(iterate.W), non_orthogonality(iterate.A.T)
+
+
+def _change(previous: Iterate, current: Iterate) -> float:
+    """The largest relative change of a factor in one iteration."""
+    pairs = [(previous.A, current.A), (previous.W, current.W), (previous.S, current.S)]
+    return max(
+        relative_change(old, new) for old, new in pairs if old is not None and new is not None
     )
 
 

@@ -71,9 +71,3 @@ def penalize(U: Array, linear: Array, penalty: float) -> float:
 def negativity(U: Array) -> float:
     """Return the share of the length of U that lies in negative entries."""
     return float(np.linalg.norm(np.minimum(U, 0.0)) / np.linalg.norm(U))
-
-
-def tangent(U: Array, G: Array) -> Array:
-    """Project G onto the tangent space of the Stiefel manifold at U: G - U sym(U^T G)."""
-    inner = U.T @ G
-    return G - U @ ((inner + inner.T) / 2)

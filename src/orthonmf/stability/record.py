@@ -14,6 +14,9 @@ from orthonmf.typing import Array
 if TYPE_CHECKING:
     from orthonmf.factorization import Factorization
 
+# What gets random weights in a refit: the coordinates of the points, which are on the other side,
+# samples and features, or nothing; then other seeds alone.
+RESAMPLES = ("coordinates", "both", None)
 # What certainty a point needs to count as kept, unless another is asked for.
 THRESHOLD = 0.8
 # Jaccard indices from which on a group counts as found again, and below which it counts as gone.

@@ -1,4 +1,10 @@
-"""``refit``: fit the same data again under random weights, and count how the refits vote."""
+"""``refit``: fit the same data again under random weights, and count how the refits vote.
+
+A point (a row over samples, a column over features) is given to a group by a sum over its
+coordinates, the other side. Weights of variance 1 on these question that sum about as much as new
+data would; weights on the points, or other seeds alone, never do. Weights are drawn from the
+exponential distribution of mean 1, so that no point ever loses all of its entries.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +35,7 @@ from orthonmf.inputs.parameters import (
     as_weights,
 )
 from orthonmf.progress import announce, count_progress, silence
-from orthonmf.stability.record import Stability
-from orthonmf.stability.resampling import RESAMPLES, Resampling, resampling_for
+from orthonmf.stability.record import RESAMPLES, Stability
 from orthonmf.stability.votes import count_votes
 from orthonmf.typing import Array
 
@@ -55,7 +60,7 @@ def refit(
 ) -> Stability:
     """What ``Factorization.refit`` does and describes."""
     count = as_n_components(n_refits, "n_refits", least=FEWEST_REFITS)
-    as_choice(resample, tuple(RESAMPLES), "resample")
+    as_choice(resample, RESAMPLES, "resample")
     if result.fit_options is None:
         raise InvalidInputError(
             "this result does not know the options of its fit, which a refit repeats: it was made "
@@ -73,13 +78,13 @@ def refit(
             raise InvalidInputError("X is zero everywhere: there are no groups to get again")
         refuse_other_data(matrix, result)
         groups = as_groups(feature_groups, matrix.shape[1])
-        resampling = resampling_for(matrix.shape, result.orthogonal, resample, groups)
-        if groups is not None and not resampling.columns:
+        sides = resampled_sides(result.orthogonal, resample)
+        if groups is not None and not sides[1]:
             raise InvalidInputError(
                 f"feature_groups would be ignored with orthogonal={result.orthogonal!r} and "
                 f"resample={resample!r}, where features get no weights; leave it out"
             )
-        refitting = Refitting(result, data, matrix, resampling)
+        refitting = Refitting(result, data, matrix, sides, groups)
         seeds = np.random.SeedSequence(entropy).spawn(count)
         answers = run_all(refitting, seeds, workers, verbose)
     return sum_up(result, refitting.sample_weight, answers, resample, entropy)
@@ -114,9 +119,16 @@ class Refitting:
     """The data of a fit, and how they are fitted again under other weights."""
 
     def __init__(
-        self, result: Factorization, data: Data, matrix: Matrix, resampling: Resampling
+        self,
+        result: Factorization,
+        data: Data,
+        matrix: Matrix,
+        sides: tuple[bool, bool],
+        groups: Array | None,
     ) -> None:
-        self._data, self._matrix, self._resampling = data, matrix, resampling
+        """``sides`` says whether rows and columns get weights; columns of one group share one."""
+        self._data, self._matrix = data, matrix
+        self._sides, self._groups = sides, groups
         self._n_components = result.n_components
         assert result.fit_options is not None
         self._options = {
@@ -137,7 +149,7 @@ class Refitting:
         is scaled, under the squared error by their roots, so that its errors are weighted by them.
         """
         rng = np.random.default_rng(seed)
-        rows, columns = self._resampling.draw(rng)
+        rows, columns = self._draw(rng)
         if can_be_scaled(self._matrix):
             X = scaled_copy(
                 self._matrix, *(w if w is None else np.sqrt(w) for w in (rows, columns))
@@ -160,12 +172,30 @@ class Refitting:
         )
         return Answer(again.labels, again.feature_labels)
 
+    def _draw(self, rng: np.random.Generator) -> tuple[Array | None, Array | None]:
+        """Weights (n,) of the rows and (m,) of the columns; None where all stay as they are."""
+        (n, m), groups = self._matrix.shape, self._groups
+        rows = rng.exponential(size=n) if self._sides[0] else None
+        if not self._sides[1]:
+            return rows, None
+        if groups is None:
+            return rows, rng.exponential(size=m)
+        return rows, rng.exponential(size=int(groups.max()) + 1)[groups]
+
 
 def _times(weights: Array | None, drawn: Array | None) -> Array | None:
     """Weights times those that were drawn; None stands for ones."""
     if weights is None or drawn is None:
         return drawn if weights is None else weights
     return weights * drawn
+
+
+def resampled_sides(orthogonal: str, resample: str | None) -> tuple[bool, bool]:
+    """Whether rows and columns get weights; over both each side holds the other's coordinates."""
+    if resample is None:
+        return False, False
+    both = "both" in (resample, orthogonal)
+    return both or orthogonal == "features", both or orthogonal == "samples"
 
 
 def run_all(

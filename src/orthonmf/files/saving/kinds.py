@@ -35,8 +35,7 @@ from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.algorithms import INITS
 from orthonmf.onmf.algorithms import NAMES as ALGORITHMS
 from orthonmf.preparation import STEPS, Preparation
-from orthonmf.stability.record import Membership, Stability
-from orthonmf.stability.resampling import RESAMPLES
+from orthonmf.stability.record import RESAMPLES, Membership, Stability
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
 
