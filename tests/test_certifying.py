@@ -2,7 +2,6 @@
 
 import copy
 import gc
-import os
 import pickle
 import signal
 import subprocess
@@ -455,27 +454,6 @@ def test_a_second_interrupt_ends_it():
         time.sleep(0.002)  # what the first one leaves to do must not be done before the second
     _, told = process.communicate()
     assert "KeyboardInterrupt" in told
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_child_that_was_forked_during_a_certificate_computes_its_own():
-    code = """
-X = rng.random((400, 250))
-result = orthonmf.factorize(X, 6, certificate="tight", certificate_seconds=4, random_state=0)
-thread = threading.Thread(target=lambda: result.certificate)
-thread.start()
-time.sleep(0.5)
-child = os.fork()
-if child == 0:
-    signal.alarm(100)  # a child that waits for ever is ended
-    os._exit(0 if result.certificate.ratio > 1 else 1)
-thread.join()
-code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-print(code, result.certificate.ratio > 1)
-"""
-    out, error = start(code).communicate(timeout=200)
-    assert out.splitlines()[-1] == "0 True", error
 
 
 @pytest.mark.parametrize("store", ["array", "csr"])

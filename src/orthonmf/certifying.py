@@ -9,7 +9,6 @@ imported when one is computed. `prove` does it all: it measures the error, finds
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -95,7 +94,6 @@ class Evidence:
     certificate: Certificate = field(default_factory=Certificate)
     pending: Pending | None = None
     _lock: Any = field(default_factory=Lock, init=False)
-    _process: int = field(default_factory=os.getpid, init=False)
 
     @property
     def settled(self) -> Certificate | None:
@@ -111,7 +109,7 @@ class Evidence:
     def look(self, result: Factorization) -> Certificate:
         """The certificate of a result, computed now if it was not looked at before."""
         if self.pending is not None:
-            with self._lock_of_this_process():
+            with self._lock:
                 pending = self.pending
                 if pending is not None:
                     before = self.certificate
@@ -127,15 +125,9 @@ class Evidence:
     ) -> Certificate:
         """The certificate of a result, computed from data given now, and kept."""
         proven = prove_from_data(Pending(data, method, seconds=seconds), result, read_given)
-        with self._lock_of_this_process():
+        with self._lock:
             self.certificate, self.pending = proven, None
         return proven
-
-    def _lock_of_this_process(self) -> Any:
-        """A lock: one that was taken when the process was forked is never released in the child."""
-        if self._process != os.getpid():
-            self._lock, self._process = Lock(), os.getpid()
-        return self._lock
 
     def __reduce__(self) -> tuple[type[Evidence], tuple[Certificate]]:
         return Evidence, (self.without_data(),)

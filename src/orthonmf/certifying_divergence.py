@@ -10,14 +10,17 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from orthonmf.bounds.divergence import (
-    bound_divergence,
     divergence_from_above,
     information_between,
     weights_may_change,
 )
+from orthonmf.bounds.table import Case, find_bounds
 from orthonmf.certificate import DIVERGENCE, Certificate, state_promise
 from orthonmf.certifying import (
+    BATCHES,
     EXACT_FIT,
     NOTHING,
     REMEDY,
@@ -74,19 +77,19 @@ def prove_divergence(
     whole = information.low - unsure, information.high + unsure
     if not whole[0] > level:
         return replace(promised, reason=INDEPENDENT if measured <= level else NOTHING)
-    asked = result.n_components
-    bounds = bound_divergence(
-        counts,
-        None if result.orthogonal == "features" else result.labels,
-        None if result.orthogonal == "samples" else result.feature_labels,
-        asked if isinstance(asked, tuple) else (asked, asked),
-        method,
-        cost=measured,
+    case = Case(
+        matrix,
+        result.orthogonal,
+        result.n_components,
+        measured,
+        np.random.default_rng(BATCHES),
         seconds=seconds,
         interrupted=interrupted,
+        counts=counts,
         unsure=unsure,
+        labels=(result.labels, result.feature_labels),
     )
-    best = strongest(bounds)
+    best = strongest(find_bounds(case, method)[0])
     if not best.value > 0 and measured > level:
         return replace(promised, reason=NOTHING)
     return compare(promised, best, cost, whole, ROUNDINGS)

@@ -5,13 +5,13 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.bounds.divergence import (
-    bound_divergence,
     captured_from_above,
     divergence_from_below,
     information_between,
     weights_may_change,
 )
 from orthonmf.bounds.reweighting import Table
+from orthonmf.bounds.table import Case, find_bounds
 from orthonmf.engine.counts import Counts
 from orthonmf.errors import InvalidInputError
 from tests.oracles.divergence import least_divergence, least_divergence_with_core
@@ -23,6 +23,15 @@ def counts_of(X):
     rows = csr_array(np.asarray(X, dtype=np.float64))
     rows.eliminate_zeros()
     return Counts(rows)
+
+
+def bounds_of(counts, rows, columns, sizes, method, cost=np.inf, **more):
+    """Those of every side that has labels."""
+    setting = "features" if rows is None else "samples" if columns is None else "both"
+    asked = {"samples": sizes[0], "features": sizes[1], "both": sizes}[setting]
+    more |= {"counts": counts, "labels": (rows, columns)}
+    case = Case(None, setting, asked, cost, np.random.default_rng(0), **more)
+    return find_bounds(case, method)[0]
 
 
 def draw_table(rng, n, m):
@@ -74,7 +83,7 @@ def check_bounds(rng):
         rows = None if setting == "features" else labels
         columns = None if setting == "samples" else feature_labels
         for method in ("svd", "tight"):
-            bounds = bound_divergence(counts, rows, columns, (k, n_columns), method, unsure=unsure)
+            bounds = bounds_of(counts, rows, columns, (k, n_columns), method, unsure=unsure)
             for bound in bounds:
                 # What is left for the oracle's own rounding is far below that of float64.
                 assert bound.value <= optimum + 1e-17 * total, (setting, method, k, n_columns, X)
@@ -112,7 +121,7 @@ def test_any_matrix_proves_a_bound(seed):
 def test_one_group_loses_all_information():
     X = draw_table(np.random.default_rng(1), 7, 6)
     counts = counts_of(X)
-    bound = bound_divergence(counts, np.zeros(7, int), None, (1, 1), "svd")[0]
+    bound = bounds_of(counts, np.zeros(7, int), None, (1, 1), "svd")[0]
     information = information_between(counts)
     assert information.low <= least_divergence(X, 1) <= information.high
     assert information.high - information.low < 1e-10 * X.sum()
@@ -124,7 +133,7 @@ def test_nothing_is_proven_where_nothing_is_lost():
     for X, k in ((independent, 2), (independent, 1), (np.diag([1.0, 2.0, 3.0]), 3)):
         labels = np.zeros(len(X), int)
         for method in ("svd", "tight"):
-            assert bound_divergence(counts_of(X), labels, None, (k, k), method)[0].value == 0.0
+            assert bounds_of(counts_of(X), labels, None, (k, k), method)[0].value == 0.0
 
 
 def test_the_tight_bound_is_at_least_the_other_and_near_the_divergence_of_planted_groups():
@@ -134,7 +143,7 @@ def test_the_tight_bound_is_at_least_the_other_and_near_the_divergence_of_plante
     counts = counts_of(X)
     cost = counts.cost(counts.pooled(labels, 3))
     svd, tight = (
-        bound_divergence(counts, labels, None, (3, 3), method, cost=cost)[0].value
+        bounds_of(counts, labels, None, (3, 3), method, cost=cost)[0].value
         for method in ("svd", "tight")
     )
     assert svd <= tight <= cost
@@ -143,5 +152,5 @@ def test_the_tight_bound_is_at_least_the_other_and_near_the_divergence_of_plante
 
 def test_a_certificate_that_has_no_bound_on_divergences_is_refused():
     counts = counts_of(draw_table(np.random.default_rng(1), 7, 6))
-    with pytest.raises(InvalidInputError, match="no bound on a divergence is called 'mine'"):
-        bound_divergence(counts, np.zeros(7, int), None, (2, 2), "mine")
+    with pytest.raises(InvalidInputError, match="'kullback-leibler' no bound is called 'mine'"):
+        bounds_of(counts, np.zeros(7, int), None, (2, 2), "mine")

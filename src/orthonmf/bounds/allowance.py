@@ -1,4 +1,4 @@
-"""The time and the memory that a search for a lower bound and its proof may take.
+"""The time, the memory and the work that a search for a lower bound and its proof may take.
 
 What is tried follows from sizes and from the seconds that were given, never from a clock, so a
 search that was not cut short proves the same again.
@@ -14,6 +14,17 @@ from orthonmf.bounds.eigenvalues import SINGLE_SIDE
 from orthonmf.engine.memory import available_memory
 
 STOPPED, INTERRUPTED = "stopped by its time limit", "interrupted"
+# The side up to which the Gram matrix of the smaller side is formed.
+LARGEST_SIDE = 4000
+# Beyond, groups of points, of at most and at least so many, the latter for every component: so
+# that all their Gram matrices and all proofs take about this many multiplications.
+LARGEST_GROUP = 2000
+SMALLEST_GROUP = 4
+GROUP_WORK = 2**38
+# What a product of a sparse matrix costs at most, and what of a proof, in those of a dense one.
+PRICE_OF_ENTRY = 14
+PRICE_OF_PROOF = 8
+FEW_ITERATIONS = 25  # a search that could not make so many is not begun
 LARGEST_MATRIX = 10_000  # no matrix of a larger side is made, whatever memory there is
 PAIR_BYTES = 20  # for every entry of the matrix of a search over all pairs
 PER_ENTRY = 8e-9  # seconds of one core that an iteration takes for every entry of its matrix

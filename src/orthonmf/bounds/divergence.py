@@ -14,7 +14,6 @@ a factor; every rounding is on the safe side.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,30 +21,25 @@ import numpy as np
 
 from orthonmf.bounds.all_pairs import HUGE, raise_matrix
 from orthonmf.bounds.allowance import (
+    FEW_ITERATIONS,
+    GROUP_WORK,
+    LARGEST_GROUP,
     LARGEST_MATRIX,
+    LARGEST_SIDE,
     PAIR_BYTES,
     PER_ENTRY,
+    PRICE_OF_PROOF,
+    SMALLEST_GROUP,
     Allowance,
     has_room,
     proof_seconds,
 )
 from orthonmf.bounds.eigenvalues import pairs_for_sum, top_sum_upper_bound
 from orthonmf.bounds.reweighting import Table, reweight, search_jointly
-from orthonmf.bounds.table import (
-    FEW_ITERATIONS,
-    GROUP_WORK,
-    LARGEST_GROUP,
-    LARGEST_SIDE,
-    LEFT_OUT,
-    PRICE_OF_PROOF,
-    SMALLEST_GROUP,
-)
-from orthonmf.certificate import CERTIFICATE_SECONDS, LowerBound
+from orthonmf.certificate import LowerBound
 from orthonmf.engine.counts import Counts
-from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.segments import slices
-from orthonmf.errors import InvalidInputError
 from orthonmf.rounding import LIGHT, growth, norm_from_above, round_up, symmetric
 from orthonmf.typing import Array
 
@@ -56,65 +50,17 @@ LOGARITHM = 32
 # An entry is multiplied by two weights, and the root of one of them was squared.
 WEIGHTED_ENTRY = 6
 ROWS = 256  # of a matrix that are changed at once
-# Which certificates have bounds here, and whether they seek a multiplier.
-SEARCHES = {"svd": False, "tight": True}
 
 
 def bound_divergence(
-    counts: Counts,
-    labels: Array | None,
-    feature_labels: Array | None,
-    sizes: tuple[int, int],
-    method: str,
-    *,
-    cost: float = math.inf,
-    seconds: float = CERTIFICATE_SECONDS,
-    interrupted: Callable[[], bool] = lambda: False,
-    unsure: float = 0.0,
-) -> list[LowerBound]:
-    """Lower bounds on the divergence of every solution, in the units of the counts.
-
-    Parameters
-    ----------
-    counts
-        X with its weights multiplied in.
-    labels, feature_labels
-        (n,) and (m,) groups of an answer, -1 for none; None for a side that has no groups. They
-        steer the search, and any are legal.
-    sizes
-        How many groups of rows, and of columns, there can be.
-    method
-        Which certificate: one of ``SEARCHES``.
-    cost
-        About the divergence of the answer: a search that proves it to be the least ends.
-    unsure
-        By how much rounded products with weights may change a divergence (`weights_may_change`).
-    """
-    if method not in SEARCHES:
-        raise InvalidInputError(
-            f"no bound on a divergence is called {method!r}; there are {', '.join(SEARCHES)}"
-        )
-    sides = []
-    if labels is not None:
-        sides.append((counts, labels, sizes[0], "rows"))
-    if feature_labels is not None:
-        sides.append((counts.transposed(), feature_labels, sizes[1], "columns"))
-    allowance, bounds = Allowance(seconds, interrupted), []
-    with one_blas_thread():
-        for number, (side, groups, k, name) in enumerate(sides):
-            share = allowance.share(1.0 / (len(sides) - number), seconds / len(sides))
-            bound = _bound_side(side, groups, k, SEARCHES[method], cost, share)
-            told = bound.method
-            if len(sides) > 1:
-                told += f" over the groups of {name} alone" + (LEFT_OUT if min(sizes) > 1 else "")
-            bounds.append(LowerBound(max(0.0, bound.value - unsure), told))
-    return bounds
-
-
-def _bound_side(
     counts: Counts, labels: Array, k: int, tight: bool, cost: float, allowance: Allowance
 ) -> LowerBound:
-    """The best bound for k groups of rows."""
+    """The best bound for k groups of rows, in the units of the counts.
+
+    ``labels`` (n,) are the groups of an answer, -1 for none, and ``cost`` is about its divergence:
+    they steer a ``tight`` search for a multiplier, which ends where it proves that to be the least,
+    and any are legal.
+    """
     heavy = np.flatnonzero(counts.row_sums > 0)
     n = len(heavy)
     table = Table(counts.part(heavy))

@@ -10,42 +10,44 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from orthonmf.bounds.all_pairs import all_pairs_bound
 from orthonmf.bounds.allowance import (
+    FEW_ITERATIONS,
+    GROUP_WORK,
     INTERRUPTED,
+    LARGEST_GROUP,
     LARGEST_MATRIX,
+    LARGEST_SIDE,
     PAIR_BYTES,
     PER_ENTRY,
+    PRICE_OF_ENTRY,
+    PRICE_OF_PROOF,
+    SMALLEST_GROUP,
     Allowance,
     has_room,
     pairs_proof_seconds,
     proof_seconds,
 )
 from orthonmf.bounds.blocks import blocks_bound
+from orthonmf.bounds.divergence import bound_divergence
 from orthonmf.bounds.groups import grouped_bound
 from orthonmf.bounds.pairs import pair_packing_bound
 from orthonmf.bounds.singular_values import tail_from_gram, tail_from_groups
 from orthonmf.certificate import CERTIFICATE_SECONDS, LowerBound
+from orthonmf.engine.counts import Counts
 from orthonmf.engine.executors import one_blas_thread
+from orthonmf.engine.losses import FROBENIUS, KULLBACK_LEIBLER
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import Samples, columns_of
+from orthonmf.errors import InvalidInputError
 from orthonmf.rounding import WEIGHT_ROUNDINGS, round_down
 from orthonmf.typing import Array
 
-# The side up to which the Gram matrix of the smaller side is formed.
-LARGEST_SIDE = 4000
-# Beyond, groups of points, of at most and at least so many, the latter for every component: so
-# that all their Gram matrices and all proofs take about this many multiplications.
-LARGEST_GROUP = 2000
-SMALLEST_GROUP = 4
-GROUP_WORK = 2**38
-# What a product of a sparse matrix costs at most, and what of a proof, in those of a dense one.
-PRICE_OF_ENTRY = 14
-PRICE_OF_PROOF = 8
 # The Gram matrix of the smaller side, its eigenvectors and what finding them takes, in doubles.
 GRAM_COPIES, FLOAT = 7, 8
 # For blocks, the part of the time that is theirs; the sides have the rest.
@@ -59,7 +61,6 @@ LEFT_OUT = ", what the other groups cost left out: part of the gap is the bound'
 # Pairs are not compared by default when the singular values prove a ratio below this already.
 CLOSE_ENOUGH = 1.2
 PROOF_BYTES = 48  # for every entry of the matrix of a proof for groups or blocks
-FEW_ITERATIONS = 25  # a search that could not make so many is not begun
 AMPLE = 1.5  # with so many times the seconds that all pairs need, groups are not tried first
 N_GROUPS = (2000, 1000, 400)  # groups of points, the most that time allows
 GROUP_ITERATIONS = 80
@@ -71,8 +72,9 @@ METHOD_IN_BATCHES = "dual solutions for batches of points"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A factorization whose error is to be bounded from below.
+    """A factorization whose cost is to be bounded from below.
 
+    That is the squared error, in the units of Y, or the divergence of ``counts``, in theirs.
     With a core ``n_components`` are two numbers, and the bounds are those of each side alone:
     a core of any pattern makes rows one of so many groups, and so it does columns, but blocks
     that exclude each other are more than it asks for.
@@ -81,11 +83,17 @@ class Case:
     matrix: Matrix
     orthogonal: str
     n_components: int | tuple[int, int]
-    squared_error: float  # in the units of Y
+    cost: float  # of the answer in hand
     rng: np.random.Generator
     best: float = 0.0  # the largest bound so far
     seconds: float = CERTIFICATE_SECONDS  # for what takes as long as it is given
     interrupted: Callable[[], bool] = lambda: False  # whether the user wants no more
+    counts: Counts | None = None  # X with its weights multiplied in, under the divergence
+    unsure: float = 0.0  # by how much these weights may change a divergence
+    labels: tuple[Any, Any] = (
+        None,
+        None,
+    )  # of rows and columns, in the answer: they steer a search
 
     @property
     def rank(self) -> int:
@@ -97,6 +105,11 @@ class Case:
         """How many groups of rows, and of columns, there can be."""
         asked = self.n_components
         return asked if isinstance(asked, tuple) else (asked, asked)
+
+    @property
+    def beta_loss(self) -> str:
+        """What the cost is."""
+        return FROBENIUS if self.counts is None else KULLBACK_LEIBLER
 
     @property
     def disjoint_blocks(self) -> bool:
@@ -138,7 +151,7 @@ def find_bounds(case: Case, certificate: str) -> Tried:
     bounds: list[LowerBound] = []
     reasons = []
     with one_blas_thread():
-        for find in BOUNDS[certificate]:
+        for find in bounds_named(certificate, case.beta_loss):
             if bounds and case.interrupted():
                 bounds = [replace(bound, method=tell_interrupted(bound.method)) for bound in bounds]
                 break
@@ -147,6 +160,17 @@ def find_bounds(case: Case, certificate: str) -> Tried:
             reasons.append(reason)
             case = replace(case, best=max((bound.value for bound in bounds), default=0.0))
     return bounds, "" if bounds else "; ".join(filter(None, reasons))
+
+
+def bounds_named(certificate: str, beta_loss: str) -> tuple[Callable[[Case], Tried], ...]:
+    """What a certificate is made of under a loss; refused where there is nothing."""
+    named = BOUNDS[beta_loss]
+    if certificate not in named:
+        raise InvalidInputError(
+            f"with beta_loss={beta_loss!r} no bound is called {certificate!r}; there are "
+            f"{', '.join(named)}"
+        )
+    return named[certificate]
 
 
 def tell_interrupted(method: str) -> str:
@@ -208,16 +232,31 @@ def bound_by_multipliers(case: Case) -> Tried:
     rest = 1.0
     if case.disjoint_blocks:
         share = allowance.share(SHARE_OF_BLOCKS)
-        bounds.append(bound_blocks(case.matrix, case.rank, case.squared_error, share))
+        bounds.append(bound_blocks(case.matrix, case.rank, case.cost, share))
         rest = 1.0 - SHARE_OF_BLOCKS
     sides = case.sides()
     for number, side in enumerate(sides):
         if not allowance.cut:
             left = len(sides) - number
             share = allowance.share(1.0 / left, case.seconds * rest / len(sides))
-            bound = bound_side(side.points, side.n_groups, case.squared_error, share, case.rng)
+            bound = bound_side(side.points, side.n_groups, case.cost, share, case.rng)
             bounds.append(case.say(bound, side.name))
     return [bound for bound in bounds if bound is not None], ""
+
+
+def bound_by_reweighting(case: Case, tight: bool = False) -> Tried:
+    """Of a divergence: the singular values of a reweighted matrix, and multipliers for it."""
+    counts, sides = case.counts, []
+    if counts is not None and case.orthogonal != "features":
+        sides.append((counts, case.labels[0], case.sizes[0], "rows"))
+    if counts is not None and case.orthogonal != "samples":
+        sides.append((counts.transposed(), case.labels[1], case.sizes[1], "columns"))
+    allowance, bounds = Allowance(case.seconds, case.interrupted), []
+    for number, (side, labels, k, name) in enumerate(sides):
+        share = allowance.share(1.0 / (len(sides) - number), case.seconds / len(sides))
+        bound = bound_divergence(side, labels, k, tight, case.cost, share)
+        bounds.append(case.say(replace(bound, value=max(0.0, bound.value - case.unsure)), name))
+    return bounds, ""
 
 
 def bound_by_pairs(case: Case) -> Tried:
@@ -236,7 +275,7 @@ def bound_by_pairs(case: Case) -> Tried:
 
 def bound_by_pairs_if_open(case: Case) -> Tried:
     """Pairs, unless what is known already proves a small ratio."""
-    far = case.squared_error > CLOSE_ENOUGH * case.best
+    far = case.cost > CLOSE_ENOUGH * case.best
     return bound_by_pairs(case) if far else ([], "")
 
 
@@ -344,7 +383,13 @@ def _blocks_seconds(n: int, m: int, count: int) -> float:
 
 
 # What the certificates that may be asked for (`orthonmf.certificate.CERTIFICATES`) are made of.
-BOUNDS: dict[str, tuple[Callable[[Case], Tried], ...]] = {
-    "svd": (bound_by_singular_values, bound_by_pairs_if_open),
-    "tight": (bound_by_singular_values, bound_by_multipliers, bound_by_pairs),
+BOUNDS: dict[str, dict[str, tuple[Callable[[Case], Tried], ...]]] = {
+    FROBENIUS: {
+        "svd": (bound_by_singular_values, bound_by_pairs_if_open),
+        "tight": (bound_by_singular_values, bound_by_multipliers, bound_by_pairs),
+    },
+    KULLBACK_LEIBLER: {
+        "svd": (bound_by_reweighting,),
+        "tight": (partial(bound_by_reweighting, tight=True),),
+    },
 }
