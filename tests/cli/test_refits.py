@@ -88,4 +88,4 @@ def test_select_k_tells_refits_next_to_halves_in_the_terminal_and_on_the_page(ru
     candidates = json.loads((table.parent / "out" / "selection.json").read_text())["candidates"]
     assert all(-1 <= candidate["refit_agreement"] <= 1 for candidate in candidates)
     run("fit", table, "-k", 3, "-o", "out", "--report", code=0)
-    assert "labels of refits" in (table.parent / "out" / "report.html").read_text()
+    assert "refits (adjusted Rand index)" in (table.parent / "out" / "report.html").read_text()

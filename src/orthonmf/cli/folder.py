@@ -36,10 +36,16 @@ SELECTION = "selection.json"
 TOP_FEATURES = 10
 LONGEST_JSON = 2**26
 LARGEST = 1e6
-MEASURED = (
-    "relative_error", "lower_bound", "null_error", "matched_cosine", "adjusted_rand",
-    "refit_agreement", "held_out_error",
-)  # fmt: skip
+# What select-k tells of every number: heading, name of the measure and decimals.
+MEASURES = (
+    ("error", "relative_error", 4),
+    ("at least", "lower_bound", 4),
+    ("permuted", "null_error", 4),
+    ("held out", "held_out_error", 4),
+    ("Rand", "adjusted_rand", 2),
+    ("cosine", "matched_cosine", 2),
+    ("refits", "refit_agreement", 2),
+)
 
 
 def check_folder(folder: Path) -> None:
@@ -287,7 +293,7 @@ SUMMARY_SHAPE = {
     "remarks": [_is_text],
 }
 SELECTION_SHAPE = {
-    "candidates": [{"n_components": _is_size, **dict.fromkeys(MEASURED, _is_measure)}],
+    "candidates": [{"n_components": _is_size, **{name: _is_measure for _, name, _ in MEASURES}}],
     "suggestion": _is_size,
     "reason": _is_text,
 }

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from orthonmf.cautions import in_options
 from orthonmf.cli import options as o
 from orthonmf.cli.data import Reading, read_data, takes_reading
-from orthonmf.cli.folder import SELECTION, write_files
+from orthonmf.cli.folder import MEASURES, SELECTION, write_files
 from orthonmf.cli.terminal import (
     as_json,
     line,
@@ -25,16 +25,6 @@ from orthonmf.fitting import factorize
 from orthonmf.selection import Selection, select_n_components
 
 TRIALS = "trials.jsonl"
-# Columns of the table: heading, name of the measure and decimals.
-MEASURES = (
-    ("error", "relative_error", 4),
-    ("at least", "lower_bound", 4),
-    ("permuted", "null_error", 4),
-    ("held out", "held_out_error", 4),
-    ("Rand", "adjusted_rand", 2),
-    ("cosine", "matched_cosine", 2),
-    ("refits", "refit_agreement", 2),
-)
 
 
 @takes_reading("missing", "row_names", "feature_names")
@@ -125,22 +115,17 @@ def select_k(
 
 
 def _tell(selection: Selection) -> None:
-    columns = [
-        (heading, decimals, [getattr(candidate, name) for candidate in selection.candidates])
+    shown = [
+        (heading, name, decimals)
         for heading, name, decimals in MEASURES
+        if any(getattr(candidate, name) is not None for candidate in selection.candidates)
     ]
-    shown = [column for column in columns if set(column[2]) != {None}]
-    rows = [
-        (
-            _show(candidate.n_components),
-            *(
-                "-" if values[place] is None else f"{values[place]:.{decimals}f}"
-                for _, decimals, values in shown
-            ),
-            "<- suggested" if candidate.n_components == selection.suggestion else "",
-        )
-        for place, candidate in enumerate(selection.candidates)
-    ]
+    rows = []
+    for candidate in selection.candidates:
+        measured = ((getattr(candidate, name), decimals) for _, name, decimals in shown)
+        cells = ("-" if each is None else f"{each:.{places}f}" for each, places in measured)
+        suggested = candidate.n_components == selection.suggestion
+        rows.append((_show(candidate.n_components), *cells, "<- suggested" if suggested else ""))
     table(("k", *(heading for heading, _, _ in shown), ""), rows)
     line()
     prose(f"suggested: {_show(selection.suggestion)}, {selection.reason}")
