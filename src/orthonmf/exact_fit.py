@@ -26,8 +26,7 @@ def fits_exactly(matrix: Matrix, result: Factorization) -> bool:
     zero: counting both tells. Rows that underflow count as zero and are not compared. Where
     reading entries costs a pass, nothing is decided: False.
     """
-    stored = matrix.list_entries()
-    if stored is None:
+    if not matrix.source.in_memory:
         return False
     n, m = matrix.shape
     rows_seen = np.ones(n, bool) if matrix.row_weights is None else matrix.row_weights > 0
@@ -35,7 +34,7 @@ def fits_exactly(matrix: Matrix, result: Factorization) -> bool:
     seen = np.ones(m, bool) if matrix.column_factors is None else matrix.column_factors > 0
     fit = _Fit(result, seen)
     counts = np.zeros(n, dtype=np.int64)
-    for rows, columns, values in stored:
+    for rows, columns, values in matrix.list_entries():
         kept = rows_seen[rows] & seen[columns]
         rows, columns = rows[kept], columns[kept]
         if not equals_product(values[kept], *fit.factors(rows, columns)).all():

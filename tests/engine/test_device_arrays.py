@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine.placement import find_largest, look_up, on_host
+from orthonmf.engine.placement import find_largest, on_host
 from orthonmf.engine.sampling import draw, draw_evenly
 from orthonmf.kmeans.seeding import lines, plain
 from orthonmf.vectors import divide
@@ -28,7 +28,7 @@ def there(array):
     [
         lambda v, labels, p: np.sqrt(v) * 2.0 + 1,
         lambda v, labels, p: np.where(labels >= 0, v, 0.0),
-        lambda v, labels, p: look_up(np.arange(7, dtype=np.int32), labels),
+        lambda v, labels, p: np.take(np.arange(7, dtype=np.int32), labels),
         lambda v, labels, p: np.bincount(np.maximum(labels, 0), v, minlength=5),
         lambda v, labels, p: np.flatnonzero((v > 0.5) & ~(labels < 0)),
         lambda v, labels, p: v @ p,

@@ -13,7 +13,7 @@ import numpy as np
 from orthonmf.certificate import DIVERGENCE
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.profiles import express_by_profiles, lost_share
+from orthonmf.engine.profiles import express_by_profiles, measure_divergence
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
 
@@ -56,15 +56,6 @@ def _relative_squared_error(
     return error / matrix.total
 
 
-def _lengths(components: Array) -> Array:
-    return np.linalg.norm(components, axis=1)
-
-
-def _sums(components: Array) -> Array:
-    sums: Array = components.sum(axis=1)
-    return sums
-
-
 def group_lengths(labels: Array, scales: Array, k: int) -> Array:
     """(k,) lengths of the scales (n,) of every group, whatever their size."""
     inside = labels >= 0
@@ -89,7 +80,7 @@ LOSSES = {
         error="relative squared error",
         amount="energy",
         about="the sum of the squared entries of the table",
-        lengths=_lengths,
+        lengths=lambda components: np.linalg.norm(components, axis=1),
         group_sizes=group_lengths,
         express=Matrix.express,
         relative_error=_relative_squared_error,
@@ -101,9 +92,9 @@ LOSSES = {
         error="share of the information lost",
         amount="information",
         about="what a row tells about which columns its counts are in, beyond what all rows share",
-        lengths=_sums,
+        lengths=lambda components: components.sum(axis=1),
         group_sizes=group_sums,
         express=express_by_profiles,
-        relative_error=lost_share,
+        relative_error=lambda *given: measure_divergence(*given).share,
     ),
 }

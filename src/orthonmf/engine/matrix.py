@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from orthonmf.engine.checksums import digest
 from orthonmf.engine.executors import Absorb, Executor, Work
@@ -29,12 +29,11 @@ from orthonmf.engine.kernels.interface import BlockColumns, BlockSweep, Kernel, 
 from orthonmf.engine.kernels.missing import observed_residual_block
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.loadings import Metric, Projection, metric_of
-from orthonmf.engine.placement import look_up, on_host
+from orthonmf.engine.placement import on_host
 from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import (
     Source,
     in_memory,
-    list_entries,
     normalize,
     stack,
     to_dense,
@@ -291,7 +290,7 @@ class Matrix:
 
         def absorb(part: slice, block: BlockSweep) -> None:
             if labels is not None and products is not None:
-                labels[part], products[part] = look_up(order, block.labels), block.products
+                labels[part], products[part] = np.take(order, block.labels), block.products
             np.add(sums, block.sums, out=sums)
 
         shared = {"directions": folded[order], "offsets": offsets, "by_row": by_row}
@@ -425,18 +424,14 @@ class Matrix:
         """(m,) how many entries of every column are stored, where rows are sparse."""
         return self.add_up(count_stored, (self.shape[1],), {})
 
-    def list_entries(self) -> Iterator[tuple[Array, Array, Array]] | None:
-        """Rows, columns and values of all entries of X but zeros, as they are, some at a time.
-
-        None where reading them costs a pass.
-        """
-        return self._entries() if self.source.in_memory else None
-
-    def _entries(self) -> Iterator[tuple[Array, Array, Array]]:
+    def list_entries(self) -> Iterator[tuple[Array, Array, Array]]:
+        """Rows, columns and values of all entries of X but zeros, as they are, some at a time."""
         for start, block in zip(self.source.boundaries, self._blocks(self.source), strict=False):
             for some in slices(block.shape[0], piece_rows(self.shape[1])):
-                rows, columns, values = list_entries(self.source.kernel.take(block, some))
-                yield rows + int(start) + some.start, columns, values
+                entries = coo_array(self.source.kernel.take(block, some))
+                entries.eliminate_zeros()
+                rows, columns = entries.coords
+                yield rows + (start + some.start), columns, entries.data.astype(np.float64)
 
     def stored_rows(self, indices: Array) -> Array | csr_array:
         """Copies of some rows as they are stored, in the units of X, dense or CSR."""
@@ -488,7 +483,7 @@ class Matrix:
         def absorb(part: slice, block: tuple[Array, Array]) -> None:
             winners, products = block
             own = self.publish_scales(metric.scales(products, winners), part.start)
-            labels[part] = look_up(numbers, np.where(own > 0, winners, np.int32(-1)))
+            labels[part] = np.take(numbers, np.where(own > 0, winners, np.int32(-1)))
             scales[part] = own
 
         self.fold("find_winners", absorb, {"directions": metric.vectors})

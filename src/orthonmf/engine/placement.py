@@ -32,10 +32,6 @@ class OnDevice(ABC):
         """What :func:`find_largest` gives, without bringing all entries to the host."""
 
     @abstractmethod
-    def look_up(self, table: Array) -> Any:
-        """What :func:`look_up` gives, left there."""
-
-    @abstractmethod
     def find_starts(self) -> Array:
         """What :func:`find_starts` gives, computed there: new memory on the host is slow."""
 
@@ -43,11 +39,6 @@ class OnDevice(ABC):
 def on_host(values: Any) -> Any:
     """The same values as an array of NumPy; what is one stays as it is."""
     return values.fetch() if isinstance(values, OnDevice) else values
-
-
-def look_up(table: Array, labels: Any) -> Any:
-    """The entries of a small table (k,) at labels (N,), where those lie; -1 is the last one."""
-    return labels.look_up(table) if isinstance(labels, OnDevice) else table[labels]
 
 
 def find_largest(values: Array, least: Any, count: int) -> Array:

@@ -165,9 +165,9 @@ class Points(ABC):
         Label -1 takes part in no sum.
         """
 
-    @abstractmethod
     def directions_of(self, components: Array) -> Array:
         """The directions that components (k, m) of X stand for."""
+        return self.matrix.from_components(components)
 
     @abstractmethod
     def components(self, directions: Array) -> Array:
@@ -361,9 +361,6 @@ class Samples(Points):
         """All points with their weights, (N, m) dense float64: for small data."""
         return self.matrix.dense()
 
-    def directions_of(self, components: Array) -> Array:
-        return self.matrix.from_components(components)
-
     def components(self, directions: Array) -> Array:
         """The directions with the column factors taken out again."""
         return self.matrix.to_components(directions)
@@ -535,9 +532,6 @@ class StreamedColumns(Points):
         inside = np.flatnonzero(labels >= 0)
         sums[labels[inside], inside] = self._lengths[inside]
         return sums
-
-    def directions_of(self, components: Array) -> Array:
-        return self.matrix.from_components(components)
 
     def components(self, directions: Array) -> Array:
         return self.matrix.to_components(self.sweep_directions(directions).sums)

@@ -24,7 +24,7 @@ from orthonmf.engine.counts import (
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.placement import look_up, on_host
+from orthonmf.engine.placement import on_host
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
 from orthonmf.vectors import by_value, divide
@@ -59,7 +59,7 @@ def sweep_profiles(matrix: Matrix, profiles: Array, pool: bool = True) -> Profil
     order = by_value(profiles)
 
     def absorb(part: slice, block: tuple[Array, Array, Array]) -> None:
-        labels[part], sums[part] = look_up(np.append(order, np.int32(-1)), block[0]), block[1]
+        labels[part], sums[part] = np.take(np.append(order, np.int32(-1)), block[0]), block[1]
         np.add(pooled, block[2], out=pooled)
 
     in_any = np.any(profiles, axis=0, keepdims=True)
@@ -174,11 +174,6 @@ class Lost:
         if self.information > ROUNDING * self.total:
             return self.divergence / self.information
         return 0.0 if self.divergence <= ROUNDING * self.total else np.inf
-
-
-def lost_share(matrix: Matrix, projection: Projection, components: Array, orthogonal: str) -> float:
-    """The share of the information that rows so expressed lose; infinite where it must be."""
-    return measure_divergence(matrix, projection, components, orthogonal).share
 
 
 def measure_divergence(

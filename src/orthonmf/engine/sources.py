@@ -278,16 +278,6 @@ def to_dense(rows: Array | csr_array) -> Array:
     return dense.astype(np.float64, copy=False)
 
 
-def list_entries(rows: Array | csr_array) -> tuple[Array, Array, Array]:
-    """Rows, columns and values, in float64, of all entries but zeros."""
-    if isinstance(rows, np.ndarray):
-        places, columns = np.nonzero(rows)
-        return places, columns, rows[places, columns].astype(np.float64)
-    stored = rows.data != 0
-    places = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[stored]
-    return places, rows.indices[stored], rows.data[stored].astype(np.float64)
-
-
 def normalize(rows: Array | csr_array, lengths: Array, factors: Array | None) -> Array | csr_array:
     """Rows, columns multiplied by their factors, divided by these lengths, in their dtype."""
     if isinstance(rows, np.ndarray):

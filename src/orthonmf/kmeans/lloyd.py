@@ -10,7 +10,6 @@ from orthonmf.alternation import Method, Update, alternate
 from orthonmf.certificate import NOTHING_PROMISED, Promise
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.checksums import digest
-from orthonmf.engine.placement import look_up
 from orthonmf.engine.points import Points, Sweep, move_idle
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
@@ -106,7 +105,7 @@ class _Averages(Method[Array, _Averaged]):
 def point_costs(points: Points, sweep: Sweep) -> Array:
     """Weighted squared distance of every point to the center it was given to, (N,)."""
     cosines = divide(sweep.products, sweep.lengths)
-    distances = 1.0 - 2.0 * cosines + look_up(sweep.squares, sweep.labels)
+    distances = 1.0 - 2.0 * cosines + np.take(sweep.squares, sweep.labels)
     return points.weights * np.maximum(distances, 0.0)
 
 

@@ -178,12 +178,6 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         values, order = fetch(values[:count]), fetch(order[:count])
         return order[np.isfinite(values)]
 
-    def look_up(self, table: Array) -> DeviceArray:
-        """The entries of a table at these labels."""
-        entries = as_tensor(table, self.tensor.device)
-        numbers = self.tensor.long()
-        return DeviceArray(entries[torch.where(numbers < 0, numbers + len(entries), numbers)])
-
     def find_starts(self) -> Array:
         """Where the entries of every row begin. Integers add exactly."""
         dtype = torch.int32 if len(self) < 2**31 else torch.int64
@@ -278,6 +272,14 @@ def _where(condition: Any, *choices: Any) -> Any:
     return DeviceArray(torch.where(chosen, *_alike(choices, device)))
 
 
+def _take(table: Any, labels: Any) -> Any:
+    if not isinstance(labels, DeviceArray):
+        return NotImplemented
+    numbers = labels.tensor.long()
+    entries = as_tensor(table, numbers.device)
+    return DeviceArray(entries[torch.where(numbers < 0, numbers + len(entries), numbers)])
+
+
 def _bincount(labels: Any, weights: Any = None, minlength: int = 0) -> Any:
     if weights is None or not minlength:
         return NotImplemented
@@ -306,6 +308,7 @@ def _smallest(values: Any, initial: Any = None, where: Any = None) -> Any:
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: _where,
+    np.take: _take,
     np.bincount: _bincount,
     np.array_equal: _array_equal,
     np.flatnonzero: lambda values: fetch(torch.nonzero(values.tensor.reshape(-1))[:, 0]),

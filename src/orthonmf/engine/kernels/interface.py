@@ -19,7 +19,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.engine.loadings import Projection
-from orthonmf.engine.placement import look_up
 from orthonmf.typing import Array
 
 RowsT = TypeVar("RowsT")  # a (b, m) block of the kind that a kernel knows
@@ -210,7 +209,7 @@ class Kernel(ABC, Generic[RowsT]):
         labels, best = self.find_winners(rows, directions, offsets, lengths)
         products, coefficients = best, best
         if offsets is not None:
-            lowered = look_up(offsets, labels) * lengths
+            lowered = np.take(offsets, labels) * lengths
             products = best + lowered.astype(best.dtype, copy=False)
             coefficients = lengths
         if row_weights is not None:
