@@ -73,8 +73,8 @@ def prove_divergence(
         return replace(EXACT_FIT, quantity=DIVERGENCE)
     weighted = matrix.row_weights is not None or matrix.column_factors is not None
     unsure = weights_may_change(counts) if weighted else 0.0
-    information = information_between(counts)
-    whole = information.low - unsure, information.high + unsure
+    low, high = information_between(counts)
+    whole = low - unsure, high + unsure
     if not whole[0] > level:
         return replace(promised, reason=INDEPENDENT if measured <= level else NOTHING)
     case = Case(

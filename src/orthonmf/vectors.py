@@ -26,6 +26,11 @@ def unit_lengths(vectors: Array) -> Array:
     return divide(vectors, np.sqrt(square_lengths(vectors))[:, None])
 
 
+def unit_sums(vectors: Array) -> Array:
+    """Non-negative rows (k, m) at sum one; zero rows stay zero."""
+    return divide(vectors, vectors.sum(axis=1)[:, None])
+
+
 def winners_only(values: Array) -> Array:
     """A (k, m) array with only the largest entry of every column kept, the first of equals."""
     kept = np.zeros_like(values)

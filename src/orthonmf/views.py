@@ -17,7 +17,7 @@ from orthonmf.extras import import_extra
 from orthonmf.inputs.data import as_source
 from orthonmf.inputs.parameters import as_choice, as_n_components
 from orthonmf.typing import Array
-from orthonmf.vectors import divide
+from orthonmf.vectors import divide, unit_sums
 
 if TYPE_CHECKING:
     from orthonmf.factorization import Factorization
@@ -53,7 +53,7 @@ def weights_of_features(result: Factorization) -> Array:
     if result.beta_loss != KULLBACK_LEIBLER or len(components) < 2:
         return components
     totals = np.asarray(result.loadings.sum(axis=0), dtype=np.float64).ravel()
-    profiles = divide(components, components.sum(axis=1)[:, None])
+    profiles = unit_sums(components)
     overall = divide(totals, totals.sum()) @ profiles
     ratios = np.divide(profiles, overall, out=np.ones_like(profiles), where=profiles > 0)
     return np.maximum(profiles * np.log(ratios), 0.0)

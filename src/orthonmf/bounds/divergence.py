@@ -14,7 +14,6 @@ a factor; every rounding is on the safe side.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -104,14 +103,6 @@ def prove(table: Table, logs: Array, k: int) -> float:
     return divergence_from_below(table, Y.data, round_up(captured, 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Two numbers that the exact one lies between."""
-
-    low: float
-    high: float
-
-
 def stretch_of_roots(shape: tuple[int, int]) -> float:
     """A factor: what replacing q by the roots as they are stored can add to what is captured.
 
@@ -141,11 +132,11 @@ def divergence_from_below(table: Table, weights: Array, captured: float) -> floa
     return value if 0.0 < value < math.inf else 0.0
 
 
-def information_between(counts: Counts) -> Interval:
-    """``N I(X; Y)`` of counts as they are stored, what a single part loses."""
+def information_between(counts: Counts) -> tuple[float, float]:
+    """Bounds on ``N I(X; Y)`` of counts as they are stored, what a single part loses."""
     x, total = counts.rows.data, counts.total
     if not total > 0:
-        return Interval(0.0, 0.0)
+        return 0.0, 0.0
     sums = counts.row_sums[counts.owners], counts.column_sums[counts.rows.indices]
     entries = np.log(x), np.log(sums[0]), np.log(sums[1])
     whole = math.log(total)
@@ -153,7 +144,7 @@ def information_between(counts: Counts) -> Interval:
     value = float(x @ (entries[0] - entries[1] - entries[2] + whole))
     operations = 2 * (len(x) + sum(counts.shape)) + LOGARITHM
     error = round_up(growth(operations) * sizes, operations)
-    return Interval(max(0.0, value - error), value + error)
+    return max(0.0, value - error), value + error
 
 
 def divergence_from_above(measured: float, counts: Counts) -> float:

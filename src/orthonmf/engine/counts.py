@@ -125,9 +125,11 @@ class Counts:
 
 def read_counts(matrix: Matrix) -> Counts:
     """All of a matrix, rows and columns times their weights, in the units of `Matrix.amount`."""
-    blocks: list[csr_array] = []
-    fold_counts(matrix, take_rows, lambda part, block: blocks.append(block))
-    return Counts(blocks[0] if len(blocks) == 1 else vstack(blocks, format="csr"))
+    blocks: list[Counts] = []
+    fold_counts(matrix, whole_block, lambda part, block: blocks.append(block))
+    if len(blocks) == 1:
+        return blocks[0]
+    return Counts(vstack([block.rows for block in blocks], format="csr"))
 
 
 def sample_counts(matrix: Matrix, size: int, rng: np.random.Generator) -> Counts:
@@ -138,24 +140,6 @@ def sample_counts(matrix: Matrix, size: int, rng: np.random.Generator) -> Counts
     return read_counts(matrix.part(drawn, given * times * (sums.sum() / size) / sums[drawn]))
 
 
-def total_information(matrix: Matrix) -> float:
-    """``N I(X; Y)`` of a whole matrix, in one read."""
-    row_entropies, column_sums = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
-
-    def absorb(part: slice, block: tuple[Array, Array]) -> None:
-        row_entropies[part] = block[0]
-        np.add(column_sums, block[1], out=column_sums)
-
-    fold_counts(matrix, sum_entropies, absorb)
-    # Summed at once, so that it does not depend on where blocks end.
-    return max(float(row_entropies.sum()) - float(entropies(column_sums[None, :])[0]), 0.0)
-
-
-def sum_entropies(counts: Counts) -> tuple[Array, Array]:
-    """The entropies of the rows of a block, and the sums of its columns."""
-    return counts.row_entropies, counts.column_sums
-
-
 def sum_rows(matrix: Matrix) -> Array:
     """(n,) sums of the rows of a matrix, columns weighted, in one read."""
     ones = np.ones((1, matrix.shape[1]))
@@ -164,9 +148,9 @@ def sum_rows(matrix: Matrix) -> Array:
     return sums
 
 
-def take_rows(counts: Counts) -> csr_array:
-    """The entries of a block."""
-    return counts.rows
+def whole_block(counts: Counts) -> Counts:
+    """A block as it is."""
+    return counts
 
 
 def reads_entries(matrix: Matrix) -> bool:

@@ -27,7 +27,7 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
-from orthonmf.vectors import by_value, divide
+from orthonmf.vectors import by_value, divide, unit_sums
 
 # Divergences below this share of the sum of all entries are the rounding of their sums.
 ROUNDING = 1e-12
@@ -44,7 +44,7 @@ class ProfileSweep:
 
 def logarithms(profiles: Array) -> Array:
     """Logarithms of profiles (k, m) of any sum, brought to sum 1; never infinite."""
-    return np.log(np.maximum(divide(profiles, profiles.sum(axis=1)[:, None]), SMALLEST))
+    return np.log(np.maximum(unit_sums(profiles), SMALLEST))
 
 
 def sweep_profiles(matrix: Matrix, profiles: Array, pool: bool = True) -> ProfileSweep:

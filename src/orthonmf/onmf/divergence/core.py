@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.engine.counts import Counts, ask_for_entries, entropies, total_information
+from orthonmf.engine.counts import Counts, ask_for_entries, entropies
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import group_rows, logarithms, pool_rows
 from orthonmf.onmf.divergence.moves import move_rows
@@ -18,15 +18,15 @@ from orthonmf.onmf.divergence.one_side import (
     labels_of_init,
     read_enough,
     scales_of_columns,
-    search_for,
     to_profiles,
 )
+from orthonmf.onmf.divergence.search import STEPS, GroupSearch
 from orthonmf.onmf.divergence.sweeps import sweep_plainly
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import Solution
 from orthonmf.progress import announce
 from orthonmf.typing import Array
-from orthonmf.vectors import divide
+from orthonmf.vectors import unit_sums
 
 MOST_ROUNDS, LEAST_GAIN = 20, 1e-6
 MOVE_ROUNDS, MOVE_TOL = 10, 1e-6
@@ -38,16 +38,18 @@ def factorize_information(matrix: Matrix, options: Options) -> Solution:
     ask_for_entries(matrix)
     k, n_groups, rng = options.n_components, options.n_groups, options.rng
     counts, whole = read_enough(matrix, max(k, n_groups), rng)
-    rows = search_for(counts, k, options)
-    labels = rows.run(options.n_init, labels_of_init(matrix, counts, options))
+    rows = GroupSearch(counts, k, options)
+    labels = rows.run(labels_of_init(matrix, counts, options))
     pooled = counts.pooled(labels, k)
     seen = Counts(csr_array(np.ascontiguousarray(pooled.T)))
-    columns = search_for(seen, n_groups, options)
-    feature_labels = columns.run(options.n_init)
+    columns = GroupSearch(seen, n_groups, options)
+    feature_labels = columns.run()
     step = options.checkpoint.next_step()
     if not step.finished:
         start = pool_columns(pooled, feature_labels, n_groups)
-        history, labels, feature_labels = take_turns(matrix, start, feature_labels, rng)
+        history, labels, feature_labels = take_turns(
+            matrix, start, feature_labels, counts.information, rng
+        )
         step.finish(history, labels=labels, feature_labels=feature_labels)
     labels, feature_labels = (
         step.arrays[name].astype(np.int64) for name in ("labels", "feature_labels")
@@ -59,7 +61,7 @@ def factorize_information(matrix: Matrix, options: Options) -> Solution:
         components,
         history=step.history,
         n_sweeps=rows.n_sweeps + columns.n_sweeps + len(step.history),
-        steps=((() if whole else ("sample of rows",)) + rows.steps + ("turns of the two sides",)),
+        steps=((() if whole else ("sample of rows",)) + STEPS + ("turns of the two sides",)),
         unused=UNUSED,
         components=components,
         groups=scales_of_columns(matrix, feature_labels, sums),
@@ -71,19 +73,22 @@ def profiles_of_groups(
 ) -> Array:
     """Components (k, m) from joint counts (k, l): every group of columns keeps its proportions."""
     members = (feature_labels == np.arange(table.shape[1])[:, None]) * column_sums
-    shares = divide(members, members.sum(axis=1)[:, None])
-    return to_profiles(matrix, table @ shares)
+    return to_profiles(matrix, table @ unit_sums(members))
 
 
 def take_turns(
-    matrix: Matrix, start: Array, feature_labels: Array, rng: np.random.Generator
+    matrix: Matrix,
+    start: Array,
+    feature_labels: Array,
+    information: float,
+    rng: np.random.Generator,
 ) -> tuple[tuple[float, ...], Array, Array]:
     """Lost shares, labels (n,) and feature labels (m,) after turns that lower the divergence.
 
-    ``start`` (k, l) are joint counts of groups, by which rows first find theirs.
+    ``start`` (k, l) are joint counts of groups, by which rows first find theirs; ``information``
+    is about that of X.
     """
-    information = total_information(matrix)
-    (k, n_groups), history = start.shape, [1.0]
+    (k, n_groups), history, kept = start.shape, [1.0], 0.0
     labels: Array | None = None
     for _ in range(MOST_ROUNDS):
         table = Counts(csr_array(group_rows(matrix, feature_labels, n_groups)))
@@ -93,11 +98,11 @@ def take_turns(
         pooled = pool_rows(matrix, labels, k)
         seen = Counts(csr_array(np.ascontiguousarray(pooled.T)))
         feature_labels = _improve(seen, feature_labels, n_groups, rng)
-        kept = kept_information(pool_columns(pooled, feature_labels, n_groups))
-        lost = max(information - kept, 0.0) / information if information > 0 else 0.0
-        announce("turn", lost)
-        history.append(min(lost, history[-1]))
-        if history[-2] - history[-1] <= LEAST_GAIN * history[-1]:
+        before, kept = kept, kept_information(pool_columns(pooled, feature_labels, n_groups))
+        lost = max(information - kept, 0.0)
+        history.append(min(lost / information if information > 0 else 0.0, history[-1]))
+        announce("turn", history[-1])
+        if kept - before <= LEAST_GAIN * lost:
             break
     assert labels is not None
     return tuple(history[1:]), labels, feature_labels

@@ -41,12 +41,7 @@ class Groups:
 
 
 def move_rows(
-    counts: Counts,
-    labels: Array,
-    k: int,
-    rng: np.random.Generator,
-    max_rounds: int,
-    tol: float,
+    counts: Counts, labels: Array, k: int, rng: np.random.Generator, max_rounds: int, tol: float
 ) -> Grouping:
     """Groups after rounds of moves from labels (n,); what they cost never rises.
 
@@ -56,10 +51,8 @@ def move_rows(
     n = len(labels)
     margins = np.zeros(n)
     cost = counts.cost(counts.pooled(labels, k))
-    everyone = True
-    n_active = max(1, int(ACTIVE * n))
-    n_rounds = 0
-    for _ in range(max_rounds):
+    everyone, n_active, n_rounds = True, max(1, int(ACTIVE * n)), 0
+    while n_rounds < max_rounds:
         n_rounds += 1
         groups = Groups.of(counts.pooled(labels, k))
         rows = np.arange(n) if everyone else np.argpartition(margins, n_active - 1)[:n_active]
@@ -67,12 +60,10 @@ def move_rows(
         for block in np.array_split(rows, blocks_for(counts, len(rows), k)):
             labels[block], margins[block] = move_block(counts.part(block), labels[block], groups)
         before, cost = cost, counts.cost(counts.pooled(labels, k))
-        if before - cost <= tol * cost:
-            if everyone:
-                break
-            everyone = True
-        else:
-            everyone = False
+        at_rest = before - cost <= tol * cost
+        if at_rest and everyone:
+            break
+        everyone = at_rest
     return Grouping(labels, cost, n_rounds)
 
 

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthonmf.engine.counts import Counts, ask_for_entries, read_counts, sample_counts
+from orthonmf.engine.counts import (
+    Counts,
+    ask_for_entries,
+    entry_weights,
+    read_counts,
+    sample_counts,
+)
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import logarithms
 from orthonmf.onmf.divergence.passes import settle_columns, settle_rows
-from orthonmf.onmf.divergence.search import GroupSearch
+from orthonmf.onmf.divergence.search import STEPS, GroupSearch
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
-from orthonmf.vectors import divide
+from orthonmf.vectors import unit_sums
 
 # Entries up to which all of a matrix is searched, and of the sample of a larger one.
 MOST_ENTRIES, SAMPLED_ENTRIES = 2**23, 2**20
@@ -31,8 +37,8 @@ def factorize_profiles(matrix: Matrix, options: Options) -> Solution:
         ask_for_entries(matrix)
     seen, whole = read_enough(matrix, k, options.rng)
     counts = seen if samples else seen.transposed()
-    search = search_for(counts, k, options)
-    labels = search.run(options.n_init, labels_of_init(matrix, seen, options))
+    search = GroupSearch(counts, k, options)
+    labels = search.run(labels_of_init(matrix, seen, options))
     if samples:
         settled = settle_rows(matrix, counts.pooled(labels, k), options, sampled=not whole)
         components = to_profiles(matrix, settled.pooled)
@@ -41,17 +47,12 @@ def factorize_profiles(matrix: Matrix, options: Options) -> Solution:
         components = scales_of_columns(matrix, settled.labels, settled.pooled)
     return Solution(
         components,
-        history=(*search.history, *settled.history),
+        history=tuple(search.history),
         n_sweeps=search.n_sweeps + settled.n_sweeps,
-        steps=((() if whole else ("sample of rows",)) + search.steps + settled.steps),
+        steps=((() if whole else ("sample of rows",)) + STEPS + settled.steps),
         unused=UNUSED,
         components=components,
     )
-
-
-def search_for(counts: Counts, k: int, options: Options) -> GroupSearch:
-    """A search for k groups of rows, with the options of the fit."""
-    return GroupSearch(counts, k, options.rng, options.checkpoint, options.max_iter, options.tol)
 
 
 def read_enough(matrix: Matrix, k: int, rng: np.random.Generator) -> tuple[Counts, bool]:
@@ -70,7 +71,7 @@ def labels_of_init(matrix: Matrix, counts: Counts, options: Options) -> Array | 
     """Labels of the points by the components that were given as a start; None without."""
     if isinstance(options.init, str):
         return None
-    profiles = options.init * np.square(matrix.weigh_columns(np.ones(matrix.shape[1])))
+    profiles = options.init * entry_weights(matrix)[1]
     if options.orthogonal == "features":
         return profiles.argmax(axis=0)
     labels: Array = (counts.rows @ np.ascontiguousarray(logarithms(profiles).T)).argmax(axis=1)
@@ -79,8 +80,7 @@ def labels_of_init(matrix: Matrix, counts: Counts, options: Options) -> Array | 
 
 def to_profiles(matrix: Matrix, pooled: Array) -> Array:
     """Profiles of X (k, m) of sum 1 from weighted sums of its rows."""
-    profiles = matrix.to_components(matrix.to_components(pooled))
-    return divide(profiles, profiles.sum(axis=1)[:, None])
+    return unit_sums(matrix.to_components(matrix.to_components(pooled)))
 
 
 def scales_of_columns(matrix: Matrix, labels: Array, column_sums: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.engine.counts import Counts, entry_weights, fold_counts, reads_entries
+from orthonmf.engine.counts import Counts, entry_weights, fold_counts, reads_entries, whole_block
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import group_rows, logarithms, pool_rows, sweep_profiles
@@ -32,7 +32,6 @@ class Settled:
     pooled: Array  # (k, m) sums of rows; over features (m,) those of the columns
     n_sweeps: int
     steps: tuple[str, ...]
-    history: tuple[float, ...] = ()
 
 
 def settle_rows(matrix: Matrix, pooled: Array, options: Options, sampled: bool) -> Settled:
@@ -41,9 +40,8 @@ def settle_rows(matrix: Matrix, pooled: Array, options: Options, sampled: bool) 
     Where those are of a sample, smoothed sweeps and moves come first, unless X lies on a device:
     they read entry by entry.
     """
+    swept, n_sweeps = sweep_profiles(matrix, pooled), 1
     steps: tuple[str, ...] = ("sweeps",)
-    swept = sweep_profiles(matrix, pooled)
-    n_sweeps = 1
     if sampled and reads_entries(matrix):
         labels, pooled = np.maximum(swept.labels, 0), swept.pooled
         for share in np.geomspace(FIRST_SHARE, LAST_SHARE, SMOOTH_SWEEPS):
@@ -52,10 +50,9 @@ def settle_rows(matrix: Matrix, pooled: Array, options: Options, sampled: bool) 
         for _ in range(MOVE_PASSES):
             labels, pooled = move_pass(matrix, labels, pooled)
             announce("single moves")
-        n_sweeps += SMOOTH_SWEEPS
         steps = ("smoothed sweeps", "single moves", "sweeps")
         swept = sweep_profiles(matrix, pooled)
-        n_sweeps += 1
+        n_sweeps += SMOOTH_SWEEPS + 1
     labels = swept.labels
     for _ in range(options.max_iter):
         swept = sweep_profiles(matrix, swept.pooled)
@@ -104,15 +101,10 @@ def move_pass(matrix: Matrix, labels: Array, pooled: Array) -> tuple[Array, Arra
     return moved, np.ascontiguousarray(groups.pooled.T)
 
 
-def whole_block(counts: Counts) -> Counts:
-    """A block as it is."""
-    return counts
-
-
 def settle_columns(matrix: Matrix, labels: Array, k: int, options: Options) -> Settled:
     """Sweeps of the columns, in two reads each, until labels (m,) rest."""
     n_sweeps = 0
-    for _ in range(options.max_iter):
+    while n_sweeps < options.max_iter:
         sums = group_rows(matrix, labels, k)
         scores = column_scores(matrix, logarithms(np.ascontiguousarray(sums.T)))
         swept = scores.argmax(axis=0)

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from orthonmf.engine.counts import entry_weights
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.losses import KULLBACK_LEIBLER
 from orthonmf.engine.matrix import Matrix
@@ -19,7 +20,7 @@ from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import fall_to, shortage_of, winners_of_columns
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
-from orthonmf.vectors import divide, winners_only
+from orthonmf.vectors import divide, unit_sums, winners_only
 
 
 def publish_profiles(matrix: Matrix, solution: Solution, options: Options) -> Factorization:
@@ -31,9 +32,9 @@ def publish_profiles(matrix: Matrix, solution: Solution, options: Options) -> Fa
     components = solution.components
     if options.orthogonal == "features":
         components = winners_only(components)
-    components = of_sum_one(components[components.any(axis=1)]).astype(matrix.dtype)
+    components = unit_sums(components[components.any(axis=1)]).astype(matrix.dtype)
     expressed = express_by_profiles(matrix, components, options.orthogonal)
-    while not (used := _sizes(expressed) > 0).all():
+    while not (used := np.asarray(expressed.loadings.sum(axis=0)).ravel() > 0).all():
         components = components[used]
         del expressed  # it may be as large as the result
         expressed = express_by_profiles(matrix, components, options.orthogonal)
@@ -83,16 +84,6 @@ def publish_expressed(
     )
 
 
-def of_sum_one(components: Array) -> Array:
-    """Rows (k, m) divided by their sums."""
-    return divide(components, components.sum(axis=1)[:, None])
-
-
-def _sizes(projection: Projection) -> Array:
-    """(k,) sums of the loadings on every component."""
-    return np.asarray(projection.loadings.sum(axis=0)).ravel()
-
-
 def information_shares(
     matrix: Matrix, components: Array, projection: Projection, orthogonal: str
 ) -> Array:
@@ -102,13 +93,13 @@ def information_shares(
     that all components share: over columns, and over features over rows.
     """
     loadings = projection.loadings
-    weights = np.ones(matrix.shape[0]) if matrix.row_weights is None else matrix.row_weights
-    profiles = components * np.square(matrix.weigh_columns(np.ones(matrix.shape[1])))
+    weights, column_weights = entry_weights(matrix)
+    profiles = components * column_weights
     row_sums = np.ldexp(np.asarray(loadings.T @ weights, dtype=np.float64), -matrix.exponent)
     sizes = row_sums * profiles.sum(axis=1)
     if orthogonal == "features":
         profiles = np.ldexp((loadings * weights[:, None]).T.astype(np.float64), -matrix.exponent)
-    joint = divide(profiles, profiles.sum(axis=1)[:, None]) * sizes[:, None]
+    joint = unit_sums(profiles) * sizes[:, None]
     overall = divide(joint.sum(axis=0), joint.sum())
     expected = sizes[:, None] * overall
     ratios = np.divide(joint, expected, out=np.ones_like(joint), where=joint > 0)
@@ -120,4 +111,4 @@ def _groups_in_use(groups: Array, components: Array) -> Array:
     held = np.where(components.any(axis=0), winners_only(groups), 0.0)
     sizes = (components @ (held > 0).T).sum(axis=0)
     order = np.argsort(-sizes, kind="stable")
-    return of_sum_one(held[order[sizes[order] > 0]])
+    return unit_sums(held[order[sizes[order] > 0]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from orthonmf.engine.counts import sum_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import express_by_groups, pool_rows
 from orthonmf.errors import InvalidInputError
@@ -39,11 +40,7 @@ def refit_profiles(
     if labels is None:
         assert groups is not None
         return publish_profiles(matrix, _solution(groups, None), options)
-    outside = pool_rows(matrix, np.where(labels < 0, 0, -1), 1)
-    if outside.any():
-        # Only now is it worth a look which row it is.
-        sums = matrix.whole() @ np.ones(matrix.shape[1])
-        _refuse_outside(labels, sums, "row")
+    _refuse_outside(labels, sum_rows(matrix), "row")
     pooled = pool_rows(matrix, labels, k)
     components = to_profiles(matrix, pooled)
     if groups is not None and feature_labels is not None:

@@ -11,12 +11,18 @@ from functools import partial
 
 import numpy as np
 
-from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.counts import Counts
 from orthonmf.onmf.divergence.escapes import ROUNDS, escape
 from orthonmf.onmf.divergence.moves import move_rows
 from orthonmf.onmf.divergence.starts import SQUARED, draw_labels, label_by_squares
-from orthonmf.onmf.divergence.sweeps import Grouping, fill_empty, sweep_plainly, sweep_smoothly
+from orthonmf.onmf.divergence.sweeps import (
+    FIRST_SHARE,
+    Grouping,
+    fill_empty,
+    sweep_plainly,
+    sweep_smoothly,
+)
+from orthonmf.onmf.options import Options
 from orthonmf.progress import announce
 from orthonmf.typing import Array
 
@@ -27,6 +33,13 @@ SQUARED_SWEEPS, SQUARED_SHARE = 3, 0.1
 # Small data are cheap, and have few rows to draw from.
 SMALL, SMALL_DRAWS, SMALL_FINALISTS = 2**14, 16, 8
 MOVE_ROUNDS, MOVE_TOL = 6, 1e-4
+STEPS = (
+    "drawn starts",
+    "fits under the squared error",
+    "smoothed sweeps",
+    "single moves",
+    "merge and cut",
+)
 
 
 @dataclass(slots=True)
@@ -35,32 +48,18 @@ class GroupSearch:
 
     counts: Counts
     k: int
-    rng: np.random.Generator
-    checkpoint: Checkpoint = field(default_factory=Checkpoint)
-    max_iter: int = 300  # rounds of the last moves, and last sweeps
-    tol: float = 3e-5  # the last moves end when a round lowers the cost by less of itself
+    options: Options
     history: list[float] = field(default_factory=list)  # lost shares of what was accepted
     n_sweeps: int = 0
 
-    @property
-    def steps(self) -> tuple[str, ...]:
-        """Names of the steps of any search."""
-        return (
-            "drawn starts",
-            "fits under the squared error",
-            "smoothed sweeps",
-            "single moves",
-            "merge and cut",
-        )
-
-    def run(self, n_init: int, given: Array | None = None) -> Array:
+    def run(self, given: Array | None = None) -> Array:
         """Labels (n,) of the best groups found, from drawn starts or from labels that are given."""
         if not self.counts.information > 0:
             return np.zeros(self.counts.shape[0], dtype=np.int64)
         if given is not None:
             best = self._keep("start", partial(self._refine, given))
         else:
-            best = self._best_start(n_init)
+            best = self._best_start()
         for _ in range(ROUNDS if self.k > 2 and given is None else 0):
             escaped = self._keep("merge and cut", partial(self._escape, best))
             if not escaped.cost < best.cost:
@@ -70,7 +69,7 @@ class GroupSearch:
 
     def _keep(self, name: str, find: Callable[[], Grouping]) -> Grouping:
         """Groups that are found now, or that the checkpoint has kept."""
-        step = self.checkpoint.next_step()
+        step = self.options.checkpoint.next_step()
         if not step.finished:
             found = find()
             step.finish((found.cost, float(found.n_sweeps)), labels=found.labels)
@@ -81,10 +80,10 @@ class GroupSearch:
         self.history.append(min([lost, *self.history[-1:]]))
         return Grouping(step.arrays["labels"].astype(np.int64), cost)
 
-    def _best_start(self, n_init: int) -> Grouping:
+    def _best_start(self) -> Grouping:
         """The best of some starts after smoothed sweeps, the best of those after moves."""
         small = len(self.counts.rows.data) * self.k <= SMALL
-        n_starts = n_init * (SMALL_DRAWS if small else DRAWS)
+        n_starts = self.options.n_init * (SMALL_DRAWS if small else DRAWS)
         starts = [self._keep("start", self._draw) for _ in range(n_starts)]
         starts += [self._keep("start", partial(self._square, values)) for values in SQUARED]
         self.history.clear()  # none of them is accepted yet
@@ -96,32 +95,33 @@ class GroupSearch:
         return min(finals, key=lambda final: final.cost)
 
     def _draw(self) -> Grouping:
-        n_sweeps = min(START_SWEEPS, self.max_iter)
-        labels = draw_labels(self.counts, self.k, self.rng)
-        labels = sweep_smoothly(self.counts, labels, self.k, n_sweeps)
-        return Grouping(labels, self.counts.cost(self.counts.pooled(labels, self.k)), n_sweeps)
+        labels = draw_labels(self.counts, self.k, self.options.rng)
+        return self._smooth(labels, START_SWEEPS, FIRST_SHARE)
 
     def _square(self, values: Callable[[Counts], Array]) -> Grouping:
-        n_sweeps = min(SQUARED_SWEEPS, self.max_iter)
-        labels = label_by_squares(self.counts, values(self.counts), self.k, self.rng)
-        labels = sweep_smoothly(self.counts, labels, self.k, n_sweeps, SQUARED_SHARE)
-        return Grouping(labels, self.counts.cost(self.counts.pooled(labels, self.k)), n_sweeps)
+        labels = label_by_squares(self.counts, values(self.counts), self.k, self.options.rng)
+        return self._smooth(labels, SQUARED_SWEEPS, SQUARED_SHARE)
+
+    def _smooth(self, labels: Array, n_sweeps: int, first_share: float) -> Grouping:
+        n_sweeps = min(n_sweeps, self.options.max_iter)
+        labels = sweep_smoothly(self.counts, labels, self.k, n_sweeps, first_share)
+        return Grouping.of(self.counts, labels, self.k, n_sweeps)
 
     def _refine(self, labels: Array) -> Grouping:
-        swept = sweep_plainly(self.counts, labels, self.k, self.max_iter)
+        swept = sweep_plainly(self.counts, labels, self.k, self.options.max_iter)
         moved = self._move(swept.labels)
         return replace(moved, n_sweeps=swept.n_sweeps + moved.n_sweeps)
 
     def _move(self, labels: Array, rounds: int = MOVE_ROUNDS, tol: float = MOVE_TOL) -> Grouping:
-        labels = fill_empty(self.counts, labels, self.counts.pooled(labels, self.k))
-        rounds, tol = min(rounds, self.max_iter), max(tol, self.tol)
-        return move_rows(self.counts, labels, self.k, self.rng, rounds, tol)
+        labels = fill_empty(self.counts, labels, self.k)
+        rounds, tol = min(rounds, self.options.max_iter), max(tol, self.options.tol)
+        return move_rows(self.counts, labels, self.k, self.options.rng, rounds, tol)
 
     def _escape(self, groups: Grouping) -> Grouping:
-        return escape(self.counts, groups, self.k, self.rng)
+        return escape(self.counts, groups, self.k, self.options.rng)
 
     def _finish(self, labels: Array) -> Grouping:
         """Moves and sweeps until both rest: no sweep undoes a move, and it cannot cost more."""
-        moved = self._move(labels, self.max_iter, self.tol)
-        swept = sweep_plainly(self.counts, moved.labels, self.k, self.max_iter)
+        moved = self._move(labels, self.options.max_iter, self.options.tol)
+        swept = sweep_plainly(self.counts, moved.labels, self.k, self.options.max_iter)
         return replace(swept, n_sweeps=moved.n_sweeps + swept.n_sweeps)

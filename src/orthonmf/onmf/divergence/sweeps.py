@@ -43,6 +43,11 @@ class Grouping:
     cost: float  # the divergence of the best profiles and scales
     n_sweeps: int = 0  # over all rows, by which these were found
 
+    @classmethod
+    def of(cls, counts: Counts, labels: Array, k: int, n_sweeps: int) -> Grouping:
+        """Groups by their labels (n,)."""
+        return cls(labels, counts.cost(counts.pooled(labels, k)), n_sweeps)
+
 
 @dataclass(frozen=True, slots=True)
 class SmoothProfiles:
@@ -92,18 +97,17 @@ def sweep_plainly(counts: Counts, labels: Array, k: int, max_iter: int) -> Group
         if np.array_equal(swept, labels):
             break
         labels = swept
-    return Grouping(labels, counts.cost(counts.pooled(labels, k)), n_sweeps)
+    return Grouping.of(counts, labels, k, n_sweeps)
 
 
-def fill_empty(counts: Counts, labels: Array, pooled: Array) -> Array:
+def fill_empty(counts: Counts, labels: Array, k: int) -> Array:
     """Labels (n,) where every group without a row has that which costs most where it is."""
+    pooled = counts.pooled(labels, k)
     empty = np.flatnonzero(~pooled.any(axis=1))
     if len(empty) == 0:
         return labels
-    logs = logarithms(pooled)
-    own = labels[counts.owners]
-    fitted = counts.sum_entries(counts.rows.data * logs[own, counts.rows.indices])
-    costs = counts.row_entropies - fitted
+    logs = logarithms(pooled)[labels[counts.owners], counts.rows.indices]
+    costs = counts.row_entropies - counts.sum_entries(counts.rows.data * logs)
     labels = labels.copy()
     worst = np.argsort(-costs, kind="stable")[: len(empty)]
     labels[worst] = empty[: len(worst)]
