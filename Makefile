@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
 TESTS ?= tests
 # One worker per core; "make test WORKERS=0" runs in one process, which is easier to debug.
-# Tests that start clusters run after the others, by themselves: see tools/run_tests.py.
+# Tests that start clusters run in a process next to the others: see tools/run_tests.py.
 WORKERS ?= auto
 
 # Tests and pages that need the real data sets read them from the folder that ORTHONMF_DATA_HOME

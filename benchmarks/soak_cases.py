@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -331,62 +330,26 @@ def bits_of_seed(seed: int) -> list[bytes]:
 
 def dask(rng: np.random.Generator, folder: Path) -> None:
     """A worker that is killed in the middle of a fit changes no bit of its answer."""
-    from tests.engine.crew import crew, until
+    from tests.engine.crew import Killer, array_of, crew, n_reads, read
 
-    path, step = folder / "X.npy", 50
-    seed = int(rng.integers(2**31))
-    np.save(path, make_planted(400, 20, 4, 0.3, random_state=seed).X)
+    path, seed, hold_at = folder / "X.npy", int(rng.integers(2**31)), int(rng.integers(1, 20))
+    np.save(path, make_planted(800, 20, 4, 0.3, random_state=seed).X)
     options = {"orthogonal": str(rng.choice(["samples", "features"])), "random_state": seed}
-    alone = orthonmf.factorize(blocks_of(path, step, 0), 4, n_jobs=1, **options)
-    (folder / "reads").unlink()
-    hold_at, over = int(rng.integers(1, 20)), threading.Event()
+    alone = orthonmf.factorize(array_of(path), 4, n_jobs=1, **options)
+    path.with_suffix(".reads").unlink()
     with crew() as workers:
-
-        def kill() -> None:
-            until(lambda: reads_of(path) >= hold_at or over.is_set())
-            workers.kill(1)
-            (folder / "killed").touch()
-            workers.start(1)
-
         workers.start(2)
-        killer = threading.Thread(target=kill)
+        killer = Killer(workers, path, hold_at, n_killed=1)
         killer.start()
         try:
             with workers.client.as_current():
-                broken = orthonmf.factorize(blocks_of(path, step, hold_at), 4, **options)
+                broken = orthonmf.factorize(array_of(path, read, hold_at), 4, **options)
         finally:
-            killed_in_time = (folder / "killed").exists()
-            over.set()
+            killer.over.set()
             killer.join()
-    require(killed_in_time, "the worker was killed before the fit was over")
+    in_time = n_reads(path) > killer.killed_at >= hold_at
+    require(in_time, "the worker was killed before the fit was over")
     require(bits(broken) == bits(alone), "a killed worker changes no bit")
-
-
-def blocks_of(path: Path, step: int, hold_at: int) -> Any:
-    """The rows of a file as a Dask array of so many rows each."""
-    import dask.array as da
-    from dask import delayed
-
-    shape = np.load(path, mmap_mode="r").shape
-    blocks = [delayed(read_rows)(path, start, step, hold_at) for start in range(0, shape[0], step)]
-    return da.concatenate([da.from_delayed(block, (step, shape[1]), float) for block in blocks])
-
-
-def read_rows(path: Path, start: int, step: int, hold_at: int) -> np.ndarray:
-    """Rows of a file; from so many reads on they wait until a worker is dead."""
-    from tests.engine.crew import until
-
-    with open(path.with_name("reads"), "ab") as reads:
-        reads.write(b".")
-    if hold_at and reads_of(path) >= hold_at:
-        until(path.with_name("killed").exists)
-    return np.load(path, mmap_mode="r")[start : start + step]
-
-
-def reads_of(path: Path) -> int:
-    """How often rows were read."""
-    reads = path.with_name("reads")
-    return reads.stat().st_size if reads.exists() else 0
 
 
 Kind = Callable[[np.random.Generator, Path], None]

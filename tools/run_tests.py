@@ -1,7 +1,8 @@
-"""Run the tests in two parts, one after the other, and add up what came out; for `make test`.
+"""Run the tests in two parts, side by side, and add up what came out; for `make test`.
 
-Tests marked `cluster` start and kill worker processes. They run last and by themselves, so that
-nothing else of the tests takes the cores from them. All arguments but the first go to pytest.
+Tests marked `cluster` start and kill worker processes and mostly wait for them: they run one after
+the other in a process next to the workers of all other tests. All arguments but the first go to
+pytest.
 """
 
 import subprocess
@@ -16,16 +17,16 @@ MARKER = "mark.cluster"
 COUNTED = ("tests", "failures", "errors", "skipped")
 
 
-def run(part: str, workers: str, arguments: list[str]) -> tuple[int, Counter]:
-    """The exit status of pytest for one part, and how many tests came out how."""
-    with tempfile.TemporaryDirectory() as folder:
-        told = Path(folder) / "told.xml"
-        chosen = ["-m", part, "-n", workers, "--dist", "worksteal", f"--junitxml={told}"]
-        status = subprocess.call([sys.executable, "-m", "pytest", *chosen, *arguments])
-        counts = Counter()
-        for suite in ElementTree.parse(told).iter("testsuite") if told.exists() else ():
-            counts.update({name: int(suite.get(name, 0)) for name in COUNTED})
-    return status, counts
+def begin(part: str, workers: str, arguments: list[str], **options) -> subprocess.Popen:
+    """Start pytest for the tests of a part."""
+    chosen = ["-m", part, "-n", workers, "--dist", "worksteal", *arguments]
+    return subprocess.Popen([sys.executable, "-m", "pytest", *chosen], **options)
+
+
+def counted(told: Path) -> Counter:
+    """How many tests came out how."""
+    suites = ElementTree.parse(told).iter("testsuite") if told.exists() else ()
+    return sum((Counter({n: int(suite.get(n, 0)) for n in COUNTED}) for suite in suites), Counter())
 
 
 def files_with_clusters(argument: str) -> list[str]:
@@ -37,14 +38,19 @@ def files_with_clusters(argument: str) -> list[str]:
 
 def main(workers: str, arguments: list[str]) -> int:
     """The first status that is not good; a part without tests is, unless both are without."""
-    counts, statuses = Counter(), []
     few = [one for argument in arguments for one in files_with_clusters(argument)]
-    for part, its_workers, chosen in (("not cluster", workers, arguments), ("cluster", "0", few)):
-        status, found = run(part, its_workers, chosen)
-        counts += found
-        statuses.append(status)
-        if status not in (0, 1, NOTHING_SELECTED):  # an interrupt or a wrong argument
-            return status
+    with tempfile.TemporaryDirectory() as folder:
+        told = [Path(folder) / name for name in ("most.xml", "clusters.xml")]
+        with open(Path(folder) / "clusters", "w+", encoding="utf-8") as output:
+            clusters = begin("cluster", "0", [f"--junitxml={told[1]}", *few], stdout=output)
+            most = begin("not cluster", workers, [f"--junitxml={told[0]}", *arguments])
+            try:
+                statuses = [most.wait(), clusters.wait()]
+            except KeyboardInterrupt:  # which they got as well
+                statuses = [most.wait(), clusters.wait()]
+            output.seek(0)
+            print(output.read())
+        counts = counted(told[0]) + counted(told[1])
     broken = counts["failures"] + counts["errors"]
     passed = counts["tests"] - broken - counts["skipped"]
     print(f"both parts: {passed} passed, {broken} failed, {counts['skipped']} skipped")

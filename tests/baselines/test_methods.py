@@ -141,5 +141,5 @@ def test_sparse_input_of_a_size_that_could_not_be_filled_works(name):
         (rng.exponential(size=3 * n), (np.repeat(np.arange(n), 3), rng.integers(n, size=3 * n))),
         shape=(n, n),
     )
-    result = solve(name, rows, 2, random_state=0, max_iter=1, time_limit=5, harden=False)
+    result = solve(name, rows, 2, random_state=0, max_iter=1, time_limit=1, harden=False)
     assert np.isfinite(result.error)

@@ -14,7 +14,10 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import dask
+import dask.array as da
 import distributed
+import numpy as np
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,6 +26,44 @@ def until(condition):
     """Wait until a condition holds."""
     while not condition():
         time.sleep(0.02)
+
+
+def n_reads(path):
+    """How often blocks of a file were read."""
+    reads = path.with_suffix(".reads")
+    return reads.stat().st_size if reads.exists() else 0
+
+
+def read(path, start, hold_at=None):
+    """A block of a file; every read is noted, and from one on they wait until workers are dead."""
+    with open(path.with_suffix(".reads"), "ab") as reads:
+        reads.write(b".")
+    if hold_at is not None and n_reads(path) >= hold_at:
+        until(path.with_suffix(".killed").exists)
+    return np.load(path, mmap_mode="r")[start : start + 100]
+
+
+def array_of(path, reader=read, *given):
+    """The rows of a file as a Dask array, a hundred to a block."""
+    n, m = np.load(path, mmap_mode="r").shape
+    blocks = [dask.delayed(reader)(path, start, *given) for start in range(0, n, 100)]
+    return da.concatenate([da.from_delayed(block, (100, m), dtype=float) for block in blocks])
+
+
+class Killer(threading.Thread):
+    """Kills workers once a file has been read some number of times, then starts as many."""
+
+    def __init__(self, workers, path, reads, n_killed):
+        super().__init__()
+        self.workers, self.path, self.wanted, self.n_killed = workers, path, reads, n_killed
+        self.killed_at, self.over = None, threading.Event()
+
+    def run(self):
+        until(lambda: n_reads(self.path) >= self.wanted or self.over.is_set())
+        self.killed_at = n_reads(self.path)
+        self.workers.kill(self.n_killed)
+        self.path.with_suffix(".killed").touch()
+        self.workers.start(self.n_killed)
 
 
 class Crew:

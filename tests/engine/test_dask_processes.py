@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -23,7 +22,16 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-from tests.engine.crew import ROOT, crew, local_cluster, until  # noqa: E402
+from tests.engine.crew import (  # noqa: E402
+    ROOT,
+    Killer,
+    array_of,
+    crew,
+    local_cluster,
+    n_reads,
+    read,
+    until,
+)
 
 # Dask leaves the sockets of a killed worker to the garbage collector.
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")]
@@ -81,20 +89,6 @@ def stored(tmp_path):
     return tmp_path / "X.npy"
 
 
-def n_reads(path):
-    reads = path.with_suffix(".reads")
-    return reads.stat().st_size if reads.exists() else 0
-
-
-def read(path, start, hold_at=None):
-    """A block of a file; every read is noted, and from one on they wait until workers are dead."""
-    with open(path.with_suffix(".reads"), "ab") as reads:
-        reads.write(b".")
-    if hold_at is not None and n_reads(path) >= hold_at:
-        until(path.with_suffix(".killed").exists)
-    return np.load(path, mmap_mode="r")[start : start + 100]
-
-
 def read_or_die(path, start):
     """Kill the process at one block, while a block of the task before is being read there."""
     begun, killed = path.with_suffix(".begun"), path.with_suffix(".killed")
@@ -113,11 +107,6 @@ def read_too_much(path, start):
         hoard = np.ones(2**27)  # a gigabyte
         until(lambda: hoard is None)
     return read(path, start)
-
-
-def array_of(path, reader=read, *given):
-    blocks = [dask.delayed(reader)(path, start, *given) for start in STARTS]
-    return da.concatenate([da.from_delayed(block, (100, 30), dtype=float) for block in blocks])
 
 
 def fit(X, orthogonal="samples", **options):
@@ -158,24 +147,7 @@ def test_two_processes_give_the_bits_of_one(client, stored, orthogonal, store, d
         same_bits(fit(X, orthogonal, algorithm=algorithm), alone)
 
 
-class Killer(threading.Thread):
-    """Kills workers once a file has been read some number of times, then starts as many."""
-
-    def __init__(self, workers, path, reads, n_killed):
-        super().__init__()
-        self.workers, self.path, self.wanted, self.n_killed = workers, path, reads, n_killed
-        self.killed_at, self.over = None, threading.Event()
-
-    def run(self):
-        until(lambda: n_reads(self.path) >= self.wanted or self.over.is_set())
-        self.killed_at = n_reads(self.path)
-        self.workers.kill(self.n_killed)
-        self.path.with_suffix(".killed").touch()
-        self.workers.start(self.n_killed)
-
-
-@pytest.mark.parametrize("n_killed", [1, 2])
-@pytest.mark.parametrize("persisted", [False, True])
+@pytest.mark.parametrize(("n_killed", "persisted"), [(1, True), (2, False)])
 def test_killed_workers_do_not_change_a_bit(client, workers, stored, n_killed, persisted):
     alone = fit(array_of(stored), n_jobs=1)
     stored.with_suffix(".reads").unlink()
@@ -226,7 +198,8 @@ def test_scattered_rows_that_died_with_their_worker_are_named(client, workers, s
 CLIENT = """
 import sys
 from pathlib import Path
-from tests.engine.test_dask_processes import array_of, distributed, fit, read
+from tests.engine.crew import array_of, distributed, read
+from tests.engine.test_dask_processes import fit
 
 address, path, checkpoint, hold_at = sys.argv[1:]
 with distributed.Client(address):

@@ -41,11 +41,10 @@ def packings(X, rows=None, columns=None):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", range(2))
 @pytest.mark.parametrize("weighted", [False, True])
-def test_packings_of_rows_near_underflow_never_exceed_the_smallest_error(batch, weighted):
+def test_packings_of_rows_near_underflow_never_exceed_the_smallest_error(weighted):
     positive = 0
-    for seed in range(batch * 100, batch * 100 + 100):
+    for seed in range(100):
         X, rng = awkward(seed)
         weights = [rng.exponential(size=side) if weighted else None for side in X.shape]
         if weighted and seed % 5 == 0:
