@@ -7,8 +7,6 @@ rest of it (Dekker), so that "equal" means equal.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from orthonmf.engine.matrix import Matrix
@@ -32,44 +30,31 @@ def fits_exactly(matrix: Matrix, result: Factorization) -> bool:
     rows_seen = np.ones(n, bool) if matrix.row_weights is None else matrix.row_weights > 0
     rows_seen[matrix.underflown] = False
     seen = np.ones(m, bool) if matrix.column_factors is None else matrix.column_factors > 0
-    fit = _Fit(result, seen)
+    # The last component, all zero, is for rows and columns of label -1.
+    components = np.pad(result.components.astype(np.float64), ((0, 1), (0, 0)))
+    labels, scales, feature_labels = result.labels, result.scales, result.feature_labels
     counts = np.zeros(n, dtype=np.int64)
     for rows, columns, values in matrix.list_entries():
         kept = rows_seen[rows] & seen[columns]
         rows, columns = rows[kept], columns[kept]
-        if not equals_product(values[kept], *fit.factors(rows, columns)).all():
+        if labels is not None and scales is not None:
+            own, left = labels[rows], scales[rows]
+        elif len(result.components) and feature_labels is not None:
+            own = feature_labels[columns]
+            left = result.loadings[rows, own]
+        else:
+            own, left = -1, np.zeros(len(rows))
+        right = components[own, columns]
+        if not equals_product(values[kept], left.astype(np.float64), right).all():
             return False
         counts += np.bincount(rows, minlength=n)
-    return np.array_equal(counts[rows_seen], fit.counts()[rows_seen])
-
-
-class _Fit:
-    """The two numbers whose product stands for every entry of X."""
-
-    def __init__(self, result: Factorization, seen: Array) -> None:
-        self._result, self._seen = result, seen
-        # The last one, all zero, is for rows and columns of label -1.
-        self._components = np.pad(result.components.astype(np.float64), ((0, 1), (0, 0)))
-
-    def factors(self, rows: Array, columns: Array) -> tuple[Array, Array]:
-        """Both factors of the entries at these rows and columns, (c,) each, in float64."""
-        result, components = self._result, self._components
-        if result.labels is not None and result.scales is not None:
-            right = components[result.labels[rows], columns]
-            return result.scales[rows].astype(np.float64), right
-        labels: Any = result.feature_labels
-        if len(result.components) == 0:
-            return np.zeros(len(rows)), np.zeros(len(rows))
-        left = result.loadings[rows, labels[columns]].astype(np.float64)
-        return left, components[labels[columns], columns]
-
-    def counts(self) -> Array:
-        """(n,) how many entries of every row the product does not leave zero, exactly."""
-        result = self._result
-        sizes = np.count_nonzero(self._components[:, self._seen], axis=1)
-        if result.labels is not None and result.scales is not None:
-            return np.where(result.scales > 0, sizes[result.labels], 0)
-        return np.asarray((result.loadings != 0) @ sizes[:-1])
+    # Of every row, how many entries the product does not leave zero.
+    sizes = np.count_nonzero(components[:, seen], axis=1)
+    if labels is not None and scales is not None:
+        expected = np.where(scales > 0, sizes[labels], 0)
+    else:
+        expected = np.asarray((result.loadings != 0) @ sizes[:-1])
+    return np.array_equal(counts[rows_seen], expected[rows_seen])
 
 
 def equals_product(values: Array, left: Array, right: Array) -> Array:

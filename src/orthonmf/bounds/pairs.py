@@ -29,6 +29,7 @@ from scipy.sparse import csr_array, diags_array
 
 from orthonmf.certificate import LowerBound
 from orthonmf.engine.kernels.sparse import gram_of_rows
+from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import to_dense
 from orthonmf.rounding import LIGHT, SMALLEST, WEIGHT_ROUNDINGS, growth
 from orthonmf.typing import Array
@@ -37,7 +38,6 @@ METHOD = "a packing of row pairs"
 
 BLOCK_ENTRIES = 2**22  # numbers held at once while pairs are compared: 32 MiB of them
 ROWS_AT_ONCE = 4096  # up to so many rows all cosines are computed at once, 64 MiB of them
-ENTRIES_PER_BLOCK = 2**20  # the same for the pairs that weight reduction cancelled
 FEW_PAIRS = 5000  # up to so many the best shares are sought
 TOO_SMALL = 1e-280  # what a pair must cost to be used: below that, squares may have underflowed
 
@@ -62,9 +62,8 @@ def pair_packing_bound(
     # One way for both: held by rows, dense data cost half as much again, once.
     rows = csr_array(rows)
     first, second = _promising_pairs(rows, n_partners)
-    costs = _pair_costs(rows, first, second)
-    sound = (weights > LIGHT) & of_unit_length(rows)
-    useful = (costs > TOO_SMALL) & sound[first] & sound[second]
+    costs, heavy = _pair_costs(rows, first, second), weights > LIGHT
+    useful = (costs > 0.0) & heavy[first] & heavy[second]
     first, second, costs = first[useful], second[useful], costs[useful]
     if not len(costs):
         return LowerBound(0.0, METHOD)
@@ -85,42 +84,35 @@ def _promising_pairs(rows: csr_array, n_partners: int) -> tuple[Array, Array]:
     """
     n, m = rows.shape
     count = min(n_partners, n)
-    height = max(1, BLOCK_ENTRIES // max(1, n, m))
     keys = [np.empty(0, dtype=np.int64)]
     short = rows.astype(np.float32)
     products = gram_of_rows(short) if n <= ROWS_AT_ONCE else None
-    for start in range(0, n, height):
-        some = slice(start, start + height)
+    for some in slices(n, BLOCK_ENTRIES // max(1, n, m)):
         cosines = products[some] if products is not None else (short @ to_dense(short[some]).T).T
         promise = np.minimum(cosines, 1.0 - cosines)
-        own = np.arange(start, start + len(promise))
-        promise[own - start, own] = 0.0
-        partners = np.argpartition(-promise, count - 1, axis=1)[:, :count]
+        own = np.arange(some.start, some.stop)
+        promise[own - some.start, own] = 0.0
+        partners = np.argpartition(-promise, count - 1, axis=1)[:, :count].ravel()
         mates = np.repeat(own, count)
-        partners = partners.ravel()
-        keep = promise[mates - start, partners] > 0.0
+        keep = promise[mates - some.start, partners] > 0.0
         mates, partners = mates[keep], partners[keep]
         keys.append(np.minimum(mates, partners) * n + np.maximum(mates, partners))
     return np.divmod(np.unique(np.concatenate(keys)), max(1, n))
 
 
 def _pair_costs(rows: csr_array, first: Array, second: Array) -> Array:
-    """Lower bounds on f for each pair, less what rounding may have added."""
+    """Lower bounds on f for each pair of computed unit rows, less what rounding may have added.
+
+    0 for rows that are not of length 1, and where squares may have underflowed.
+    """
     costs = np.empty(len(first))
-    width = max(1, BLOCK_ENTRIES * rows.shape[0] // max(1, rows.nnz))
-    for start in range(0, len(first), width):
-        part = slice(start, start + width)
-        costs[part] = cost_of_pairs(rows[first[part]], rows[second[part]])
-    return costs
-
-
-def cost_of_pairs(left: csr_array, right: csr_array) -> Array:
-    """What every pair of computed unit rows (t, m) costs at least, less rounding: (t,)."""
-    rounding = pair_rounding(left.shape[1])
-    overlap = left.minimum(right).power(2).sum(axis=1)
-    cosines = left.multiply(right).sum(axis=1)
-    costs = np.minimum(1.0 - cosines - rounding, overlap * (1.0 - rounding))
-    return np.maximum(costs, 0.0)
+    rounding, sound = pair_rounding(rows.shape[1]), of_unit_length(rows)
+    for part in slices(len(first), BLOCK_ENTRIES * rows.shape[0] // max(1, rows.nnz)):
+        left, right = rows[first[part]], rows[second[part]]
+        overlap = left.minimum(right).power(2).sum(axis=1)
+        cosines = left.multiply(right).sum(axis=1)
+        costs[part] = np.minimum(1.0 - cosines - rounding, overlap * (1.0 - rounding))
+    return np.where((costs > TOO_SMALL) & sound[first] & sound[second], costs, 0.0)
 
 
 def pair_rounding(m: int) -> float:
@@ -190,13 +182,7 @@ def removal_packing_bound(
     rows, ``removed`` (t,) is what it took from both ends.
     """
     n, m = rows.shape
-    step = max(1, ENTRIES_PER_BLOCK // max(1, m))
-    costs = np.zeros(len(first))
-    for start in range(0, len(first), step):
-        part = slice(start, start + step)
-        x, y = _unit_rows(rows[first[part]]), _unit_rows(rows[second[part]])
-        costs[part] = np.where(of_unit_length(x) & of_unit_length(y), cost_of_pairs(x, y), 0.0)
-    costs[costs <= TOO_SMALL] = 0.0
+    costs = _pair_costs(_unit_rows(csr_array(rows)), first, second)
     # A squared norm takes m products and sums, its entries have been through the roundings of a
     # weight each, and up to n of parallel rows were added up.
     sound = np.where(weights > LIGHT, weights, 0.0)
@@ -205,10 +191,9 @@ def removal_packing_bound(
     return _value(removed, first, second, costs, allowed)
 
 
-def _unit_rows(part: Array | csr_array) -> csr_array:
-    """Some rows, normalized; zero where the squared length may have lost digits to underflow."""
-    part = csr_array(part)
-    squares = np.asarray(part.multiply(part).sum(axis=1), dtype=np.float64)
+def _unit_rows(rows: csr_array) -> csr_array:
+    """Rows, normalized; zero where the squared length may have lost digits to underflow."""
+    squares = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64)
     inverse = np.zeros(len(squares))
     np.divide(1.0, np.sqrt(squares), out=inverse, where=(squares > LIGHT) & np.isfinite(squares))
-    return (diags_array(inverse) @ part).tocsr()
+    return (diags_array(inverse) @ rows).tocsr()
