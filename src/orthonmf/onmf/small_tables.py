@@ -39,7 +39,6 @@ MOST_POINTS = 500
 # Multiplications and single numbers worked on per second, and what a sweep takes at the least.
 PRODUCTS_PER_SECOND, NUMBERS_PER_SECOND, SECONDS_PER_SWEEP = 4e9, 5e7, 2e-5
 SWEEPS_PER_ROUND = 100
-SHARE_OF_WEAKEST = 0.4  # of the blocks that are replaced
 LEAST_GAIN = 1e-12  # of the energy of the table
 
 
@@ -173,15 +172,13 @@ class _Batch:
         points = table @ others  # (R, N, c)
         products = points @ _transposed(_unit(directions))
         labels, members = products.argmax(axis=2), np.zeros_like(products)
-        own = _take(products, labels)
-        _put(members, labels, own)
+        _put(members, labels, _take(products, labels))
         if self._diagonal:
             energies = np.einsum("rnk,rnk->rk", members, members)
             # The other side of a block follows a point that comes to it, as far as it reaches.
             most = squares @ (others > 0)
         else:
             weights = np.einsum("rnc,rnc->rn", points, points)
-            _reuse_idle(members, labels, own, weights)
             sums = _transposed(members) @ points
             norms = np.einsum("rnk,rnk->rk", members, members)
             energies = divide(np.einsum("rkc,rkc->rk", sums, sums), norms)
@@ -229,8 +226,9 @@ class _Batch:
         """Copies of an answer in which some groups give way to what it misses."""
         rows, columns, core = best.rows[0], best.columns[0], best.cores[0]
         missed = np.square(self._table - rows @ core @ columns.T)
-        if self._diagonal:
-            return self._replace_blocks(columns, np.diagonal(core), missed)
+        if self._diagonal:  # groups may overlap now; the first sweep separates them
+            copies = self._replace_groups(self._table, columns.T, missed.sum(axis=1), N_COPIES)
+            return _transposed(copies), np.repeat(np.eye(self._k)[None], N_COPIES, axis=0)
         half, table = N_COPIES // 2, self._table
         first = self._replace_groups(table @ columns, core, missed.sum(axis=1), half)
         second = self._replace_groups(table.T @ rows, core.T, missed.sum(axis=0), N_COPIES - half)
@@ -249,28 +247,6 @@ class _Batch:
             these = np.flatnonzero(n_replaced > number)
             copies[these, leaving[these]] = _unit(points[drawn[these]])
         return copies
-
-    def _replace_blocks(self, columns: Array, lengths: Array, missed: Array) -> tuple[Array, Array]:
-        """Copies of blocks, some replaced by a row that holds an entry that is missed.
-
-        By all of the row, by what it has in common with another block, or by that entry alone.
-        Groups may overlap now; the first sweep separates them.
-        """
-        rng, everyone, m = self._rng, np.arange(N_COPIES), len(columns)
-        copies = np.repeat(columns[None], N_COPIES, axis=0)
-        n_replaced = rng.integers(1, 1 + MOST_REPLACED, size=N_COPIES)
-        chances = np.repeat(missed.reshape(1, -1), N_COPIES, axis=0)
-        for number in range(MOST_REPLACED):
-            rows, places = np.divmod(self._draw(chances), m)
-            leaving, other, kind = rng.integers([[self._k], [self._k], [3]], size=(3, N_COPIES))
-            weakest = rng.random(N_COPIES) < SHARE_OF_WEAKEST
-            leaving = np.where(weakest, lengths.argmin(), leaving)
-            inside = np.ones((N_COPIES, m), dtype=bool)
-            inside[kind == 1] = columns.T[other[kind == 1]] > 0
-            inside[kind == 2] = places[kind == 2, None] == np.arange(m)
-            these = np.flatnonzero(n_replaced > number)
-            copies[these, :, leaving[these]] = _unit(self._table[rows] * inside)[these]
-        return copies, np.repeat(np.eye(self._k)[None], len(everyone), axis=0)
 
 
 def _move(members: Array, labels: Array, alpha: Array, most: Array, energies: Array) -> None:
@@ -320,19 +296,6 @@ def _entering_scales(alpha: Array, beta: Array, energies: Array) -> Array:
     along = half + np.sqrt(np.square(half) + alpha * beta)
     turned = divide(np.sqrt(alpha) * beta, along) + np.sqrt(alpha)
     return np.where(along > 0, turned, np.sqrt(beta))
-
-
-def _reuse_idle(members: Array, labels: Array, products: Array, weights: Array) -> None:
-    """Let groups without members stand for the points of which most is missed, in place."""
-    used = members.max(axis=1) > 0
-    for number in np.flatnonzero(~used.all(axis=1)):
-        idle = np.flatnonzero(~used[number])
-        missed = weights[number] - np.square(products[number])
-        worth = np.flatnonzero(missed > LEAST_GAIN)
-        worst = worth[np.argsort(-missed[worth], kind="stable")][: len(idle)]
-        members[number, worst] = 0.0
-        members[number, worst, idle[: len(worst)]] = np.sqrt(weights[number, worst])
-        labels[number, worst] = idle[: len(worst)]
 
 
 def _unit(vectors: Array) -> Array:

@@ -68,38 +68,22 @@ def search_blocks(table: TableSearch, k: int, answers: list[Solution]) -> Array:
 
 
 def _make_replacement(points: Points, k: int, number: int, rng: np.random.Generator) -> Escape:
-    def propose(best: Solution, answers: list[Solution]) -> Array:
-        return replace_block(points, best.directions, k, number, rng)
+    """One block gives way to a row that is captured badly: the weakest, every second time any.
 
-    return Escape("block replacement", propose)
-
-
-def replace_block(
-    points: Points, directions: Array, k: int, number: int, rng: np.random.Generator
-) -> Array:
-    """Directions (k, m) with one replaced by a row that is captured badly.
-
-    The weakest (or an unused) direction gives way two times of three, any other the third.
     Directions may overlap now; the first sweep of the descent separates them.
     """
-    everyone = np.zeros((k, directions.shape[1]))
-    everyone[: len(directions)] = directions
-    sweep = points.sweep_directions(everyone)
-    weakest = int(sweep.captured.argmin())
-    leaving = weakest if number % 3 else int(rng.integers(k))
-    units = unit_lengths(everyone)
-    missed = points.find_missed(sweep)
-    if not missed.any():
+
+    def propose(best: Solution, answers: list[Solution]) -> Array:
+        units = np.zeros((k, best.directions.shape[1]))
+        units[: len(best.directions)] = unit_lengths(best.directions)
+        sweep = points.sweep_directions(units)
+        leaving = int(sweep.captured.argmin()) if number % 2 else int(rng.integers(k))
+        missed = points.find_missed(sweep)
+        if missed.any():
+            units[leaving] = points.at(draw(missed, 1, rng))[0]
         return units
-    row = points.at(draw(missed, 1, rng))[0]
-    labels = np.flatnonzero(units.any(axis=1))
-    if number % 2 and len(labels) > 1:
-        # One block only: what the row has in common with a direction.
-        inside = units[rng.choice(labels)] > 0
-        if (row * inside).any():
-            row = row * inside
-    units[leaving] = row
-    return units
+
+    return Escape("block replacement", propose)
 
 
 def explain_fewer(k: object) -> str:
