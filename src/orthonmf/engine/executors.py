@@ -21,7 +21,7 @@ from threadpoolctl import ThreadpoolController
 
 from orthonmf.engine.kernels.interface import Kernel, Method
 from orthonmf.engine.memory import available_memory
-from orthonmf.engine.sources import KeptBlocks, Source, block_rows
+from orthonmf.engine.sources import SlicedSource, Source, block_rows
 from orthonmf.errors import InvalidInputError
 
 # A block, a copy in the working dtype, and what is computed from it on the way.
@@ -78,13 +78,6 @@ class BringsExecutor(Protocol):
 
     def own_executor(self, local: Executor) -> Executor | None:
         """Who works there; ``local`` is for what lies in this process. None where nobody does."""
-
-
-@runtime_checkable
-class Keeping(Protocol):
-    """A source whose blocks are slow to read, so that it keeps some between passes."""
-
-    kept: KeptBlocks
 
 
 class Threads:
@@ -152,11 +145,11 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
             return own
     if max_memory is not None and not source.kernel.on_device:
         n_threads = min(n_threads, blocks_within(source, max_memory))
-    if isinstance(source, Keeping):
+    if isinstance(source, SlicedSource):
         room = available_memory() // PART_OF_MEMORY
         if max_memory is not None:
             room = max_memory - n_threads * bytes_at_work(source)
-        source.kept.allow(room)
+        source.room = room
     return Threads(n_threads)
 
 

@@ -117,42 +117,12 @@ class ArraySource:
         return ArraySource(np.ascontiguousarray(flipped) if self.can_transpose else flipped)
 
 
-class KeptBlocks:
-    """The first blocks that are offered, until they take as many bytes as are allowed.
-
-    Passes read all blocks in the same order again and again: throwing out what was used longest
-    ago would throw out every block just before it is wanted.
-    """
-
-    def __init__(self) -> None:
-        self._blocks: dict[int, Array] = {}
-        self._room = 0
-        self._lock = threading.Lock()
-
-    def allow(self, n_bytes: int) -> None:
-        """Set how many bytes may be kept from now on, in addition to those that are."""
-        self._room = n_bytes
-
-    def find(self, index: int) -> Array | None:
-        """A block that was kept."""
-        return self._blocks.get(index)
-
-    def offer(self, index: int, rows: Array) -> Array | None:
-        """The block as it is kept, which nobody else can write to; None where there is no room."""
-        with self._lock:
-            if index in self._blocks or rows.nbytes > self._room:
-                return self._blocks.get(index)
-            self._room -= rows.nbytes
-            # A store may hand out a view of what is its own.
-            self._blocks[index] = rows if rows.flags.owndata else rows.copy()
-            return self._blocks[index]
-
-
 class SlicedSource:
     """Rows of anything with a shape, a dtype and slices of rows: HDF5, zarr and their like.
 
-    Unpacking a block may cost many times what a pass computes of it, so blocks are kept where
-    there is room.
+    Unpacking a block may cost many times what a pass computes of it, so the first blocks are kept,
+    until they take the room there is. (Passes read all blocks in the same order again and again:
+    throwing out what was used longest ago would throw out every block just before it is wanted.)
     """
 
     kernel: Kernel[Any] = DENSE
@@ -167,18 +137,23 @@ class SlicedSource:
         self.dtype = working_dtype(stored.dtype)
         self.boundaries = dense_boundaries(*self.shape)
         self._checksums = Checksums()
-        self.kept = KeptBlocks()
+        self.kept: dict[int, Array] = {}
+        self.room = 0  # bytes that further blocks may take
+        self._lock = threading.Lock()
 
     def block(self, index: int) -> Array:
         """Rows of one block, kept or read from where they are stored."""
-        kept = self.kept.find(index)
-        if kept is not None:
-            return kept
+        if index in self.kept:
+            return self.kept[index]
         rows = block_rows(self, index)
         content = self._read(rows)
-        kept = self.kept.offer(index, content)
-        if kept is not None:
-            return kept
+        with self._lock:
+            if index not in self.kept and content.nbytes <= self.room:
+                self.room -= content.nbytes
+                # A store may hand out a view of what is its own.
+                self.kept[index] = content if content.flags.owndata else content.copy()
+        if index in self.kept:
+            return self.kept[index]
         self._checksums.check_rows(rows.start, content)
         return content
 
@@ -197,7 +172,7 @@ class SlicedSource:
         places = np.searchsorted(self.boundaries, indices, side="right") - 1
         for number in np.unique(places):
             wanted = np.flatnonzero(places == number)
-            if len(wanted) > FEW_ROWS or self.kept.find(number) is not None:
+            if len(wanted) > FEW_ROWS or number in self.kept:
                 picked[wanted] = self.block(number)[indices[wanted] - self.boundaries[number]]
                 continue
             for place in wanted:
