@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg  # noqa: F401  (loads SciPy's own BLAS, so that the limit finds it)
@@ -70,14 +70,6 @@ class Executor(Protocol):
 
     def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
         """Call ``absorb(rows, result)`` once for every block, the first block first."""
-
-
-@runtime_checkable
-class BringsExecutor(Protocol):
-    """A source whose blocks may lie on a cluster, where others work on them."""
-
-    def own_executor(self, local: Executor) -> Executor | None:
-        """Who works there; ``local`` is for what lies in this process. None where nobody does."""
 
 
 class Threads:
@@ -139,10 +131,9 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
     cluster its workers and their memory decide instead, and threads work on what is brought here.
     """
     n_threads = available_cores() if n_jobs is None else n_jobs
-    if isinstance(source, BringsExecutor):
-        own = source.own_executor(Threads(n_threads))
-        if own is not None:
-            return own
+    own = source.own_executor(Threads(n_threads))
+    if own is not None:
+        return own
     if max_memory is not None and not source.kernel.on_device:
         n_threads = min(n_threads, blocks_within(source, max_memory))
     if isinstance(source, SlicedSource):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -58,7 +59,7 @@ class Matrix:
         scan: Scan,
         prepare: Callable[[Any], Any] | None = None,
     ) -> None:
-        self.source, self.executor = source, executor
+        self.source, self.executor, self._scan = source, executor, scan
         self._prepare = prepare  # what is made of rows first: zeros of missing entries
         self.shape, self.dtype = source.shape, source.dtype
         self.exponent = scan.exponent  # the power of two that all entries are divided by
@@ -182,7 +183,8 @@ class Matrix:
         if row_weights is None and self.row_weights is not None:
             row_weights = on_host(self.row_weights[rows])
         squares = on_host(self.row_squares[rows])
-        return self._like(self.source.part(rows), squares, None, row_weights)
+        kept = {"row_squares": squares, "column_squares": None, "row_weights": row_weights}
+        return self._like(self.source.part(rows), **kept)
 
     def normalize(self, rows: Array, row_weights: Array) -> Matrix:
         """Some rows of Y, their weights left out, at length 1, in memory.
@@ -206,14 +208,13 @@ class Matrix:
         if factors is not None:  # squares of rows leave their own weight out
             row_squares = divide(row_squares, factors**2)
         column_squares = self.row_squares if weights is None else self.row_squares * weights
-        flipped = self._like(
+        return self._like(
             source,
-            source.kernel.place(row_squares),
-            on_host(column_squares),
-            None if factors is None else source.kernel.place(factors**2),
+            row_squares=source.kernel.place(row_squares),
+            column_squares=on_host(column_squares),
+            row_weights=None if factors is None else source.kernel.place(factors**2),
+            column_factors=None if weights is None else on_host(np.sqrt(weights)),
         )
-        flipped.column_factors = None if weights is None else on_host(np.sqrt(weights))
-        return flipped
 
     def vector_length(self, orthogonal: str) -> int:
         """How many numbers one direction over the points of a setting holds, at most."""
@@ -226,23 +227,9 @@ class Matrix:
         copied = orthogonal == "samples" or self.source.can_transpose
         return self.n_entries * min(1.0, count / n_points) if copied else 0.0
 
-    def _like(
-        self,
-        source: Source,
-        row_squares: Array,
-        column_squares: Array | None,
-        row_weights: Array | None,
-    ) -> Matrix:
-        """Another source with the same exponent and column factors."""
-        scanned = Scan(
-            None,
-            row_squares,
-            column_squares,
-            self.exponent,
-            row_weights,
-            self.column_factors,
-            self._weight_power,
-        )
+    def _like(self, source: Source, **changes: Any) -> Matrix:
+        """Another source in the same units, with what has changed of the scan."""
+        scanned = replace(self._scan, underflown=np.zeros(0, dtype=np.int64), **changes)
         return Matrix(source, self.executor, scanned, self._prepare)
 
     def products(self, directions: Array, exact: bool = True) -> Array:

@@ -9,7 +9,8 @@ whoever works on the blocks.
 from __future__ import annotations
 
 import threading
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -20,6 +21,9 @@ from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import SPARSE, with_values
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
+
+if TYPE_CHECKING:
+    from orthonmf.engine.executors import Executor
 
 # A block should be large enough to hide the cost of handing it to a thread and small enough that
 # the products of one block stay in cache while the next step reads them.
@@ -34,29 +38,36 @@ MOST_BYTES_TO_COPY = 2**28
 FEW_ROWS = 8
 
 
-class Source(Protocol):
+class Source(ABC):
     """What the engine needs to know about a matrix."""
 
+    kernel: Kernel[Any]  # what reads the blocks
     shape: tuple[int, int]
     dtype: np.dtype
     n_entries: int  # how many numbers one pass reads
-    in_memory: bool  # whether single rows can be had without reading blocks from disk
     boundaries: Array  # (blocks + 1,), block b holds rows boundaries[b] up to boundaries[b + 1]
-    elsewhere: bool  # whether only passes reach the rows: fetching some costs a pass of its own
-    can_transpose: bool  # whether its columns can be read as rows, again and again
+    in_memory = False  # whether single rows can be had without reading blocks from disk
+    elsewhere = False  # whether only passes reach the rows: fetching some costs a pass of its own
+    can_transpose = False  # whether its columns can be read as rows, again and again
 
-    @property
-    def kernel(self) -> Kernel[Any]:
-        """What reads the blocks."""
+    @abstractmethod
+    def block(self, index: int) -> Any:
+        """Rows of one block, C-ordered or CSR or on a device, in the working dtype."""
 
-    def block(self, index: int) -> Array | csr_array:
-        """Rows of one block, C-ordered or CSR, in the working dtype."""
-
+    @abstractmethod
     def rows(self, indices: Array) -> Array:
-        """Some rows as a dense float64 array, in the order asked for."""
+        """Some rows as a dense float64 array on the host, in the order asked for."""
 
+    @abstractmethod
     def part(self, rows: Array | slice) -> Source:
         """A source of some rows, held in memory."""
+
+    def own_executor(self, local: Executor) -> Executor | None:
+        """Who works on blocks that lie on a cluster; ``local`` is for what lies in this process.
+
+        None where nobody does.
+        """
+        return None
 
     def transpose(self, many_passes: bool = True) -> Source | None:
         """A source whose rows are the columns; None where its passes would be slow.
@@ -64,6 +75,7 @@ class Source(Protocol):
         That is a matrix on disk, or, unless one pass is all that is wanted, an array too large
         to be copied.
         """
+        return None
 
 
 def block_rows(source: Source, index: int) -> slice:
@@ -76,11 +88,10 @@ def working_dtype(dtype: np.dtype) -> np.dtype:
     return np.dtype(np.float32 if dtype.kind == "f" and dtype.itemsize == 4 else np.float64)
 
 
-class ArraySource:
+class ArraySource(Source):
     """Rows of an array in memory or of a memory map, in any order of storage."""
 
-    kernel: Kernel[Any] = DENSE
-    elsewhere = False
+    kernel = DENSE
 
     def __init__(self, array: Array) -> None:
         self._array = array
@@ -102,11 +113,9 @@ class ArraySource:
         return rows
 
     def rows(self, indices: Array) -> Array:
-        """Some rows in float64."""
         return np.asarray(self._array[indices], dtype=np.float64)
 
     def part(self, rows: Array | slice) -> ArraySource:
-        """A source of some rows; a slice is a view."""
         return ArraySource(np.asarray(self._array[rows]))
 
     def transpose(self, many_passes: bool = True) -> ArraySource | None:
@@ -117,7 +126,7 @@ class ArraySource:
         return ArraySource(np.ascontiguousarray(flipped) if self.can_transpose else flipped)
 
 
-class SlicedSource:
+class SlicedSource(Source):
     """Rows of anything with a shape, a dtype and slices of rows: HDF5, zarr and their like.
 
     Unpacking a block may cost many times what a pass computes of it, so the first blocks are kept,
@@ -125,10 +134,7 @@ class SlicedSource:
     throwing out what was used longest ago would throw out every block just before it is wanted.)
     """
 
-    kernel: Kernel[Any] = DENSE
-    in_memory = False
-    elsewhere = False
-    can_transpose = False
+    kernel = DENSE
 
     def __init__(self, stored: Any) -> None:
         self._stored = stored
@@ -181,21 +187,15 @@ class SlicedSource:
         return picked
 
     def part(self, rows: Array | slice) -> ArraySource:
-        """A source of some rows, read into memory."""
         indices = np.arange(self.shape[0])[rows]
         return ArraySource(self.rows(indices).astype(self.dtype, copy=False))
 
-    def transpose(self, many_passes: bool = True) -> None:
-        """None: columns on disk are slow to read."""
 
-
-class CsrSource:
+class CsrSource(Source):
     """Rows of a CSR array with 32- or 64-bit indices; values are held as floats."""
 
-    kernel: Kernel[Any] = SPARSE
-    in_memory = True
-    elsewhere = False
-    can_transpose = True
+    kernel = SPARSE
+    in_memory = can_transpose = True
 
     def __init__(self, matrix: csr_array) -> None:
         self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
@@ -214,19 +214,15 @@ class CsrSource:
         return csr_array(parts, shape=(stop - start, self.shape[1]))
 
     def block(self, index: int) -> csr_array:
-        """A view of the rows of one block."""
         return self._blocks[index]
 
     def rows(self, indices: Array) -> Array:
-        """Some rows, dense, in float64."""
         return self._matrix[indices].toarray().astype(np.float64, copy=False)
 
     def part(self, rows: Array | slice) -> CsrSource:
-        """A source of some rows."""
         return CsrSource(self._matrix[rows])
 
     def transpose(self, many_passes: bool = True) -> CsrSource:
-        """The columns as rows: a copy ordered by column."""
         return CsrSource(self._matrix.T.tocsr())
 
 

@@ -21,6 +21,7 @@ from orthonmf.engine.kernels.sparse import SPARSE
 from orthonmf.engine.sources import (
     ArraySource,
     CsrSource,
+    Source,
     in_memory,
     stack,
     to_dense,
@@ -31,7 +32,7 @@ from orthonmf.extras import import_extra
 from orthonmf.typing import Array
 
 
-class DaskSource:
+class DaskSource(Source):
     """Rows of a Dask array of NumPy or SciPy blocks, on the cluster of the current client.
 
     Without a client, blocks are computed in this process; chunks without rows are left out. What
@@ -39,9 +40,8 @@ class DaskSource:
     is looked at and, if it is sparse, the entries of all blocks are counted in one pass.
     """
 
-    in_memory = False
+    kernel: Kernel[Any] = DENSE  # until one of the blocks has been seen to be sparse
     elsewhere = True
-    can_transpose = False
 
     def __init__(self, array: Any, checked: Callable[[Any], Array | csr_array]) -> None:
         check_chunks(array)
@@ -60,18 +60,13 @@ class DaskSource:
         self.recipes = None if self._client is None else recipes_of(array, self.delayed)
         ((self._sparse, n_entries),) = self._gather(np.arange(1), Work(describe_block))
         if self._sparse:
+            self.kernel = SPARSE
             rest = self._gather(np.arange(1, len(self._rows)), Work(describe_block))
             self.n_entries = n_entries + sum(count for _, count in rest)
         else:
             self.n_entries = self.shape[0] * self.shape[1]
 
-    @property
-    def kernel(self) -> Kernel[Any]:
-        """What reads the blocks; dense until one of them has been seen to be sparse."""
-        return SPARSE if self._sparse else DENSE
-
     def own_executor(self, local: Executor) -> Executor | None:
-        """Who works on the blocks where they lie; None without a client."""
         return None if self._client is None else DaskExecutor(self._client, local)
 
     def expect(self, index: int) -> ExpectedBlock:
@@ -97,11 +92,7 @@ class DaskSource:
         return to_dense(self._pick(indices))
 
     def part(self, rows: Array | slice) -> ArraySource | CsrSource:
-        """A source of some rows, brought into this process."""
         return in_memory(self._pick(np.arange(self.shape[0])[rows]))
-
-    def transpose(self, many_passes: bool = True) -> None:
-        """None: only passes reach the rows, so columns are had by passes as well."""
 
     def _pick(self, indices: Array) -> Array | csr_array:
         wanted, order = np.unique(np.asarray(indices, dtype=np.int64), return_inverse=True)

@@ -12,7 +12,7 @@ from orthonmf.engine.gpu.arrays import as_tensor
 from orthonmf.engine.gpu.functions import DTYPES, OF_TORCH, fetch
 from orthonmf.engine.gpu.kernel import TensorKernel
 from orthonmf.engine.kernels.interface import Kernel
-from orthonmf.engine.sources import ArraySource, block_rows, working_dtype
+from orthonmf.engine.sources import ArraySource, Source, block_rows, working_dtype
 from orthonmf.typing import Array
 
 # Large blocks: what is done once for each takes as long as reading many entries. Boundaries are
@@ -38,11 +38,10 @@ def kernel_on(device: Any) -> TensorKernel:
     return TensorKernel(device, import_module("orthonmf.engine.gpu.triton_launch"))
 
 
-class TensorSource:
+class TensorSource(Source):
     """Rows of a 2-D tensor of real numbers on any device."""
 
     in_memory = True
-    elsewhere = False
 
     def __init__(self, tensor: Any, kernel: Kernel[Any] | None = None) -> None:
         self._tensor = tensor.detach()
@@ -53,7 +52,7 @@ class TensorSource:
             self.dtype = working_dtype(OF_TORCH[tensor.dtype])
         self._dtype = DTYPES[self.dtype]
         self.boundaries = device_boundaries(*self.shape)
-        self.kernel: Kernel[Any] = kernel or kernel_on(tensor.device)
+        self.kernel = kernel or kernel_on(tensor.device)
         self.can_transpose = self.n_entries * self.dtype.itemsize <= MOST_BYTES_TO_FLIP
 
     def block(self, index: int) -> Any:
@@ -61,7 +60,6 @@ class TensorSource:
         return self._tensor[block_rows(self, index)].to(self._dtype).contiguous()
 
     def rows(self, indices: Array) -> Array:
-        """Some rows in float64, on the host."""
         return self._pick(indices).astype(np.float64)
 
     def _pick(self, rows: Array | slice) -> Array:

@@ -30,10 +30,8 @@ STAGE_BYTES = 2**26
 PART_LEFT = 4
 
 
-class DeviceBlocks:
+class DeviceBlocks(Source):
     """The rows of a source on the host, block by block on a device."""
-
-    elsewhere = False
 
     def __init__(
         self, host: Source, device: Any, locked: Any = None, kernel: Kernel[Any] | None = None
@@ -43,7 +41,7 @@ class DeviceBlocks:
         self.shape, self.dtype, self.n_entries = host.shape, host.dtype, host.n_entries
         self.in_memory, self.can_transpose = host.in_memory, host.can_transpose
         self.boundaries = device_boundaries(*self.shape, STREAMED_ENTRIES)
-        self.kernel: Kernel[Any] = kernel or kernel_on(device)
+        self.kernel = kernel or kernel_on(device)
         self._dtype = DTYPES[self.dtype]
         self._on_gpu = device.type == "cuda"
         self._kept: dict[int, Any] = {}
@@ -116,15 +114,12 @@ class DeviceBlocks:
         Threads(available_cores()).fold(self._host.part(span), work, lambda rows, nothing: None)
 
     def rows(self, indices: Array) -> Array:
-        """Some rows in float64, on the host."""
         return self._host.rows(indices)
 
     def part(self, rows: Array | slice) -> Source:
-        """A source of some rows, on the host."""
         return self._host.part(rows)
 
     def transpose(self, many_passes: bool = True) -> Source | None:
-        """The columns as rows, on the host."""
         return self._host.transpose(many_passes)
 
 
