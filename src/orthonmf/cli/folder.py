@@ -34,6 +34,11 @@ REFITS = "stability.npz"  # where refits were made
 FILES = (MODEL, REFITS, ASSIGNMENTS, FEATURES, COMPONENTS, CORE, PAGE, SUMMARY)
 SELECTION = "selection.json"
 TOP_FEATURES = 10
+# What the summary says of a result under the name that it has in Python.
+FIGURES = (
+    "orthogonal", "n_components", "n_components_found", "shortage", "error", "beta_loss",
+    "relative_error", "relative_squared_error", "divergence", "information",
+)  # fmt: skip
 LONGEST_JSON = 2**26
 LARGEST = 1e6
 # What select-k tells of every number: heading, name of the measure and decimals.
@@ -157,16 +162,7 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
         "cautions": story.cautions,
         "options": options,
         "seed": result.random_state,
-        "orthogonal": result.orthogonal,
-        "n_components": result.n_components,
-        "n_components_found": result.n_components_found,
-        "shortage": result.shortage,
-        "error": result.error,
-        "beta_loss": result.beta_loss,
-        "relative_error": result.relative_error,
-        "relative_squared_error": result.relative_squared_error,
-        "divergence": result.divergence,
-        "information": result.information,
+        **{name: getattr(result, name) for name in FIGURES},
         "captured": findings.captured,
         "captured_by_chance": story.chance,
         "exactly_orthogonal": is_exactly_orthogonal(result),
