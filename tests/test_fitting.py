@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array, issparse
@@ -36,19 +36,30 @@ matrices = hnp.arrays(
 )
 
 
-@given(X=matrices, k=st.integers(1, 4), orthogonal=st.sampled_from(SETTINGS), sparse=st.booleans())
-def test_orthogonality_is_exact_and_nothing_is_nan_whatever_the_data(X, k, orthogonal, sparse):
-    found = quiet_fit(csr_array(X) if sparse else X, k, orthogonal=orthogonal)
-    factor = found.W if orthogonal == "samples" else found.A.T
-    dense = factor.toarray()
-    assert np.all(np.count_nonzero(dense, axis=0) <= 1)
-    gram = dense @ np.where(dense > 0, 1.0, 0.0).T  # positive exactly where supports meet
-    assert np.all(gram[~np.eye(len(gram), dtype=bool)] == 0.0)
+@given(
+    X=matrices,
+    k=st.integers(1, 5),
+    orthogonal=st.sampled_from([*SETTINGS, "both"]),
+    sparse=st.booleans(),
+    algorithm=st.sampled_from(["paper", "best"]),
+)
+@settings(max_examples=120)
+def test_orthogonality_is_exact_and_nothing_is_nan_whatever_the_data(
+    X, k, orthogonal, sparse, algorithm
+):
+    given_matrix = csr_array(X) if sparse else X
+    found = quiet_fit(given_matrix, k, orthogonal=orthogonal, algorithm=algorithm)
+    for factor in [found.W] * (orthogonal != "features") + [found.A.T] * (orthogonal != "samples"):
+        dense = factor.toarray()
+        assert np.all(np.count_nonzero(dense, axis=0) <= 1)
+        gram = dense @ np.where(dense > 0, 1.0, 0.0).T  # positive exactly where supports meet
+        assert np.all(gram[~np.eye(len(gram), dtype=bool)] == 0.0)
     assert np.all(np.isfinite(found.components))
     assert np.all(found.components >= 0)
     assert np.isfinite(found.error)
     assert 0 <= found.relative_squared_error <= 1 + 1e-12
     np.testing.assert_allclose(np.linalg.norm(found.components, axis=1), 1.0, rtol=1e-12)
+    assert found.certificate.ratio is None or found.certificate.ratio >= 1.0
 
 
 def test_zero_rows_and_columns_have_scale_zero_and_label_minus_one():

@@ -1,13 +1,10 @@
 """Theorem 8, and Theorem 9 through the front door, against all partitions and column maps."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from sklearn.decomposition import NMF
 
 import orthonmf
@@ -128,38 +125,6 @@ def test_the_promise_holds_where_weight_reduction_leaves_nothing(kmeans, X, algo
     assert found.certificate.lower_bound * np.sum(X**2) <= optimum + ROUNDING
     assert np.all(np.count_nonzero(found.components, axis=0) <= 1)
     assert np.all(np.diff(found.history) <= 0)
-
-
-matrices = hnp.arrays(
-    np.float64,
-    hnp.array_shapes(min_dims=2, max_dims=2, max_side=7),
-    elements=st.one_of(
-        st.just(0.0),
-        st.floats(min_value=0.0, max_value=1e300, allow_subnormal=True),
-        st.floats(min_value=0.1, max_value=10.0),
-    ),
-)
-
-
-@pytest.mark.slow
-@given(
-    X=matrices,
-    k=st.integers(1, 8),
-    algorithm=st.sampled_from(["paper", "best"]),
-    sparse=st.booleans(),
-)
-def test_both_factors_are_exactly_orthogonal_whatever_the_data(X, k, algorithm, sparse):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
-        found = orthonmf.factorize(
-            csr_array(X) if sparse else X, k, orthogonal="both", algorithm=algorithm, random_state=0
-        )
-    assert issparse(found.A)
-    assert issparse(found.W)
-    assert np.all(np.count_nonzero(found.A.toarray(), axis=1) <= 1)
-    assert np.all(np.count_nonzero(found.W.toarray(), axis=0) <= 1)
-    assert np.isfinite(found.error)
-    assert found.certificate.ratio is None or found.certificate.ratio >= 1.0
 
 
 @pytest.mark.slow
