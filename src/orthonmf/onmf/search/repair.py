@@ -51,7 +51,8 @@ def repair(points: Samples, directions: Array, sweep: DirectionSweep | None = No
     """Directions (k, m) that capture at least as much, with no group left out if that shows.
 
     Losses are bounds only where directions have settled, and a component that dissolves may count
-    on one that changes: so a round that captures less than the one before is taken back. Points are
+    on one that changes: so a round that captures less than the one before is taken back, and a
+    quarter of its exchanges are tried, those that promise most. Points are
     drawn with a generator of its own, so that a fit that cannot be repaired, whose data are
     streamed, draws the same random numbers as one that can. ``sweep`` is one by the directions,
     where that is known.
@@ -59,9 +60,9 @@ def repair(points: Samples, directions: Array, sweep: DirectionSweep | None = No
     rng, n_sweeps = np.random.default_rng(DRAWS), 0
     if sweep is None:
         sweep, n_sweeps = points.sweep_directions(directions), 1
-    captured = [float(sweep.captured.sum())]
+    captured, most = [float(sweep.captured.sum())], len(directions)
     for _ in range(MOST_ROUNDS if len(directions) > 2 else 0):
-        exchanged = _exchange(points, sweep, rng)
+        exchanged, n_exchanges = _exchange(points, sweep, rng, most)
         if exchanged is None:
             break
         sweeps = [points.sweep_directions(exchanged)]
@@ -70,15 +71,20 @@ def repair(points: Samples, directions: Array, sweep: DirectionSweep | None = No
         n_sweeps += len(sweeps)
         sums = [float(after.captured.sum()) for after in sweeps]
         if not sums[-1] > captured[-1]:
-            break
-        sweep = sweeps[-1]
+            most = n_exchanges // 4
+            if most == 0:
+                break
+            continue
+        sweep, most = sweeps[-1], len(directions)
         for energy in sums:
             captured.append(max(energy, captured[-1]))
     return Repaired(sweep.sums, captured, n_sweeps)
 
 
-def _exchange(points: Samples, sweep: DirectionSweep, rng: np.random.Generator) -> Array | None:
-    """Directions (k, m) after one round of exchanges; None where none is worth it."""
+def _exchange(
+    points: Samples, sweep: DirectionSweep, rng: np.random.Generator, most: int
+) -> tuple[Array | None, int]:
+    """Directions (k, m) after so many exchanges, at the most; None where none is worth it."""
     energies, unit = sweep.captured, unit_lengths(sweep.sums)
     missed_by_point = points.find_missed(sweep)
     labels = sweep.labels
@@ -90,20 +96,20 @@ def _exchange(points: Samples, sweep: DirectionSweep, rng: np.random.Generator) 
     # A split gains no more than is missed.
     tried = missed > losses.min() + WORTH_SPLITTING * error
     if not tried.any():
-        return None
+        return None, 0
     split = split_components(points, sweep, missed_by_point, tried, losses.min(), rng)
     if split is None:
-        return None
-    exchanges = choose_exchanges(split.gains, losses, WORTH_EXCHANGING * error)
+        return None, 0
+    exchanges = choose_exchanges(split.gains, losses, WORTH_EXCHANGING * error)[:most]
     promised = sum(split.gains[j] - losses[a, b] for j, a, b in exchanges)
     if not promised > WORTH_A_ROUND * error:
-        return None
+        return None, 0
     directions = unit.copy()
     for j, a, b in exchanges:
         if a != b:
             directions[b] = join(unit[a], unit[b], energies[a], energies[b])
         directions[j], directions[a] = split.first[j], split.second[j]
-    return directions
+    return directions, len(exchanges)
 
 
 def merge_losses(cosines: Array, energies: Array) -> Array:

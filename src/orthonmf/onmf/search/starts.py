@@ -56,7 +56,7 @@ SAMPLE_SHARE = 0.4
 # A sample this size finds the same directions as all points do. One that is played on is fitted
 # closely, so it needs more points for every component than one that only offers groups; of few
 # components each may have more.
-SMALL_SAMPLE = 350
+SMALL_SAMPLE = 500
 LARGE_SAMPLE = 1000
 SAMPLE_OF_FEW_COMPONENTS = 60
 SAMPLE_PER_COMPONENT = 40
