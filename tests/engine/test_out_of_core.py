@@ -24,7 +24,7 @@ ONE_BLOCK = LARGEST_BLOCK * M * 8 * 4
 AT_WORK = LARGEST_BLOCK * M * 8 * COPIES_OF_A_BLOCK
 SETTINGS = ("samples", "features", "both")
 DATA_LIMIT = 350 * 10**6
-LARGE = 600
+LARGE = 400  # half a copy would be too much, too
 
 
 class Slices:

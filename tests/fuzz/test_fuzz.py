@@ -9,8 +9,8 @@ pytest.importorskip("zarr")
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.timeout(1200)
 
-# About a minute on one core.
-COUNT = 1600
+# Half a minute on one core.
+COUNT = 1000
 
 
 class Honest(Cases):

@@ -78,7 +78,7 @@ def test_best_is_the_optimum_on_nearly_all_small_graphs_and_proves_planted_ones(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_every_packing_is_disjoint_and_bad_and_below_the_optimum(seed):
     M = random_graph(seed)
     matrix, rng = csr_array(M), np.random.default_rng(seed)

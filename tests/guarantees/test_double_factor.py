@@ -77,7 +77,7 @@ def test_any_lines_keep_the_promise_of_theorem_21():
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 def test_as_many_components_as_the_smaller_side_keep_the_promise_of_theorem_9(shape, store):
     claimed = proven = 0
-    for seed in range(120):
+    for seed in range(60):
         X = tiny_matrix(seed, shape)
         found = orthonmf.factorize(
             store(X), 3 + seed % 3 if min(shape) == 3 else 4, orthogonal="both", algorithm="paper"
@@ -91,8 +91,8 @@ def test_as_many_components_as_the_smaller_side_keep_the_promise_of_theorem_9(sh
         if found.certificate.lower_bound is not None:
             proven += 1
             assert found.certificate.lower_bound * np.sum(X**2) <= optimum + ROUNDING, seed
-    assert claimed > 90
-    assert proven > 90
+    assert claimed > 45
+    assert proven > 45
 
 
 @st.composite

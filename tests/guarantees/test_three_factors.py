@@ -46,7 +46,7 @@ def test_the_oracle_agrees_with_the_other_ones_at_its_limits():
         assert found <= best_double_factor_error(X, 2) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(("n_init", "count"), mostly_slow([(1, 8), (1, N_MATRICES), (10, 15)], 1))
+@pytest.mark.parametrize(("n_init", "count"), mostly_slow([(1, N_MATRICES), (10, 6)], 0))
 def test_an_answer_is_never_below_the_oracle_and_nearly_always_equal(n_init, count):
     excess = []
     for X, optimum in map(case, range(count)):
@@ -59,9 +59,8 @@ def test_an_answer_is_never_below_the_oracle_and_nearly_always_equal(n_init, cou
     assert np.mean(np.array(excess) > 1e-14) <= allowed
 
 
-@pytest.mark.parametrize("count", mostly_slow([8, 20], quick=1))
-def test_promises_hold_on_average_against_the_oracle(count):
-    for X, optimum in map(case, range(count)):
+def test_promises_hold_on_average_against_the_oracle():
+    for X, optimum in map(case, range(12)):
         if optimum < 1e-9 * np.sum(X**2):
             continue
         results = [
@@ -76,7 +75,7 @@ def test_promises_hold_on_average_against_the_oracle(count):
 
 
 @pytest.mark.parametrize(
-    ("certificate", "count"), mostly_slow([("svd", 6), ("svd", 20), ("tight", 20)], quick=1)
+    ("certificate", "count"), mostly_slow([("svd", 20), ("tight", 20)], quick=1)
 )
 def test_no_bound_is_above_the_oracle(certificate, count):
     rng = np.random.default_rng(5)

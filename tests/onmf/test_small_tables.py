@@ -28,13 +28,13 @@ def error(X, asked, **options):
 @pytest.mark.parametrize("number", range(7))
 def test_one_call_is_within_one_percent_of_many_starts(number):
     table = make_table(number)
-    for asked in (table.sizes, min(table.sizes)):
-        found = [error(table.counts, asked, random_state=seed) for seed in range(2)]
-        many = error(table.counts, asked, n_init=5, random_state=9)
-        assert max(found) <= 1.01 * min(many, *found) + 1e-12
+    asked = table.sizes if number % 2 else min(table.sizes)
+    found = [error(table.counts, asked, random_state=seed) for seed in range(2)]
+    many = error(table.counts, asked, n_init=5, random_state=9)
+    assert max(found) <= 1.01 * min(many, *found) + 1e-12
 
 
-@pytest.mark.parametrize("seed", mostly_slow(range(12), quick=1))
+@pytest.mark.parametrize("seed", mostly_slow(range(8), quick=1))
 def test_the_best_blocks_and_the_best_core_are_found_on_tiny_tables(seed):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 5, rng.integers(3, 6, 2)).astype(float)

@@ -139,7 +139,7 @@ def two_sides():
 @pytest.fixture(scope="module")
 def of_pairs(two_sides):
     pairs = [(k, groups) for k in (2, 3, 4) for groups in (2, 4, 6)]
-    return select(two_sides, pairs, orthogonal="both")
+    return select(two_sides, pairs, orthogonal="both", n_repetitions=1)
 
 
 @pytest.mark.slow
