@@ -90,9 +90,7 @@ def row_products(rows: Array | csr_array) -> Iterator[tuple[int, Array | csr_arr
         return
     n, m = rows.shape
     column_sizes = np.bincount(rows.indices, minlength=m)
-    work = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.r_[0, column_sizes[rows.indices]], out=(entries := np.zeros(rows.nnz + 1, int)))
-    work[:] = entries[rows.indptr]
+    work = np.cumsum(np.r_[0, column_sizes[rows.indices]])[rows.indptr]
     if work[-1] * SPARSE_OVERHEAD > n * n * m and n * m * 8 <= DENSE_COPY_BYTES:
         yield from row_products(rows.toarray())
         return

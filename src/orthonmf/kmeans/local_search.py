@@ -11,7 +11,7 @@ import numpy as np
 from orthonmf.certificate import Promise
 from orthonmf.engine.points import Distance, Points
 from orthonmf.kmeans.exchanges import Exchange
-from orthonmf.kmeans.lloyd import Clustering, cluster_weights, lloyd, means, point_costs
+from orthonmf.kmeans.lloyd import Clustering, lloyd
 from orthonmf.kmeans.seeding import distance_rounding, plain
 from orthonmf.rounding import UNIT_ROUNDOFF
 from orthonmf.typing import Array
@@ -63,24 +63,13 @@ def cluster_until_stable(
         return clustering.centers
 
     _, promise = exchange_until_stable(points, clustering.centers, improve)
-    return _assign_again(points, clustering, promise)
-
-
-def _assign_again(points: Points, clustering: Clustering, promise: Promise) -> Clustering:
-    """The clustering by centers that no exchange improves, with the ratio that they have.
-
-    Stability bounds what the points pay to their nearest of these centers. Labels on which
-    Lloyd was stopped may cost more than that, so they are made again: means and weights of the
-    new ones cost no more, and the ratio is theirs.
-    """
-    sweep = points.sweep_centers(clustering.centers)
-    weights = cluster_weights(points, sweep.labels, len(clustering.centers))
-    cost = min(float(point_costs(points, sweep).sum()), clustering.cost)
+    # Stability bounds what the points pay to their nearest of these centers. Labels on which Lloyd
+    # was stopped may cost more than that, so they are made again: means and weights of the new ones
+    # cost no more, and the ratio is theirs.
+    again = lloyd(points, clustering.centers, max_iter=1, tol=tol)
+    cost = min(again.cost, clustering.cost)
     return replace(
-        clustering,
-        labels=np.where(points.weights > 0, sweep.labels, np.int32(-1)),
-        centers=means(sweep.sums, weights),
-        weights=weights,
+        again,
         cost=cost,
         promise=promise,
         n_sweeps=clustering.n_sweeps + 1,
