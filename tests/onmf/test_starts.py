@@ -130,7 +130,7 @@ def test_every_start_brings_the_promise_of_its_own_draws(orthogonal, init, facto
 
 
 def test_a_tournament_of_a_sample_keeps_the_promise_of_draws_from_all_points():
-    sparse = csr_array(np.random.default_rng(0).poisson(0.05, (2000, 400)).astype(float))
+    sparse = csr_array(np.random.default_rng(0).poisson(0.03, (3000, 1500)).astype(float))
     found = searched(sparse, "auto")
     assert "tournament of a sample" in found.steps
     assert found.promise.ratio == seeding_promise(3).ratio
