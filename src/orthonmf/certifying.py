@@ -53,9 +53,6 @@ if TYPE_CHECKING:
 
 # A norm of the residual below so many roundings of each entry is at the level of rounding.
 ROUNDING_LEVEL = 2**10
-# Groups and batches of points are drawn from this seed: the same data give the same bound.
-BATCHES = 0
-
 # From this ratio on the groups of answers that are as good are not asked for: nothing is proven.
 NEARLY_THE_SMALLEST = 1.003
 
@@ -236,15 +233,8 @@ def prove_error(
     if measured.squared == 0 and fits_exactly(matrix, result):
         return EXACT_FIT
     started = time.perf_counter()
-    case = Case(
-        matrix,
-        result.orthogonal,
-        result.n_components,
-        measured.squared,
-        np.random.default_rng(BATCHES),
-        seconds=seconds,
-        interrupted=interrupted,
-    )
+    asked = result.orthogonal, result.n_components
+    case = Case(matrix, *asked, measured.squared, seconds=seconds, interrupted=interrupted)
     proven = conclude(matrix, result, measured, *find_bounds(case, method))
     if method == "tight" and proven.ratio is not None and proven.ratio < NEARLY_THE_SMALLEST:
         left = Allowance(seconds - (time.perf_counter() - started), interrupted)

@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
 from orthonmf.bounds.divergence import (
     divergence_from_above,
     information_between,
@@ -20,7 +18,6 @@ from orthonmf.bounds.divergence import (
 from orthonmf.bounds.table import Case, find_bounds
 from orthonmf.certificate import DIVERGENCE, Certificate, state_promise
 from orthonmf.certifying import (
-    BATCHES,
     EXACT_FIT,
     NOTHING,
     REMEDY,
@@ -77,18 +74,9 @@ def prove_divergence(
     whole = low - unsure, high + unsure
     if not whole[0] > level:
         return replace(promised, reason=INDEPENDENT if measured <= level else NOTHING)
-    case = Case(
-        matrix,
-        result.orthogonal,
-        result.n_components,
-        measured,
-        np.random.default_rng(BATCHES),
-        seconds=seconds,
-        interrupted=interrupted,
-        counts=counts,
-        unsure=unsure,
-        labels=(result.labels, result.feature_labels),
-    )
+    asked, labels = (result.orthogonal, result.n_components), (result.labels, result.feature_labels)
+    case = Case(matrix, *asked, measured, seconds=seconds, interrupted=interrupted)
+    case = replace(case, counts=counts, unsure=unsure, labels=labels)
     best = strongest(find_bounds(case, method)[0])
     if not best.value > 0 and measured > level:
         return replace(promised, reason=NOTHING)

@@ -30,7 +30,7 @@ def bounds_of(counts, rows, columns, sizes, method, cost=np.inf, **more):
     setting = "features" if rows is None else "samples" if columns is None else "both"
     asked = {"samples": sizes[0], "features": sizes[1], "both": sizes}[setting]
     more |= {"counts": counts, "labels": (rows, columns)}
-    case = Case(None, setting, asked, cost, np.random.default_rng(0), **more)
+    case = Case(None, setting, asked, cost, **more)
     return find_bounds(case, method)[0]
 
 

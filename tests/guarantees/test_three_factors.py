@@ -83,7 +83,7 @@ def test_no_bound_is_above_the_oracle(certificate, count):
         largest = X.max()
         X = X / largest
         optimum, total = best_three_factor_error(X, 2, 3), float(np.sum(X**2))
-        case = Case(as_matrix(X), "both", (2, 3), optimum, np.random.default_rng(0), seconds=2.0)
+        case = Case(as_matrix(X), "both", (2, 3), optimum, seconds=2.0)
         bounds, _ = find_bounds(case, certificate)
         assert bounds
         assert all(at_most(bound.value, optimum, total) for bound in bounds)
@@ -92,7 +92,7 @@ def test_no_bound_is_above_the_oracle(certificate, count):
 def test_bounds_that_need_disjoint_blocks_are_not_used():
     X = np.random.default_rng(0).exponential(size=(12, 10))
     for certificate in ("svd", "tight"):
-        case = Case(as_matrix(X), "both", (3, 4), 1e9, np.random.default_rng(0), seconds=2.0)
+        case = Case(as_matrix(X), "both", (3, 4), 1e9, seconds=2.0)
         methods = [bound.method for bound in find_bounds(case, certificate)[0]]
         assert not any("packing" in one or "blocks" in one for one in methods)
     assert any("groups of rows alone" in one for one in methods)

@@ -22,7 +22,7 @@ from orthonmf.bounds.all_pairs import HUGE, PRECISION, raise_matrix, target_capt
 from orthonmf.bounds.allowance import Allowance, proof_seconds
 from orthonmf.bounds.eigenvalues import leading_eigenpairs, pairs_for_sum, top_sum_upper_bound
 from orthonmf.bounds.relaxation import Aim, Multiplier, search
-from orthonmf.bounds.semidefinite import check_factor
+from orthonmf.bounds.semidefinite import Cover, check_factor
 from orthonmf.certificate import LowerBound
 from orthonmf.rounding import (
     WEIGHT_ROUNDINGS,
@@ -131,9 +131,9 @@ def reduce_rows(X: Any, inner_gram: Array, groups: Array) -> Reduced | None:
 
 def factor_above(matrix: Array, error: float) -> Array | None:
     """An upper triangular R with R^T R above all that is within ``error``, in norm, of this."""
-    shift = 2.0 * error
+    shift, none = 2.0 * error, (np.zeros(0), np.zeros((len(matrix), 0)))
     for _ in range(12):
-        checked = check_factor(-matrix, shift)
+        checked = check_factor(-matrix, Cover(shift, *none))
         if checked is not None:
             factor, defect = checked
             if (defect + error) * (1.0 + growth(2)) <= shift:

@@ -43,31 +43,28 @@ def how_far_below(matrix: Array, cover: Cover, dtype: type = np.float64) -> floa
     Cholesky factor F, found in ``dtype``: E = t I + V diag(c) V^T - B - F^T F  will do, however
     poor F is. None when no factor was found. Costs p^3/3 operations, and as many to check it.
     """
+    checked = check_factor(matrix, cover, dtype)
+    return None if checked is None else checked[1]
+
+
+def check_factor(
+    matrix: Array, cover: Cover, dtype: type = np.float64
+) -> tuple[Array, float] | None:
+    """An upper triangular F, and an upper bound on the norm of  t I + V diag(c) V^T - B - F^T F.
+
+    As in `how_far_below`; in float32 F is one of the matrix divided by a unit near the level.
+    """
     # Float32 has a short range of exponents: the unit brings the level near 1.
-    single = dtype is np.float32
-    unit = math.ldexp(1.0, math.frexp(cover.level)[1]) if single else 1.0
+    unit = math.ldexp(1.0, math.frexp(cover.level)[1]) if dtype is np.float32 else 1.0
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         factor = _factor(matrix, cover, unit, dtype)
         if factor is None:
             return None
-        defect = _defect(matrix, cover, factor, unit)
-    return defect if math.isfinite(defect) else None
-
-
-def check_factor(matrix: Array, level: float) -> tuple[Array, float] | None:
-    """An upper triangular F, and an upper bound on the norm of  t I - B - F^T F.
-
-    For a symmetric B (p, p), float64, as in `how_far_below`; None if no factor was found.
-    """
-    cover = Cover(level, np.zeros(0), np.zeros((len(matrix), 0)))
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        factor = _factor(matrix, cover, 1.0, np.float64)
-        if factor is None:
-            return None
         diagonal = np.diagonal(factor).copy()
-        defect = _defect(matrix, cover, factor, 1.0)
+        np.fill_diagonal(factor, 0.0)
+        defect = _defect(matrix, cover, factor, diagonal.astype(np.float64), unit)
     np.fill_diagonal(factor, diagonal)
-    return (np.triu(factor), defect) if math.isfinite(defect) else None
+    return (factor, defect) if math.isfinite(defect) else None
 
 
 def _factor(matrix: Array, cover: Cover, unit: float, dtype: type) -> Array | None:
@@ -99,21 +96,19 @@ def _difference(matrix: Array, cover: Cover, rows: slice, columns: slice) -> Arr
     return part
 
 
-def _defect(matrix: Array, cover: Cover, factor: Array, unit: float) -> float:
-    """An upper bound on |t I + V diag(c) V^T - B - unit F^T F|; clears the diagonal of F.
+def _defect(matrix: Array, cover: Cover, factor: Array, diagonal: Array, unit: float) -> float:
+    """An upper bound on |t I + V diag(c) V^T - B - unit F^T F|.
 
-    With the diagonal d of F and its strictly upper part U,  F^T F = U^T U + d U + U^T d + d^2.
-    Only U^T U is summed in the precision of F, over a few rows at a time; U is small where the
-    level dominates. All else is float64: an entry takes part in at most l + 1 roundings for
-    V diag(c) V^T, one for each other product, and one for each number it is added to, at most
-    r + 6 for r such sums. So the rounding of an entry is at most g(l + r + 8) times the sum of
-    the absolute values of its terms, which in norm is
+    With the diagonal d of F, in float64, and its strictly upper part U, which is ``factor``,
+    F^T F = U^T U + d U + U^T d + d^2. Only U^T U is summed in the precision of F, over a few rows
+    at a time; U is small where the level dominates. All else is float64: an entry takes part in at
+    most l + 1 roundings for V diag(c) V^T, one for each other product, and one for each number it
+    is added to, at most r + 6 for r such sums. So the rounding of an entry is at most g(l + r + 8)
+    times the sum of the absolute values of its terms, which in norm is
     sum_j c_j |v_j|^2 + |t| sqrt(p) + |B| + unit |F|^2;  plus g(summands), in the precision of F,
     times an entry of |U|^T |U|, in norm |U|^2; plus what single products lost to underflow.
     """
     p, count = cover.vectors.shape
-    diagonal = np.diagonal(factor).astype(np.float64)
-    factor[np.arange(p), np.arange(p)] = 0.0
     panels = _panels(p)
     total, upper = 0.0, 0.0
     for j, right in enumerate(panels):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -84,7 +84,8 @@ class Case:
     orthogonal: str
     n_components: int | tuple[int, int]
     cost: float  # of the answer in hand
-    rng: np.random.Generator
+    # Groups and batches of points are drawn from one seed: the same data give the same bound.
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     best: float = 0.0  # the largest bound so far
     seconds: float = CERTIFICATE_SECONDS  # for what takes as long as it is given
     interrupted: Callable[[], bool] = lambda: False  # whether the user wants no more
