@@ -171,8 +171,7 @@ class _Batch:
             table, squares = table.T, squares.T
         points = table @ others  # (R, N, c)
         products = points @ _transposed(_unit(directions))
-        labels, members = products.argmax(axis=2), np.zeros_like(products)
-        _put(members, labels, _take(products, labels))
+        labels, members = _winners_only(products)
         if self._diagonal:
             energies = np.einsum("rnk,rnk->rk", members, members)
             # The other side of a block follows a point that comes to it, as far as it reaches.
@@ -193,9 +192,7 @@ class _Batch:
         """Columns, then rows as these see them, go to points drawn by what is missed so far."""
         table = self._table
         drawn = self._draw_directions(np.broadcast_to(table.T, (count, *table.T.shape)), self._l)
-        products = table.T @ _transposed(drawn)
-        labels, columns = products.argmax(axis=2), np.zeros_like(products)
-        _put(columns, labels, _take(products, labels))
+        _, columns = _winners_only(table.T @ _transposed(drawn))
         columns = _transposed(_unit(_transposed(columns)))
         if self._diagonal:
             return columns, np.repeat(np.eye(self._k)[None], count, axis=0)
@@ -308,12 +305,9 @@ def _transposed(arrays: Array) -> Array:
     return arrays.swapaxes(-1, -2)
 
 
-def _take(values: Array, labels: Array) -> Array:
-    """Of values (R, N, k) those at labels (R, N)."""
-    taken: Array = np.take_along_axis(values, labels[:, :, None], axis=2)[:, :, 0]
-    return taken
-
-
-def _put(values: Array, labels: Array, new: Array) -> None:
-    """Put new numbers (R, N) at labels (R, N) of values (R, N, k)."""
-    np.put_along_axis(values, labels[:, :, None], new[:, :, None], axis=2)
+def _winners_only(products: Array) -> tuple[Array, Array]:
+    """The labels (R, N) of the largest of products (R, N, k), and products with only these kept."""
+    labels, kept = products.argmax(axis=2), np.zeros_like(products)
+    places = labels[:, :, None]
+    np.put_along_axis(kept, places, np.take_along_axis(products, places, axis=2), axis=2)
+    return labels, kept
