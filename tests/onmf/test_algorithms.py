@@ -1,6 +1,5 @@
 """No option is ignored in silence: whatever is asked for makes a difference or is refused."""
 
-import inspect
 import subprocess
 import sys
 import tracemalloc
@@ -243,24 +242,6 @@ DOORS = {
 def test_every_door_takes_every_source_of_random_numbers(door, seeded):
     first, second = DOORS[door](seeded(3)), DOORS[door](seeded(3))
     np.testing.assert_array_equal(first, second)
-
-
-@pytest.mark.parametrize("kind", [orthonmf.OrthogonalNMF, orthonmf.BipartiteCorrelationClustering])
-def test_an_estimator_stores_what_it_is_given_and_checks_it_in_fit(kind):
-    nonsense = {name: object() for name in inspect.signature(kind).parameters}
-    model = kind(**nonsense)
-    assert all(getattr(model, name) is value for name, value in nonsense.items())
-    with pytest.raises(orthonmf.OrthoNMFError):
-        model.fit(np.eye(4))
-
-
-@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
-@pytest.mark.parametrize("option", [{"n_init": 3}, {"max_iter": 7}, {"tol": 0.1}])
-def test_options_that_do_nothing_for_theorem_9_are_refused(option):
-    X = np.random.default_rng(0).random((6, 4))
-    with pytest.raises(InvalidInputError, match=r"would be ignored .* fewer components"):
-        orthonmf.factorize(X, 4, orthogonal="both", algorithm="paper", **option)
-    orthonmf.factorize(X, 4, orthogonal="both", algorithm="best", certificate=None, **option)
 
 
 # Sizes are known before work: what cannot be used is cut, what cannot be held is refused.

@@ -7,7 +7,6 @@ from scipy.sparse import csr_array
 import orthonmf
 from benchmarks.planted_groups import counts, in_place
 from orthonmf.errors import SourceChangedError
-from orthonmf.stability import refits
 
 LOSS = {"beta_loss": "kullback-leibler"}
 SETTINGS = [("samples", 4), ("features", 3), ("both", (4, 3))]
@@ -34,17 +33,6 @@ def test_every_setting_has_refits_with_the_same_bits_for_any_number_of_threads(o
     for first, second in zip(counts_of(one), counts_of(two), strict=True):
         np.testing.assert_array_equal(first, second)
     assert 0 < one.agreement <= 1
-
-
-@pytest.mark.parametrize(("orthogonal", "k"), SETTINGS[:2])
-def test_a_copy_that_is_scaled_votes_like_weights(orthogonal, k, monkeypatch):
-    X = clear_counts()
-    result = orthonmf.factorize(X, k, orthogonal=orthogonal, random_state=0, **LOSS)
-    copied = result.refit(X, 3, "both", random_state=1)
-    monkeypatch.setattr(refits, "can_be_scaled", lambda matrix: False)
-    weighted = result.refit(X, 3, "both", random_state=1)
-    for first, second in zip(counts_of(copied), counts_of(weighted), strict=True):
-        assert np.mean(first == second) > 0.97
 
 
 def test_weights_of_the_fit_are_multiplied():

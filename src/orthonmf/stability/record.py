@@ -217,22 +217,8 @@ class Stability:
 
     def is_of(self, result: Factorization) -> bool:
         """Whether the labels are those of a result, but for points without weight."""
-        sides = (
-            (self.samples, result.labels if result.scales is not None else None),
-            (self.features, result.feature_labels),
-        )
-        return all(
-            (side is None) == (labels is None)
-            and (
-                side is None
-                or labels is None
-                or (
-                    (len(side.labels) == len(labels))
-                    and bool(np.all((side.labels == labels) | (side.labels < 0)))
-                )
-            )
-            for side, labels in sides
-        )
+        rows = None if result.scales is None else result.labels
+        return has_labels(self.samples, rows) and has_labels(self.features, result.feature_labels)
 
     def summary(self, threshold: float = THRESHOLD) -> str:
         """One sentence for every side: how many of its points keep their group."""
@@ -284,6 +270,14 @@ class Stability:
         head = f"<p>{escape(self.summary())} Agreement of refits {self.agreement:.2f}.</p>"
         look = {"border": 0, "float_format": "{:.2f}".format}
         return head + "".join(side.groups.to_html(**look) for _, side in self._sides())
+
+
+def has_labels(side: Membership | None, labels: Array | None) -> bool:
+    """Whether the points of a side that have a say have these labels; no side has none."""
+    if side is None or labels is None:
+        return side is None and labels is None
+    same = len(side.labels) == len(labels)
+    return same and bool(np.all((side.labels == labels) | (side.labels < 0)))
 
 
 def percent(share: float) -> str:
