@@ -81,17 +81,6 @@ def agreement_of(refits: Sequence[Array]) -> float:
 
     Points without a label are a group of their own.
     """
-    shifted = [labels + 1 for labels in refits]
-    return float(np.mean([adjusted_rand(*pair) for pair in pairwise(shifted)]))
+    from sklearn.metrics import adjusted_rand_score  # takes a second to import
 
-
-def adjusted_rand(labels: Array, others: Array) -> float:
-    """The adjusted Rand index of two labelings (N,) from 0; scikit-learn's, without its checks."""
-    shared = count_overlaps(labels, others, int(labels.max(initial=0)) + 1).astype(np.float64)
-    pairs = len(labels) * (len(labels) - 1) / 2
-    together = np.sum(shared * (shared - 1)) / 2
-    first, second = (np.sum(sizes * (sizes - 1)) / 2 for sizes in (shared.sum(0), shared.sum(1)))
-    if first == second == together:  # the same groups; also where all are one, or each its own
-        return 1.0
-    by_chance = first * second / pairs
-    return float((together - by_chance) / ((first + second) / 2 - by_chance))
+    return float(np.mean([adjusted_rand_score(*pair) for pair in pairwise(refits)]))
