@@ -39,11 +39,11 @@ def test_steps_are_counted_by_their_name_and_have_the_error_where_it_is_known():
 
 def test_every_new_block_counts_from_one_and_only_stderr_is_written_to(capsys):
     for _ in range(2):
-        with progress_lines("part"):
+        with progress_lines():
             announce("move")
     found = capsys.readouterr()
     assert found.out == ""
-    assert found.err == "part: move 1\n" * 2
+    assert found.err == "orthonmf: move 1\n" * 2
 
 
 class Terminal(io.StringIO):

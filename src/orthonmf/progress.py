@@ -57,9 +57,9 @@ def silence() -> Iterator[None]:
 
 
 @contextmanager
-def progress_lines(title: str = "orthonmf") -> Iterator[None]:
+def progress_lines() -> Iterator[None]:
     """Print a plain line on stderr for every step inside."""
-    with follow(title, lambda line: print(line, file=sys.stderr, flush=True)):
+    with follow("orthonmf", lambda line: print(line, file=sys.stderr, flush=True)):
         yield
 
 

@@ -10,11 +10,17 @@ class Slices:
         self.array, self.shape, self.dtype, self.read = array, array.shape, array.dtype, []
 
     def __getitem__(self, rows):
+        assert isinstance(rows, slice)
+        assert rows.step in (None, 1)
         self.read.append((rows.start, rows.stop))
         return self.array[rows].copy()
+
+    def __array__(self, *args, **kwargs):
+        raise AssertionError("all of it was asked for at once")
 
 
 def mapped(array, folder):
     """A memory map that may be written to."""
-    np.save(folder / "x.npy", array)
-    return np.load(folder / "x.npy", mmap_mode="r+")
+    path = folder / f"{array.dtype.str[1:]}-{array.flags.c_contiguous}.npy"
+    np.save(path, array)
+    return np.load(path, mmap_mode="r+")

@@ -13,6 +13,7 @@ from benchmarks.rows import measure
 from orthonmf.engine.executors import COPIES_OF_A_BLOCK, executor_for
 from orthonmf.engine.sources import SlicedSource, dense_boundaries
 from orthonmf.errors import InvalidInputError, InvalidTypeError
+from tests.engine.stores import Slices, mapped
 from tests.quick_cases import mostly_slow
 
 N, M, K = 20_000, 80, 3
@@ -27,30 +28,31 @@ DATA_LIMIT = 350 * 10**6
 LARGE = 400  # half a copy would be too much, too
 
 
-class Slices:
-    """The least that can be fitted: a shape, a dtype and slices of rows, which are watched."""
+class Watched(Slices):
+    """Slices of rows, with what is asked for at once."""
 
     def __init__(self, array, dtype=None):
-        self._array = array
-        self.shape, self.dtype = array.shape, np.dtype(dtype or array.dtype)
-        self.most_rows = self.bytes_read = self.reading = self.most_at_once = 0
+        super().__init__(array)
+        self.dtype = np.dtype(dtype or array.dtype)
+        self.reading = self.most_at_once = 0
         self._lock = threading.Lock()
 
+    @property
+    def most_rows(self):
+        return max(stop - start for start, stop in self.read)
+
+    @property
+    def bytes_read(self):
+        return sum(self.array[start:stop].nbytes for start, stop in self.read)
+
     def __getitem__(self, rows):
-        assert isinstance(rows, slice)
-        assert rows.step in (None, 1)
         with self._lock:
             self.reading += 1
             self.most_at_once = max(self.most_at_once, self.reading)
-            self.most_rows = max(self.most_rows, rows.stop - rows.start)
-        found = np.array(self._array[rows])
+        found = super().__getitem__(rows)
         with self._lock:
             self.reading -= 1
-            self.bytes_read += found.nbytes
         return found
-
-    def __array__(self, *args, **kwargs):
-        raise AssertionError("all of it was asked for at once")
 
 
 def planted(n=N, m=M, k=K, seed=3):
@@ -81,12 +83,6 @@ def stores(X, tmp_path_factory):
             "zarr": zarr.open_array(str(folder / "x.zarr"), mode="r"),
             "slices": Slices(X),
         }
-
-
-def mapped(X, folder):
-    path = folder / f"{X.dtype.str[1:]}-{X.flags.c_contiguous}.npy"
-    np.save(path, X)
-    return np.load(path, mmap_mode="r")
 
 
 def bits(result):
@@ -125,7 +121,7 @@ def test_the_published_algorithm_gives_the_bits_it_gives_in_memory(X, stores):
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 def test_no_more_than_a_block_is_asked_for_at_once(X, orthogonal):
-    watched = Slices(X)
+    watched = Watched(X)
     fitted(watched, orthogonal=orthogonal, n_jobs=4, max_memory=AT_WORK)
     assert LARGEST_BLOCK < N // 2
     assert watched.most_rows == LARGEST_BLOCK
@@ -135,7 +131,7 @@ def test_no_more_than_a_block_is_asked_for_at_once(X, orthogonal):
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 def test_what_is_left_of_the_budget_keeps_blocks_between_passes(X, orthogonal):
     def bytes_read(left):
-        watched = Slices(X)
+        watched = Watched(X)
         found.append(fitted(watched, orthogonal=orthogonal, max_memory=AT_WORK + left))
         return watched.bytes_read
 
@@ -162,7 +158,7 @@ def test_no_more_is_kept_than_the_budget_leaves(X):
 
 @pytest.mark.parametrize(("budget", "at_once"), [(ONE_BLOCK, 1), (2 * ONE_BLOCK, 2)])
 def test_the_budget_limits_how_many_blocks_are_at_work(X, budget, at_once):
-    watched = Slices(X)
+    watched = Watched(X)
     fitted(watched, n_jobs=4, max_memory=budget)
     assert watched.most_at_once <= at_once
 
@@ -229,7 +225,7 @@ def test_what_is_no_matrix_of_numbers_is_refused_before_it_is_read(X):
     with pytest.raises(InvalidInputError, match=r"0 sample\(s\)"):
         fitted(Slices(X[:0]))
     for dtype, why in [("O", "no real numbers"), ("c16", "Complex"), ("U3", "text")]:
-        watched = Slices(X, dtype)
+        watched = Watched(X, dtype)
         with pytest.raises((InvalidInputError, InvalidTypeError), match=why):
             fitted(watched)
         assert watched.bytes_read == 0

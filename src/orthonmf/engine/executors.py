@@ -134,24 +134,19 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
     own = source.own_executor(Threads(n_threads))
     if own is not None:
         return own
-    if max_memory is not None and not source.kernel.on_device:
-        n_threads = min(n_threads, blocks_within(source, max_memory))
-    if isinstance(source, SlicedSource):
-        room = available_memory() // PART_OF_MEMORY
-        if max_memory is not None:
-            room = max_memory - n_threads * bytes_at_work(source)
-        source.room = room
-    return Threads(n_threads)
-
-
-def blocks_within(source: Source, max_memory: int) -> int:
-    """How many blocks of a source may be at work at once within this many bytes."""
+    if source.kernel.on_device:
+        return Threads(n_threads)
     needed = bytes_at_work(source)
-    if needed > max_memory:
-        raise InvalidInputError(
-            f"max_memory is {max_memory:,} bytes, but one block of rows takes up to {needed:,}"
-        )
-    return max_memory // needed
+    if max_memory is not None:
+        if needed > max_memory:
+            raise InvalidInputError(
+                f"max_memory is {max_memory:,} bytes, but one block of rows takes up to {needed:,}"
+            )
+        n_threads = min(n_threads, max_memory // needed)
+    if isinstance(source, SlicedSource):
+        free = available_memory() // PART_OF_MEMORY
+        source.room = free if max_memory is None else max_memory - n_threads * needed
+    return Threads(n_threads)
 
 
 def bytes_at_work(source: Source) -> int:

@@ -110,7 +110,8 @@ def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
     exchanged: dict[int, int] = {}
     everyone = slice(None)
     joining, leaving = state.price_joining(candidates, everyone), state.extra(candidates, everyone)
-    for _ in range(most_exchanges(state.n_centers)):
+    # With many centers each exchange helps less, but more of them do.
+    for _ in range(max(25, 2 * state.n_centers)):
         paid = joining + leaving
         center, number = divmod(int(paid.argmin()), paid.shape[1])
         if not paid[center, number] < -WORTHWHILE * state.cost:
@@ -125,11 +126,6 @@ def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
         leaving += state.extra(new, touched)
         exchanged[center] = number
     return exchanged
-
-
-def most_exchanges(k: int) -> int:
-    """How many exchanges to make at most: with many centers each helps less."""
-    return max(25, 2 * k)
 
 
 def _sums_by_label(labels: Array, weights: Array, values: Array, k: int) -> Array:
