@@ -112,38 +112,35 @@ def test_changed_data_are_refused(orthogonal):
         _ = result.certificate
 
 
-def test_labels_of_others_keep_their_groups_and_get_the_smallest_divergence():
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_labels_of_others_keep_their_groups_and_get_the_smallest_divergence(orthogonal, weighted):
     X, labels = counts(60, 30, 3)
-    names = np.array(["a", "b", "c"])[labels]
-    w, v = np.random.default_rng(1).random((2, 60))
-    v = v[:30]
+    names, groups = np.array(["a", "b", "c"])[labels], np.arange(30) % 4
+    w, v = np.ones(60), np.ones(30)
+    if weighted:
+        w, v = np.split(np.random.default_rng(1).random(90), [60])
     judged = orthonmf.certify(
-        X, names, beta_loss=KL, sample_weight=w, feature_weight=v, method="svd"
+        X,
+        None if orthogonal == "features" else names,
+        None if orthogonal == "samples" else groups,
+        n_components=(3, 4) if orthogonal == "both" else None,
+        beta_loss=KL,
+        sample_weight=w,
+        feature_weight=v,
+        method="svd",
     )
-    assert len(set(zip(judged.labels.tolist(), labels.tolist(), strict=True))) == 3
-    pooled = np.array([(w[:, None] * X * v)[labels == c].sum(axis=0) for c in range(3)])
     seen = w[:, None] * X * v
-    model = seen.sum(axis=1)[:, None] * (pooled / pooled.sum(axis=1)[:, None])[labels]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        least = np.where(seen > 0, seen * np.log(seen / model), 0.0).sum()
-    assert judged.divergence == pytest.approx(least, rel=1e-12)
-    assert float(divergence_of(X, judged, w, v)) == pytest.approx(least, rel=1e-12)
+    F = np.eye(60) if orthogonal == "features" else np.eye(3)[labels]
+    G = np.eye(30) if orthogonal == "samples" else np.eye(4)[groups]
+    least = least_divergence(seen, 1) - least_divergence(F.T @ seen @ G, 1)
+    assert judged.divergence == pytest.approx(float(least), rel=1e-11)
+    assert float(divergence_of(X, judged, w, v)) == pytest.approx(float(least), rel=1e-11)
+    for given, kept in ((labels, judged.labels), (groups, judged.feature_labels)):
+        if kept is not None:
+            pairs = zip(given[kept >= 0].tolist(), kept[kept >= 0].tolist(), strict=True)
+            assert len({*pairs}) == given.max() + 1
     assert judged.certificate.ratio > 1.0
-
-
-def test_the_groups_of_a_fit_get_its_divergence_back():
-    X, _ = counts(40, 30, 3)
-    for orthogonal in SETTINGS:
-        result = fit(X, orthogonal, 3)
-        sides = {
-            "samples": (result.labels, None),
-            "features": (None, result.feature_labels),
-            "both": (result.labels, result.feature_labels),
-        }[orthogonal]
-        judged = orthonmf.certify(
-            X, *sides, n_components=result.n_components, beta_loss=KL, method="svd"
-        )
-        assert judged.divergence == pytest.approx(result.divergence, rel=1e-9)
 
 
 def test_what_has_no_finite_divergence_is_refused_with_the_remedy():

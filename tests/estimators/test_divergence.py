@@ -1,4 +1,4 @@
-"""The estimator, selection, refits, pages and files under the Kullback-Leibler divergence."""
+"""The estimator and pages under the Kullback-Leibler divergence."""
 
 import numpy as np
 import pytest
@@ -33,13 +33,6 @@ def test_words_are_named_by_what_they_tell(counts):
     result = orthonmf.factorize(told, 3, beta_loss=KL, random_state=0)
     assert all(30 not in names for names in result.top_features(5))
     assert result.components[:, 30].min() > 0
-
-
-def test_the_number_of_groups_is_selected_under_the_divergence(counts):
-    selection = orthonmf.select_n_components(
-        counts, range(2, 6), beta_loss=KL, n_repetitions=1, random_state=0
-    )
-    assert selection.suggestion == 3
 
 
 def test_a_page_speaks_of_information(counts, tmp_path):

@@ -34,11 +34,6 @@ class Groups:
     pooled: Array  # (m, k)
     sizes: Array  # (k,)
 
-    @classmethod
-    def of(cls, pooled: Array) -> Groups:
-        """The groups with pooled sums (k, m)."""
-        return cls(np.ascontiguousarray(pooled.T), pooled.sum(axis=1))
-
 
 def move_rows(
     counts: Counts, labels: Array, k: int, rng: np.random.Generator, max_rounds: int, tol: float
@@ -54,7 +49,8 @@ def move_rows(
     everyone, n_active, n_rounds = True, max(1, int(ACTIVE * n)), 0
     while n_rounds < max_rounds:
         n_rounds += 1
-        groups = Groups.of(counts.pooled(labels, k))
+        pooled = counts.pooled(labels, k)
+        groups = Groups(np.ascontiguousarray(pooled.T), pooled.sum(axis=1))
         rows = np.arange(n) if everyone else np.argpartition(margins, n_active - 1)[:n_active]
         rows = rng.permutation(rows)
         for block in np.array_split(rows, blocks_for(counts, len(rows), k)):

@@ -1,10 +1,15 @@
 """The fit over samples, or over features, under the Kullback-Leibler divergence.
 
 Data of moderate size are searched as they are. Of larger ones a sample of rows is, and what it
-finds goes through smoothed sweeps and moves over all rows, a block at a time.
+finds goes through smoothed sweeps and moves over all rows, a block at a time. The last sweeps are
+those by which rows are given to components that are published, so labels that rest here are the
+labels of the result, and `transform` finds them again.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,21 +17,29 @@ from orthonmf.engine.counts import (
     Counts,
     ask_for_entries,
     entry_weights,
+    fold_counts,
     read_counts,
+    reads_entries,
     sample_counts,
+    whole_block,
 )
+from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.profiles import logarithms
-from orthonmf.onmf.divergence.passes import settle_columns, settle_rows
+from orthonmf.engine.profiles import group_rows, logarithms, pool_rows, sweep_profiles
+from orthonmf.onmf.divergence.moves import Groups, move_block
 from orthonmf.onmf.divergence.search import STEPS, GroupSearch
+from orthonmf.onmf.divergence.sweeps import FIRST_SHARE, LAST_SHARE, SmoothProfiles
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import Solution
+from orthonmf.progress import announce
 from orthonmf.typing import Array
 from orthonmf.vectors import unit_sums
 
 # Entries up to which all of a matrix is searched, and of the sample of a larger one.
 MOST_ENTRIES, SAMPLED_ENTRIES = 2**23, 2**20
 FEWEST_ROWS_PER_GROUP = 200
+# What a sample has found goes through so many smoothed sweeps and rounds of moves over all rows.
+SMOOTH_SWEEPS, MOVE_PASSES = 3, 2
 UNUSED = "no point went to the others; the data may hold no more distinct profiles"
 
 
@@ -41,17 +54,14 @@ def factorize_profiles(matrix: Matrix, options: Options) -> Solution:
     labels = search.run(labels_of_init(matrix, seen, options))
     if samples:
         settled = settle_rows(matrix, counts.pooled(labels, k), options, sampled=not whole)
-        components = to_profiles(matrix, settled.pooled)
     else:
         settled = settle_columns(matrix, labels, k, options)
-        components = scales_of_columns(matrix, settled.labels, settled.pooled)
-    return Solution(
-        components,
+    return replace(
+        settled,
         history=tuple(search.history),
         n_sweeps=search.n_sweeps + settled.n_sweeps,
         steps=((() if whole else ("sample of rows",)) + STEPS + settled.steps),
         unused=UNUSED,
-        components=components,
     )
 
 
@@ -87,3 +97,101 @@ def scales_of_columns(matrix: Matrix, labels: Array, column_sums: Array) -> Arra
     """Components (k, m) of sum 1 that hold the scale of every column in the row of its label."""
     members = labels == np.arange(labels.max(initial=-1) + 1)[:, None]
     return to_profiles(matrix, np.where(members, column_sums, 0.0))
+
+
+def settle_rows(matrix: Matrix, pooled: Array, options: Options, sampled: bool) -> Solution:
+    """Profiles after sweeps over all rows from pooled sums (k, m) until labels rest.
+
+    Where those are of a sample, smoothed sweeps and moves come first, unless X lies on a device:
+    they read entry by entry.
+    """
+    swept, n_sweeps = sweep_profiles(matrix, pooled), 1
+    steps: tuple[str, ...] = ("sweeps",)
+    if sampled and reads_entries(matrix):
+        labels, pooled = np.maximum(swept.labels, 0), swept.pooled
+        for share in np.geomspace(FIRST_SHARE, LAST_SHARE, SMOOTH_SWEEPS):
+            labels, pooled = smooth_pass(matrix, labels, pooled, share)
+            announce("smoothed sweep")
+        for _ in range(MOVE_PASSES):
+            labels, pooled = move_pass(matrix, labels, pooled)
+            announce("single moves")
+        steps = ("smoothed sweeps", "single moves", "sweeps")
+        swept = sweep_profiles(matrix, pooled)
+        n_sweeps += SMOOTH_SWEEPS + 1
+    labels = swept.labels
+    for _ in range(options.max_iter):
+        swept = sweep_profiles(matrix, swept.pooled)
+        n_sweeps += 1
+        announce("sweep")
+        if np.array_equal(swept.labels, labels):
+            break
+        labels = swept.labels
+    components = to_profiles(matrix, swept.pooled)
+    return Solution(components, n_sweeps=n_sweeps, steps=steps, components=components)
+
+
+def smooth_pass(matrix: Matrix, labels: Array, pooled: Array, share: float) -> tuple[Array, Array]:
+    """Labels (n,) and pooled sums (k, m) after one smoothed sweep over all rows."""
+    column_sums = pooled.sum(axis=0)
+    smooth = SmoothProfiles.of(pooled, column_sums / column_sums.sum(), share)
+    found, sums = np.empty_like(labels), np.zeros(pooled.shape)
+
+    def absorb(part: slice, block: tuple[Array, Array]) -> None:
+        found[part] = block[0]
+        np.add(sums, block[1], out=sums)
+
+    fold_counts(matrix, smooth_block, absorb, {"smooth": smooth}, {"labels": labels})
+    return found, sums
+
+
+def smooth_block(counts: Counts, smooth: SmoothProfiles, labels: Array) -> tuple[Array, Array]:
+    """The same for one block."""
+    pieces = [smooth.nearest(some, labels[at]) for at, some in counts.pieces]
+    nearest = np.concatenate(pieces).astype(labels.dtype)
+    return nearest, counts.pooled(nearest, len(smooth.sizes))
+
+
+def move_pass(matrix: Matrix, labels: Array, pooled: Array) -> tuple[Array, Array]:
+    """Labels (n,) and pooled sums (k, m) after moves of single rows, block after block.
+
+    One block moves at a time, in the order of the blocks, so results depend on no thread.
+    """
+    groups, moved = Groups(np.ascontiguousarray(pooled.T), pooled.sum(axis=1)), labels.copy()
+
+    def absorb(part: slice, block: Counts) -> None:
+        for at, some in block.pieces:
+            rows = slice(part.start + at.start, part.start + at.stop)
+            moved[rows] = move_block(some, moved[rows], groups)[0]
+
+    fold_counts(matrix, whole_block, absorb)
+    return moved, np.ascontiguousarray(groups.pooled.T)
+
+
+def settle_columns(matrix: Matrix, labels: Array, k: int, options: Options) -> Solution:
+    """Scales of the columns after sweeps, in two reads each, until labels (m,) rest."""
+    n_sweeps = 0
+    while n_sweeps < options.max_iter:
+        sums = group_rows(matrix, labels, k)
+        scores = column_scores(matrix, logarithms(np.ascontiguousarray(sums.T)))
+        swept = scores.argmax(axis=0)
+        n_sweeps += 1
+        announce("sweep")
+        if np.array_equal(swept, labels):
+            break
+        labels = swept
+    everyone = np.zeros(matrix.shape[0], dtype=np.int64)
+    components = scales_of_columns(matrix, labels, pool_rows(matrix, everyone, 1)[0])
+    return Solution(components, n_sweeps=n_sweeps, steps=("sweeps",), components=components)
+
+
+def column_scores(matrix: Matrix, logs: Array) -> Array:
+    """(k, m) sums over the rows of entries times logarithms (k, n), in one read."""
+    row_weights, column_weights = entry_weights(matrix)
+    by_row = {"logs": row_weights[:, None] * logs.T}
+    shape = (len(logs), matrix.shape[1])
+    return matrix.add_up(score_block, shape, {}, by_row) * column_weights
+
+
+def score_block(kernel: Kernel[Any], rows: Any, logs: Array) -> Array:
+    """The same for one block, columns not weighted."""
+    return np.asarray(rows.T @ logs).T
