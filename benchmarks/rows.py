@@ -55,7 +55,9 @@ def quick_processes() -> Iterator[None]:
     """Processes inside begin quickly, for sizes whose figures mean nothing."""
     global _begun
     if QUICK in multiprocessing.get_all_start_methods():
-        multiprocessing.set_forkserver_preload(["benchmarks.speed", "benchmarks.certainty", "distributed"])
+        multiprocessing.set_forkserver_preload(
+            ["benchmarks.speed", "benchmarks.certainty", "distributed"]
+        )
         _begun = QUICK
     try:
         yield
