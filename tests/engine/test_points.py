@@ -185,7 +185,7 @@ def test_a_few_points_in_an_array_are_swept_like_the_rows_of_a_matrix():
     swept, expected = few.sweep_directions(directions), points.sweep_directions(directions)
     nonzero = rows.any(axis=1)
     assert (swept.labels[nonzero] == expected.labels[nonzero]).all()
-    for name in ("products", "lengths", "sums", "squares", "captured", "unit"):
+    for name in ("products", "lengths", "sums", "captured", "unit"):
         np.testing.assert_allclose(getattr(swept, name), getattr(expected, name), rtol=1e-12)
     np.testing.assert_allclose(few.find_missed(swept), points.find_missed(expected), atol=1e-12)
     members = np.where(np.arange(60) % 5 == 0, -1, expected.labels)

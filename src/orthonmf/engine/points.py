@@ -64,7 +64,13 @@ class Sweep:
     products: Any  # (N,) of the point, its weight left out, with its center or unit direction
     lengths: Array  # (N,) of the points, their weights left out
     sums: Array  # (k, m)
-    squares: Array  # (k,) squared lengths of the centers that were passed in
+
+
+@dataclass(frozen=True, slots=True)
+class CenterSweep(Sweep):
+    """A sweep by centers."""
+
+    squares: Array  # (k,) squared lengths of the centers
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +134,7 @@ class Points(ABC):
         """
 
     @abstractmethod
-    def sweep_centers(self, centers: Array) -> Sweep:
+    def sweep_centers(self, centers: Array) -> CenterSweep:
         """Nearest center of every normalized point."""
 
     @abstractmethod
@@ -234,29 +240,27 @@ class Samples(Points):
         np.divide(products, lengths, out=products, casting="same_kind")
         return np.minimum(products, 1.0, out=products)
 
-    def sweep_centers(self, centers: Array) -> Sweep:
+    def sweep_centers(self, centers: Array) -> CenterSweep:
         """Nearest center of every normalized row: the largest ``<x, c>/|x| - |c|^2/2``."""
         squares = square_lengths(centers)
         swept = self.matrix.sweep(centers, squares / 2, self._lengths)
-        return Sweep(swept.labels, swept.products, self._lengths, swept.sums, squares)
+        return CenterSweep(swept.labels, swept.products, self._lengths, swept.sums, squares)
 
     def sweep_directions(self, directions: Array, *, by_point: bool = True) -> DirectionSweep:
         """The direction that captures most of every row: the largest ``<x, u>``."""
-        squares = square_lengths(directions)
-        unit = divide(directions, np.sqrt(squares)[:, None])
+        unit = unit_lengths(directions)
         swept = self.matrix.sweep(unit, by_row=by_point)
         # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
         captured = np.einsum("sh,sh->s", swept.sums, unit)
         return DirectionSweep(
-            swept.labels, swept.products, self._lengths, swept.sums, squares, captured, unit
+            swept.labels, swept.products, self._lengths, swept.sums, captured, unit
         )
 
     def update(self, labels: Array, directions: Array) -> DirectionSweep:
-        squares = square_lengths(directions)
-        unit = divide(directions, np.sqrt(squares)[:, None])
+        unit = unit_lengths(directions)
         swept = self.matrix.update(labels, unit)
         captured = np.einsum("sh,sh->s", swept.sums, unit)
-        return DirectionSweep(labels, swept.products, self._lengths, swept.sums, squares, captured)
+        return DirectionSweep(labels, swept.products, self._lengths, swept.sums, captured)
 
     def draw_missed(
         self, centers: Array, count: float, before: float, distance: Distance, key: Key
@@ -402,18 +406,15 @@ class FewPoints(Samples):
         products = self._swept[1] if unit is self._swept[0] else unit @ self._rows.T
         return np.minimum(divide(products, self._lengths), 1.0).T
 
-    def sweep_directions(
-        self, directions: Array, *, by_point: bool = True, disjoint: bool = False
-    ) -> DirectionSweep:
-        squares = square_lengths(directions)
-        unit = divide(directions, np.sqrt(squares)[:, None])
+    def sweep_directions(self, directions: Array, *, by_point: bool = True) -> DirectionSweep:
+        unit = unit_lengths(directions)
         products = unit @ self._rows.T
         self._swept = unit, products
         labels = products.argmax(axis=0)
         winning = products[labels, self._everyone]
         sums = self._sum(labels, winning, len(unit))
         captured = np.einsum("sh,sh->s", sums, unit)
-        return DirectionSweep(labels, winning, self._lengths, sums, squares, captured, unit)
+        return DirectionSweep(labels, winning, self._lengths, sums, captured, unit)
 
     def captured_along(self, labels: Array, directions: Array) -> Array:
         unit = unit_lengths(directions)
@@ -453,7 +454,7 @@ class TransposedColumns(Samples):
 
     def _spread(self, swept: DirectionSweep) -> Array:
         """Components (k, m) with the product of every column in the row of its label."""
-        components = np.zeros((len(swept.squares), len(swept.labels)))
+        components = np.zeros((len(swept.captured), len(swept.labels)))
         used = np.flatnonzero((self.multipliers() > 0) & (swept.labels >= 0))
         components[swept.labels[used], used] = swept.products[used]
         return components
@@ -486,7 +487,7 @@ class StreamedColumns(Points):
             products = products * self.matrix.column_factors
         return products, squares
 
-    def sweep_centers(self, centers: Array) -> Sweep:
+    def sweep_centers(self, centers: Array) -> CenterSweep:
         products, squares = self._products(centers)
         # Dividing by the length would not move a maximum over centers, but zero columns stay safe.
         labels = (products - np.multiply.outer(squares / 2, self._lengths)).argmax(axis=0)
@@ -494,24 +495,24 @@ class StreamedColumns(Points):
         sums = np.zeros(products.shape)
         sums[labels, columns] = self._lengths
         winning = products[labels, columns]
-        return Sweep(labels.astype(np.int32), winning, self._lengths, sums, squares)
+        return CenterSweep(labels.astype(np.int32), winning, self._lengths, sums, squares)
 
     def sweep_directions(self, directions: Array, *, by_point: bool = True) -> DirectionSweep:
         products, squares = self._products(directions)
         products = divide(products, np.sqrt(squares)[:, None])
-        return self._power_step(products.argmax(axis=0).astype(np.int32), products, squares)
+        return self._power_step(products.argmax(axis=0).astype(np.int32), products)
 
     def update(self, labels: Array, directions: Array) -> DirectionSweep:
         products, squares = self._products(directions, exact=True)
-        return self._power_step(labels, divide(products, np.sqrt(squares)[:, None]), squares)
+        return self._power_step(labels, divide(products, np.sqrt(squares)[:, None]))
 
-    def _power_step(self, labels: Array, products: Array, squares: Array) -> DirectionSweep:
+    def _power_step(self, labels: Array, products: Array) -> DirectionSweep:
         """What a sweep gives, from labels (N,) and products (k, N) with unit directions."""
         inside = np.flatnonzero(labels >= 0)
         steps = np.zeros(products.shape)
         steps[labels[inside], inside] = products[labels[inside], inside]
         winning = steps.max(axis=0, initial=0.0)
-        return DirectionSweep(labels, winning, self._lengths, steps, squares, square_lengths(steps))
+        return DirectionSweep(labels, winning, self._lengths, steps, square_lengths(steps))
 
     def draw_missed(
         self, centers: Array, count: float, before: float, distance: Distance, key: Key

@@ -10,7 +10,7 @@ from orthonmf.alternation import Method, Update, alternate
 from orthonmf.certificate import NOTHING_PROMISED, Promise
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.checksums import digest
-from orthonmf.engine.points import Points, Sweep, move_idle
+from orthonmf.engine.points import CenterSweep, Points, move_idle
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
 
@@ -55,7 +55,7 @@ def lloyd(
 class _Averaged(Update[Array]):
     """One sweep by centers, and the means of what each has won."""
 
-    sweep: Sweep
+    sweep: CenterSweep
     costs: Array  # (N,)
     weights: Array  # (k,) of the clusters
 
@@ -102,7 +102,7 @@ class _Averages(Method[Array, _Averaged]):
         return digest(update.sweep.labels) if self._keeps_labels else ""
 
 
-def point_costs(points: Points, sweep: Sweep) -> Array:
+def point_costs(points: Points, sweep: CenterSweep) -> Array:
     """Weighted squared distance of every point to the center it was given to, (N,)."""
     cosines = divide(sweep.products, sweep.lengths)
     distances = 1.0 - 2.0 * cosines + np.take(sweep.squares, sweep.labels)
