@@ -107,12 +107,16 @@ class Metric:
             return products
         return (products / self.lengths[labels]).astype(products.dtype, copy=False)
 
-    def find_captured(self, scales: Array, labels: Array | slice, exponent: int) -> Array:
-        """Scales of components with these labels as captured lengths over ``2**exponent``."""
+    def find_captured(self, projection: Projection, exponent: int) -> Any:
+        """(n, k), or (n,) by labels: lengths of what rows capture so, over ``2**exponent``."""
+        labels = projection.labels
+        scales = projection.dense if labels is None else projection.scales
         captured = np.ldexp(scales, -exponent, dtype=np.float64)
         if self.lengths is None or len(self.lengths) == 0:
             return captured
-        return captured * self.lengths[labels]
+        if labels is None:
+            return captured * self.lengths
+        return captured * np.take(self.lengths, np.maximum(labels, 0))
 
 
 def metric_of(components: Array, factors: Array | None) -> Metric:

@@ -517,36 +517,25 @@ class Matrix:
             )
         return given
 
-    def lengths_of_loadings(
-        self, loadings: Any, components: Array, rows: slice = slice(None)
-    ) -> Any:
-        """(b, k) what loadings (n, k) of components capture of some rows, as lengths in units of Y.
+    def captured_lengths(self, projection: Projection, components: Array) -> Any:
+        """(n, k), or (n,) by labels: lengths of what rows so expressed capture, in units of Y.
 
         Row weights are left out.
         """
-        return self.metric(components).find_captured(loadings[rows], slice(None), self.exponent)
-
-    def lengths_of_scales(self, labels: Any, scales: Any, components: Array) -> Any:
-        """(n,) what scales (n,) of components capture of every row, as lengths in the units of Y.
-
-        Row weights are left out.
-        """
-        metric = self.metric(components)
-        return metric.find_captured(scales, np.maximum(labels, 0), self.exponent)
+        return self.metric(components).find_captured(projection, self.exponent)
 
     def energies_of(self, components: Array, projection: Projection) -> Array:
         """(k,) the energy that every component captures, in the units of Y."""
         k = len(components)
         if projection.labels is not None:  # rows of label -1 have scale 0
-            labels = projection.labels
-            squares = self.lengths_of_scales(labels, projection.scales, components)
+            squares = self.captured_lengths(projection, components)
             np.square(squares, out=squares)
             if self.row_weights is not None:
                 squares *= self.row_weights
-            return np.bincount(np.maximum(labels, 0), weights=squares, minlength=k)[:k]
+            return np.bincount(np.maximum(projection.labels, 0), weights=squares, minlength=k)[:k]
         energies = np.zeros(k)
         for start, stop in pairwise(self.source.boundaries):
-            part = self.lengths_of_loadings(projection.dense, components, slice(start, stop))
+            part = self.captured_lengths(projection[start:stop], components)
             np.square(part, out=part)
             weights = None if self.row_weights is None else self.row_weights[start:stop]
             energies += part.sum(axis=0) if weights is None else weights @ part

@@ -97,11 +97,10 @@ def _capture(matrix: Matrix, result: Factorization, missing: bool) -> tuple[Arra
     k = result.n_components_found
     products = matrix.products(matrix.metric(result.components).directions) if missing else None
     with np.errstate(under="ignore"):
-        if result.labels is None or result.scales is None:
-            lengths = matrix.lengths_of_loadings(result.loadings, result.components)
+        lengths = matrix.captured_lengths(projection_of(result), result.components)
+        if result.labels is None:
             each = lengths * (lengths if products is None else products)
             return each.sum(axis=1), each.sum(axis=0)
-        lengths = matrix.lengths_of_scales(result.labels, result.scales, result.components)
     used = np.flatnonzero(result.labels >= 0)
     own = lengths[used] if products is None else products[used, result.labels[used]]
     captured = np.zeros(len(lengths))
