@@ -24,7 +24,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 from benchmarks.data import TINY, Data, real
-from benchmarks.planted_groups import CASES, in_place
+from benchmarks.planted_groups import CASES, in_place, refit_case
 from benchmarks.rows import Row, clock, guard, judge, measure
 from orthonmf import Factorization, Stability, factorize
 from orthonmf.engine.executors import one_blas_thread
@@ -68,14 +68,8 @@ def calibrate(
     resample: str | None, cases: tuple[str, ...], seeds: tuple[int, ...], n_refits: int
 ) -> list[Row]:
     """The share in its place, by certainty; a row for every bin."""
-    certainty, right = [], []
-    for case in cases:
-        for seed in seeds:
-            X, planted, k = CASES[case](seed)
-            result = factorize(X, k, random_state=seed, certificate=None)
-            certainty.append(result.refit(X, n_refits, resample, random_state=seed).certainty)
-            right.append(in_place(planted, result.labels, k))
-    sure, in_group = np.concatenate(certainty), np.concatenate(right)
+    rows_of_cases = [refit_case(case, seed, resample, n_refits) for case in cases for seed in seeds]
+    sure, in_group = (np.concatenate(arrays) for arrays in zip(*rows_of_cases, strict=True))
     rows = []
     for low, high in pairwise(EDGES):
         inside = (sure >= low) & ((sure < high) | (high == EDGES[-1]))

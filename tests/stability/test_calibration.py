@@ -6,23 +6,15 @@ import numpy as np
 import pytest
 
 import orthonmf
-from benchmarks.planted_groups import CASES, in_place
+from benchmarks.planted_groups import CASES, refit_case
 
+cached_refit = cache(refit_case)
 EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
-@cache
-def refitted(case, seed, resample):
-    """Certainty and whether it is in place, of every row of a case; one default fit."""
-    X, planted, k = CASES[case](seed)
-    result = orthonmf.factorize(X, k, random_state=seed)
-    certainty = result.refit(X, 20, resample, random_state=seed).certainty
-    return certainty, in_place(planted, result.labels, k)
-
-
 def certainties_and_truth(resample, cases=tuple(CASES), seeds=(301, 302)):
-    """Those of every row of all cases."""
-    found = [refitted(case, seed, resample) for case in cases for seed in seeds]
+    """Certainty and whether it is in place, of every row of all cases."""
+    found = [cached_refit(case, seed, resample) for case in cases for seed in seeds]
     return tuple(np.concatenate(arrays) for arrays in zip(*found, strict=True))
 
 
