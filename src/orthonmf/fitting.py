@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -283,15 +283,9 @@ def repeatable(options: Options, n_init: int | str) -> FitOptions | None:
     """
     if callable(options.kmeans):
         return None
-    return FitOptions(
-        beta_loss=options.beta_loss,
-        algorithm=options.algorithm,
-        init=options.init if isinstance(options.init, str) else "auto",
-        kmeans=options.kmeans,
-        n_init=n_init,
-        max_iter=options.max_iter,
-        tol=options.tol,
-    )
+    kept = {option.name: getattr(options, option.name) for option in fields(FitOptions)}
+    init = options.init if isinstance(options.init, str) else "auto"
+    return FitOptions(**{**kept, "init": init, "n_init": n_init})
 
 
 def evidence_for(matrix: Matrix, result: Factorization, packed: float) -> Evidence:

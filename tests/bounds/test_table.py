@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse import csr_array
 
+import orthonmf
 from orthonmf.bounds import all_pairs, groups, table
 from orthonmf.bounds.all_pairs import METHOD as METHOD_OF_PAIRS
 from orthonmf.bounds.all_pairs import all_pairs_bound
@@ -25,8 +26,9 @@ from orthonmf.bounds.table import (
     bound_side,
     find_bounds,
 )
-from orthonmf.certificate import LowerBound
+from orthonmf.certificate import CERTIFICATES, LowerBound
 from orthonmf.engine.points import Samples, columns_of
+from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
@@ -168,6 +170,21 @@ def test_points_of_weight_zero_take_no_part():
     assert side_of(POINTS, sample_weight=weights).value == pytest.approx(
         side_of(POINTS[:60]).value, rel=1e-6
     )
+
+
+@pytest.mark.parametrize("beta_loss", table.BOUNDS)
+def test_a_bound_of_a_users_own_has_a_name_under_its_loss(beta_loss, monkeypatch):
+    monkeypatch.setitem(CERTIFICATES, "mine", "by hand")
+    other = next(loss for loss in table.BOUNDS if loss != beta_loss)
+    mine = {"mine": (lambda case: ([LowerBound(1e-3 * case.cost, "hand")], ""),)}
+    monkeypatch.setitem(table.BOUNDS, beta_loss, table.BOUNDS[beta_loss] | mine)
+    results = {
+        loss: orthonmf.factorize(X, 2, beta_loss=loss, certificate="mine", random_state=0)
+        for loss in (beta_loss, other)
+    }
+    assert results[beta_loss].certificate.method == "hand"
+    with pytest.raises(InvalidInputError, match=f"beta_loss='{other}' no bound is called 'mine'"):
+        results[other].certificate  # noqa: B018
 
 
 BOUNDS = {

@@ -13,7 +13,6 @@ from orthonmf.bounds.divergence import (
 from orthonmf.bounds.reweighting import Table
 from orthonmf.bounds.table import Case, find_bounds
 from orthonmf.engine.counts import Counts
-from orthonmf.errors import InvalidInputError
 from tests.oracles.divergence import least_divergence, least_divergence_with_core
 
 pytestmark = pytest.mark.usefixtures("one_blas_thread")
@@ -148,9 +147,3 @@ def test_the_tight_bound_is_at_least_the_other_and_near_the_divergence_of_plante
     )
     assert svd <= tight <= cost
     assert cost < 1.02 * tight
-
-
-def test_a_certificate_that_has_no_bound_on_divergences_is_refused():
-    counts = counts_of(draw_table(np.random.default_rng(1), 7, 6))
-    with pytest.raises(InvalidInputError, match="'kullback-leibler' no bound is called 'mine'"):
-        bounds_of(counts, np.zeros(7, int), None, (2, 2), "mine")

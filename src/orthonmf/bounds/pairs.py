@@ -23,6 +23,8 @@ Roundings, for rows of m entries:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -38,6 +40,7 @@ METHOD = "a packing of row pairs"
 
 BLOCK_ENTRIES = 2**22  # numbers held at once while pairs are compared: 32 MiB of them
 ROWS_AT_ONCE = 4096  # up to so many rows all cosines are computed at once, 64 MiB of them
+PART_ENTRIES = 2**20  # the same while their costs are found
 FEW_PAIRS = 5000  # up to so many the best shares are sought
 TOO_SMALL = 1e-280  # what a pair must cost to be used: below that, squares may have underflowed
 
@@ -100,19 +103,26 @@ def _promising_pairs(rows: csr_array, n_partners: int) -> tuple[Array, Array]:
     return np.divmod(np.unique(np.concatenate(keys)), max(1, n))
 
 
-def _pair_costs(rows: csr_array, first: Array, second: Array) -> Array:
-    """Lower bounds on f for each pair of computed unit rows, less what rounding may have added.
+def _pair_costs(
+    rows: Array | csr_array,
+    first: Array,
+    second: Array,
+    prepare: Callable[[Any], csr_array] = csr_array,
+) -> Array:
+    """Lower bounds on f for each pair, less what rounding may have added.
 
-    0 for rows that are not of length 1, and where squares may have underflowed.
+    ``prepare`` makes computed unit rows of some rows. 0 for rows that are not of length 1 then, and
+    where squares may have underflowed.
     """
     costs = np.empty(len(first))
-    rounding, sound = pair_rounding(rows.shape[1]), of_unit_length(rows)
-    for part in slices(len(first), BLOCK_ENTRIES * rows.shape[0] // max(1, rows.nnz)):
-        left, right = rows[first[part]], rows[second[part]]
+    rounding = pair_rounding(rows.shape[1])
+    for part in slices(len(first), PART_ENTRIES * rows.shape[0] // max(1, rows.size)):
+        left, right = prepare(rows[first[part]]), prepare(rows[second[part]])
         overlap = left.minimum(right).power(2).sum(axis=1)
         cosines = left.multiply(right).sum(axis=1)
-        costs[part] = np.minimum(1.0 - cosines - rounding, overlap * (1.0 - rounding))
-    return np.where((costs > TOO_SMALL) & sound[first] & sound[second], costs, 0.0)
+        least = np.minimum(1.0 - cosines - rounding, overlap * (1.0 - rounding))
+        costs[part] = np.where(of_unit_length(left) & of_unit_length(right), least, 0.0)
+    return np.where(costs > TOO_SMALL, costs, 0.0)
 
 
 def pair_rounding(m: int) -> float:
@@ -182,7 +192,7 @@ def removal_packing_bound(
     rows, ``removed`` (t,) is what it took from both ends.
     """
     n, m = rows.shape
-    costs = _pair_costs(_unit_rows(csr_array(rows)), first, second)
+    costs = _pair_costs(rows, first, second, _unit_rows)
     # A squared norm takes m products and sums, its entries have been through the roundings of a
     # weight each, and up to n of parallel rows were added up.
     sound = np.where(weights > LIGHT, weights, 0.0)
@@ -191,8 +201,9 @@ def removal_packing_bound(
     return _value(removed, first, second, costs, allowed)
 
 
-def _unit_rows(rows: csr_array) -> csr_array:
+def _unit_rows(rows: Array | csr_array) -> csr_array:
     """Rows, normalized; zero where the squared length may have lost digits to underflow."""
+    rows = csr_array(rows)
     squares = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64)
     inverse = np.zeros(len(squares))
     np.divide(1.0, np.sqrt(squares), out=inverse, where=(squares > LIGHT) & np.isfinite(squares))

@@ -6,7 +6,7 @@ choices and help texts of the command line come from here too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -62,7 +62,7 @@ class Problem(NamedTuple):
 class Accepted:
     """The values of an option that make a difference."""
 
-    names: tuple[str | None, ...]
+    names: Collection[str | None]
     others: bool = False  # also what is no name: components, a function, a file
 
     def __contains__(self, value: Any) -> bool:
@@ -86,7 +86,7 @@ class Algorithm:
     publish: Callable[[Any, Solution, Options], Factorization] = publish
     init: Accepted = NO_CHOICE
     kmeans: Accepted = NOTHING
-    certificate: Accepted = Accepted(tuple(CERTIFICATES))
+    certificate: Accepted = Accepted(CERTIFICATES.keys())
     checkpoint: Accepted = Accepted((None,), others=True)
     own: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     without: tuple[str, ...] = ()  # options that have no effect at all
