@@ -152,3 +152,16 @@ def test_a_fit_that_goes_on_from_a_checkpoint_promises_the_same(tmp_path, init, 
     assert fits[0].a_priori_ratio == fits[1].a_priori_ratio
     assert fits[0].a_priori_kind == fits[1].a_priori_kind
     assert fits[0].reason == fits[1].reason
+
+
+@pytest.mark.parametrize("orthogonal", ["samples", "features"])
+def test_given_directions_that_capture_nothing_are_refused(orthogonal):
+    empty_first = X.copy()
+    empty_first[:, 0] = 0.0
+    on_that_column = np.eye(1, 8)
+    with pytest.raises(orthonmf.OrthoNMFError, match="init captures nothing"):
+        if orthogonal == "samples":
+            weight = [0.0, *np.ones(7)]
+            orthonmf.factorize(X, 1, init=on_that_column, feature_weight=weight)
+        else:
+            orthonmf.factorize(empty_first, 1, init=on_that_column, orthogonal="features")

@@ -1,5 +1,10 @@
 """Points: the rows, or the columns, of a matrix as weighted points, told apart by their directions.
 
+Three properties say what can be done with points besides passes over all of them; each is the same
+points where it can, else None: `draws` (fetch some, and meet them with all: not on a cluster),
+`on_host` (a sweep leaves all labels here: neither on a cluster nor on a device), `access` (single
+ones cost next to nothing: in memory).
+
 Everything above the engine is written against this class, so every algorithm runs over samples
 and over features, dense or sparse, without knowing which. `Samples` are the rows, and
 `TransposedColumns` columns where they can be had as rows; `StreamedColumns` are read with the rows.
@@ -383,8 +388,6 @@ class FewPoints(Samples):
     Searches pass over them a hundred times, and what a matrix does for blocks, weights and scales
     would take longer than the products.
     """
-
-    sweeps_are_final = True
 
     def __init__(self, rows: Array) -> None:
         self._rows = rows

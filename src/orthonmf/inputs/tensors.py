@@ -1,4 +1,7 @@
-"""The door for tensors: of torch, or of anything that hands one over by DLPack."""
+"""The door for tensors: of torch, or of anything that hands one over by DLPack.
+
+Their rows are read by `engine/sources.py` on the host, by `engine/gpu/source.py` on a device.
+"""
 
 from __future__ import annotations
 

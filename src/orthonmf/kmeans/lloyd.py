@@ -1,4 +1,7 @@
-"""Lloyd: every point to its nearest center, every center to the mean of its points."""
+"""Lloyd: every point to its nearest center, every center to the mean of its points.
+
+One iteration is here; `alternation.py` repeats it until it gains next to nothing.
+"""
 
 from __future__ import annotations
 

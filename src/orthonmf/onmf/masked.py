@@ -3,6 +3,8 @@
 Every half step is the exact minimizer over its unknowns, so the error over the observed entries
 never rises. No ratio is claimed: with missing entries already one component is hard to fit best.
 
+NaN is noticed in `inputs/data.py`; the passes over what is observed are in `engine/masked.py`.
+
 Directions are components here: (k, m) vectors over the columns of X in its units.
 """
 

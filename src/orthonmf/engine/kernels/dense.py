@@ -1,4 +1,7 @@
-"""Kernels for blocks of rows held as C-ordered arrays."""
+"""Kernels for blocks of rows held as C-ordered arrays.
+
+The sweep is `Kernel.sweep`, the same for dense and sparse rows: `find_winners`, then `sum_rows`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The default over both: many starts, descent with disjoint supports, and escapes."""
+"""The default over both: many starts, descent with disjoint supports, and escapes.
+
+What differs from one side is one step of the descent: `descent.split_by_energy` keeps only the
+winning component of every column.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """The default over samples, or over features: starts on lines, repair, descent, single moves.
 
-Of several starts, escapes from the best are tried too.
+First directions are found as `starts.way_to_start` says. Groups that they leave out are looked for
+(`repair.py`), sweeps follow until they gain next to nothing (`descent.py`), single points move
+where they matter (`moves.py`), and sweeps end it. Of several starts, escapes from the best are
+tried too. docs/defaults.md tells the whole in order, with what was measured.
 """
 
 from __future__ import annotations
@@ -23,10 +26,10 @@ from orthonmf.onmf.search.loop import Escape, Search, Start
 from orthonmf.onmf.search.moves import MoveBlocks, move_points
 from orthonmf.onmf.search.repair import repair
 from orthonmf.onmf.search.starts import (
-    all_may_play,
+    SOME_COMPONENTS,
     line_starts,
-    repaired_before,
     single_points_matter,
+    way_to_start,
 )
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
@@ -84,14 +87,16 @@ class _Refinement:
         self, points: Points, single: Samples | None, options: Options, n_init: int
     ) -> None:
         self._points, self._options, self._n_init = points, options, n_init
-        k, drawn = options.n_components, isinstance(options.init, str)
-        # Where all points have played, single ones have been moved and groups repaired already.
-        all_played = n_init == 1 and drawn and options.init == "auto" and all_may_play(points, k)
+        k, way = options.n_components, way_to_start(points, options)
+        # Where all points have played, single ones have been moved, and groups repaired if they
+        # are many. Candidates of few components are repaired, so many of each that it is enough.
+        all_played = n_init == 1 and way == "all"
+        repaired = all_played or (n_init == 1 and way == "candidates" and k < SOME_COMPONENTS)
         moves = n_init > 1 or (single_points_matter(points, k) and not all_played)
         self._single = single if moves else None
         # Who asks for few sweeps, or a rough answer, gets no more than that.
         short = options.max_iter <= FEW_SWEEPS or options.tol > FIRST_TOL
-        repairs = drawn and not short and not all_played and not repaired_before(points, options)
+        repairs = way != "given" and not short and not repaired
         self._repairs = points.on_host if repairs else None
         self._blocks: MoveBlocks | None = None
 

@@ -1,5 +1,7 @@
 """First directions: the winner of a tournament, or drawn by what is not captured yet.
 
+`way_to_start` says which way a fit goes, docs/defaults.md why.
+
 A tournament plays many starts at once on the products of points with each other: of all points
 when they are few, of a weighted sample, or of candidates drawn in rounds. `init="lines"` draws
 from all points, one by one, and exchanges: k-means++ on lines.
@@ -16,6 +18,7 @@ import numpy as np
 from orthonmf.certificate import Promise
 from orthonmf.engine.points import Points, Samples
 from orthonmf.engine.sampling import draw_distinct
+from orthonmf.errors import InvalidInputError
 from orthonmf.kmeans.exchanges import Nearest, best_exchanges
 from orthonmf.kmeans.rounds import seed_in_rounds
 from orthonmf.kmeans.seeding import lines, seed
@@ -90,6 +93,10 @@ class Seeding:
 def line_starts(points: Points, options: Options) -> Iterator[Start]:
     """The starts over samples or features; a finished draw is not repeated."""
     given = None if isinstance(options.init, str) else points.directions_of(options.init)
+    if given is not None and not given.any():
+        raise InvalidInputError(
+            "init captures nothing: its rows are zero wherever X and the weights are above zero"
+        )
     for number in range(options.n_init if given is None else 1):
         yield make_start(choose_seeding(points, options, number, given), options)
 
@@ -98,39 +105,55 @@ def make_start(seeding: Seeding, options: Options) -> Start:
     """Draw first directions, or take those of a finished draw."""
     step = options.checkpoint.next_step()
     if not step.finished:
-        step.finish(text=seeding.step, vectors=seeding.draw())
+        step.finish(vectors=seeding.draw())
     return Start(seeding.step, step.arrays["vectors"].copy(), seeding.promise)
+
+
+def way_to_start(points: Points, options: Options) -> str:
+    """How first directions are found: "given", by the name of an `init`, or what "auto" stands for.
+
+    That is a tournament of "all" points where they are few, of "candidates" where drawing these is
+    cheap, or of a "sample"; and of candidates "in passes" where only passes reach the points.
+    """
+    if not isinstance(options.init, str):
+        return "given"
+    if options.init != "auto":
+        return options.init
+    if points.draws is None:
+        return "in passes"
+    if all_may_play(points.draws, options.n_components):
+        return "all"
+    candidates = candidates_may_play(points, options.n_components)
+    return "candidates" if candidates else "sample"
 
 
 def choose_seeding(
     points: Points, options: Options, number: int, given: Array | None = None
 ) -> Seeding:
-    """How the first directions of one start are chosen; every second one without exchanges."""
+    """How the first directions of one start are drawn; every second one of "lines" exchanges."""
     k, rng = options.n_components, options.rng
-    exchanges = number % 2 == 0 and k > 1
-    init, single = options.init, points.draws
+    promise, nothing = single_from_lines(k), Promise(reason=NO_PROMISE.format("in rounds"))
+    way, single, local, access = (
+        way_to_start(points, options), points.draws, points.on_host, points.access
+    )  # fmt: skip
     if given is not None:
         return Seeding("given directions", lambda: given, Promise(reason=GIVEN))
-    if init == "k-means||":
-        nothing = Promise(reason=NO_PROMISE.format("in rounds"))
+    if way == "k-means||":
         return Seeding("line seeding in rounds", lambda: seed_in_rounds(points, k, rng), nothing)
-    if init == "auto" and single is None:
-        nothing = Promise(reason=NO_PROMISE.format("in rounds"))
+    if way == "in passes":
         draw = partial(choose_in_passes, points, k, rng)
         return Seeding("tournament of candidates", draw, nothing)
-    if init == "auto" and candidates_may_play(points, k) and not all_may_play(points, k):
-        assert points.on_host is not None
-        draw = partial(play_on_gathered, points.on_host, k, rng)
-        return Seeding("tournament of candidates", draw, single_from_lines(k))
-    promise, access = single_from_lines(k), points.access
-    if init == "auto" and single is not None and not all_may_play(points, k):
+    # The winner captures no less than the one start that is drawn by the plain law.
+    if way == "all" and single is not None:
+        return Seeding("tournament", partial(play_on_all, single, k, rng), promise)
+    if way == "candidates" and local is not None:
+        draw = partial(play_on_gathered, local, k, rng)
+        return Seeding("tournament of candidates", draw, promise)
+    if way == "sample" and single is not None:
         draw = partial(play_on_sample, single, k, rng)
         return Seeding("tournament of a sample", draw, promise)
-    if init == "auto" and single is not None:
-        # The winner captures no less than the one start that is drawn by the plain law.
-        return Seeding("tournament", partial(play_on_all, single, k, rng), promise)
     fits = len(points.weights) * pool_size(points, k) <= MOST_DISTANCES
-    if exchanges and access is not None and fits:
+    if number % 2 == 0 and k > 1 and access is not None and fits:
         return Seeding("line seeding", partial(draw_and_exchange, access, k, rng), promise)
     return Seeding("line seeding", partial(draw_directions, points, k, rng), promise)
 
@@ -155,13 +178,12 @@ def single_points_matter(points: Points, k: int) -> bool:
     return points.equal_count < DECISIVE_POINTS * k
 
 
-def all_may_play(points: Points, k: int) -> bool:
+def all_may_play(points: Samples, k: int) -> bool:
     """Whether all points are few, and their products take no longer than a few sweeps."""
-    single = points.draws
-    if single is None or len(points.weights) > FEW:
+    if len(points.weights) > FEW:
         return False
-    formed, _ = single.products_seconds(len(points.weights))
-    return formed <= max(ALWAYS_SECONDS, SWEEPS_OF_A_FIT * single.sweep_seconds(k))
+    formed, _ = points.products_seconds(len(points.weights))
+    return formed <= max(ALWAYS_SECONDS, SWEEPS_OF_A_FIT * points.sweep_seconds(k))
 
 
 def candidates_may_play(points: Points, k: int) -> bool:
@@ -173,12 +195,6 @@ def candidates_may_play(points: Points, k: int) -> bool:
     sample = local.products_seconds(size)[0] + tournament_seconds(local, k, size)
     fit = SWEEPS_OF_A_FIT * local.sweep_seconds(k)
     return local.sweep_seconds(count_candidates(local, k)) <= max(fit, sample)
-
-
-def repaired_before(points: Points, options: Options) -> bool:
-    """Whether candidates were repaired, so many for each of few components that it is enough."""
-    k, few = options.n_components, options.n_components < SOME_COMPONENTS
-    return few and options.init == "auto" and options.n_init == 1 and candidates_may_play(points, k)
 
 
 def tournament_is_dear(points: Samples, k: int) -> bool:
