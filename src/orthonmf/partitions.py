@@ -229,16 +229,11 @@ def read_labels(given: Any, count: int, name: str) -> list[str] | None:
         raise InvalidInputError(f"{name} must hold {count:,} labels, not shape {array.shape}")
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8", "replace")
-    if array.dtype.kind in "iub":
-        names = ["" if label < 0 else str(int(label)) for label in array.tolist()]
-    else:
-        values = array.astype(object).tolist()
-        none = np.zeros(count, bool) if array.dtype.kind == "U" else missing_labels(array)
-        places = zip(range(count), values, none.tolist(), strict=True)
-        names = ["" if gone else _as_name(label, f"{name}[{i}]") for i, label, gone in places]
-    for place in np.flatnonzero(np.ma.getmaskarray(given)) if np.ma.isMaskedArray(given) else ():
-        names[place] = ""
-    return names
+    masked = np.ma.getmaskarray(given) if np.ma.isMaskedArray(given) else np.zeros(count, bool)
+    if array.dtype.kind not in "iubU":
+        masked = masked | missing_labels(array)
+    labels = zip(range(count), array.astype(object).tolist(), masked.tolist(), strict=True)
+    return ["" if gone else _as_name(label, f"{name}[{i}]") for i, label, gone in labels]
 
 
 def missing_labels(labels: Array) -> Array:
