@@ -88,7 +88,7 @@ def test_a_tight_certificate_of_points_that_fall_into_few_groups(case):
         k, labels = 8, rng.integers(6, size=12_000)
         X = rng.random((6, 20))[labels]
     else:
-        X, k = rng.random((3000, 30)), 425
+        X, k = rng.random((1000, 30)), 425
         labels = rng.integers(425, size=len(X))
     found = orthonmf.certify(X, labels, n_components=k, seconds=1).certificate
     assert found.ratio is None or found.ratio >= 1
