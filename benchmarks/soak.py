@@ -98,7 +98,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks soak", description=__doc__)
     parser.add_argument("--hours", type=float, default=0.0)
     parser.add_argument("--minutes", type=float, default=0.0, help="added to the hours")
-    parser.add_argument("--rounds", type=int, help="so many instead, however long they take")
+    parser.add_argument("--rounds", type=int, help="at least so many, however long they take")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--case", type=int, help="this one alone")
     parser.add_argument("--write", type=Path, help="a file of Markdown")
@@ -112,7 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
                 soak.run_case(given.case)
                 return int(bool(soak.violations))
             number = 0
-            while (number < given.rounds) if given.rounds else time.monotonic() - began < seconds:
+            while number < (given.rounds or 1) or time.monotonic() - began < seconds:
                 for case in range(number * len(ROUND), (number + 1) * len(ROUND)):
                     soak.run_case(case)
                 soak.sample()
