@@ -159,9 +159,8 @@ def test_given_directions_that_capture_nothing_are_refused(orthogonal):
     empty_first = X.copy()
     empty_first[:, 0] = 0.0
     on_that_column = np.eye(1, 8)
+    given, options = (X, {"feature_weight": [0.0, *np.ones(7)]})
+    if orthogonal == "features":
+        given, options = empty_first, {"orthogonal": "features"}
     with pytest.raises(orthonmf.OrthoNMFError, match="init captures nothing"):
-        if orthogonal == "samples":
-            weight = [0.0, *np.ones(7)]
-            orthonmf.factorize(X, 1, init=on_that_column, feature_weight=weight)
-        else:
-            orthonmf.factorize(empty_first, 1, init=on_that_column, orthogonal="features")
+        orthonmf.factorize(given, 1, init=on_that_column, **options)
