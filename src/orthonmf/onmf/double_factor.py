@@ -1,4 +1,4 @@
-"""Theorem 8: both factors orthogonal, from the clusters of the samples.
+"""Theorem 8, `algorithm="paper"`: both factors orthogonal, from the clusters of the samples.
 
 Step 1 is k-means, step 2 weight reduction, step 3 grouping and the coordinate split. What is
 promised follows from the ratio r of the clustering: that of the draws or of a stable local search
