@@ -18,10 +18,10 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from orthonmf.certifying import measure_error, read_given, refuse_other_error
+from orthonmf.engine.copies_for_refits import can_be_scaled, is_small, scaled_copy
 from orthonmf.engine.executors import available_cores, one_blas_thread
 from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.copies_for_refits import can_be_scaled, is_small, scaled_copy
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError, SourceChangedError
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
