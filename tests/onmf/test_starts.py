@@ -156,11 +156,10 @@ def test_a_fit_that_goes_on_from_a_checkpoint_promises_the_same(tmp_path, init, 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
 def test_given_directions_that_capture_nothing_are_refused(orthogonal):
-    empty_first = X.copy()
-    empty_first[:, 0] = 0.0
-    on_that_column = np.eye(1, 8)
-    given, options = (X, {"feature_weight": [0.0, *np.ones(7)]})
+    seen = X.copy()
+    weight = None if orthogonal == "features" else [0.0, *np.ones(7)]
     if orthogonal == "features":
-        given, options = empty_first, {"orthogonal": "features"}
+        seen[:, 0] = 0.0
+    options = {"init": np.eye(1, 8), "orthogonal": orthogonal, "feature_weight": weight}
     with pytest.raises(orthonmf.OrthoNMFError, match="init captures nothing"):
-        orthonmf.factorize(given, 1, init=on_that_column, **options)
+        orthonmf.factorize(seen, 1, **options)
