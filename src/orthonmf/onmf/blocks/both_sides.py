@@ -24,8 +24,8 @@ from orthonmf.onmf.solution import CoreSolution, Solution
 from orthonmf.typing import Array
 from orthonmf.vectors import unit_lengths, winners_only
 
-ESCAPES_PER_START = 48
-PATIENCE = 24
+ESCAPES_PER_START = 32
+PATIENCE = 14
 
 
 def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
