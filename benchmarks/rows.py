@@ -107,8 +107,8 @@ def record(name: str, rows: Iterator[Row], folder: Path, judged: bool = True) ->
         if not judged and row.get("verdict") not in (SKIPPED, FAILED):
             row = {**row, "verdict": "not judged"}
         kept.append(row)
-        print(f"  {row['case']} {row.get('against', '')}: {row.get('verdict', 'measured')}",
-              flush=True)  # fmt: skip
+        told = f"{row['case']} {row.get('against', '')}".rstrip()
+        print(f"  {told}: {row.get('verdict', 'measured')}", flush=True)
         document = {"benchmark": name, "machine": facts, "rows": kept}
         text = json.dumps(document, indent=1, default=float)
         (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
