@@ -5,6 +5,7 @@ the other in a process next to the workers of all other tests. All arguments but
 pytest.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,7 @@ def files_with_clusters(argument: str) -> list[str]:
 
 def main(workers: str, arguments: list[str]) -> int:
     """The first status that is not good; a part without tests is, unless both are without."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # processes share the cores
     few = [one for argument in arguments for one in files_with_clusters(argument)]
     with tempfile.TemporaryDirectory() as folder:
         told = [Path(folder) / name for name in ("most.xml", "clusters.xml")]
