@@ -152,14 +152,14 @@ def _look(
     underflown: list[Array] = []
     largest = 0.0
 
-    def absorb(rows: slice, block: tuple[BlockLook, Array]) -> None:
+    def absorb(rows: slice, block: tuple[BlockLook, Array, Any]) -> None:
         nonlocal largest, column_squares
-        looked, light = block
+        looked, light, of_columns = block
         row_squares[rows] = looked.row_squares
         underflown.append(rows.start + light)
         if column_squares is not None:
             with np.errstate(all="ignore"):
-                column_squares += on_host(looked.column_squares)
+                column_squares += on_host(of_columns)
         largest = max(largest, looked.largest)
         if looked.offense is not None:
             row, column, value = looked.offense
@@ -186,20 +186,22 @@ def _look(
 
 
 def look_block(
-    kernel: Kernel[Any], rows: Any, column_weights: Array | None, **given: Any
-) -> tuple[BlockLook, Array]:
+    kernel: Kernel[Any], rows: Any, column_weights: Array | None, row_weights: Any, columns: bool
+) -> tuple[BlockLook, Array, Any]:
     """Look at every entry of a block that has not been checked yet.
 
-    Also which rows have a squared length that has underflowed.
+    Also which rows have a squared length that has underflowed, and, where ``columns`` says so,
+    the squares of the columns, which row weights are for.
     """
     with np.errstate(all="ignore"):
-        looked = kernel.look(rows, column_weights, **given)
+        looked = kernel.look(rows, column_weights)
+        of_columns = kernel.square_columns(rows, row_weights) if columns else None
         light = np.flatnonzero(looked.row_squares < TINY)
     if len(light) == 0:
-        return looked, light
+        return looked, light, of_columns
     counted = np.ones(rows.shape[1]) if column_weights is None else column_weights > 0
     filled = [
         (kernel.take(rows, light[some]) != 0) @ counted.astype(np.float64)
         for some in slices(len(light), piece_rows(rows.shape[1]))
     ]
-    return looked, light[np.concatenate(filled) > 0]
+    return looked, light[np.concatenate(filled) > 0], of_columns

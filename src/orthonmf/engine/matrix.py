@@ -129,7 +129,7 @@ class Matrix:
         """(m,) squared lengths of the columns of Y: a read, the first time, if not yet known."""
         if self._column_squares is None:
             by_row = {"row_weights": self.row_weights}
-            summed = self.add_up(square_columns, (self.shape[1],), {}, by_row)
+            summed = self.add_up("square_columns", (self.shape[1],), {}, by_row)
             self._column_squares = self.weigh_columns(self.weigh_columns(summed))
         return self._column_squares
 
@@ -603,11 +603,6 @@ def scales_are_accurate(values: Array) -> bool:
 def count_stored(kernel: Kernel[Any], rows: csr_array) -> Array:
     """(m,) how many entries of every column of a block are stored."""
     return np.bincount(rows.indices, minlength=rows.shape[1])
-
-
-def square_columns(kernel: Kernel[Any], rows: Any, row_weights: Any) -> Any:
-    """(m,) weighted sums of the squares of every column."""
-    return kernel.look(rows, row_weights=row_weights, columns=True).column_squares
 
 
 def draw_block(

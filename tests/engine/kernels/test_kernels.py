@@ -128,10 +128,10 @@ def test_what_is_proven_is_computed_in_float64(made, dtype):
     directions = RNG.random((3, M))
     close(kernel.multiply_directions(given, directions), wide @ directions.T)
     assert kernel.multiply_directions(given, directions, exact=False).dtype == dtype
-    looked = kernel.look(given, FACTORS, kernel.place(WEIGHTS), columns=True)
+    looked = kernel.look(given, FACTORS)
     assert (looked.offense, looked.largest) == (None, float(rows.max()))
     close(looked.row_squares, wide**2 @ FACTORS)
-    close(looked.column_squares, WEIGHTS @ wide**2)
+    close(kernel.square_columns(given, kernel.place(WEIGHTS)), WEIGHTS @ wide**2)
     gram = (WEIGHTS[:, None] * wide).T @ wide
     close(kernel.gram(given, np.ones(M), kernel.place(WEIGHTS)), gram)
     close(kernel.gram(given, FACTORS, None), wide.T @ wide * np.outer(FACTORS, FACTORS))

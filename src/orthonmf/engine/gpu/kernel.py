@@ -104,20 +104,13 @@ class TensorKernel(Kernel[Any]):
             return rows
         return ldexp(rows.double(), torch.full((1, 1), -exponent, device=rows.device))
 
-    def look(
-        self,
-        rows: Any,
-        column_weights: Array | None = None,
-        row_weights: Any = None,
-        columns: bool = False,
-    ) -> BlockLook:
+    def look(self, rows: Any, column_weights: Array | None = None) -> BlockLook:
         if self._is_fused(rows):
             squares, largest, bad = self._fused.look(rows, self._tensor(column_weights))
         else:
             squares, largest, bad = self._look(rows, column_weights)
         offense = self._find_offense(rows) if bad else None
-        of_columns = self._square_columns(rows, row_weights) if columns else None
-        return BlockLook(offense, largest, DeviceArray(squares), of_columns)
+        return BlockLook(offense, largest, DeviceArray(squares))
 
     def _look(self, rows: Any, column_weights: Array | None) -> tuple[Any, float, bool]:
         squares, weights = [], self._tensor(column_weights)
@@ -139,7 +132,7 @@ class TensorKernel(Kernel[Any]):
                 return some.start + row, column, float(rows[some.start + row, column])
         raise AssertionError("no entry is bad")
 
-    def _square_columns(self, rows: Any, row_weights: Any) -> Any:
+    def square_columns(self, rows: Any, row_weights: Any = None) -> Any:
         squares = rows.new_zeros(rows.shape[1], dtype=torch.float64)
         for some in self._pieces(rows):
             squares += self._weigh(rows[some].double() ** 2, row_weights, some).sum(dim=0)

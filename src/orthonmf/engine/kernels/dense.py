@@ -43,13 +43,7 @@ class DenseKernel(Kernel[Array]):
             return rows
         return np.ldexp(rows.astype(np.float64, copy=False), np.int32(-exponent))
 
-    def look(
-        self,
-        rows: Array,
-        column_weights: Array | None = None,
-        row_weights: Array | None = None,
-        columns: bool = False,
-    ) -> BlockLook:
+    def look(self, rows: Array, column_weights: Array | None = None) -> BlockLook:
         squares = np.empty(len(rows))
         lowest, largest = np.inf, -np.inf
         for some in _chunks(rows):
@@ -65,8 +59,14 @@ class DenseKernel(Kernel[Array]):
         if not (lowest >= 0 and np.isfinite(largest)):
             row, column = divmod(find_offense(rows.ravel()) or 0, rows.shape[1])
             offense = (row, column, float(rows[row, column]))
-        of_columns = square_columns(rows, row_weights) if columns else None
-        return BlockLook(offense, float(largest), squares, of_columns)
+        return BlockLook(offense, float(largest), squares)
+
+    def square_columns(self, rows: Array, row_weights: Array | None = None) -> Array:
+        squares = np.zeros(rows.shape[1])
+        for some in _chunks(rows):
+            chunk = np.square(rows[some], dtype=np.float64)
+            squares += chunk.sum(axis=0) if row_weights is None else row_weights[some] @ chunk
+        return squares
 
     def multiply_directions(self, rows: Array, directions: Array, exact: bool = True) -> Array:
         if len(directions) > SEGMENTS_FROM and share_no_column(directions):
@@ -147,11 +147,7 @@ class DenseKernel(Kernel[Array]):
         return BlockColumns(products, squares)
 
     def square_residuals(
-        self,
-        rows: Array,
-        fitted: Projection,
-        components: Array,
-        column_factors: Array | None,
+        self, rows: Array, fitted: Projection, components: Array, column_factors: Array | None
     ) -> Array:
         factors = fitted.loadings
         squares = np.empty(len(rows))
@@ -179,15 +175,6 @@ class DenseKernel(Kernel[Array]):
 
     def take(self, rows: Array, indices: Array | slice) -> Array:
         return rows[indices]
-
-
-def square_columns(rows: Array, row_weights: Array | None) -> Array:
-    """(m,) weighted sums of the squares of every column, in float64."""
-    squares = np.zeros(rows.shape[1])
-    for some in _chunks(rows):
-        chunk = np.square(rows[some], dtype=np.float64)
-        squares += chunk.sum(axis=0) if row_weights is None else row_weights[some] @ chunk
-    return squares
 
 
 def _combine(rows: Array, combinations: Array, row_weights: Array | None) -> BlockColumns:

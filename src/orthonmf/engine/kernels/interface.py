@@ -25,6 +25,7 @@ RowsT = TypeVar("RowsT")  # a (b, m) block of the kind that a kernel knows
 # What a pass may ask of a kernel by name.
 Method = Literal[
     "look",
+    "square_columns",
     "multiply_directions",
     "find_winners",
     "sweep",
@@ -43,12 +44,11 @@ FEWEST_ROWS = 512
 
 @dataclass(frozen=True, slots=True)
 class BlockLook:
-    """What one look at a block finds: is it acceptable, how large, how heavy its rows, columns."""
+    """What one look at a block finds: is it acceptable, how large, how heavy its rows."""
 
     offense: tuple[int, int, float] | None  # row in the block, column, value
     largest: float
     row_squares: Any  # (b,) float64, columns weighted
-    column_squares: Any = None  # (m,) float64, rows weighted and columns not, where asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +102,12 @@ class Kernel(ABC, Generic[RowsT]):
         """
 
     @abstractmethod
-    def look(
-        self,
-        rows: RowsT,
-        column_weights: Array | None = None,
-        row_weights: Any = None,
-        columns: bool = False,
-    ) -> BlockLook:
-        """Read every entry once: is it acceptable, how large; squares of rows in float64.
+    def look(self, rows: RowsT, column_weights: Array | None = None) -> BlockLook:
+        """Read every entry once: is it acceptable, how large; squares of rows in float64."""
 
-        Those of the columns, which row weights (b,) are for, only where ``columns`` says so.
-        """
+    @abstractmethod
+    def square_columns(self, rows: RowsT, row_weights: Any = None) -> Any:
+        """(m,) weighted sums of the squares of every column, in float64."""
 
     @abstractmethod
     def multiply_directions(self, rows: RowsT, directions: Array, exact: bool = True) -> Any:
@@ -160,11 +155,7 @@ class Kernel(ABC, Generic[RowsT]):
 
     @abstractmethod
     def square_residuals(
-        self,
-        rows: RowsT,
-        fitted: Projection,
-        components: Array,
-        column_factors: Array | None,
+        self, rows: RowsT, fitted: Projection, components: Array, column_factors: Array | None
     ) -> Any:
         """(b,) squared distance of every row to what it is expressed by, by direct difference.
 

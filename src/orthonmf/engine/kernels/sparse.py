@@ -37,16 +37,9 @@ class SparseKernel(Kernel[csr_array]):
         wide = rows.data.astype(np.float64, copy=False)
         return with_values(rows, np.ldexp(wide, np.int32(-exponent)))
 
-    def look(
-        self,
-        rows: csr_array,
-        column_weights: Array | None = None,
-        row_weights: Array | None = None,
-        columns: bool = False,
-    ) -> BlockLook:
-        of_columns = _square_columns(rows, row_weights) if columns else None
+    def look(self, rows: csr_array, column_weights: Array | None = None) -> BlockLook:
         if rows.nnz == 0:
-            return BlockLook(None, 0.0, np.zeros(rows.shape[0]), of_columns)
+            return BlockLook(None, 0.0, np.zeros(rows.shape[0]))
         offense = None
         lowest, largest = rows.data.min(), rows.data.max()
         if not (lowest >= 0 and np.isfinite(largest)):
@@ -54,7 +47,11 @@ class SparseKernel(Kernel[csr_array]):
             row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
             offense = (row, int(rows.indices[entry]), float(rows.data[entry]))
         weights = np.ones(rows.shape[1]) if column_weights is None else column_weights
-        return BlockLook(offense, float(largest), _square(rows) @ weights, of_columns)
+        return BlockLook(offense, float(largest), _square(rows) @ weights)
+
+    def square_columns(self, rows: csr_array, row_weights: Array | None = None) -> Array:
+        weights = np.ones(rows.shape[0]) if row_weights is None else row_weights
+        return _square(rows).T @ weights
 
     def multiply_directions(self, rows: csr_array, directions: Array, exact: bool = True) -> Array:
         dtype = np.dtype(np.float64) if exact else rows.dtype
@@ -104,11 +101,7 @@ class SparseKernel(Kernel[csr_array]):
         return BlockColumns(products.astype(np.float64, copy=False), squares)
 
     def square_residuals(
-        self,
-        rows: csr_array,
-        fitted: Projection,
-        components: Array,
-        column_factors: Array | None,
+        self, rows: csr_array, fitted: Projection, components: Array, column_factors: Array | None
     ) -> Array:
         squares = np.empty(rows.shape[0])
         for part in slices(rows.shape[0], CHUNK_ENTRIES // max(1, rows.shape[1])):
@@ -165,11 +158,6 @@ def _add_gram(rows: csr_array, gram: Array) -> None:
     for start in range(0, full_rows.shape[0], size):
         dense = full_rows[start : start + size].toarray()
         gram += dense.T @ dense
-
-
-def _square_columns(rows: csr_array, row_weights: Array | None) -> Array:
-    weights = np.ones(rows.shape[0]) if row_weights is None else row_weights
-    return _square(rows).T @ weights
 
 
 def _square(rows: csr_array) -> csr_array:
