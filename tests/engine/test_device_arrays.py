@@ -32,7 +32,7 @@ def there(array):
         lambda v, labels, p: np.bincount(np.maximum(labels, 0), v, minlength=5),
         lambda v, labels, p: np.flatnonzero((v > 0.5) & ~(labels < 0)),
         lambda v, labels, p: v @ p,
-        lambda v, labels, p: p.T @ (p * v[:, None]),
+        lambda v, labels, p: v @ (p * v[:, None]),
         lambda v, labels, p: divide(p, v[:, None]),
         lambda v, labels, p: plain(p, np.array([0.1, 0.2, 0.3])),
         lambda v, labels, p: lines(p, np.array([0.1, 0.0, 0.3])),
@@ -40,7 +40,7 @@ def there(array):
         lambda v, labels, p: np.ldexp(v, labels - 900),
         lambda v, labels, p: np.cumsum(v),  # not known on a device
         lambda v, labels, p: np.log1p(v),  # nor is this
-        lambda v, labels, p: p.max(axis=1, initial=0.5) - p.min(axis=1),
+        lambda v, labels, p: p.max(axis=1) * p.max(initial=0.5) - v[:0].max(initial=0.25),
         lambda v, labels, p: p.sum(axis=0),
         lambda v, labels, p: p.argmax(axis=1),
         lambda v, labels, p: p[[4, 2], [0, 1]],

@@ -89,20 +89,19 @@ class Threads:
             return work.run(source.kernel, source.block(index), work.slices(rows))
 
         spans = [block_rows(source, index) for index in range(len(source.boundaries) - 1)]
-        n_blocks, kernel = len(spans), source.kernel
         # A block may be made by a fit of its own, which must not wait for threads that wait for it.
-        alone = min(self.n_threads, n_blocks) < 2 or hasattr(_this_thread, "works_on_blocks")
-        if alone or kernel.on_device:
-            with one_blas_thread(), kernel.errors():
+        alone = min(self.n_threads, len(spans)) < 2 or hasattr(_this_thread, "works_on_blocks")
+        if alone or source.kernel.on_device:
+            with one_blas_thread(), source.kernel.errors():
                 for index, rows in enumerate(spans):
-                    absorb(rows, work.run(kernel, source.block(index), work.slices(rows)))
+                    absorb(rows, run(rows, index))
             return
         pool, ahead = _pool(self.n_threads), BLOCKS_AHEAD * self.n_threads
         sent: deque[Future[Any]] = deque()
         with one_blas_thread():
             try:
                 for index, rows in enumerate(spans):
-                    for later in range(index + len(sent), min(index + ahead, n_blocks)):
+                    for later in range(index + len(sent), min(index + ahead, len(spans))):
                         sent.append(pool.submit(run, spans[later], later))
                     absorb(rows, sent[0].result())
                     sent.popleft()
@@ -136,7 +135,9 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
         return own
     if source.kernel.on_device:
         return Threads(n_threads)
-    needed = bytes_at_work(source)
+    share = np.diff(source.boundaries).max() / source.shape[0]
+    bytes_of_entry = source.dtype.itemsize + (8 if source.kernel.sparse else 0)
+    needed = int(source.n_entries * share * bytes_of_entry * COPIES_OF_A_BLOCK)
     if max_memory is not None:
         if needed > max_memory:
             raise InvalidInputError(
@@ -147,13 +148,6 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
         free = available_memory() // PART_OF_MEMORY
         source.room = free if max_memory is None else max_memory - n_threads * needed
     return Threads(n_threads)
-
-
-def bytes_at_work(source: Source) -> int:
-    """How many bytes the largest block of a source takes while it is worked on."""
-    share = np.diff(source.boundaries).max() / source.shape[0]
-    stored = source.n_entries * share * (source.dtype.itemsize + (8 if source.kernel.sparse else 0))
-    return int(stored * COPIES_OF_A_BLOCK)
 
 
 def available_cores() -> int:
@@ -170,12 +164,9 @@ _this_thread = threading.local()
 def _pool(n_threads: int) -> ThreadPoolExecutor:
     """A pool that outlives the fit: starting threads costs more than a small sweep."""
     if n_threads not in _pools:
-        _pools[n_threads] = ThreadPoolExecutor(n_threads, "orthonmf", _mark_thread)
+        mark = (_this_thread, "works_on_blocks", True)
+        _pools[n_threads] = ThreadPoolExecutor(n_threads, "orthonmf", setattr, mark)
     return _pools[n_threads]
-
-
-def _mark_thread() -> None:
-    _this_thread.works_on_blocks = True
 
 
 class _BlasLimit:

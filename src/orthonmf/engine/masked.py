@@ -155,7 +155,7 @@ def _fit(
     block: ObservedBlock, components: Array, column_weights: Array | None
 ) -> tuple[Array, Array]:
     weighted = components if column_weights is None else components * column_weights
-    products = block.multiply_directions(weighted)
+    products = block.values @ np.ascontiguousarray(weighted.T)
     lengths = block.sum_observed(weighted * components)
     return divide(products, np.sqrt(lengths)), divide(products, lengths)
 
@@ -184,12 +184,8 @@ def _sweep_block(
         loadings[places, labels] = kept
     weighted = loadings if row_weights is None else loadings * row_weights[:, None]
     captured = np.square(best) if row_weights is None else np.square(best) * row_weights
-    return (
-        labels,
-        captured,
-        block.multiply_columns(weighted),
-        block.sum_observed_rows(weighted * loadings),
-    )
+    products = (block.values.T @ weighted).T
+    return labels, captured, products, block.sum_observed_rows(weighted * loadings)
 
 
 def _two_largest(scores: Array, axis: int) -> Array:

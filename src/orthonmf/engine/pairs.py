@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.engine.checksums import digest_bytes
-from orthonmf.engine.segments import first_largest
+from orthonmf.engine.segments import first_largest, slices
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
 
@@ -84,9 +84,8 @@ def row_products(rows: Array | csr_array) -> Iterator[tuple[int, Array | csr_arr
     whichever costs less for this matrix, and hold at most `PRODUCTS_PER_BLOCK` products or one row.
     """
     if isinstance(rows, np.ndarray):
-        n, step = len(rows), max(1, PRODUCTS_PER_BLOCK // max(1, len(rows)))
-        for start in range(0, n, step):
-            yield start, rows[start : start + step] @ rows[start:].T
+        for some in slices(len(rows), PRODUCTS_PER_BLOCK // max(1, len(rows))):
+            yield some.start, rows[some] @ rows[some.start :].T
         return
     n, m = rows.shape
     column_sizes = np.bincount(rows.indices, minlength=m)
@@ -191,13 +190,13 @@ def capture_rows(rows: Array | csr_array, directions: Array | csr_array) -> tupl
     inverse = divide(np.ones_like(squares), np.sqrt(squares))
     labels = np.full(rows.shape[0], -1, dtype=np.int64)
     captured = np.zeros(rows.shape[0])
+    if len(squares) == 0:
+        return labels, captured
     if isinstance(rows, np.ndarray):
-        step = max(1, PRODUCTS_PER_BLOCK // max(1, directions.shape[0])) if len(squares) else 0
-        for start in range(0, len(rows) if step else 0, step or 1):
-            products = (rows[start : start + step] @ directions.T) * inverse
-            best = products.argmax(axis=1)
-            captured[start : start + step] = products[np.arange(len(best)), best]
-            labels[start : start + step] = best
+        for some in slices(len(rows), PRODUCTS_PER_BLOCK // len(squares)):
+            products = (rows[some] @ directions.T) * inverse
+            labels[some] = best = products.argmax(axis=1)
+            captured[some] = products[np.arange(len(best)), best]
     else:
         products = (csr_array(rows) @ directions.T).tocsr()
         products.sort_indices()

@@ -19,6 +19,8 @@ SMALL_MEMBERS = 2**14
 WORTHWHILE = 1e-4
 # A gain below this share of the cost is rounding.
 NEGLIGIBLE = 1e-12
+# So many points are drawn in one read, and tried in turn.
+BATCH = 5
 
 
 class Nearest:
@@ -49,8 +51,7 @@ class Nearest:
 
         ``new`` holds the distances to the candidates, (N, c).
         """
-        everyone = slice(None)
-        return -self.price_joining(new, everyone) - self.extra(new, everyone)
+        return -self.price_joining(new, slice(None)) - self.extra(new, slice(None))
 
     def price_joining(self, new: Array, rows: Array | slice) -> Array:
         """(c,) by how much what some points pay changes, never above 0, when a candidate joins.
@@ -209,24 +210,16 @@ class Exchange(Nearest):
         self.replace(center, distances)
 
 
-def random_exchanges(
-    exchange: Exchange, n_steps: int, rng: np.random.Generator, batch: int = 5
-) -> int:
-    """LS++: draw points like seeding does and exchange the best center when that helps.
-
-    Candidates are drawn a few at a time and tried in turn. Returns how many were accepted.
-    """
-    accepted = 0
-    for start in range(0, n_steps, batch):
+def random_exchanges(exchange: Exchange, n_steps: int, rng: np.random.Generator) -> None:
+    """LS++: draw points like seeding does and exchange the best center when that helps."""
+    for start in range(0, n_steps, BATCH):
         chances = exchange.points.weights * exchange.nearest
         if not chances.sum() > 0:
             break
-        candidates = draw(chances, min(batch, n_steps - start), rng)
-        new = exchange.to_points(candidates)  # one read for the whole batch
+        candidates = draw(chances, min(BATCH, n_steps - start), rng)
+        new = exchange.to_points(candidates)
         for number in range(len(candidates)):
             gains = exchange.gains(new[:, [number]])[:, 0]
             center = int(gains.argmax())
             if gains[center] > NEGLIGIBLE * exchange.cost:
                 exchange.apply(center, int(candidates[number]), new[:, number])
-                accepted += 1
-    return accepted

@@ -59,7 +59,7 @@ class _Averaged(Update[Array]):
     """One sweep by centers, and the means of what each has won."""
 
     sweep: CenterSweep
-    costs: Array  # (N,)
+    costs: Array  # (N,) weighted squared distances of points to the centers they were given to
     weights: Array  # (k,) of the clusters
 
 
@@ -76,7 +76,9 @@ class _Averages(Method[Array, _Averaged]):
     def update(self, vectors: Array) -> _Averaged:
         points = self._points
         sweep = points.sweep_centers(vectors)
-        costs = point_costs(points, sweep)
+        cosines = divide(sweep.products, sweep.lengths)
+        distances = 1.0 - 2.0 * cosines + np.take(sweep.squares, sweep.labels)
+        costs = points.weights * np.maximum(distances, 0.0)
         if self._labels is None:
             unchanged = bool(self._digest) and self._digest == digest(sweep.labels)
         else:
@@ -85,7 +87,7 @@ class _Averages(Method[Array, _Averaged]):
         weights = cluster_weights(points, sweep.labels, len(vectors))
         return _Averaged(
             captured=-float(costs.sum()),
-            vectors=means(sweep.sums, weights),
+            vectors=divide(sweep.sums, weights[:, None]),  # means
             unchanged=unchanged,
             sweep=sweep,
             costs=costs,
@@ -103,18 +105,6 @@ class _Averages(Method[Array, _Averaged]):
 
     def mark(self, update: _Averaged) -> str:
         return digest(update.sweep.labels) if self._keeps_labels else ""
-
-
-def point_costs(points: Points, sweep: CenterSweep) -> Array:
-    """Weighted squared distance of every point to the center it was given to, (N,)."""
-    cosines = divide(sweep.products, sweep.lengths)
-    distances = 1.0 - 2.0 * cosines + np.take(sweep.squares, sweep.labels)
-    return points.weights * np.maximum(distances, 0.0)
-
-
-def means(sums: Array, cluster_weights: Array) -> Array:
-    """Means (k, m) from weighted sums (k, m) and the weights (k,) of clusters."""
-    return divide(sums, cluster_weights[:, None])
 
 
 def cluster_weights(points: Points, labels: Array, k: int) -> Array:

@@ -12,8 +12,9 @@ import numpy as np
 from orthonmf.certificate import KINDS, Promise
 from orthonmf.engine.points import Points
 from orthonmf.errors import InvalidInputError
-from orthonmf.kmeans.lloyd import Clustering, cluster_weights, means
+from orthonmf.kmeans.lloyd import Clustering, cluster_weights
 from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 
 def call_subroutine(
@@ -70,7 +71,7 @@ def read_promise(answer: Any) -> Promise:
 def cluster_by_labels(points: Points, labels: Array, k: int, promise: Promise) -> Clustering:
     """The clustering of given labels (N,): means, weights and cost."""
     weights = cluster_weights(points, labels, k)
-    centers = means(points.sums(labels, k), weights)
+    centers = divide(points.sums(labels, k), weights[:, None])
     products, squares = points.cosines_with(centers)
     inside = np.flatnonzero(labels >= 0)
     distances = 1.0 - 2.0 * products[inside, labels[inside]] + squares[labels[inside]]

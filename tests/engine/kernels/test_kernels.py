@@ -201,8 +201,6 @@ def test_missing_entries_take_no_part_in_any_sum(store):
     block, seen = ObservedBlock(rows), (~gaps).astype(float)
     vectors, loadings = RNG.random((3, M)), RNG.random((N, 3))
     vectors[:, 2] = 1e20  # what is left when it is missing must keep its digits
-    close(block.multiply_directions(vectors), filled @ vectors.T)
-    close(block.multiply_columns(loadings), loadings.T @ filled)
     np.testing.assert_allclose(block.sum_observed(vectors), seen @ vectors.T, rtol=1e-11)
     np.testing.assert_allclose(block.sum_observed_rows(loadings), loadings.T @ seen, rtol=1e-11)
 

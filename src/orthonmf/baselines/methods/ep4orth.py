@@ -74,12 +74,6 @@ def descend(W: Array, coupled: Array, linear: Array, tol: float, n_steps: int) -
     return W
 
 
-def round_rows(W: Array) -> Array:
-    """Keep the largest entry of every column, and scale the rows to length one."""
-    labels = W.argmax(axis=0)
-    return project(scatter(labels, W[labels, np.arange(W.shape[1])], len(W)))
-
-
 def iterates(
     M: Matrix, k: int, *, rng: np.random.Generator, tol: float, inner_steps: int = 20
 ) -> Steps:
@@ -99,7 +93,8 @@ def iterates(
         W = descend(W, coupled, (A.T @ M) / squared_norm, tolerance, inner_steps)
         penalty = min(LARGEST_PENALTY, penalty * PENALTY_GROWTH)
         tolerance = max(SMALLEST_TOLERANCE, tolerance * TOLERANCE_DECAY)
-    W = round_rows(W)
+    labels = W.argmax(axis=0)
+    W = project(scatter(labels, W[labels, np.arange(W.shape[1])], k))
     yield Iterate(M @ W.T, W)
     return "orthogonal up to the tolerance, and rounded"
 

@@ -80,11 +80,6 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         """The dtype of NumPy."""
         return OF_TORCH[self.tensor.dtype]
 
-    @property
-    def T(self) -> DeviceArray:
-        """The transpose, a view."""
-        return DeviceArray(self.tensor.T)
-
     def __len__(self) -> int:
         return int(self.tensor.shape[0])
 
@@ -130,12 +125,15 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         return _reduced(self.tensor.sum(dim=axis, dtype=wanted), axis)
 
     def max(self, axis: int | None = None, initial: float | None = None) -> Any:
-        """The largest, also of nothing where there is an initial value."""
-        return _extreme(self.tensor, torch.amax, torch.clamp_min, axis, initial)
-
-    def min(self, axis: int | None = None, initial: float | None = None) -> Any:
-        """The smallest, also of nothing where there is an initial value."""
-        return _extreme(self.tensor, torch.amin, torch.clamp_max, axis, initial)
+        """The largest along an axis, or of all: of nothing, and at least, the initial value."""
+        if axis is not None:
+            assert initial is None
+            return _reduced(self.tensor.amax(dim=axis), axis)
+        if initial is None:
+            return fetch(self.tensor.amax())[()]
+        if self.tensor.numel() == 0:
+            return self.dtype.type(initial)
+        return fetch(self.tensor.amax().clamp(min=initial))[()]
 
     def argmax(self, axis: int) -> DeviceArray:
         """Where the largest of every row stands, the first of equals."""
@@ -223,14 +221,6 @@ def _reduced(tensor: Any, axis: int | None) -> Any:
     return DeviceArray(tensor) if axis else fetch(tensor)[()]
 
 
-def _extreme(tensor: Any, most: Any, bounded: Any, axis: int | None, initial: Any) -> Any:
-    if initial is not None and not (tensor.numel() if axis is None else tensor.shape[axis]):
-        shape = () if axis is None else tuple(np.delete(tensor.shape, axis))
-        return _reduced(tensor.new_full(shape, initial), axis)
-    extremes = most(tensor, dim=tuple(range(tensor.ndim)) if axis is None else axis)
-    return _reduced(extremes if initial is None else bounded(extremes, initial), axis)
-
-
 def _host(values: Any) -> Any:
     if isinstance(values, list | tuple):
         return type(values)(map(_host, values))
@@ -301,9 +291,10 @@ def _clip(values: Any, least: Any, most: Any) -> Any:
 
 def _smallest(values: Any, initial: Any = None, where: Any = None) -> Any:
     """``np.min``, of those entries that count."""
-    if not isinstance(where, DeviceArray) or initial is None:
+    if not isinstance(where, DeviceArray) or initial is None or values.tensor.numel() == 0:
         return NotImplemented
-    return DeviceArray(torch.where(where.tensor, values.tensor, initial)).min(initial=initial)
+    smallest = torch.where(where.tensor, values.tensor, initial).amin()
+    return fetch(smallest.clamp(max=initial))[()]
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {

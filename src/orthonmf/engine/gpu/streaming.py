@@ -65,18 +65,13 @@ class DeviceBlocks(Source):
             tensor, arrived = self._coming.pop(index).result()
             if arrived is not None:
                 torch.cuda.current_stream(self._device).wait_event(arrived)
-            if self._has_room(tensor):
-                self._kept[index] = tensor
+            if self._on_gpu:
+                free, total = torch.cuda.mem_get_info(self._device)
+                if free - 2 * tensor.nbytes > total // PART_LEFT:
+                    self._kept[index] = tensor
         if index + 2 < len(self.boundaries):
             self._begin(index + 1)
         return tensor
-
-    def _has_room(self, tensor: Any) -> bool:
-        """Whether a block may stay on the device."""
-        if not self._on_gpu:
-            return False
-        free, total = torch.cuda.mem_get_info(self._device)
-        return bool(free - 2 * tensor.nbytes > total // PART_LEFT)
 
     def _begin(self, index: int) -> None:
         """Begin to copy a block once all that was asked of the device so far is done."""
@@ -110,7 +105,7 @@ class DeviceBlocks(Source):
 
     def _fill(self, span: slice, room: Array) -> None:
         """Copy rows of the host, in the working dtype, by several threads at a time."""
-        work = Work(copy_block, by_row={"room": room})
+        work = Work(lambda kernel, rows, room: np.copyto(room, rows), by_row={"room": room})
         Threads(available_cores()).fold(self._host.part(span), work, lambda rows, nothing: None)
 
     def rows(self, indices: Array) -> Array:
@@ -121,8 +116,3 @@ class DeviceBlocks(Source):
 
     def transpose(self, many_passes: bool = True) -> Source | None:
         return self._host.transpose(many_passes)
-
-
-def copy_block(kernel: Kernel[Any], rows: Array, room: Array) -> None:
-    """Copy the rows of a block to where they will be sent from."""
-    np.copyto(room, rows)

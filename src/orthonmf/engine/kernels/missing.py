@@ -29,7 +29,7 @@ class ObservedBlock:
     """
 
     def __init__(self, rows: Array | csr_array) -> None:
-        self._values = fill(rows).astype(np.float64, copy=False)
+        self.values = fill(rows).astype(np.float64, copy=False)
         if isinstance(rows, np.ndarray):
             self._observed = (~np.isnan(rows)).astype(np.float64)
             return
@@ -38,24 +38,16 @@ class ObservedBlock:
         ones = np.ones(int(ends[-1]))
         self._missing = csr_array((ones, rows.indices[missing], ends), shape=rows.shape)
 
-    def multiply_directions(self, directions: Array) -> Array:
-        """Products (b, k) of the rows with directions (k, m)."""
-        return self._values @ np.ascontiguousarray(directions.T)
-
-    def multiply_columns(self, loadings: Array) -> Array:
-        """Products (k, m) of loadings (b, k) with the columns."""
-        return (self._values.T @ loadings).T
-
     def sum_observed(self, squares: Array) -> Array:
         """For every row the sums of ``squares`` (k, m) over its observed columns, (b, k)."""
         by_column = np.ascontiguousarray(squares.T)
-        if isinstance(self._values, np.ndarray):
+        if isinstance(self.values, np.ndarray):
             return self._observed @ by_column
         return _sum_others(self._missing, by_column)
 
     def sum_observed_rows(self, squares: Array) -> Array:
         """For every column the sums of ``squares`` (b, k) over its observed rows, (k, m)."""
-        if isinstance(self._values, np.ndarray):
+        if isinstance(self.values, np.ndarray):
             return squares.T @ self._observed
         return _sum_others(self._missing.T.tocsr(), squares).T
 
