@@ -135,8 +135,8 @@ def test_it_says_what_was_found():
     assert sentence[0].upper() + sentence[1:] in text
     assert "no overlap, to the last bit" in text
     for component in range(3):
-        assert f"word{int(told.result.components[component].argmax())}" in told.label(component)
-        assert told.label(component) in text
+        assert f"word{int(told.result.components[component].argmax())}" in told.labels[component]
+        assert told.labels[component] in text
 
 
 def test_the_groups_come_first_and_the_proof_last():

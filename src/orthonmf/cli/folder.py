@@ -15,6 +15,7 @@ from orthonmf.factorization import Factorization
 from orthonmf.files.journal import parse_object
 from orthonmf.files.readers import FileError, NamedMatrix
 from orthonmf.files.saving import load, save
+from orthonmf.files.saving.content import optional
 from orthonmf.files.whole_files import writing_together
 from orthonmf.report import Findings, Story, page
 from orthonmf.report.findings import is_exactly_orthogonal
@@ -130,7 +131,7 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
             "rows": len(findings.rows_of(component)),
             "features": story.n_columns(component),
             "energy": float(findings.energies[component]),
-            "name": story.label(component) or None,
+            "name": story.labels[component] or None,
             "distinctive_features": [
                 names[column] for column in story.distinctive_columns(component, TOP_FEATURES)
             ],
@@ -215,12 +216,11 @@ def read_model(path: Path, most_bytes: int) -> Factorization:
 
 def read_summary(folder: Path) -> dict[str, Any]:
     """The summary in a folder that ``fit`` wrote, as far as it is needed again."""
-    summary = {"options": {}, "remarks": [], **read_json(folder / SUMMARY)}
-    return _check(summary, SUMMARY_SHAPE, folder / SUMMARY, "fit")
+    return _read_json(folder / SUMMARY, SUMMARY_SHAPE, "fit", options={}, remarks=[])
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """One JSON object from a file."""
+def _read_json(path: Path, shape: Any, command: str, **defaults: Any) -> dict[str, Any]:
+    """The JSON object that a command wrote, of a shape, with defaults for what it may lack."""
     about(path)
     if path.exists() and not path.is_file():
         raise FileError(f"{path}: it is no regular file")
@@ -228,7 +228,10 @@ def read_json(path: Path) -> dict[str, Any]:
         content = file.read(LONGEST_JSON + 1)
     if len(content) > LONGEST_JSON:
         raise FileError(f"{path}: it is longer than {LONGEST_JSON:,} bytes")
-    return parse_object(content, f"{path}: it")
+    values = defaults | parse_object(content, f"{path}: it")
+    if not _fits(values, shape):
+        raise FileError(f"{path}: it was not written by orthonmf {command}, or is damaged")
+    return values
 
 
 def read_selection(folder: Path) -> dict[str, Any] | None:
@@ -236,7 +239,7 @@ def read_selection(folder: Path) -> dict[str, Any] | None:
     path = folder / SELECTION
     if not path.exists():
         return None
-    selection = _check(read_json(path), SELECTION_SHAPE, path, "select-k")
+    selection = _read_json(path, SELECTION_SHAPE, "select-k")
     for candidate in selection["candidates"]:  # as version 0.2.0 wrote it
         if _is_measure(error := candidate.pop("relative_squared_error", None)):
             candidate.setdefault("relative_error", error)
@@ -244,12 +247,6 @@ def read_selection(folder: Path) -> dict[str, Any] | None:
     if kinds != {type(selection["suggestion"])}:
         raise FileError(f"{path}: it holds no sizes of the kind that it suggests")
     return selection
-
-
-def _check(values: dict[str, Any], shape: Any, path: Path, command: str) -> dict[str, Any]:
-    if not _fits(values, shape):
-        raise FileError(f"{path}: it was not written by orthonmf {command}, or is damaged")
-    return values
 
 
 def _fits(value: Any, shape: Any) -> bool:
@@ -277,14 +274,10 @@ def _is_size(value: Any) -> bool:
     return all(type(count) is int and 0 < count < 2**31 for count in counts)
 
 
-def _may_be_text(value: Any) -> bool:
-    return value is None or _is_text(value)
-
-
 # What is read again of these files.
 SUMMARY_SHAPE = {
     "input": {"file": _is_text, "reading": {}},
-    "options": {"image_shape": _may_be_text, "groups": _may_be_text},
+    "options": {"image_shape": optional(_is_text), "groups": optional(_is_text)},
     "captured_by_chance": _is_measure,
     "remarks": [_is_text],
 }

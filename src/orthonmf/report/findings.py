@@ -15,6 +15,7 @@ from orthonmf.factorization import Factorization, one_per_row
 from orthonmf.inputs.data import as_matrix
 from orthonmf.measures import non_orthogonality
 from orthonmf.typing import Array
+from orthonmf.vectors import divide
 from orthonmf.views import strongest
 
 
@@ -63,28 +64,32 @@ def find(
 
     ``missing`` tells that NaN in it stands for missing entries; the rest is as for the fit.
     """
-    given: dict[str, Any] = {"missing_values": np.nan if missing else None, "n_jobs": n_jobs}
-    weight = result.feature_weight
-    matrix = as_matrix(X, feature_weight=weight, max_memory=max_memory, **given)
-    row_labels, row_scales = _assign_rows(result)
+    matrix = as_matrix(
+        X,
+        feature_weight=result.feature_weight,
+        missing_values=np.nan if missing else None,
+        n_jobs=n_jobs,
+        max_memory=max_memory,
+    )
+    row_labels, row_scales = strongest(result), result.scales
+    if row_scales is None:
+        row_scales = _entries_at(row_labels, np.asarray(result.loadings))
     if result.beta_loss == KULLBACK_LEIBLER:
         squares, captured, energies = _keep(matrix, result)
     else:
         squares = matrix.row_squares
         captured, energies = _capture(matrix, result, missing)
-    total = float(squares.sum())
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = np.clip(captured / squares, 0.0, 1.0)
+    total = squares.sum()
     column_labels, column_weights = _assign_columns(result, energies)
     return Findings(
         matrix=matrix,
         row_labels=row_labels,
         row_scales=row_scales,
-        row_shares=np.where(squares > 0, shares, np.nan),
-        row_misses=_share(np.maximum(squares - captured, 0.0), total),
+        row_shares=np.where(squares > 0, np.minimum(divide(captured, squares), 1.0), np.nan),
+        row_misses=divide(np.maximum(squares - captured, 0.0), total),
         column_labels=column_labels,
         column_weights=column_weights,
-        energies=_share(energies, total),
+        energies=divide(energies, total),
     )
 
 
@@ -125,25 +130,14 @@ def _keep(matrix: Matrix, result: Factorization) -> tuple[Array, Array, Array]:
     return information, np.maximum(kept, 0.0), np.maximum(energies, 0.0)
 
 
-def _share(part: Array, total: float) -> Array:
-    return part / total if total > 0 else np.zeros_like(part)
-
-
-def _assign_rows(result: Factorization) -> tuple[Array, Array]:
-    if result.labels is not None and result.scales is not None:
-        return result.labels, result.scales
-    labels = strongest(result)
-    return labels, _entries_at(labels, np.asarray(result.loadings))
-
-
 def _assign_columns(result: Factorization, energies: Array) -> tuple[Array, Array]:
     if result.feature_labels is not None and result.feature_scales is not None:
         return result.feature_labels, result.feature_scales
     # A column belongs to the component through which most of it is captured.
     captured = result.components.T * np.sqrt(energies)
-    labels = np.full(len(captured), -1)
-    used = np.flatnonzero(captured.any(axis=1))
-    labels[used] = captured[used].argmax(axis=1) if len(used) else -1
+    if not captured.shape[1]:
+        return np.full(len(captured), -1), np.zeros(len(captured))
+    labels = np.where(captured.any(axis=1), captured.argmax(axis=1), -1)
     return labels, _entries_at(labels, result.components.T)
 
 

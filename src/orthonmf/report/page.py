@@ -25,12 +25,10 @@ from orthonmf.report.story import Story, count, percent, ratio_text, sentence, s
 from orthonmf.report.tables import tables_of, write_rows
 
 MOST_DOTS = 24  # components, and features, of the table of dots
-MOST_CARDS = 60
-MOST_CORE = 40  # groups of each side of a core
 MOST_GROUPS, MOST_COMPONENTS = 24, 60  # of the table of known groups
 MOST_SPOTS = 5_000
 SIDE = 480  # of the map of rows
-TYPICAL_ROWS, WORST_ROWS, BINS = 6, 12, 20
+BINS = 20  # of the histogram of shares
 MOST_LINES, MOST_CSV = 50_000, 750_000  # lines and bytes of a table that a page carries
 STYLES = ("first", "second", "third", "fourth")  # of the lines of a chart
 LINKS = (
@@ -49,7 +47,8 @@ def page(story: Story) -> str:
     part = "the groups of both sides" if story.has_core else story.part
     core = [("Core", "#core")] if story.has_core else []
     dots = [] if story.image_shape else _dots(story)
-    pairs = story.selection and _is_of_pairs(story.selection)
+    chosen = story.selection
+    of_pairs = chosen is not None and isinstance(chosen["suggestion"], list)
     refits = told_refits(story)
     again = [("Again?", "#stability")] if refits else []
     return render(
@@ -66,8 +65,8 @@ def page(story: Story) -> str:
         spots=_spots(story),
         refits=refits,
         captured=_captured_rows(story),
-        curves=_curves(story) if story.selection and not pairs else [],
-        pairs=_pairs(story.selection["candidates"]) if story.selection and pairs else None,
+        curves=_curves(story) if chosen and not of_pairs else [],
+        pairs=_pairs(chosen["candidates"]) if chosen and of_pairs else None,
         files=_files(story),
         **pictures(story, part),
     )
@@ -104,10 +103,6 @@ def _environment() -> Environment:
         ratio_text=ratio_text,
         is_exactly_orthogonal=is_exactly_orthogonal,
         MOST_DOTS=MOST_DOTS,
-        MOST_CARDS=MOST_CARDS,
-        MOST_CORE=MOST_CORE,
-        TYPICAL_ROWS=TYPICAL_ROWS,
-        WORST_ROWS=WORST_ROWS,
     )
     environment.filters.update(
         percent=percent,
@@ -238,10 +233,6 @@ def _captured_rows(story: Story) -> dict[str, Any] | None:
         [(share, f"{share:.0%}") for share in (0, 0.25, 0.5, 0.75, 1)],
     )
     return {"quantiles": np.quantile(shares, (0.1, 0.5, 0.9)).tolist(), "chart": chart}
-
-
-def _is_of_pairs(selection: Mapping[str, Any]) -> bool:
-    return isinstance(selection["suggestion"], list)
 
 
 def _curves(story: Story) -> list[Chart]:

@@ -14,52 +14,37 @@ TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def told_refits(story: Story) -> list[dict[str, Any]]:
-    """One record for every side that has groups; empty where nothing was refitted."""
-    stability = story.stability
-    if stability is None:
-        return []
-    sides = (("rows", stability.samples), ("features", stability.features))
-    return [
-        {
-            "points": points,
-            "agreement": side.agreement,
-            "map": _map(story, points, side),
-            "dots": _dots(side),
-        }
-        for points, side in sides
-        if side is not None
-    ]
+    """One record for every side that has groups; empty where nothing was refitted.
+
+    Groups stand from the surest to the least sure; of too many the middle ones are left out.
+    """
+    told: list[dict[str, Any]] = []
+    for points, name in (("rows", "samples"), ("features", "features")):
+        side: Membership | None = getattr(story.stability, name, None)
+        if side is None:
+            continue
+        groups, half = order_of_groups(side).tolist(), MOST_MAPPED // 2
+        if len(groups) > MOST_MAPPED:
+            groups = groups[:half] + groups[-half:]
+        labels = story.group_labels if points == "features" and story.has_core else story.labels
+        rows = [
+            {
+                "group": group,
+                "label": labels[group],
+                "shares": side.exchange[group, groups].tolist(),
+                "nowhere": max(0.0, 1.0 - float(side.exchange[group].sum())),
+            }
+            for group in groups
+        ]
+        where = {"head": groups, "rows": rows, "all": len(side.jaccard)}
+        dots = _dots(side, groups)
+        told.append({"points": points, "agreement": side.agreement, "map": where, "dots": dots})
+    return told
 
 
-def _drawn(side: Membership) -> list[int]:
-    """Groups from the surest to the least sure; of too many the middle ones are left out."""
-    order = order_of_groups(side).tolist()
-    half = MOST_MAPPED // 2
-    return order if len(order) <= MOST_MAPPED else order[:half] + order[-half:]
-
-
-def _map(story: Story, points: str, side: Membership) -> dict[str, Any]:
-    """Names, sizes and shares of refits, a row for every group."""
-    groups, exchange, table = _drawn(side), side.exchange, side.groups
-    named = story.group_label if points == "features" and story.has_core else story.label
-    rows = [
-        {
-            "group": group,
-            "label": named(group),
-            "size": int(table["size"][group]),
-            "state": table["state"][group],
-            "jaccard": float(table["jaccard"][group]),
-            "shares": [float(exchange[group, other]) for other in groups],
-            "nowhere": float(max(0.0, 1.0 - exchange[group].sum())),
-        }
-        for group in groups
-    ]
-    return {"head": groups, "rows": rows, "all": len(side.jaccard)}
-
-
-def _dots(side: Membership) -> dict[str, Any]:
+def _dots(side: Membership, groups: list[int]) -> dict[str, Any]:
     """A path of dots for every group, at the shares of refits that keep its members."""
-    groups, kept = _drawn(side), side.groups["kept"]
+    kept = side.groups["kept"]
     right, bottom = WIDTH - RIGHT, TOP + ROW * len(groups)
     bands = []
     for place, group in enumerate(groups):

@@ -129,11 +129,10 @@ class Story:
     def seed(self) -> str:
         """How to make the answer again."""
         seed = self.result.random_state
-        if seed is None:
-            return ""
-        if self.by_command:
-            return f"Seed {seed}; the same command with --seed {seed} gives the same answer."
-        return f"Seed {seed}; the same call with random_state={seed} gives the same answer."
+        same = (
+            f"command with --seed {seed}" if self.by_command else f"call with random_state={seed}"
+        )
+        return "" if seed is None else f"Seed {seed}; the same {same} gives the same answer."
 
     def row(self, number: int) -> str:
         """The name of a row, short enough to show."""
@@ -186,20 +185,17 @@ class Story:
         """How many times as much a column weighs here as in any other component."""
         if self.result.n_components_found < 2:
             return ""
-        times = float(times_ahead(self.result.components, component, np.array([column]))[0])
+        (times,) = times_ahead(self.result.components, component, np.array([column])).tolist()
         if np.isinf(times):
             return "only here"
         return f"\N{MULTIPLICATION SIGN}{times:.{0 if times >= 10 else 1}f}"
 
     @cached_property
-    def _names(self) -> list[str]:
+    def labels(self) -> list[str]:
+        """What components could be called: their most distinctive features, if they have names."""
         if self.column_names is None:
             return [""] * self.result.n_components_found
         return name_components(self.weights, [shorten(name) for name in self.column_names])
-
-    def label(self, component: int) -> str:
-        """What a component could be called: its most distinctive features, if they have names."""
-        return self._names[component]
 
     @property
     def n_groups(self) -> int:
@@ -229,11 +225,12 @@ class Story:
         scales = self.findings.column_weights[members]
         return members[np.argsort(-scales, kind="stable")[:count]]
 
-    def group_label(self, group: int) -> str:
-        """What a group of columns could be called: its heaviest features, if they have names."""
-        if self.column_names is None:
-            return ""
-        return ", ".join(map(self.column, self.top_of_group(group, 3)))
+    @property
+    def group_labels(self) -> list[str]:
+        """What groups of columns could be called: their heaviest features, if they have names."""
+        count = 0 if self.column_names is None else 3
+        tops = (self.top_of_group(group, count) for group in range(self.n_groups))
+        return [", ".join(map(self.column, top)) for top in tops]
 
     def size(self, component: int) -> str:
         """How many rows and features belong to a component."""

@@ -19,12 +19,23 @@ Table = tuple[Sequence[str], Iterable[Sequence[Any]]]  # headings and rows
 
 def tables_of(story: Story) -> dict[str, Table]:
     """Every table there is, by the name of its file."""
-    tables = {
+    names = names_or_numbers(story.column_names, story.shape[1])
+    weights = (
+        (component, names[column], _number(weights[column]))
+        for component, weights in enumerate(story.result.components)
+        for column in story.top_columns(component, len(weights))
+    )
+    tables: dict[str, Table] = {
         ASSIGNMENTS: assignments(story),
-        FEATURES: _features(story),
-        COMPONENTS: _components(story),
+        FEATURES: _features(story, names),
+        COMPONENTS: (("component", "feature", "weight"), weights),
     }
-    return {**tables, CORE: _core(story)} if story.has_core else tables
+    if story.has_core:
+        core: Any = story.result.core
+        shares = story.core_shares
+        entries = ((*at, _number(core[at]), _number(shares[at])) for at in np.ndindex(core.shape))
+        tables[CORE] = ("component", "group", "core", "energy"), entries
+    return tables
 
 
 def assignments(story: Story) -> Table:
@@ -37,10 +48,9 @@ def assignments(story: Story) -> Table:
     return ("row", "component", *headings, "scale", "share_captured"), rows
 
 
-def _features(story: Story) -> Table:
+def _features(story: Story, names: Sequence[str]) -> Table:
     """The component, or group, in which every feature weighs most, and its weight there."""
     findings = story.findings
-    names = names_or_numbers(story.column_names, len(findings.column_labels))
     weights = map(_number, findings.column_weights)
     belongs = "group" if story.has_core else "component"
     headings, refitted = _refitted(story, "features")
@@ -50,31 +60,10 @@ def _features(story: Story) -> Table:
 
 def _refitted(story: Story, side: str) -> tuple[Sequence[str], Sequence[Iterable[Any]]]:
     """What refits say of the points of a side: certainty, and the second group; or nothing."""
-    if story.stability is None:
-        return (), ()
-    members: Membership | None = getattr(story.stability, side)
+    members: Membership | None = getattr(story.stability, side, None)
     if members is None:
         return (), ()
     return ("certainty", "second"), (map(_number, members.certainty), members.second.tolist())
-
-
-def _components(story: Story) -> Table:
-    """All weights above zero, those of a component together, the heaviest first."""
-    names = names_or_numbers(story.column_names, story.shape[1])
-    rows = (
-        (component, names[column], _number(weights[column]))
-        for component, weights in enumerate(story.result.components)
-        for column in story.top_columns(component, len(weights))
-    )
-    return ("component", "feature", "weight"), rows
-
-
-def _core(story: Story) -> Table:
-    """What every component and every group of features have to do with each other."""
-    core, shares = story.result.core, story.core_shares
-    assert core is not None
-    rows = ((*at, _number(core[at]), _number(shares[at])) for at in np.ndindex(core.shape))
-    return ("component", "group", "core", "energy"), rows
 
 
 def write_rows(file: TextIO, headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
