@@ -43,7 +43,11 @@ def writing_together(folder: Path, *, flushed: bool = True) -> Iterator[Callable
         for temporary, final in waiting.items():
             os.replace(temporary, final)
         if flushed and os.name == "posix":
-            _flush_folder(folder)
+            descriptor = os.open(folder, os.O_RDONLY)  # a renaming itself survives a power cut
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
     finally:
         for temporary in waiting:
             temporary.unlink(missing_ok=True)
@@ -86,12 +90,3 @@ def remove_leftovers(folder: Path) -> None:
         ours = left.fullmatch(entry.name)
         if ours and not psutil.pid_exists(int(ours[1])):
             entry.unlink(missing_ok=True)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make a renaming itself survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -15,8 +15,7 @@ from orthonmf.errors import FileError, MissingExtraError
 from orthonmf.inputs.parameters import name_nearest
 from orthonmf.typing import Array
 
-# Kinds of dtypes: real numbers, and what holds text.
-NUMBERS, TEXTS = "biuf", "SOU"
+NUMBERS = "biuf"  # kinds of dtypes: real numbers
 Names = tuple[str, ...] | None
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import orthonmf
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.files.archive import open_archive, write_archive
-from orthonmf.files.saving.content import Content
+from orthonmf.files.saving.content import Content, plain
 from orthonmf.files.saving.kinds import KINDS
 
 __all__ = ["load", "save"]
@@ -55,7 +55,7 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
         raise InvalidTypeError(f"cannot save a {name}; pass one of {', '.join(KINDS)}")
     pack, unpack = KINDS[name]
     content, arrays = pack(obj)
-    values = json.loads(json.dumps(content, allow_nan=False))
+    values = json.loads(json.dumps(plain(content), allow_nan=False))
     try:
         unpack(Content(path, values, arrays))
     except InvalidInputError as error:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, is_dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from orthonmf.errors import InvalidInputError
+from orthonmf.files.archive import Archive
 from orthonmf.typing import Array
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -18,18 +19,13 @@ UNIT_LENGTH = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}
 Check = Callable[[Any], bool]
 
 
-class Arrays(Protocol):
-    """Arrays by name: those of an open archive, or of one that is not written yet."""
-
-    def __contains__(self, name: object, /) -> bool: ...
-
-    def __getitem__(self, name: str, /) -> Array: ...
-
-
 class Content:
-    """Values and arrays by name, handed out after checks; unknown names are ignored."""
+    """Values and arrays by name, handed out after checks; unknown names are ignored.
 
-    def __init__(self, path: Any, values: Any, arrays: Arrays) -> None:
+    The arrays are those of an open archive, or of one that is not written yet.
+    """
+
+    def __init__(self, path: Any, values: Any, arrays: Archive | Mapping[str, Array]) -> None:
         self.path, self.values, self.arrays = path, values, arrays
         if not isinstance(values, dict):
             raise self.wrong("it has no content")
@@ -137,8 +133,7 @@ def optional(fits: Check) -> Check:
 
 def one_of(choices: Iterable[str | None]) -> Check:
     """The check that a value is one of these texts, or None if that is one."""
-    allowed = tuple(choices)
-    return lambda value: (value is None or is_text(value)) and value in allowed
+    return tuple(choices).__contains__
 
 
 def list_of(fits: Check, size: int | None = None) -> Check:
@@ -156,7 +151,7 @@ def plain(value: Any) -> Any:
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": str(value)}
-    if value is None or isinstance(value, bool | int | float | str):
+    if isinstance(value, int | float | str | None):
         return value
     if isinstance(value, dict):
         return {str(key): plain(inner) for key, inner in value.items()}

@@ -72,12 +72,15 @@ FIT_OPTIONS: dict[str, Check] = {
     "max_iter": is_positive,
     "tol": is_amount,
 }
+ARRAYS = (
+    *("components", "loadings", "labels", "scales", "feature_labels", "feature_scales"),
+    *("feature_weight", "information_shares"),
+)
 STABILITY: dict[str, Check] = {
     "n_refits": is_positive,
     "resample": one_of(RESAMPLES),
     "random_state": is_count,
 }
-SIDES = ("samples", "features")
 CERTIFICATE: dict[str, Check] = {field.name: optional(is_amount) for field in fields(Certificate)}
 CERTIFICATE |= dict.fromkeys(("method", "a_priori_kind", "reason", "quantity"), optional(is_text))
 
@@ -89,28 +92,24 @@ def _read(content: Content, checks: dict[str, Check]) -> dict[str, Any]:
 def _pack_factorization(result: Factorization) -> Packed:
     content = {
         "orthogonal": result.orthogonal,
-        **{name: plain(getattr(result, name)) for name in FACTORIZATION},
-        "promise": plain(result.promise),
-        "certificate": plain(result.evidence.without_data()),
-        "sample_names": plain(result.sample_names),
-        "feature_names": plain(result.feature_names),
-        "fit_options": plain(result.fit_options),
-        "preparation": list(result.preparation.names) if result.preparation else None,
+        **{name: getattr(result, name) for name in FACTORIZATION},
+        "promise": result.promise,
+        "certificate": result.evidence.without_data(),
+        "sample_names": result.sample_names,
+        "feature_names": result.feature_names,
+        "fit_options": result.fit_options,
+        "preparation": result.preparation.names if result.preparation else None,
     }
-    # Where there are labels and scales, one entry per row, they are the loadings.
-    loadings = () if result.labels is not None else ("loadings",)
-    others = (
-        *("labels", "scales", "feature_labels", "feature_scales"),
-        *("feature_weight", "information_shares"),
-    )
-    arrays = {name: getattr(result, name) for name in ("components", *loadings, *others)}
-    for name, learned in () if result.preparation is None else result.preparation.steps:
+    arrays = {name: getattr(result, name) for name in ARRAYS}
+    if result.labels is not None:  # with the scales, one entry per row, they are the loadings
+        del arrays["loadings"]
+    for name, learned in result.preparation.steps if result.preparation else ():
         arrays[f"preparation_{name}"] = learned
     return content, {name: array for name, array in arrays.items() if array is not None}
 
 
 def _unpack_factorization(content: Content) -> Factorization:
-    setting = content.value("orthogonal", lambda value: value in SETTINGS)
+    setting = content.value("orthogonal", one_of(SETTINGS))
     values = _read(content, FACTORIZATION)
     components = content.amounts("components", None, None)
     loss = LOSSES[values["beta_loss"]]
@@ -128,10 +127,12 @@ def _unpack_factorization(content: Content) -> Factorization:
         asked = values["n_components"]
         n_groups = asked[1] if isinstance(asked, tuple) else k
         feature_labels, feature_scales = _check_labels(content, "feature_", m, n_groups)
-        if isinstance(asked, tuple):
-            _check_groups(content, components, feature_labels, feature_scales, loss)
-        else:
-            _check_columns(content, components, feature_labels, feature_scales)
+        given = (components, feature_labels, feature_scales)
+        fits = _fit_groups(*given, loss) if isinstance(asked, tuple) else _fit_columns(*given)
+        if not fits:
+            raise content.wrong(
+                "feature_labels, feature_scales and components contradict each other"
+            )
     n = loadings.shape[0]
     feature_weight = content.amounts_or_none("feature_weight", m)
     if feature_weight is not None and not feature_weight.any():
@@ -163,8 +164,8 @@ def _certificate(content: Content) -> Certificate:
 
 def _promise(content: Content) -> Promise:
     """What was promised, on average or always, and of what."""
-    kind = content.value("kind", lambda value: value in (None, *KINDS_OF_PROMISES))
-    fits = is_amount if kind is not None else lambda value: value is None
+    kind = content.value("kind", one_of((None, *KINDS_OF_PROMISES)))
+    fits = one_of((None,)) if kind is None else is_amount
     return Promise(content.value("ratio", fits), kind, content.value("reason", is_text))
 
 
@@ -191,35 +192,34 @@ def _check_labels(content: Content, prefix: str, size: int | None, k: int) -> tu
     return labels, scales
 
 
-def _check_columns(content: Content, components: Array, labels: Array, scales: Array) -> None:
-    """Every column of the components has one entry at most, where and as large as it is said."""
+def _fit_columns(components: Array, labels: Array, scales: Array) -> bool:
+    """Whether every column has one entry at most, where and as large as it is said."""
     used = np.flatnonzero(labels >= 0)
     alone = np.count_nonzero(components, axis=0) == (labels >= 0)
-    if not alone.all() or not np.array_equal(components[labels[used], used], scales[used]):
-        raise content.wrong("feature_labels and components contradict each other")
+    return bool(alone.all()) and np.array_equal(components[labels[used], used], scales[used])
 
 
-def _check_groups(
-    content: Content, components: Array, labels: Array, scales: Array, loss: Loss
-) -> None:
-    """The columns of a group differ by their scales alone, and every component is made of them."""
+def _fit_groups(components: Array, labels: Array, scales: Array, loss: Loss) -> bool:
+    """Whether columns of a group differ by their scales alone, and all components are of them."""
     n_groups = int(labels.max(initial=-1)) + 1
     groups = one_per_row(labels, scales.astype(np.float64), n_groups)
     squares = np.asarray(groups.multiply(groups).sum(axis=0)).ravel()
     seen = divide(np.asarray(components @ groups), squares) @ groups.T
     rounding = UNIT_LENGTH[components.dtype]
-    right = np.array_equal(components.any(axis=0), labels >= 0)
-    right &= bool((np.abs(loss.group_sizes(labels, scales, n_groups) - 1.0) <= rounding).all())
-    if not right or np.abs(seen - components).max(initial=0.0) > rounding:
-        raise content.wrong("feature_labels, feature_scales and components contradict each other")
+    sizes = loss.group_sizes(labels, scales, n_groups)
+    return (
+        np.array_equal(components.any(axis=0), labels >= 0)
+        and bool(np.all(np.abs(sizes - 1.0) <= rounding))
+        and bool(np.all(np.abs(seen - components) <= rounding))
+    )
 
 
 def _pack_stability(stability: Stability) -> Packed:
-    content: dict[str, Any] = {name: plain(getattr(stability, name)) for name in STABILITY}
+    content: dict[str, Any] = {name: getattr(stability, name) for name in STABILITY}
     arrays: dict[str, Array] = {}
-    for side in SIDES:
+    for side in ("samples", "features"):
         members = getattr(stability, side)
-        content[side] = None if members is None else {"agreement": plain(members.agreement)}
+        content[side] = None if members is None else {"agreement": members.agreement}
         if members is not None:
             parts = ("labels", "counts", "jaccard", "energy_certainty")
             arrays |= {f"{side}_{name}": getattr(members, name) for name in parts}
@@ -228,7 +228,9 @@ def _pack_stability(stability: Stability) -> Packed:
 
 def _unpack_stability(content: Content) -> Stability:
     values = _read(content, STABILITY)
-    samples, features = (_unpack_membership(content, side, values["n_refits"]) for side in SIDES)
+    samples, features = (
+        _unpack_membership(content, side, values["n_refits"]) for side in ("samples", "features")
+    )
     if samples is None and features is None:
         raise content.wrong("it holds neither samples nor features")
     return Stability(samples, features, **values)
@@ -275,8 +277,8 @@ def _pack_clustering(model: BipartiteCorrelationClustering) -> Packed:
     content = {
         "parameters": parameters,
         "n_clusters": len(model.rows_),
-        "disagreements": plain(model.disagreements_),
-        "certificate": plain(model.certificate_),
+        "disagreements": model.disagreements_,
+        "certificate": model.certificate_,
         "feature_names": _list_names(getattr(model, NAMES, None), NAMES),
         "row_names": _list_names(model.row_names_, "row_names_"),
         "column_names": _list_names(model.column_names_, "column_names_"),
