@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
@@ -116,8 +115,8 @@ def as_source(X: Any) -> Source:
     if is_anndata(X):
         return as_source(X.X)
     refuse_networkx(X)
-    if is_sparse_on_disk(X):
-        X = X.to_memory()
+    if hasattr(type(X), "to_memory") and getattr(type(X), "format", None) in ("csr", "csc"):
+        X = X.to_memory()  # a sparse matrix in the file of a backed AnnData
     if issparse(X):
         for part in ("data", "indices", "indptr"):
             refuse_cut_map(getattr(X, part, None))
@@ -141,11 +140,6 @@ def is_anndata(X: Any) -> bool:
     Its class is asked: some objects, such as a Delayed of Dask, say yes to any name.
     """
     return all(hasattr(type(X), name) for name in ("X", "obs_names", "var_names", "layers"))
-
-
-def is_sparse_on_disk(X: Any) -> bool:
-    """Whether X is a sparse matrix in the file of a backed AnnData."""
-    return hasattr(type(X), "to_memory") and getattr(type(X), "format", None) in ("csr", "csc")
 
 
 def refuse_networkx(X: Any) -> None:
@@ -195,29 +189,26 @@ def is_sliceable(X: Any) -> bool:
 
 def _offense(row: int, column: int, value: float, X: Any) -> InvalidInputError:
     place = f"X[{row}, {column}]"
-    if math.isnan(value):
+    if np.isnan(value):
         return MissingEntryError(
             f"Input X contains NaN, the first at {place}",
             "pass missing_values=numpy.nan to leave missing entries out of the error (over samples "
             "or features), or impute them, for instance with sklearn.impute.SimpleImputer",
         )
-    if math.isinf(value) and value > 0:
+    if np.isposinf(value):
         return InvalidInputError(
             f"Input X contains infinity, the first at {place}. Cap or remove such values"
         )
+    remedy = "clip it with numpy.maximum(X, 0) or shift it to start at zero"
+    if is_anndata(X):  # it may have kept the counts that it was made of
+        places = [f"X.layers[{name!r}] (layer={name!r} in annotate)" for name in X.layers]
+        places += ["X.raw.to_adata()"] if X.raw is not None else []
+        remedy += f"; what X was made of may be there: {', '.join(places[:5])}" if places else ""
     return NegativeEntryError(
         f"Negative values in data: the first is {place} = {value:g}. The factorization needs a "
         "non-negative matrix",
-        "clip it with numpy.maximum(X, 0) or shift it to start at zero"
-        f"{_name_counts(X) if is_anndata(X) else ''}",
+        remedy,
     )
-
-
-def _name_counts(adata: Any) -> str:
-    """Where the counts are that the matrix of an AnnData was made of, if they have been kept."""
-    places = [f"X.layers[{name!r}] (layer={name!r} in annotate)" for name in adata.layers]
-    places += ["X.raw.to_adata()"] if adata.raw is not None else []
-    return f"; what X was made of may be there: {', '.join(places[:5])}" if places else ""
 
 
 def as_directions(directions: Any, k: int, n_features: int) -> Array:

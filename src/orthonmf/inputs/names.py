@@ -21,13 +21,11 @@ def names_for(
 
     ``shape`` is that of X. Names of a frame or an AnnData give way to those that are given.
     """
-    own = names_of(X)
-    given = (sample_names, feature_names)
-    titles = ("sample_names", "feature_names")
-    rows, columns = (
-        own[side] if given[side] is None else as_names(given[side], shape[side], titles[side])
-        for side in (0, 1)
-    )
+    rows, columns = names_of(X)
+    if sample_names is not None:
+        rows = as_names(sample_names, shape[0], "sample_names")
+    if feature_names is not None:
+        columns = as_names(feature_names, shape[1], "feature_names")
     return rows, columns
 
 

@@ -34,16 +34,12 @@ def as_checked_csr(X: Any) -> csr_array:
     Parts are shared where X is CSR. Entries stored twice are left as they are.
     """
     try:
-        return _checked(CONTAINERS.get(X.format, csr_array)(X))
+        matrix = CONTAINERS.get(X.format, csr_array)(X)  # without indptr checked when it is made
+        if hasattr(matrix, "indptr"):
+            # SciPy's own check looks no further when the last entry of indptr is 0.
+            if np.any(matrix.indptr[1:] < matrix.indptr[:-1]):
+                raise ValueError("indptr must not decrease")
+            matrix.check_format(full_check=True)
+        return csr_array(matrix)
     except (ValueError, IndexError, TypeError, ArithmeticError, AttributeError) as error:
         raise InvalidInputError(f"the sparse structure of X is corrupt: {error}") from error
-
-
-def _checked(matrix: Any) -> csr_array:
-    """The same in CSR, once its indices have been checked; other kinds do so when they are made."""
-    if hasattr(matrix, "indptr"):
-        # SciPy's own check looks no further when the last entry of indptr is 0.
-        if np.any(matrix.indptr[1:] < matrix.indptr[:-1]):
-            raise ValueError("indptr must not decrease")
-        matrix.check_format(full_check=True)
-    return csr_array(matrix)
