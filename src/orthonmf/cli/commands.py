@@ -120,7 +120,9 @@ def make_program() -> Any:
 
 def run(given: list[str]) -> int:
     """Run the command that these arguments name; returns the exit code."""
-    arguments = _without_debug(given) or ["--help"]
+    end = given.index("--") if "--" in given else len(given)  # what follows it is no option
+    Debug.wanted = "--debug" in given[:end]
+    arguments = [word for word in given[:end] if word != "--debug"] + given[end:] or ["--help"]
     try:
         code = make_program()(args=arguments, prog_name="orthonmf", standalone_mode=False)
         sys.stdout.flush()
@@ -139,11 +141,3 @@ def run(given: list[str]) -> int:
         say(f"{message()} (orthonmf {command}--help tells more)")
         return int(getattr(error, "exit_code", BAD_INPUT))
     return code if isinstance(code, int) else 0
-
-
-def _without_debug(arguments: list[str]) -> list[str]:
-    """Take ``--debug`` out of the arguments, wherever it stands before ``--``."""
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    options, rest = arguments[:end], arguments[end:]
-    Debug.wanted = "--debug" in options
-    return [argument for argument in options if argument != "--debug"] + rest

@@ -30,9 +30,14 @@ STREAM_ABOVE = 2**30
 SHARE_TO_READ = 0.25
 SIDES = ("rows", "columns")
 OBSERVATION = "obs:"
-NAMES = dict(zip(("row_names", "feature_names"), SIDES, strict=True))  # in files of their own
 FOUND_OUT = ("format", "key", "header", "index", "encoding")  # where it is not said
 MISSING = "--missing leaves missing entries out of the error (over samples or features)"
+# What a matrix that stays on disk cannot be.
+PREPARED = "prepared; write a prepared one, or grant more with --max-memory"
+TURNED = (
+    "turned; leave --transpose out and ask for --orthogonal features in place of samples (or "
+    "samples in place of features)"
+)
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 PREPARING = ("normalize", "log1p", "tfidf", "scale_features")
 PANEL = "Preparing the matrix"
@@ -65,9 +70,9 @@ class Reading:
         ),
     ] = False
     max_bytes: o.MaxBytes = None
-    row_names: Annotated[Path | None, o.reading("FILE", "Names of the rows, one per line.")] = None
+    row_names: Annotated[str | None, o.reading("FILE", "Names of the rows, one per line.")] = None
     feature_names: Annotated[
-        Path | None, o.reading("FILE", "Names of the columns, one per line.")
+        str | None, o.reading("FILE", "Names of the columns, one per line.")
     ] = None
     columns: Annotated[
         str | None,
@@ -113,19 +118,18 @@ class Reading:
     def plain(self) -> dict[str, Any]:
         """The same as JSON has it, with paths that hold from anywhere."""
         given = asdict(self)
-        paths = {name: Path(given[name]) for name in NAMES if given[name] is not None}
-        return given | {name: str(path.resolve()) for name, path in paths.items()}
+        files = {name: given[name] for name in ("row_names", "feature_names") if given[name]}
+        return given | {name: str(Path(file).resolve()) for name, file in files.items()}
 
     @staticmethod
     def from_plain(values: dict[str, Any]) -> Reading:
         """What :meth:`plain` was made of."""
-        kinds = {**get_type_hints(Reading), **dict.fromkeys(NAMES, str | None)}
-        given = {name: values[name] for name in Reading.__slots__ if name in values}
+        kinds = get_type_hints(Reading)
+        given = {name: values[name] for name in kinds if name in values}
         for name, value in given.items():
             if not isinstance(value, kinds[name]) or "\0" in str(value):
                 raise InvalidInputError(f"how to read the data is not clear: {name} is {value!r}")
-        paths = {name: Path(given[name]) for name in NAMES if given.get(name) is not None}
-        return Reading(**given | paths)
+        return Reading(**given)
 
 
 def takes_reading(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -163,56 +167,45 @@ def read_data(
     With ``stream`` a large dense matrix in HDF5 or Zarr is left there, as one in ``.npy`` always
     is: its rows can be had until the result is closed.
     """
-    about("<stdin>" if file == "-" else file)
-    with progress(f"reading {Path(file).name}", quiet):
-        return _read(file, reading, stream)
-
-
-def _read(file: str, reading: Reading, stream: bool) -> NamedMatrix:
     memory, limit = reading.memory, most_bytes(reading.max_bytes)
     largest = STREAM_ABOVE if memory is None else int(memory * SHARE_TO_READ)
-    room = limit if memory is None else largest
-    data = read_matrix(
-        file,
-        **{name: getattr(reading, name) for name in FOUND_OUT},
-        allow_missing=reading.missing,
-        max_bytes=limit,
-        map_above=largest,
-        stream_above=largest if stream else None,
-        columns=None if reading.columns is None else o.as_names(reading.columns, "--columns"),
-        drop=() if reading.drop is None else o.as_names(reading.drop, "--drop"),
-    )
-    needed = data.where_negative or "clip it at 0, or shift it to start there"
-    missing = "fill them first" if reading.missing is None else MISSING
-    about(data.source, {NegativeEntryError: needed, MissingEntryError: missing})
-    for note in data.notes:
-        say(f"{data.source}: {note}", "note")
+    about("<stdin>" if file == "-" else file)
+    with progress(f"reading {Path(file).name}", quiet):
+        data = read_matrix(
+            file,
+            **{name: getattr(reading, name) for name in FOUND_OUT},
+            allow_missing=reading.missing,
+            max_bytes=limit,
+            map_above=largest,
+            stream_above=largest if stream else None,
+            columns=None if reading.columns is None else o.as_names(reading.columns, "--columns"),
+            drop=() if reading.drop is None else o.as_names(reading.drop, "--drop"),
+        )
+        needed = data.where_negative or "clip it at 0, or shift it to start there"
+        missing = "fill them first" if reading.missing is None else MISSING
+        about(data.source, {NegativeEntryError: needed, MissingEntryError: missing})
+        for note in data.notes:
+            say(f"{data.source}: {note}", "note")
+        return _as_asked(data, reading, limit if memory is None else largest)
+
+
+def _as_asked(data: NamedMatrix, reading: Reading, largest: int) -> NamedMatrix:
+    """What was read, turned, named and prepared as the options say."""
     if reading.transpose:
-        data = _turn(data, room)
+        X = _in_memory(data, largest, TURNED).T
+        X = X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X)
+        data = replace(data, X=X, row_names=data.column_names, column_names=data.row_names)
     n, m = data.X.shape
     if reading.row_names is not None:
         data = replace(data, row_names=read_names(reading.row_names, n, "rows"))
     if reading.feature_names is not None:
         data = replace(data, column_names=read_names(reading.feature_names, m, "columns"))
     if reading.steps:
-        advice = "prepared; write a prepared one, or grant more with --max-memory"
-        X = _in_memory(data, room, advice)
         nan = np.nan if reading.missing else None
+        X = _in_memory(data, largest, PREPARED)
         X, preparation = prepare(X, reading.steps, missing_values=nan)
         data = replace(data, X=X, preparation=preparation, opened=None)
     return data
-
-
-def _turn(data: NamedMatrix, largest: int) -> NamedMatrix:
-    """Columns as rows, in memory."""
-    X = _in_memory(
-        data,
-        largest,
-        "turned; leave --transpose out and ask for --orthogonal features in place of samples (or "
-        "samples in place of features)",
-    ).T
-    X = X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X)
-    return replace(data, X=X, row_names=data.column_names, column_names=data.row_names)
 
 
 def _in_memory(data: NamedMatrix, largest: int, advice: str) -> Any:

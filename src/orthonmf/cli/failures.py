@@ -18,12 +18,7 @@ from typing import Any
 
 import typer
 
-from orthonmf.errors import (
-    FewerComponentsWarning,
-    FileError,
-    MissingExtraError,
-    OrthoNMFError,
-)
+from orthonmf.errors import FewerComponentsWarning, FileError, MissingExtraError, OrthoNMFError
 
 IO_FAILED, BAD_INPUT, INTERRUPTED, PIPE_CLOSED, TERMINATED = 1, 2, 130, 141, 143
 
@@ -66,7 +61,7 @@ def guard(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         about(None)
-        signal.signal(signal.SIGTERM, _terminate)
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(TERMINATED))
         earlier = signal.getsignal(signal.SIGINT)
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -83,7 +78,10 @@ def guard(command: Callable[..., None]) -> Callable[..., None]:
             say("interrupted; nothing was half written", "note")
             raise typer.Exit(INTERRUPTED) from None
         except (OrthoNMFError, OSError, MemoryError) as error:
-            _flush_stdout()
+            try:
+                sys.stdout.flush()
+            except OSError:  # given up, so that it is not tried again at the end
+                close_stdout()
             if Debug.wanted:
                 raise
             say(describe(error))
@@ -120,38 +118,25 @@ def exit_code(error: BaseException) -> int:
 
 def describe(error: BaseException) -> str:
     """The message of an error, with the file it is about."""
-    name = About.name
-    if isinstance(error, OSError) and not isinstance(error, OrthoNMFError):
-        place = error.filename if error.filename is not None else name
-        why = error.strerror or str(error)
-        return f"{place}: {why}" if place is not None else why
-    if isinstance(error, MemoryError) and not isinstance(error, OrthoNMFError):
-        return f"{name}: not enough memory: {error or 'an allocation failed'}"
-    text = str(error)
-    own = next((About.remedies[kind] for kind in About.remedies if isinstance(error, kind)), None)
-    if isinstance(error, OrthoNMFError) and own is not None:
-        text = f"{error.problem}; {own}" if own else error.problem
-    if name is None or isinstance(error, FileError) or text.startswith(name):
-        return text
-    return f"{name}: {text}"
-
-
-def _terminate(number: int, frame: Any) -> None:
-    raise SystemExit(TERMINATED)
+    place, text = About.name, str(error)
+    if isinstance(error, OrthoNMFError):
+        for kind, remedy in About.remedies.items():
+            if isinstance(error, kind):
+                text = f"{error.problem}; {remedy}" if remedy else error.problem
+        if isinstance(error, FileError) or text.startswith(place or ""):
+            return text
+    elif isinstance(error, MemoryError):
+        text = f"not enough memory: {text or 'an allocation failed'}"
+    elif isinstance(error, OSError):
+        place = place if error.filename is None else error.filename
+        text = error.strerror or text
+    return text if place is None else f"{place}: {text}"
 
 
 def _show_warning(message: Any, category: type[Warning], *args: Any, **kwargs: Any) -> None:
     """Tell users what is meant for them; what dependencies tell programmers, with ``--debug``."""
     if Debug.wanted or issubclass(category, FewerComponentsWarning):
         say(str(message), "note")
-
-
-def _flush_stdout() -> None:
-    """Write what is left to stdout, or give it up, so that it is not tried again at the end."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        close_stdout()
 
 
 def close_stdout() -> None:
