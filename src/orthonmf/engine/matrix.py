@@ -285,6 +285,17 @@ class Matrix:
         in_order = on_host(sums)[np.argsort(order)]
         return BlockSweep(labels, products, self.weigh_columns(in_order))
 
+    def find_winners(self, directions: Array) -> tuple[Array, Array]:
+        """(n,) the direction with the largest product with every row of Y, and that product."""
+        labels, products = np.empty(self.shape[0], np.int32), np.empty(self.shape[0])
+
+        def absorb(part: slice, block: tuple[Array, Array]) -> None:
+            labels[part], products[part] = block
+
+        shared = {"directions": self.weigh_columns(directions).astype(self.pass_dtype, copy=False)}
+        self.fold("find_winners", absorb, shared)
+        return labels, products
+
     def draw_rows(
         self,
         directions: Array,

@@ -234,6 +234,12 @@ class Samples(Points):
         products = self.matrix.products(centers)
         return divide(products, self._lengths[:, None]), square_lengths(centers)
 
+    def find_nearest(self, unit: Array) -> tuple[Array, Array]:
+        """Which unit vector captures most of every point (N,), and what it misses (N,)."""
+        labels, products = self.matrix.find_winners(unit)
+        cosines = np.minimum(divide(products, self._lengths), 1.0)
+        return labels, self.weights * (1.0 - np.square(cosines))
+
     def rough_cosines_with(self, unit: Array) -> Array:
         """Products (N, c) of all normalized points with unit vectors, as exact as the data."""
         products = on_host(self.matrix.products(unit, exact=False))

@@ -96,10 +96,9 @@ def gather(plain: PlainDraws, k: int, rng: np.random.Generator) -> Candidates:
         picks = draw_distinct(missed, size, rng)
         if len(picks) == 0:
             break
-        sweep = points.sweep_directions(points.at(picks))
-        by_new = points.find_missed(sweep)
+        nearest, by_new = points.find_nearest(points.at(picks))
         by_new[picks] = 0.0
-        labels = np.where(by_new < missed, sweep.labels + count, labels)
+        labels = np.where(by_new < missed, nearest + count, labels)
         labels[picks] = count + np.arange(len(picks))
         missed = np.minimum(by_new, missed)
         count += len(picks)
