@@ -160,9 +160,8 @@ def split_components(
     own = points.weights - missed
     other, second, most = np.zeros(len(labels)), np.zeros_like(sweep.sums), np.full(k, -np.inf)
     members = np.where(tried[labels], labels, -1)
-    order = np.argsort(labels, kind="stable")
     for number in range(SPLIT_CANDIDATES):
-        drawn = draw_one_each(np.where(members >= 0, missed, 0.0), labels, order, rng)
+        drawn = draw_one_each(np.where(members >= 0, missed, 0.0), labels, k, rng)
         candidates = np.zeros_like(second)
         candidates[labels[drawn]] = points.at(drawn)
         energies = points.captured_along(members, candidates)
@@ -187,21 +186,20 @@ def split_components(
     return Split(np.where(tried, captured, 0.0), sums[:k], sums[k:])
 
 
-def draw_one_each(chances: Array, labels: Array, order: Array, rng: np.random.Generator) -> Array:
-    """Positions of one point for every label that has any, drawn by chances (N,).
+def draw_one_each(chances: Array, labels: Array, k: int, rng: np.random.Generator) -> Array:
+    """Positions of one point for every of k labels that has any, drawn by chances (N,).
 
     Every point waits an exponential time at the rate of its chance; the first of a label wins.
     """
     waits = np.full(len(chances), np.inf)
     hot = np.flatnonzero(chances > 0)
     waits[hot] = rng.standard_exponential(len(hot)) / chances[hot]
-    sorted_labels = labels[order]
-    starts = np.flatnonzero(np.diff(sorted_labels, prepend=-1))
-    firsts = np.minimum.reduceat(waits[order], starts)
-    counts = np.diff(np.append(starts, len(order)))
-    hit = np.flatnonzero((waits[order] == np.repeat(firsts, counts)) & np.isfinite(waits[order]))
-    _, first_of_label = np.unique(sorted_labels[hit], return_index=True)
-    return order[hit[first_of_label]]
+    shortest = np.full(k, np.inf)
+    np.minimum.at(shortest, labels[hot], waits[hot])
+    first = hot[waits[hot] == shortest[labels[hot]]][::-1]  # of several the first is written last
+    drawn = np.full(k, -1)
+    drawn[labels[first]] = first
+    return drawn[drawn >= 0]
 
 
 def choose_exchanges(gains: Array, losses: Array, least: float) -> list[tuple[int, int, int]]:
