@@ -23,7 +23,7 @@ from orthonmf.typing import Array
 
 # Points that are proposed at once are half as many as are drawn, or so many; their products with
 # all points are kept, up to so many.
-LEAST_AT_ONCE = 4
+LEAST_AT_ONCE = 8
 MOST_PRODUCTS = 2**21
 
 

@@ -70,15 +70,18 @@ class PlainDraws:
     missed: Array  # (N,)
 
     def or_better(self, directions: Array) -> Array:
-        """What one power update makes of directions (k, m), unless these draws capture more.
+        """Directions (k, m), unless these draws capture more: so their promise holds.
 
-        So the promise of the draws holds for what is returned.
+        The sweep that tells is the first of what comes next.
         """
         captured = self.points.total - float(self.missed.sum())
         if len(directions) < len(self.directions):
             return self.directions
-        sweep = self.points.sweep_directions(directions, by_point=False)
-        return sweep.sums if float(sweep.captured.sum()) >= captured else self.directions
+        sweep = self.points.sweep_directions(directions, by_point=self.points.sweeps_are_final)
+        if float(sweep.captured.sum()) < captured:
+            return self.directions
+        self.points.expect_again(sweep)
+        return directions
 
 
 def draw_plainly(points: Samples, k: int, rng: np.random.Generator) -> PlainDraws:
@@ -142,7 +145,7 @@ def with_few_coordinates(centers: Array, cosines: Array | None) -> Array:
     ``cosines`` (c, c) of the centers, where these are not vectors themselves.
     """
     c, m = centers.shape
-    if cosines is None and m <= c:
+    if cosines is None and m <= 2 * c:
         return centers
     values, vectors = np.linalg.eigh(centers @ centers.T if cosines is None else cosines)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
