@@ -262,9 +262,9 @@ class Samples(Points):
         """The direction that captures most of every row: the largest ``<x, u>``."""
         unit = unit_lengths(directions)
         known, self._expected = self._expected, None
-        if known is not None and (known.labels is not None or not by_point):
-            if np.array_equal(known.unit, unit):
-                return known
+        enough = known is not None and (known.labels is not None or not by_point)
+        if enough and np.array_equal(known.unit, unit):
+            return known
         swept = self.matrix.sweep(unit, by_row=by_point)
         # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
         captured = np.einsum("sh,sh->s", swept.sums, unit)
