@@ -262,8 +262,12 @@ class Samples(Points):
         """The direction that captures most of every row: the largest ``<x, u>``."""
         unit = unit_lengths(directions)
         known, self._expected = self._expected, None
-        enough = known is not None and (known.labels is not None or not by_point)
-        if enough and np.array_equal(known.unit, unit):
+        if (
+            known is not None
+            and known.unit is not None
+            and (known.labels is not None or not by_point)
+            and np.array_equal(known.unit, unit)
+        ):
             return known
         swept = self.matrix.sweep(unit, by_row=by_point)
         # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
