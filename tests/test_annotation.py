@@ -114,9 +114,11 @@ def test_the_command_writes_the_same(adata, tmp_path):
     adata.raw = anndata.AnnData(np.hstack([adata.X, adata.X]))
     adata.obs["group"] = "a"
     adata.write_h5ad(tmp_path / "x.h5ad")
+    before = (tmp_path / "x.h5ad").read_bytes()
     result = orthonmf.annotate(adata, 3, random_state=0)
     done = command("fit", "x.h5ad", "-k", 3, "--seed", 0, cwd=tmp_path)
     assert done.code == 0, done.err
+    assert (tmp_path / "x.h5ad").read_bytes() == before
     held = anndata.read_h5ad(tmp_path / "x.orthonmf" / "x.orthonmf.h5ad")
     assert list(held.obs.columns) == ["group", "orthonmf"]
     assert held.obs["orthonmf"].equals(adata.obs["orthonmf"])

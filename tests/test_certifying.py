@@ -15,17 +15,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 from sklearn.utils import estimator_html_repr
 
 import orthonmf
-from orthonmf.certificate import LowerBound
 from orthonmf.certifying import (
-    Measured,
-    conclude,
     prove,
 )
-from orthonmf.errors import InvalidInputError, SourceChangedError, WrongBoundError
+from orthonmf.errors import InvalidInputError, SourceChangedError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.progress import listening
 from tests.oracles.exact import exact_error, exact_total, smallest_error
@@ -105,14 +101,6 @@ def test_nothing_else_computes_one(tmp_path):
     assert "certificate_" in estimator_html_repr(model)
 
 
-def test_a_grid_search_computes_none():
-    search = GridSearchCV(
-        orthonmf.OrthogonalNMF(random_state=0), {"n_components": [2, 3]}, cv=2, n_jobs=1
-    ).fit(some_matrix())
-    assert "certificate_" not in dir(search.best_estimator_)
-    assert search.best_estimator_.certificate_.ratio > 1
-
-
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 def test_the_result_holds_the_object_of_the_caller_and_lets_it_go(orthogonal):
     X, weights = some_matrix(), np.arange(1.0, 41.0)
@@ -186,13 +174,6 @@ def test_a_model_without_data_computes_a_certificate_from_them():
         assert numbers(found) == numbers(model.certificate_)
         again.set_params(n_components=1)  # the claim is about as many components as there are
         assert again.certify(X, sample_weight=weights).lower_bound == found.lower_bound
-
-
-def test_none_computes_nothing_and_says_what_was_promised():
-    result = fitted(some_matrix(), certificate=None, init="lines")
-    assert result.certificate.ratio is None
-    assert result.certificate.a_priori_ratio == result.promise.ratio > 1
-    assert result.certify(some_matrix()).ratio > 1
 
 
 def test_the_same_data_give_the_same_certificate_whenever_it_is_computed():
@@ -334,14 +315,6 @@ def test_other_data_are_refused():
         zero.certify(np.ones((4, 3)))
 
 
-def test_missing_values_leave_nothing_to_prove():
-    X = some_matrix()
-    X[3, 4] = np.nan
-    result = fitted(X, missing_values=np.nan)
-    found = result.certify(X, missing_values=np.nan)
-    assert str(found).startswith("nothing is proven: entries are missing")
-
-
 def test_a_file_that_was_closed_is_told(tmp_path):
     h5py = pytest.importorskip("h5py")
     X = some_matrix()
@@ -355,14 +328,6 @@ def test_a_file_that_was_closed_is_told(tmp_path):
         result.certificate  # noqa: B018
     with h5py.File(tmp_path / "X.h5") as file:
         assert result.certify(file["X"]).ratio == wanted.ratio
-
-
-def test_a_memory_map_that_changes_is_told(tmp_path):
-    np.save(tmp_path / "X.npy", some_matrix())
-    result = fitted(np.load(tmp_path / "X.npy", mmap_mode="r"))
-    np.load(tmp_path / "X.npy", mmap_mode="r+")[9, 9] = 8.0
-    with pytest.raises(SourceChangedError, match="the error of the result on X"):
-        result.certificate  # noqa: B018
 
 
 # Threads, processes, signals
@@ -508,18 +473,3 @@ def test_error_and_bound_of_a_certificate_enclose_those_of_exact_arithmetic(orth
     assert proven.ratio * least >= error
     assert proven.upper_bound == pytest.approx(float(error), rel=1e-9)
     assert not proven.reason
-
-
-def test_the_largest_bound_counts_and_both_sides_are_rounded_the_safe_way():
-    matrix, found = as_matrix(SMALL), fitted(SMALL, 2)
-    squared = found.relative_squared_error * matrix.total
-    bounds = [LowerBound(0.2 * squared, "one"), LowerBound(0.5 * squared, "other")]
-    proven = conclude(matrix, found, Measured(squared, direct=True), bounds)
-    assert proven.method == "other"
-    assert proven.ratio == pytest.approx(2.0, rel=1e-3)
-    assert proven.ratio >= 2.0
-    assert proven.lower_bound <= 0.5 * found.relative_squared_error
-    assert proven.upper_bound >= found.relative_squared_error
-    wrong = [LowerBound(1.01 * squared, "a mistake")]
-    with pytest.raises(WrongBoundError):
-        conclude(matrix, found, Measured(squared, direct=True), wrong)

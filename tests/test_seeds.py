@@ -48,12 +48,3 @@ def test_a_fit_without_a_seed_that_goes_on_keeps_the_seed_of_its_file(tmp_path):
     second = orthonmf.factorize(X, 4, checkpoint=tmp_path / "kept")
     assert second.random_state == first.random_state
     assert same(orthonmf.factorize(X, 4, random_state=first.random_state), second)
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "said"),
-    [("init", None, "one of 'auto'"), ("checkpoint", 5.5, "the name of a file, got 5.5")],
-)
-def test_what_is_no_option_is_answered_with_what_is_taken(option, value, said):
-    with pytest.raises(orthonmf.OrthoNMFError, match=said):
-        orthonmf.factorize(X, 2, **{option: value})

@@ -254,24 +254,6 @@ def test_demo_writes_three_pages_and_says_what_comes_next(tmp_path, run):
 
 
 @pytest.mark.slow
-def test_h5ad_results_go_into_a_copy(tmp_path, run, blocks):
-    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
-    obs, var = (
-        pandas.DataFrame(index=[f"{a}{i}" for i in range(n)]) for a, n in (("c", 30), ("g", 12))
-    )
-    anndata.AnnData(blocks, obs=obs, var=var).write_h5ad(tmp_path / "x.h5ad")
-    before = (tmp_path / "x.h5ad").read_bytes()
-    run("fit", "x.h5ad", "-k", 3, "-o", "out", "--seed", 0, code=0)
-    assert rows_of(tmp_path / "out" / "assignments.csv")[4]["row"] == "c4"
-    assert (tmp_path / "x.h5ad").read_bytes() == before
-    copy = anndata.read_h5ad(tmp_path / "out" / "x.orthonmf.h5ad")
-    assert copy.obsm["X_orthonmf"].shape == (30, 3)
-    assert copy.varm["orthonmf"].shape == (12, 3)
-    assert "at most" in copy.uns["orthonmf"]["certificate"]
-    assert copy.uns["orthonmf"]["labels"].shape == (30,)
-
-
-@pytest.mark.slow
 def test_standard_input_is_recognized_by_its_content(table, tmp_path, run, blocks):
     text = table.read_text()
     run("fit", "-", "-k", 3, "-o", "out", stdin=text, code=0)

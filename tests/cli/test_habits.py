@@ -42,7 +42,3 @@ def test_completion_installs_itself(tmp_path):
     assert done.returncode == 0, done.stderr
     installed = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
     assert any("_ORTHONMF_COMPLETE" in text for text in installed)
-
-
-def test_short_work_in_a_pipe_says_nothing(table, run):
-    assert run("fit", table, "-k", 3).err == ""

@@ -69,17 +69,6 @@ def test_one_refit_is_refused_before_any_work(run, table):
     assert "--refits 1" in refused.err
 
 
-def test_an_h5ad_gets_the_certainty_of_its_cells(run, blocks, tmp_path):
-    anndata = pytest.importorskip("anndata")
-    anndata.AnnData(blocks).write_h5ad(tmp_path / "cells.h5ad")
-    told = run("fit", "cells.h5ad", "-k", 3, "--refits", 3, "-o", "out")
-    assert told.code == 0, told.err
-    cells = anndata.read_h5ad(tmp_path / "out" / "cells.orthonmf.h5ad")
-    certainty = orthonmf.load(tmp_path / "out" / "stability.npz").certainty
-    np.testing.assert_array_equal(cells.obs["orthonmf_certainty"], certainty)
-    assert cells.uns["orthonmf"]["n_refits"] == 3
-
-
 def test_select_k_tells_refits_next_to_halves_in_the_terminal_and_on_the_page(run, table):
     asked = ("select-k", table, "--k", "2:3", "--repetitions", 1, "--seed", 0)
     assert "refits" not in run(*asked).out

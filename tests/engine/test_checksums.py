@@ -81,13 +81,6 @@ def test_missing_values_and_new_ones_are_told_too(X):
         fit_while(lambda: X.__setitem__((ROW, 2), np.nan), Slices(X), **options)
 
 
-@pytest.mark.parametrize("orthogonal", SETTINGS)
-def test_a_source_that_stays_the_same_is_fitted_to_the_same_bits(X, orthogonal, tmp_path):
-    first = fit_while(lambda: None, Slices(X), orthogonal=orthogonal)
-    second = fit_while(lambda: None, mapped(X, tmp_path), orthogonal=orthogonal)
-    np.testing.assert_array_equal(first.components, second.components)
-
-
 def test_rows_that_were_swapped_are_told():
     rows, checksums = np.arange(12.0).reshape(4, 3), Checksums()
     checksums.check_rows(100, rows)

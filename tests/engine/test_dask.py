@@ -1,9 +1,6 @@
 """A Dask array is read where it lies, and whoever works on its blocks, the bits are the same."""
 
 import asyncio
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -11,7 +8,6 @@ from scipy.sparse import coo_array, csr_array
 
 import orthonmf
 from orthonmf.engine.dask.blocks import ExpectedBlock
-from orthonmf.engine.dask.source import DaskSource
 from orthonmf.engine.executors import Threads, Work, executor_for
 from orthonmf.engine.sources import ArraySource, CsrSource
 from orthonmf.errors import BlockFailedError, InvalidInputError, InvalidTypeError
@@ -197,17 +193,6 @@ def test_only_blocks_that_hold_wanted_rows_are_computed(current, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["200-450", "450-600"]
 
 
-def test_what_a_source_knows_of_its_array():
-    X = planted()
-    dense, sparse = as_source(chunked(X)), as_source(chunked(X, csr_array))
-    assert isinstance(dense, DaskSource)
-    assert (dense.kernel.sparse, sparse.kernel.sparse) == (False, True)
-    assert dense.n_entries == X.size
-    assert sparse.n_entries == np.count_nonzero(X)
-    assert dense.boundaries.tolist() == [0, 200, 450, 600, 700]
-    assert dense.transpose() is None
-
-
 def test_integers_and_other_sparse_formats_are_converted():
     X = np.arange(24).reshape(6, 4) % 5
     counts = as_source(da.from_array(X, chunks=(2, 4)).map_blocks(coo_array))
@@ -361,12 +346,3 @@ def test_blocks_are_aligned_wherever_they_come_to_lie(dtype):
     rows = expected.read(shifted)
     assert rows.flags.aligned
     np.testing.assert_array_equal(rows, X)
-
-
-def test_dask_is_not_imported_without_a_dask_array():
-    script = (
-        "import sys, numpy, orthonmf; orthonmf.factorize(numpy.ones((4, 3)), 1);"
-        "assert 'dask' not in sys.modules and 'distributed' not in sys.modules"
-    )
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, "-c", script], check=True, env=environment)

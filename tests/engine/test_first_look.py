@@ -49,15 +49,6 @@ def test_one_power_brings_the_largest_entry_near_1(dtype, power, store):
     assert executor.reads == 2
 
 
-@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, -np.inf])
-def test_the_first_bad_entry_is_told_by_its_place_in_the_matrix(store, value):
-    X = some_numbers()
-    X[17, 5] = X[20, 1] = value
-    row, column, found = scan(in_memory(store(X)), Threads()).offense
-    assert (row, column) == (17, 5)
-    np.testing.assert_equal(found, value)
-
-
 @pytest.mark.parametrize("far", [1e100, 1e140])
 def test_entries_that_weights_switch_off_do_not_set_the_scale_of_others(store, far):
     X = some_numbers()

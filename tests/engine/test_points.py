@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import coo_array, csc_array, csr_array
 
 from orthonmf.engine.points import FewPoints, Samples, StreamedColumns
 from orthonmf.inputs.data import as_matrix
@@ -110,33 +109,6 @@ def test_the_layout_of_a_dense_matrix_does_not_change_a_bit(store):
     np.testing.assert_array_equal(first.labels, second.labels)
 
 
-@pytest.mark.parametrize("build", [csr_array, csc_array, coo_array])
-@pytest.mark.parametrize("index", [np.int32, np.int64])
-def test_sparse_formats_and_index_types_agree_with_dense(build, index):
-    X = some_matrix()
-    stored = build(X)
-    if build is not coo_array:
-        stored.indices, stored.indptr = stored.indices.astype(index), stored.indptr.astype(index)
-    dense, sparse = Samples(as_matrix(X)), Samples(as_matrix(stored))
-    form = dense.at(np.array([0, 1, 4]))
-    first, second = dense.sweep_directions(form), sparse.sweep_directions(form)
-    np.testing.assert_allclose(first.sums, second.sums, rtol=1e-12)
-    np.testing.assert_array_equal(first.labels, second.labels)
-
-
-def test_float32_stays_float32_and_norms_are_taken_in_float64():
-    X = some_matrix().astype(np.float32)
-    matrix = as_matrix(X)
-    assert matrix.dtype == np.float32
-    exact = np.sum(X.astype(np.float64) ** 2, axis=1)
-    np.testing.assert_allclose(matrix.row_squares, exact, rtol=1e-15)
-    sweep = Samples(matrix).sweep_directions(Samples(matrix).at(np.array([0, 1])))
-    wide = Samples(as_matrix(X.astype(np.float64))).sweep_directions(
-        Samples(matrix).at(np.array([0, 1]))
-    )
-    np.testing.assert_allclose(sweep.sums, wide.sums, rtol=2e-6)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("k", [3, 11, 50])
 def test_the_order_of_directions_does_not_change_a_bit(dtype, k, store):
@@ -157,25 +129,6 @@ def test_the_order_of_directions_does_not_change_a_bit(dtype, k, store):
     np.testing.assert_array_equal(found, (labels, scales))
     loadings = matrix.loadings(directions)
     np.testing.assert_array_equal(loadings[:, shuffled], matrix.loadings(directions[shuffled]))
-
-
-@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
-@pytest.mark.parametrize("which", WEIGHTS)
-def test_a_sample_holds_normalized_points(which, scale, store):
-    example = Example("samples", which, store, scale)
-    weights = np.array([1.0, 2.0, 3.0, 4.0])
-    wanted = np.array([1, 4, 8, 20])
-    sample = Samples(example.matrix.normalize(wanted, weights))
-    unit = unit_lengths(example.X[wanted] * np.sqrt(example.columns))
-    np.testing.assert_allclose(sample.coordinates() @ np.eye(unit.shape[1]), unit, atol=1e-6)
-    np.testing.assert_array_equal(sample.weights, weights)
-    cosines, _ = sample.cosines_with(unit)
-    np.testing.assert_allclose(sample.rough_cosines_with(unit), cosines, atol=1e-6)
-    labels = np.array([0, 1, 0, 1], dtype=np.int32)
-    own = weights * cosines[np.arange(4), labels]
-    expected = np.stack([(own * (labels == s)) @ unit for s in range(2)])
-    step = sample.power_update(labels, own / weights, 2)
-    np.testing.assert_allclose(step, expected, atol=1e-5)
 
 
 def test_a_few_points_in_an_array_are_swept_like_the_rows_of_a_matrix():

@@ -11,7 +11,6 @@ from orthonmf.engine.sources import (
     SlicedSource,
     block_rows,
     dense_boundaries,
-    digest_rows,
     sparse_boundaries,
 )
 from tests.engine.stores import Slices, mapped
@@ -112,16 +111,3 @@ def test_no_sparse_block_is_without_rows_wherever_the_entries_are(counts):
     assert edges[0] == 0
     assert edges[-1] == len(counts)
     assert (np.diff(edges) > 0).all()
-
-
-@pytest.mark.parametrize("store", [np.asarray, csr_array])
-def test_a_digest_sees_every_entry_its_place_the_shape_and_the_dtype(store):
-    X = some_numbers()
-    changed, moved = X.copy(), np.roll(X, 1, axis=1)
-    changed[3, 4] += 1e-9
-    others = [changed, moved, X.astype(np.float32), np.hstack((X, np.zeros((len(X), 1)))), X.T]
-    digests = {digest_rows(store(one)) for one in [X, *others]}
-    assert len(digests) == 6
-    assert digest_rows(store(np.asfortranarray(X))) == digest_rows(store(X.copy()))
-    assert digest_rows(np.zeros((2, 3))) != digest_rows(np.zeros((3, 2)))
-    assert digest_rows(store(np.eye(2)[:1])) != digest_rows(store(np.eye(2)[1:]))

@@ -46,20 +46,6 @@ def test_blocks_are_the_rows_of_the_host_in_any_order_and_again(host):
         np.testing.assert_array_equal(block.numpy(), expected[span])
 
 
-def test_a_pass_copies_every_row_once():
-    asked = []
-
-    class Watched(ArraySource):
-        def part(self, rows):
-            asked.append((rows.start, rows.stop))
-            return super().part(rows)
-
-    source = with_small_blocks(DeviceBlocks(Watched(X), CPU))
-    for index in range(3):
-        source.block(index)
-    assert asked == [(0, 1024), (1024, 2048), (2048, len(X))]
-
-
 def test_an_error_while_rows_are_copied_reaches_who_asks_for_the_block():
     source = with_small_blocks(DeviceBlocks(Broken(X), CPU))
     np.testing.assert_array_equal(source.block(0).numpy(), X[:ALIGNED_ROWS])

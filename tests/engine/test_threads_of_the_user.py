@@ -50,22 +50,6 @@ def test_fits_in_other_threads_after_one_in_the_main_thread_give_the_same_bits(X
         assert other.error == alone.error
 
 
-def test_the_limit_holds_in_a_thread_that_did_not_set_it_first():
-    with one_blas_thread():
-        pass
-    seen = []
-
-    def work():
-        with one_blas_thread():
-            seen.append(blas_counts())
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert set(seen[0]) == {1}
-    assert set(blas_counts()) == {2}
-
-
 @pytest.mark.parametrize("seed", mostly_slow(range(20), quick=6))
 def test_four_threads_that_enter_and_leave_in_any_order_share_one_limit(seed):
     """Every thread is told by an event when to enter and when to leave: no clock is involved."""

@@ -71,21 +71,6 @@ def test_names_of_vertices_are_kept():
     assert BipartiteCorrelationClustering().fit(M).row_names_ is None
 
 
-def test_networkx_graphs_are_clustered():
-    networkx = pytest.importorskip("networkx")
-    graph = networkx.complete_bipartite_graph(3, 2)
-    model = BipartiteCorrelationClustering(random_state=0).fit(graph)
-    assert model.disagreements_ == 0
-    assert model.row_names_.tolist() == [0, 1, 2]
-
-
-def test_frames_give_feature_names():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(M, columns=list("abcdefghi"))
-    model = BipartiteCorrelationClustering(random_state=0).fit(frame)
-    assert model.feature_names_in_.tolist() == list("abcdefghi")
-
-
 @pytest.mark.parametrize(
     ("parameters", "error"),
     [

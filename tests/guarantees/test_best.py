@@ -104,13 +104,6 @@ def test_multiple_singular_values_do_not_mislead_the_certificate():
             assert bound is None or bound <= optimum + 1e-12
 
 
-def test_an_exact_fit_is_not_called_far_from_optimal():
-    X = np.kron(np.eye(3), np.ones((4, 2)))
-    found = orthonmf.factorize(X, 3, n_init=5, random_state=0)
-    assert found.relative_squared_error < 1e-28
-    assert found.certificate.ratio is None
-
-
 @pytest.mark.parametrize(
     "options", [{"init": "lines"}, {"algorithm": "paper", "kmeans": "k-means++"}]
 )

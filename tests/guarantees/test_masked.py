@@ -160,13 +160,6 @@ def test_nothing_is_claimed_and_the_reason_is_given():
     assert str(certificate).startswith("nothing is proven: entries are missing")
 
 
-def test_the_default_is_an_error_that_names_the_place_and_the_option():
-    X = np.ones((4, 3))
-    X[2, 1] = np.nan
-    with pytest.raises(InvalidInputError, match=r"X\[2, 1\].*missing_values=numpy\.nan"):
-        orthonmf.factorize(X, 2)
-
-
 def test_other_faults_are_still_found_between_holes():
     for bad, message in ((-1.0, r"X\[3, 0\] = -1"), (np.inf, r"infinity.*X\[3, 0\]")):
         X = np.ones((4, 3))

@@ -73,29 +73,6 @@ def test_the_expected_ratio_holds_on_average(kmeans, k):
         assert mean <= certificate.a_priori_ratio * optimum + ROUNDING, seed
 
 
-def test_drawing_in_rounds_and_foreign_subroutines_promise_nothing():
-    X = tiny_matrix(0)
-    rounds = orthonmf.factorize(X, 2, algorithm="paper", kmeans="k-means||", random_state=0)
-    assert rounds.certificate.a_priori_ratio is None
-    assert "in rounds" in rounds.certificate.reason
-    foreign = orthonmf.factorize(X, 2, algorithm="paper", kmeans=exact_kmeans)
-    assert foreign.certificate.a_priori_ratio is None
-    assert "subroutine" in foreign.certificate.reason
-
-
-def test_a_subroutine_may_bring_its_own_ratio():
-    class Answer:
-        def __init__(self, labels):
-            self.labels, self.ratio = labels, 1.0
-
-    def exact(points, weights, k, rng):
-        return Answer(exact_kmeans(points, weights, k))
-
-    found = orthonmf.factorize(tiny_matrix(4), 2, algorithm="paper", kmeans=exact)
-    assert found.certificate.a_priori_ratio == pytest.approx(2.0, rel=1e-9)
-    assert found.certificate.a_priori_kind == "always"
-
-
 def test_one_component_is_within_twice_always_and_in_fact_close():
     X = tiny_matrix(5)
     found = orthonmf.factorize(X, 1, algorithm="paper", random_state=0)

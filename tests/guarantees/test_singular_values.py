@@ -5,7 +5,7 @@ import pytest
 
 from orthonmf.bounds import eigenvalues, semidefinite
 from orthonmf.bounds.eigenvalues import Eigenpairs, top_sum_upper_bound
-from orthonmf.bounds.singular_values import METHOD_IN_GROUPS, tail_from_gram, tail_from_groups
+from orthonmf.bounds.singular_values import tail_from_gram
 from tests.guarantees.small_matrices import at_most, small_matrices
 from tests.oracles.single_factor import best_single_factor_error
 
@@ -107,18 +107,3 @@ def test_mates_that_differ_in_the_last_bits_are_allowed():
     noisy = gram * (1.0 + 2.0**-52 * np.random.default_rng(7).integers(-2, 3, gram.shape))
     exact = unguarded_tail(gram, 3)
     assert 0.9 * exact < tail_from_gram(noisy, 3, 30).value <= exact
-
-
-@pytest.mark.parametrize("gram", [np.zeros((3, 3)), np.eye(2), np.zeros((0, 0))])
-def test_nothing_follows_from_nothing(gram):
-    assert tail_from_gram(gram, 2, 5).value == 0.0
-
-
-def test_groups_of_rows_add_up_to_no_more_than_the_whole():
-    X = np.random.default_rng(3).exponential(size=(40, 25))
-    parts = np.array_split(X, 3)
-    summed = tail_from_groups((part @ part.T for part in parts), 2, 25)
-    assert summed.method == METHOD_IN_GROUPS
-    tails = sum(unguarded_tail(part @ part.T, 2) for part in parts)
-    assert summed.value == pytest.approx(tails, rel=1e-6)
-    assert summed.value <= unguarded_tail(X @ X.T, 2)

@@ -89,16 +89,6 @@ def test_no_bound_is_above_the_oracle(certificate, count):
         assert all(at_most(bound.value, optimum, total) for bound in bounds)
 
 
-def test_bounds_that_need_disjoint_blocks_are_not_used():
-    X = np.random.default_rng(0).exponential(size=(12, 10))
-    for certificate in ("svd", "tight"):
-        case = Case(as_matrix(X), "both", (3, 4), 1e9, seconds=2.0)
-        methods = [bound.method for bound in find_bounds(case, certificate)[0]]
-        assert not any("packing" in one or "blocks" in one for one in methods)
-    assert any("groups of rows alone" in one for one in methods)
-    assert any("groups of columns alone" in one for one in methods)
-
-
 def test_a_certificate_is_the_larger_bound_of_the_two_sides():
     X = np.random.default_rng(0).exponential(size=(20, 15))
     result = fit(X, (2, 5), certificate="tight", certificate_seconds=5.0)

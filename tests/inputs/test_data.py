@@ -131,6 +131,7 @@ def test_n_components_must_be_a_positive_integer(k, error):
         ({"max_memory": "much"}, ValueError, "max_memory must be a number of bytes"),
         ({"missing_values": -1}, ValueError, "missing_values must be None or numpy.nan"),
         ({"n_jobs": 1.5}, TypeError, "n_jobs"),
+        ({"checkpoint": 5.5}, TypeError, "checkpoint must be the name of a file, got 5.5"),
         ({"sample_weight": np.ones(5)}, ValueError, "sample_weight must hold 6"),
         ({"sample_weight": np.ones((6, 1))}, ValueError, "sample_weight"),
         ({"sample_weight": np.zeros(6)}, ValueError, "sample_weight is zero everywhere"),

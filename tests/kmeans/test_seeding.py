@@ -62,12 +62,6 @@ def test_seeding_stops_when_only_rounding_is_left():
     assert len(picks) == 2
 
 
-def test_points_without_weight_are_never_drawn():
-    rng = np.random.default_rng(2)
-    for _ in range(200):
-        assert 4 not in seed(Samples(as_matrix(X)), 4, rng)
-
-
 def test_the_claim_of_plain_draws_follows_the_harmonic_number():
     assert seeding_promise(1).ratio == 1.0
     assert seeding_promise(1).kind == "always"

@@ -11,26 +11,6 @@ from tests.onmf.small_points import some_options
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
 
-def test_supports_are_disjoint_whatever_the_centers():
-    rng = np.random.default_rng(0)
-    for _ in range(300):
-        centers = rng.exponential(size=(5, 4)) ** 2
-        weights = rng.exponential(size=5)
-        split = separate_centers(centers, weights).directions
-        assert np.all(np.count_nonzero(split, axis=0) <= 1)
-
-
-@pytest.mark.slow
-def test_the_published_error_of_two_factors_is_never_below_the_error():
-    lowered = 0
-    for seed in range(60):
-        X = np.random.default_rng(seed).exponential(size=(8, 6)) ** 2
-        found = orthonmf.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=seed)
-        assert len(found.history) == 2
-        lowered += found.relative_squared_error < found.history[-2] * (1 - 1e-9)
-    assert lowered > 10
-
-
 def at_degrees(*angles):
     """Centers in the first quarter of the plane."""
     radians = np.radians(angles)

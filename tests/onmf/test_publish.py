@@ -1,6 +1,6 @@
 """The history never rises and ends with the error; the paper's own error is the last but one."""
 
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -44,14 +44,3 @@ def test_the_history_never_rises_and_ends_with_the_error(orthogonal, algorithm, 
         assert found.history[-1] == found.relative_squared_error
         assert all(after <= before for before, after in pairwise(found.history)), seed
         assert found.n_sweeps >= len(found.history)
-
-
-def test_the_history_of_missing_values_never_rises_either():
-    for seed, orthogonal in product(range(6), ("samples", "features")):
-        X = awkward(seed, np.float64)
-        X[np.random.default_rng(seed).random(X.shape) < 0.2] = np.nan
-        found = orthonmf.factorize(
-            X, 3, orthogonal=orthogonal, missing_values=np.nan, random_state=0, n_init=3
-        )
-        assert found.history[-1] == found.relative_squared_error
-        assert all(after <= before for before, after in pairwise(found.history))

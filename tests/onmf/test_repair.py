@@ -45,16 +45,6 @@ def test_a_default_fit_leaves_no_group_out(case, seed):
     assert result.relative_squared_error < 1.03 * error_of_groups(X, labels)
 
 
-@pytest.mark.parametrize("orthogonal", ["samples", "features"])
-def test_rows_and_columns_are_repaired_alike(orthogonal):
-    X, labels = uneven_groups(1500, 40, 50, noise=0.02, strength=1.0)
-    X = X if orthogonal == "samples" else np.ascontiguousarray(X.T)
-    result = orthonmf.factorize(X, 50, orthogonal=orthogonal, random_state=0, certificate=None)
-    rows = X if orthogonal == "samples" else X.T
-    assert result.relative_squared_error < 1.03 * error_of_groups(rows, labels)
-    assert "repair" in result.steps_run
-
-
 def start_without_a_group(X, labels, k):
     """Directions of all groups but one, which has two of another instead."""
     means = np.array([X[labels == j].mean(axis=0) for j in range(k)])

@@ -1,7 +1,5 @@
 """Groups of rows, groups of columns and a core: what is found, and wherever the data lie."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -129,16 +127,6 @@ def test_chunks_of_dask_give_an_answer_as_good():
     far = fit(array.from_array(X, chunks=(50, -1)))
     assert far.relative_squared_error == pytest.approx(near.relative_squared_error, rel=0.01)
     assert same_partition(far.labels, near.labels)
-
-
-@pytest.mark.slow
-def test_sparse_and_dense_agree():
-    X, _, _ = planted(6, noise=0.0, n=200, m=150, sizes=(20, 15))
-    X = X * (np.random.default_rng(0).random(X.shape) < 0.3)
-    dense, sparse = fit(X, (20, 15)), fit(csr_array(X), (20, 15))
-    assert sparse.relative_squared_error == pytest.approx(dense.relative_squared_error, rel=0.02)
-    few, stored = fit(X, (3, 3)), fit(csr_array(X), (3, 3))
-    assert stored.relative_squared_error == pytest.approx(few.relative_squared_error, rel=1e-3)
 
 
 @pytest.mark.parametrize("power", [1000, -1000])
@@ -275,22 +263,6 @@ class TestEstimator:
         assert np.array_equal(model.predict(X), result.labels)
         assert model.n_components_ == 4
         assert model.transform(X).shape == (60, 4)
-
-    def test_saved_and_pickled_models_and_results_are_the_same(self, tmp_path):
-        X, _, _ = planted(2, noise=0.3)
-        model = orthonmf.OrthogonalNMF((4, 5), orthogonal="both", random_state=0).fit(X)
-        result = fit(X)
-        for one in (model, result):
-            orthonmf.save(one, tmp_path / "kept.npz")
-            for again in (orthonmf.load(tmp_path / "kept.npz"), pickle.loads(pickle.dumps(one))):
-                assert again.n_components == (4, 5)
-                name = "core_" if one is model else "core"
-                assert np.array_equal(getattr(again, name), getattr(one, name))
-        orthonmf.save(model, tmp_path / "kept.npz")
-        loaded = orthonmf.load(tmp_path / "kept.npz")
-        assert np.array_equal(loaded.transform(X), model.transform(X))
-        assert loaded.certify(X).ratio == model.certificate_.ratio
-        assert "packing" not in loaded.certify(X).method
 
 
 def test_errors_that_are_announced_are_those_of_the_fit():
