@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -372,9 +372,9 @@ class Samples(Points):
         rate = SPARSE_PER_SECOND if kernel.sparse else DENSE_PER_SECOND
         return self.matrix.n_entries * k / rate
 
-    def cut(self, slices: list[slice]) -> list[Samples]:
-        """The points of every slice by themselves."""
-        return [Samples(self.matrix.part(rows)) for rows in slices]
+    def cut(self, parts: Sequence[Array | slice]) -> list[Samples]:
+        """The points of every part by themselves, by slices or positions."""
+        return [Samples(self.matrix.part(rows)) for rows in parts]
 
     def sample(self, size: int, rng: np.random.Generator, chances: Array | None = None) -> Samples:
         """About ``size`` normalized rows, each weighted by what it stands for."""
@@ -442,6 +442,9 @@ class FewPoints(Samples):
         unit = unit_lengths(directions)
         products = np.einsum("nh,nh->n", self._rows, unit[np.maximum(labels, 0)])
         return np.where(labels >= 0, np.minimum(np.square(products), self.weights), 0.0)
+
+    def cut(self, parts: Sequence[Array | slice]) -> list[Samples]:
+        return [FewPoints(self._rows[rows]) for rows in parts]
 
     def power_update(self, labels: Array, cosines: Array, k: int) -> Array:
         return self._sum(labels, cosines * self._lengths, k)

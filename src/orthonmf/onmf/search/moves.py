@@ -7,12 +7,10 @@ component it leaves can lose, both by the Ritz values of a two-dimensional subsp
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from orthonmf.alternation import errors_of
-from orthonmf.engine.points import Points, Samples
+from orthonmf.engine.points import DirectionSweep, Points, Samples
 from orthonmf.engine.segments import slices
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
@@ -78,18 +76,13 @@ def _best_moves(
 
 
 class MoveBlocks:
-    """The points of a fit cut into small blocks, ready for passes of single moves."""
+    """The points that may move, cut into small blocks, ready for passes of single moves."""
 
-    def __init__(self, points: Samples) -> None:
+    def __init__(self, points: Samples, movable: Array) -> None:
         self.points = points
-        n = len(points.weights)
-        size = max(FEWEST_POINTS_IN_A_BLOCK, -(-n // MOVE_BLOCKS))
-        self.slices = [slice(start, min(start + size, n)) for start in range(0, n, size)]
-
-    @cached_property
-    def blocks(self) -> list[Samples]:
-        """The points of every block by themselves."""
-        return self.points.cut(self.slices)
+        size = max(FEWEST_POINTS_IN_A_BLOCK, -(-len(movable) // MOVE_BLOCKS))
+        self.positions = [movable[part] for part in slices(len(movable), size)]
+        self.blocks = points.cut(self.positions)
 
 
 class Components:
@@ -109,17 +102,18 @@ class Components:
         self.energies[changed] = divide(squared_lengths, self.squares[changed])
 
 
-def move_points(blocks: MoveBlocks, solution: Solution, *, max_passes: int, tol: float) -> Solution:
-    """Pass over all points, moving those that should, until a pass gains less than ``tol``.
+def move_points(points: Samples, solution: Solution, *, max_passes: int, tol: float) -> Solution:
+    """Pass over points, moving those that should, until a pass gains less than ``tol``.
 
     ``tol`` is relative to the error. A pass that does not raise the captured energy is undone,
     so the error never rises. Where all moves together promise little, none is made.
     """
-    points = blocks.points
     least = WORTH_A_PASS * tol * (points.total - solution.captured)
-    if not promised_gain(points, solution.directions) > least:
+    sweep = solution.sweep or points.sweep_directions(solution.directions)
+    promised, movable = look_at_moves(points, solution.directions, sweep)
+    if not promised > least:
         return solution
-    labels = points.sweep_directions(solution.directions).labels
+    blocks, labels = MoveBlocks(points, movable), sweep.labels
     best = refit(points, solution, labels, REFITS)
     share = SHARE_MOVED_AT_ONCE
     for _ in range(max_passes):
@@ -141,16 +135,24 @@ def move_points(blocks: MoveBlocks, solution: Solution, *, max_passes: int, tol:
     return best
 
 
-def promised_gain(points: Samples, directions: Array) -> float:
-    """What all moves that help would gain if each were the only one: one read of the points."""
-    products = points.raw_products(unit_lengths(directions))
-    labels = products.argmax(axis=1)
+def look_at_moves(points: Samples, directions: Array, sweep: DirectionSweep) -> tuple[float, Array]:
+    """What all moves that help would gain if each were the only one, and which points may move.
+
+    Only points that miss at least half as much as the average are looked at: they hold nearly all
+    that moves gain. Those whose best move would lose no more than three times what they miss may
+    move. ``sweep`` is one by the directions.
+    """
+    missed = points.find_missed(sweep)
+    positions = np.flatnonzero(missed > missed.mean() / 2)
+    if len(positions) == 0:
+        return 0.0, positions
+    [looked] = points.cut([positions])
+    products = looked.raw_products(unit_lengths(directions))
+    labels = sweep.labels[positions]
     alpha = np.square(products, out=products)
-    alpha *= points.multipliers()[:, None]
-    captured = alpha[np.arange(len(labels)), labels]
-    energies = np.bincount(labels, captured, minlength=len(directions))
-    _, net = net_gains(alpha, points.weights, labels, energies)
-    return float(net[net > 0].sum())
+    alpha *= looked.multipliers()[:, None]
+    _, net = net_gains(alpha, looked.weights, labels, sweep.captured)
+    return float(net[net > 0].sum()), positions[net > -3 * missed[positions]]
 
 
 def refit(points: Points, solution: Solution, labels: Array, n_steps: int) -> Solution:
@@ -172,13 +174,13 @@ def _pass(
     scales = updated.products  # with which every point entered the sums
     state = Components(updated.sums.copy(), updated.captured.copy())
     n_moved = 0
-    for block, rows in zip(blocks.blocks, blocks.slices, strict=True):
+    for block, positions in zip(blocks.blocks, blocks.positions, strict=True):
         products = block.raw_products(state.units)
-        moving, targets = _choose(products, block, labels[rows], state, share)
+        moving, targets = _choose(products, block, labels[positions], state, share)
         if len(moving) == 0:
             continue
         n_moved += len(moving)
-        everyone = rows.start + moving
+        everyone = positions[moving]
         leaving = labels[everyone]
         entering_scales = products[moving, targets]
         weights = block.multipliers()[moving]

@@ -23,7 +23,7 @@ from orthonmf.onmf.search.descent import descend
 from orthonmf.onmf.search.escapes import line_escapes
 from orthonmf.onmf.search.local_search import stable_start
 from orthonmf.onmf.search.loop import Escape, Search, Start
-from orthonmf.onmf.search.moves import MoveBlocks, move_points
+from orthonmf.onmf.search.moves import move_points
 from orthonmf.onmf.search.repair import repair
 from orthonmf.onmf.search.starts import (
     SOME_COMPONENTS,
@@ -98,7 +98,6 @@ class _Refinement:
         short = options.max_iter <= FEW_SWEEPS or options.tol > FIRST_TOL
         repairs = way != "given" and not short and not repaired
         self._repairs = points.on_host if repairs else None
-        self._blocks: MoveBlocks | None = None
 
     def __call__(self, directions: Array) -> Solution:
         if self._repairs is None:
@@ -147,11 +146,10 @@ class _Refinement:
         """What moving single points makes of a solution."""
         step = self._options.checkpoint.next_step()
         if not step.finished:
-            self._blocks = self._blocks or MoveBlocks(points)
             tol = self._options.tol
             if self._options.n_components >= MANY_COMPONENTS:
                 tol = max(tol, MOVES_TOL)
-            moved = move_points(self._blocks, solution, max_passes=MAX_MOVE_PASSES, tol=tol)
+            moved = move_points(points, solution, max_passes=MAX_MOVE_PASSES, tol=tol)
             captured = np.array([moved.captured])
             step.finish(moved.history, vectors=moved.directions, captured=captured)
         return Solution(step.arrays["vectors"], float(step.arrays["captured"][0]), step.history)
