@@ -10,6 +10,7 @@ their second best. Exchanges that share no component add up, so one round mends 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -32,6 +33,8 @@ WORTH_EXCHANGING = 1e-5
 WORTH_A_ROUND = 1e-3
 # Second best directions take all products of points and directions at once.
 MOST_PRODUCTS = 2**24
+# Members of the components that are split are copied up to so many entries.
+MOST_COPIED = 2**22
 # Of all pairs so many of the cheapest, for every component, may pay in a round.
 PAIRS_PER_COMPONENT = 16
 # What the random numbers of all repairs are made of.
@@ -61,8 +64,8 @@ def repair(points: Samples, directions: Array, sweep: DirectionSweep | None = No
     if sweep is None:
         sweep, n_sweeps = points.sweep_directions(directions), 1
     captured, most = [float(sweep.captured.sum())], len(directions)
-    for _ in range(MOST_ROUNDS if len(directions) > 2 else 0):
-        exchanged, n_exchanges = _exchange(points, sweep, rng, most)
+    for number in range(MOST_ROUNDS if len(directions) > 2 else 0):
+        exchanged, n_exchanges = _exchange(points, sweep, rng, most, dissolving=number == 0)
         if exchanged is None:
             break
         sweeps = [points.sweep_directions(exchanged)]
@@ -82,7 +85,7 @@ def repair(points: Samples, directions: Array, sweep: DirectionSweep | None = No
 
 
 def _exchange(
-    points: Samples, sweep: DirectionSweep, rng: np.random.Generator, most: int
+    points: Samples, sweep: DirectionSweep, rng: np.random.Generator, most: int, dissolving: bool
 ) -> tuple[Array | None, int]:
     """Directions (k, m) after so many exchanges, at the most; None where none is worth it."""
     energies, unit = sweep.captured, unit_lengths(sweep.sums)
@@ -92,7 +95,7 @@ def _exchange(
     missed = np.bincount(labels, missed_by_point, minlength=k)
     error = max(float(missed.sum()), 0.0)
     losses = merge_losses(unit @ unit.T, energies)
-    np.fill_diagonal(losses, dissolve_losses(points, sweep, labels))
+    np.fill_diagonal(losses, np.inf)
     # A split gains no more than is missed.
     tried = missed > losses.min() + WORTH_SPLITTING * error
     if not tried.any():
@@ -100,6 +103,9 @@ def _exchange(
     split = split_components(points, sweep, missed_by_point, tried, losses.min(), rng)
     if split is None:
         return None, 0
+    # Who dissolves is told by all products; later rounds hardly ever find such a component.
+    if dissolving and split.gains.max() > losses.min():
+        np.fill_diagonal(losses, dissolve_losses(points, sweep, labels))
     exchanges = choose_exchanges(split.gains, losses, WORTH_EXCHANGING * error)[:most]
     promised = sum(split.gains[j] - losses[a, b] for j, a, b in exchanges)
     if not promised > WORTH_A_ROUND * error:
@@ -143,6 +149,39 @@ class Split:
     second: Array  # (k, m)
 
 
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The points of the components that are tried, with what those components miss of them."""
+
+    points: Samples
+    labels: Array  # (N,)
+    missed: Array  # (N,)
+
+    def of(self, tried: Array) -> tuple[Members, Array]:
+        """Those of fewer components (k,), as points of their own, and their positions here.
+
+        All, where a copy would be large.
+        """
+        positions = np.flatnonzero(tried[self.labels])
+        if len(positions) * self.points.dimension > MOST_COPIED:
+            return self, np.arange(len(self.labels))
+        if len(positions) == len(self.labels):
+            return self, positions
+        part = self.points.cut([positions])[0]
+        return Members(part, self.labels[positions], self.missed[positions]), positions
+
+    def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
+        """Directions (k, m): of one member of each component, drawn by what is missed."""
+        drawn = draw_one_each(self.missed, self.labels, shape[0], rng)
+        directions = np.zeros(shape)
+        directions[self.labels[drawn]] = self.points.at(drawn)
+        return directions
+
+    def gains(self, energies: Array, own: Array, k: int) -> Array:
+        """(k,) what is captured more when every member takes the better of two energies (N,)."""
+        return np.bincount(self.labels, np.maximum(energies - own, 0.0), minlength=k)
+
+
 def split_components(
     points: Samples,
     sweep: DirectionSweep,
@@ -156,32 +195,32 @@ def split_components(
     The second direction starts from the best of a few points drawn by what is missed (N,). None
     where the first of these promises no component a gain above the ``least`` worth having.
     """
-    k, labels, lengths = len(tried), sweep.labels, np.sqrt(points.weights)
-    own = points.weights - missed
-    other, second, most = np.zeros(len(labels)), np.zeros_like(sweep.sums), np.full(k, -np.inf)
-    members = np.where(tried[labels], labels, -1)
-    for number in range(SPLIT_CANDIDATES):
-        drawn = draw_one_each(np.where(members >= 0, missed, 0.0), labels, k, rng)
-        candidates = np.zeros_like(second)
-        candidates[labels[drawn]] = points.at(drawn)
-        energies = points.captured_along(members, candidates)
-        gains = np.bincount(labels, np.maximum(energies - own, 0.0), minlength=k)
+    shape, k = sweep.sums.shape, len(tried)
+    members, _ = Members(points, sweep.labels, missed).of(tried)
+    second = members.draw(shape, rng)
+    other = members.points.captured_along(members.labels, second)
+    most = members.gains(other, members.points.weights - members.missed, k)
+    tried = tried & (MOST_GROWTH * most > least)
+    if not tried.any():
+        return None
+    members, kept = members.of(tried)
+    points, labels, other = members.points, members.labels, other[kept]
+    own = points.weights - members.missed
+    for _ in range(SPLIT_CANDIDATES - 1):
+        candidates = members.draw(shape, rng)
+        energies = points.captured_along(labels, candidates)
+        gains = members.gains(energies, own, k)
         better = gains > most
         most, second[better] = np.where(better, gains, most), candidates[better]
         other = np.where(better[labels], energies, other)
-        if number == 0:
-            tried = tried & (MOST_GROWTH * gains > least)
-            if not tried.any():
-                return None
-            members = np.where(tried[labels], labels, -1)
-    first = own
+    first, lengths = own, np.sqrt(points.weights)
     for _ in range(SPLIT_SWEEPS):
         nearer = other > first
-        halves = np.where(members < 0, -1, np.where(nearer, labels + k, labels))
         cosines = divide(np.sqrt(np.where(nearer, other, first)), lengths)
+        halves = np.where(nearer, labels + k, labels)
         sums = unit_lengths(points.power_update(halves, cosines, 2 * k))
-        first = points.captured_along(members, sums[:k])
-        other = points.captured_along(members, sums[k:])
+        first = points.captured_along(labels, sums[:k])
+        other = points.captured_along(labels, sums[k:])
     captured = np.bincount(labels, np.maximum(first, other) - own, minlength=k)
     return Split(np.where(tried, captured, 0.0), sums[:k], sums[k:])
 
@@ -208,15 +247,22 @@ def choose_exchanges(gains: Array, losses: Array, least: float) -> list[tuple[in
     (j, a, b): component j is split in two, a and b become one; a = b: a dissolves.
     """
     rows, columns = np.nonzero(np.triu(losses < gains.max()))
-    order = np.argsort(losses[rows, columns], kind="stable")[: PAIRS_PER_COMPONENT * len(gains)]
+    values, most = losses[rows, columns], PAIRS_PER_COMPONENT * len(gains)
+    cheapest = (
+        np.argpartition(values, most)[:most] if len(values) > most else np.arange(len(values))
+    )
+    order = cheapest[np.argsort(values[cheapest], kind="stable")]
     pairs = list(zip(rows[order].tolist(), columns[order].tolist(), strict=True))
     used: set[int] = set()
-    exchanges = []
+    exchanges, first = [], 0
     for j in np.argsort(-gains, kind="stable").tolist():
         if j in used:
             continue
-        pairs = [(a, b) for a, b in pairs if a not in used and b not in used]
-        payer = next((pair for pair in pairs if j not in pair), None)
+        while first < len(pairs) and not used.isdisjoint(pairs[first]):
+            first += 1
+        taken = used | {j}
+        free = (pair for pair in islice(pairs, first, None) if taken.isdisjoint(pair))
+        payer = next(free, None)
         if payer is None:
             continue
         if not gains[j] > losses[payer] + least:
