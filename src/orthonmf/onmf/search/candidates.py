@@ -32,7 +32,9 @@ CHEAP_SECONDS = 3e-3
 FEWEST_A_READ = 40
 # From so many components on a tournament costs more than the rest of the fit, and gains nothing.
 MANY_COMPONENTS = 60
-# So many draws that come to the same answer make a tournament needless.
+# A tournament of fewer leaves no group out. Of more, so many draws that were repaired and come to
+# the same answer make it needless.
+SOME_COMPONENTS = 20
 ENOUGH_DRAWS = 3
 SWEEPS, TOL = 8, 1e-3
 # Candidates that miss less than this share stand for all: data of few different directions.
@@ -43,12 +45,17 @@ STANDS_FOR_ALL = 1e-6
 class Played:
     """How long a tournament is."""
 
-    n_starts: int
+    n_directions: int  # of all starts, about; at least and at most so many starts
+    least: int
+    most: int
+    n_pools: int
+    n_copies: int
     n_rounds: int
     persistent: bool
 
 
-FEW_PLAYED, MANY_PLAYED = Played(4, 2, persistent=False), Played(16, 6, persistent=True)
+FEW_PLAYED = Played(96, 4, 12, 0, 4, 2, persistent=False)
+MANY_PLAYED = Played(0, 16, 16, 2, 16, 6, persistent=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,17 +162,19 @@ def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Genera
     """Up to k directions (k, m) that are good for the candidates, as the points hold them."""
     roots = np.sqrt(candidates.energies)
     few = FewPoints(candidates.coordinates * roots[:, None])
-    many = k >= MANY_COMPONENTS
+    # Of few components a tournament finds out in less time whether the data are easy.
+    enough = ENOUGH_DRAWS if SOME_COMPONENTS <= k < MANY_COMPONENTS else 1
     answers = [_draw_and_repair(few, k, rng)]
-    while not many and len(answers) < ENOUGH_DRAWS and _agree(few, answers):
+    while len(answers) < enough and _agree(few, answers):
         answers.append(_draw_and_repair(few, k, rng))
     best = max(answers, key=lambda answer: answer.captured[-1])
-    sweep = few.sweep_directions(best.directions)
-    labels, scales = sweep.labels, sweep.products
-    if not many and not _agree(few, answers):
+    if k >= MANY_COMPONENTS or (len(answers) > 1 and _agree(few, answers)):
+        sweep = few.sweep_directions(best.directions)
+        labels, scales = sweep.labels, sweep.products
+    else:
         missed = points.total - few.total
         played = FEW_PLAYED if missed > STANDS_FOR_ALL * points.total else MANY_PLAYED
-        labels, scales = _play(few, labels, scales, k, rng, played)
+        labels, scales = _play(few, best.directions, k, rng, played)
     members = np.zeros((k, len(labels)))
     members[labels, np.arange(len(labels))] = scales * roots
     directions = members @ candidates.centers
@@ -200,15 +209,17 @@ def repair_labels(points: Samples, labels: Array, scales: Array, k: int) -> tupl
 
 
 def _play(
-    few: Samples, labels: Array, scales: Array, k: int, rng: np.random.Generator, played: Played
+    few: Samples, directions: Array, k: int, rng: np.random.Generator, played: Played
 ) -> tuple[Array, Array]:
-    """Labels and scales (c,) of the winner of a tournament; the given start is among its own."""
+    """Labels and scales (c,) of the winner of a tournament; the directions are among its starts."""
     rows = few.whole()
     products = (
         Products(rows=rows) if 2 * rows.shape[1] < len(rows) else Products(gram=rows @ rows.T)
     )
     tournament = Tournament(products, k, rng, tol=TOL)
-    directions = unit_lengths(few.power_update(labels, divide(scales, np.sqrt(few.weights)), k))
-    tournament.begin(played.n_starts, given=rows @ directions.T)
-    persistent = played.persistent
-    return tournament.play(played.n_starts, played.n_rounds, 2, persistent=persistent)
+    n_starts = int(np.clip(played.n_directions // k, played.least, played.most))
+    tournament.begin(n_starts, given=rows @ unit_lengths(directions).T)
+    n_copies, n_rounds = played.n_copies, played.n_rounds
+    return tournament.play(
+        n_copies, n_rounds, 2, n_pools=played.n_pools, persistent=played.persistent
+    )

@@ -18,19 +18,14 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points, Samples, columns_of
 from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.search.candidates import MANY_COMPONENTS
+from orthonmf.onmf.search.candidates import MANY_COMPONENTS, SOME_COMPONENTS
 from orthonmf.onmf.search.descent import descend
 from orthonmf.onmf.search.escapes import line_escapes
 from orthonmf.onmf.search.local_search import stable_start
 from orthonmf.onmf.search.loop import Escape, Search, Start
 from orthonmf.onmf.search.moves import move_points
 from orthonmf.onmf.search.repair import repair
-from orthonmf.onmf.search.starts import (
-    SOME_COMPONENTS,
-    line_starts,
-    single_points_matter,
-    way_to_start,
-)
+from orthonmf.onmf.search.starts import line_starts, single_points_matter, way_to_start
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
 

@@ -26,6 +26,7 @@ from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import single_from_lines
 from orthonmf.onmf.search.candidates import (
     MANY_COMPONENTS,
+    SOME_COMPONENTS,
     choose,
     count_candidates,
     draw_plainly,
@@ -47,8 +48,6 @@ from orthonmf.vectors import divide, unit_lengths
 # Up to FEW points, hardly more than a sample has, all play; up to TINY there are more rounds.
 FEW = 512
 TINY = 128
-# Of fewer components a tournament of all points leaves none out.
-SOME_COMPONENTS = 20
 # Seconds, by counting, that products may always take, and how many sweeps a fit is taken to have.
 ALWAYS_SECONDS = 0.1
 SAMPLE_SECONDS = 0.05

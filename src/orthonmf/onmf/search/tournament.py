@@ -87,17 +87,24 @@ class Tournament:
         self.agreed = self._agree(self._field)
 
     def play(
-        self, n_copies: int, n_rounds: int, n_moved: int, *, persistent: bool = True
+        self,
+        n_copies: int,
+        n_rounds: int,
+        n_moved: int,
+        *,
+        n_pools: int = POOL_STARTS,
+        persistent: bool = True,
     ) -> tuple[Array, Array]:
         """Labels (s,) of the winner and the products (s,) of the points with its directions.
 
-        Where most starts came to the same answer, it is the winner, and nothing else is tried.
-        Unless ``persistent``, a round of replacements that gains nothing is the last one.
+        Where most starts came to the same answer, it is the winner, and nothing else is tried: no
+        point is moved either, unless ``persistent``. A round of replacements that gains nothing is
+        then the last one, too.
         """
         if self.agreed:
-            best = self._finish(self._field.best(1), n_moved)
+            best = self._finish(self._field.best(1), n_moved if persistent else 0)
             return best.labels[:, 0], best.scales[:, 0]
-        for _ in range(POOL_STARTS if self._k > 1 else 0):
+        for _ in range(n_pools if self._k > 1 else 0):
             self._field = self._field.join(self._pool_start())
         best = self._finish(self._field, n_moved)
         for _ in range(n_rounds if self._k > 1 else 0):
